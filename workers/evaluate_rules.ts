@@ -2,7 +2,15 @@ import pLimit from 'p-limit';
 
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
 import { settingsOf } from '#modules/rules/decide/rule_settings.ts';
-import { decideMetricRule, isBehind, type RuleDecision, type RuleMemory } from '#modules/rules/decide/breach.ts';
+import {
+  decideMetricRule,
+  isBehind,
+  NO_MEMORY,
+  type RuleDecision,
+  type RuleMemory,
+} from '#modules/rules/decide/breach.ts';
+import { divideByLabel, type MeasuredPart, REST } from '#modules/rules/decide/by_label.ts';
+import { withLabel } from '#modules/metrics/decide/expression.ts';
 import { groupParts } from '#storage/queue/work_shares.ts';
 import { applyMetricRule, type Measurement } from '#modules/rules/apply_metric_rule.ts';
 import { divideRules, setAsideRule } from '#modules/rules/set_aside_rule.ts';
@@ -12,8 +20,11 @@ import type { Log } from '#kernel/log.ts';
 import { waitForAll } from '#kernel/wait_for_all.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { MissingSeriesReader } from '#modules/rules/store/missing_series.ts';
+import type { Evaluation } from '#modules/rules/store/rule_conclusions.ts';
 import type { RuleReader } from '#modules/rules/store/rule_reader.ts';
-import type { MetricCheck, OpenIncident } from '#modules/rules/store/active_rule_store.ts';
+import type { MetricCheck } from '#modules/rules/store/active_rule_store.ts';
+import type { PartMemory } from '#modules/rules/store/rule_memory_store.ts';
+import type { OpenIncident } from '#modules/rules/store/open_rule_incidents.ts';
 import { storesOf } from '#modules/stores.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 import type { Parts } from '#workers/shared_work.ts';
@@ -77,21 +88,29 @@ async function evaluate(runtime: EvaluationRuntime, listed: readonly MetricCheck
   await setAside(runtime, unreadable);
   if (rules.length === 0) return;
   const now = runtime.clock.now();
-  const { activeRules, durableJobs } = storesOf(runtime.db.session());
+  const { activeRules, durableJobs, ruleMemory } = storesOf(runtime.db.session());
   // Read before the points: what is stored in between is measured.
   const waiting = await durableJobs.listWaiting(storePoints.name);
-  const [measurements, open] = await Promise.all([
+  const [evaluation, open] = await Promise.all([
     measure(runtime, rules, now),
-    activeRules
-      .listOpenIncidents('metric_threshold', parts && rules.map(({ ruleId }) => ruleId))
-      .then((found) => new Map(found.map((one) => [one.ruleId, one]))),
+    activeRules.listOpenIncidents('metric_threshold', parts && rules.map(({ ruleId }) => ruleId)),
   ]);
+  const openOf = Map.groupBy(open, ({ ruleId }) => ruleId);
+  const divided = [
+    ...rules.filter(({ settings }) => typeof settings?.byLabel === 'string'),
+    ...open.filter(({ ruleId, dedupKey }) => dedupKey !== ruleId),
+  ];
+  const remembered = await ruleMemory.listParts([...new Set(divided.map(({ ruleId }) => ruleId))]);
+  const rememberedOf = Map.groupBy(remembered, ({ ruleId }) => ruleId);
   const decided = await findMissing(
     runtime,
-    measurements.map((found) => {
-      const { ruleId, serviceId, config } = found.rule;
+    rules.flatMap((rule) => {
+      const { ruleId, serviceId, config } = rule;
+      const before = { open: openOf.get(ruleId) ?? [], remembered: rememberedOf.get(ruleId) ?? [] };
       const isWaiting = isBehind(config.windowMinutes, waiting.get(serviceId) ?? null, now);
-      return decide({ ...found, missing: 'unknown' }, open.get(ruleId) ?? null, isWaiting);
+      return measurementsOf(rule, evaluation, before, now).map(({ measured, incident }) =>
+        decide({ ...measured, missing: 'unknown' }, incident, isWaiting),
+      );
     }),
   );
   await activeRules.setClearSince(
@@ -101,10 +120,10 @@ async function evaluate(runtime: EvaluationRuntime, listed: readonly MetricCheck
         : [],
     ),
   );
-  await activeRules.setMemory(
-    decided.flatMap(({ measured: { rule }, decision }) =>
-      decision.kind === 'remember' && !isSameMemory(rule, decision.memory)
-        ? [{ ruleId: rule.ruleId, ...decision.memory }]
+  await ruleMemory.set(
+    decided.flatMap(({ measured: { rule, part, memory }, decision }) =>
+      decision.kind === 'remember' && !isSameMemory(memory, decision.memory)
+        ? [{ ruleId: rule.ruleId, part, ...decision.memory }]
         : [],
     ),
   );
@@ -139,7 +158,8 @@ interface Decided {
 }
 
 function decide(measured: Measurement, incident: OpenIncident | null, isWaiting: boolean): Decided {
-  const { config, settings, ...memory } = measured.rule;
+  const { config, settings } = measured.rule;
+  const { memory } = measured;
   const judged = { ...config, settings: settingsOf(settings) };
   return { measured, incident, decision: decideMetricRule(judged, { ...measured, isWaiting, open: incident, memory }) };
 }
@@ -155,10 +175,15 @@ async function findMissing(
     decided.map(async (before) => {
       const { measured, incident } = before;
       if (!asked.has(before) || incident === null) return before;
-      const { rule, now } = measured;
-      const { serviceId, config, retentionDays } = rule;
+      const { rule, part, labelValue: label, now } = measured;
+      const { serviceId, config, settings, retentionDays } = rule;
+      // The rest has no series of its own: others take its place.
+      if (part === REST) return decide({ ...measured, missing: null }, incident, false);
+      const byLabel = settings?.byLabel ?? null;
+      const isNarrowed = byLabel !== null && label !== null;
       const question = {
         ...config,
+        metricName: isNarrowed ? withLabel(config.metricName, byLabel, label) : config.metricName,
         serviceId,
         breachesAbove: config.comparator.startsWith('>'),
         breachedAt: incident.countedAt,
@@ -188,25 +213,74 @@ async function measure(
   { rules: reader, log }: EvaluationRuntime,
   rules: readonly MetricCheck[],
   now: Temporal.Instant,
-): Promise<Measurement[]> {
+): Promise<Evaluation> {
   const keptSince = keptSinceOf(rules, now);
-  const { values, moreThan, failed } = await reader.evaluate(
-    rules.map(({ ruleId, serviceId, config, retentionDays }) => ({
+  const evaluation = await reader.evaluate(
+    rules.map(({ ruleId, serviceId, config, settings, retentionDays }) => ({
       ruleId,
       serviceId,
       metricName: config.metricName,
       windowMinutes: config.windowMinutes,
       aggregation: config.aggregation,
+      comparator: config.comparator,
+      settings: settingsOf(settings),
       keptSince: keptSince.get(retentionDays) ?? now,
     })),
     now,
   );
-  for (const [ruleId, error] of failed) log.error({ ruleId, err: error }, 'rule evaluation failed');
-  return rules.flatMap((rule) => {
-    const value = values.get(rule.ruleId);
-    if (value === undefined) return [];
-    return [{ rule, value, isMoreThan: moreThan.has(rule.ruleId), missing: null, now }];
-  });
+  for (const [ruleId, error] of evaluation.failed) log.error({ ruleId, err: error }, 'rule evaluation failed');
+  return evaluation;
+}
+
+interface Known {
+  readonly open: readonly OpenIncident[];
+  readonly remembered: readonly PartMemory[];
+}
+
+interface OfPart {
+  readonly measured: Omit<Measurement, 'missing'>;
+  readonly incident: OpenIncident | null;
+}
+
+/**
+ * Returns what is judged of a rule: the whole, or its parts by label. Incidents of parts that it had before its settings changed are judged by
+ * the whole until they end. None for a rule that could not be measured.
+ */
+function measurementsOf(
+  rule: MetricCheck,
+  { values, moreThan, byLabel }: Evaluation,
+  { open, remembered }: Known,
+  now: Temporal.Instant,
+): OfPart[] {
+  const { ruleId, config, settings } = rule;
+  const value = values.get(ruleId);
+  if (value === undefined) return [];
+  const incidents = new Map(open.map((incident) => [incident.dedupKey.slice(ruleId.length + 1), incident]));
+  const memories = new Map(remembered.map((memory) => [memory.part, memory]));
+  const label = settings?.byLabel ?? null;
+  const whole: MeasuredPart = {
+    part: '',
+    value: null,
+    measured: { value, isMoreThan: moreThan.has(ruleId) },
+    breaching: 1,
+  };
+  const knownParts = { open: new Set(incidents.keys()), remembered: new Set(memories.keys()) };
+  const divided =
+    label === null ? [whole] : divideByLabel(byLabel.get(ruleId) ?? new Map(), { ...config, label }, knownParts);
+  const judged = new Set(divided.map(({ part }) => part));
+  const left = [...incidents.keys()].filter((part) => !judged.has(part)).map((part) => ({ ...whole, part }));
+  return [...divided, ...left].map(({ part, value: ofLabel, measured, breaching }) => ({
+    measured: {
+      rule,
+      part,
+      labelValue: ofLabel,
+      breaching,
+      memory: part === '' ? rule : (memories.get(part) ?? NO_MEMORY),
+      ...measured,
+      now,
+    },
+    incident: incidents.get(part) ?? null,
+  }));
 }
 
 /** Returns the start of retention by the days for which services keep points: few values, even with many rules. */

@@ -227,7 +227,8 @@ async function oneByOne(time: Time): Promise<Record<string, string>> {
     async (index) => {
       const check = checks[(index * 97) % checks.length];
       if (check === undefined) throw new Error('there are no rules');
-      await reader.evaluate([{ ...check, ...check.config, keptSince }], now);
+      const { ruleId, serviceId, config } = check;
+      await reader.evaluate([{ ruleId, serviceId, ...config, keptSince }], now);
     },
     { times: 100, secondsMax: 10 },
   );

@@ -1,5 +1,6 @@
 import { AddressProofStore } from '#modules/accounts/store/address_proof_store.ts';
 import { ActiveRuleStore } from '#modules/rules/store/active_rule_store.ts';
+import { RuleMemoryStore } from '#modules/rules/store/rule_memory_store.ts';
 import { AlertKeyStore } from '#modules/alerts/store/alert_key_store.ts';
 import { AlertRouteStore } from '#modules/alerts/store/alert_route_store.ts';
 import { AlertSourceStore } from '#modules/alerts/store/alert_source_store.ts';
@@ -140,6 +141,7 @@ export interface Stores {
   readonly policies: PolicyStore;
   readonly alertRules: AlertRuleStore;
   readonly activeRules: ActiveRuleStore;
+  readonly ruleMemory: RuleMemoryStore;
   readonly ruleSearch: RuleSearch;
   readonly maintenance: MaintenanceStore;
   readonly incidents: IncidentStore;
@@ -234,6 +236,7 @@ export function storesOf(session: Session): Stores {
     policies: new PolicyStore(session),
     alertRules: new AlertRuleStore(session),
     activeRules: new ActiveRuleStore(session),
+    ruleMemory: new RuleMemoryStore(session),
     ruleSearch: new RuleSearch(session),
     maintenance: new MaintenanceStore(session),
     incidents: new IncidentStore(session),

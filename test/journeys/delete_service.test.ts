@@ -161,7 +161,7 @@ test('a deleted service pages nobody any more, and its rules are not evaluated',
   const asked: number[] = [];
   const evaluate: RuleReader['evaluate'] = async (questions) => {
     asked.push(questions.length);
-    return { values: new Map(), moreThan: new Set(), failed: new Map() };
+    return { values: new Map(), byLabel: new Map(), moreThan: new Set(), failed: new Map() };
   };
   await evaluateRules({ ...w.runtime, rules: { evaluate } });
   await w.advance({ minutes: 6 });

@@ -152,6 +152,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   check_ins: 'of the last seconds',
   monitor_watch: 'of this installation: since when runs are watched',
   rule_memory: 'of the last minutes: rules find it anew',
+  rule_part_memory: 'of the last minutes: rules find it anew',
   ingest_refusals: 'of the last hours',
   series_days: 'of the last day',
   late_points: 'of the last minutes',

@@ -18,7 +18,7 @@ export async function reopen(unit: UnitOfWork, incident: IncidentRow, by: Incide
   }
   await requireUnresolvedGroup(unit, incident);
   // The silence of its metric counts from now on again.
-  if (incident.ruleId !== null) await unit.stores.activeRules.clearMemory([incident.ruleId]);
+  if (incident.ruleId !== null) await unit.stores.ruleMemory.clearAll(incident.ruleId);
   if (!(await unit.stores.incidents.reopen(incident.id, decision.to, unit.now))) {
     throw new AppError('conflict', 'its cause has opened a new incident meanwhile; take care of that one');
   }

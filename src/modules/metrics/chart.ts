@@ -5,9 +5,10 @@ import { nullable } from '#actions/fields.ts';
 import type { Period } from '#modules/metrics/period.ts';
 import { nearestToAsked } from '#modules/metrics/unmet_selectors.ts';
 import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
-import { cutRange } from '#modules/metrics/decide/buckets.ts';
-import { parseSelector } from '#modules/metrics/decide/selector.ts';
+import { cutRange, widenToColumns } from '#modules/metrics/decide/buckets.ts';
+import { parseExpression } from '#modules/metrics/decide/selector.ts';
 import { nextTurn } from '#kernel/event_loop_turns.ts';
+import { chartExpression, rankExpression } from '#modules/metrics/expression_values.ts';
 
 export const ChartResultView = Type.Object({
   stepSeconds: Type.Number({ description: 'the width of a bucket: what a sum or a count is of' }),
@@ -57,15 +58,18 @@ export async function readChart(
   { caller, stores, metrics, now }: Pick<ActionContext, 'caller' | 'stores' | 'metrics' | 'now'>,
   names: Map<string, Promise<string[]>>,
 ): Promise<ChartResult> {
-  const selector = parseSelector(metricName);
+  const expression = parseExpression(metricName);
   const service = await stores.services.get(caller.orgId, serviceId);
   const offset = offsetDays * DAY_MS;
-  const { columnMs, ...buckets } = cutRange(from.epochMilliseconds - offset, to.epochMilliseconds - offset, pixels);
+  const cut = cutRange(from.epochMilliseconds - offset, to.epochMilliseconds - offset, pixels);
+  const isManyRatios = splitBy !== null && expression.sides.length > 1;
+  const { columnMs, ...buckets } = isManyRatios ? widenToColumns(cut) : cut;
   const keptSince = now.subtract({ hours: 24 * service.retentionMetrics });
-  const query = await metrics.withRollups({ serviceId: service.id, selector, aggregation, buckets, keptSince });
-  const ranked = splitBy === null ? null : await metrics.rankValues(query, splitBy, top);
+  const query = await metrics.withRollups({ serviceId: service.id, aggregation, buckets, keptSince });
+  const ranked =
+    splitBy === null ? null : await rankExpression(metrics, query, expression, { label: splitBy, limit: top });
   const split = splitBy === null || ranked === null ? null : { label: splitBy, values: ranked.values };
-  const parts = await metrics.queryChart({ ...query, split, columnMs });
+  const parts = await chartExpression(metrics, { ...query, split, columnMs }, expression);
   const series = parts
     .map(({ part, points }) => ({
       part,

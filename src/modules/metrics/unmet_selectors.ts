@@ -3,8 +3,11 @@ import { nearestValues } from '#modules/metrics/decide/nearest_values.ts';
 import { quantileQuestionOf } from '#modules/metrics/decide/quantile.ts';
 import { type MetricSelector, readSelector } from '#modules/metrics/decide/read_selector.ts';
 import { readCheckedSelector } from '#modules/metrics/decide/selector.ts';
+import { selectorOfName } from '#modules/metrics/decide/selector_text.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { readExpression } from '#modules/metrics/decide/expression.ts';
+import { replaceSide } from '#modules/metrics/decide/ratio.ts';
 import type { MetricCatalog } from '#modules/metrics/store/metric_catalog.ts';
 
 /** Values of a label that are compared: those that most series bear. */
@@ -36,8 +39,29 @@ export async function nearestToUnmet(
   return nearestValues(written, values, namesAlike);
 }
 
-/** Suggests corrections of a selector that found nothing: names of other metrics, or other values of its labels. */
+/**
+ * Suggests corrections of an expression that found nothing: names of other metrics, or other values of its labels. Those of a
+ * ratio are whole ratios, of the first side that finds nothing.
+ */
 export async function nearestToAsked(
+  catalog: MetricCatalog,
+  serviceId: Id<'service'>,
+  asked: Asked,
+): Promise<string[]> {
+  const { texts, sides } = readExpression(asked.metricName);
+  if (texts.length === 1) return await nearestToSide(catalog, serviceId, asked);
+  for (const [place, text] of texts.entries()) {
+    const nearest = await nearestToSide(catalog, serviceId, { ...asked, metricName: text });
+    const side = sides[place];
+    if (nearest.length === 0 || side === undefined) continue;
+    // Names come as they were sent, other labels as a selector.
+    const isName = !hasArrived(side, asked.names);
+    return nearest.map((text) => replaceSide(asked.metricName, place, isName ? selectorOfName(text) : text));
+  }
+  return [];
+}
+
+async function nearestToSide(
   catalog: MetricCatalog,
   serviceId: Id<'service'>,
   { metricName, names, since }: Asked,

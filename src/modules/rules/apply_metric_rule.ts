@@ -11,8 +11,12 @@ import {
   minutesToRecover,
   type MissingSeries,
   type RuleDecision,
+  type RuleMemory,
 } from '#modules/rules/decide/breach.ts';
 import type { MetricThreshold } from '#modules/rules/decide/metric_threshold.ts';
+import { labelsOf } from '#modules/maintenance/decide/maintenance.ts';
+import { isOfValue, keyStartOfValues, OWN_INCIDENTS_MAX, REST } from '#modules/rules/decide/by_label.ts';
+import { windowsOfRule } from '#modules/rules/decide/judged_value.ts';
 import { comparedTexts, measureOf } from '#modules/metrics/decide/quantity.ts';
 import type { Cause } from '#modules/incidents/paging/firing.ts';
 import { openIncidents } from '#modules/incidents/open_incidents.ts';
@@ -20,25 +24,34 @@ import { endStormMembers, resolve } from '#modules/incidents/resolve.ts';
 import type { TimelineDetails } from '#modules/incidents/paging/stop_escalation.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import type { ActiveRule, MetricCheck, OpenIncident } from '#modules/rules/store/active_rule_store.ts';
+import type { ActiveRule, MetricCheck } from '#modules/rules/store/active_rule_store.ts';
+import type { OpenIncident } from '#modules/rules/store/open_rule_incidents.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 
-/** A metric rule and what was measured for it. */
+/** A metric rule, or a part of one by label, and what was measured for it. */
 export interface Measurement extends MeasuredValue {
   readonly rule: MetricCheck;
+  /** Empty text for the whole rule; see `by_label.ts`. */
+  readonly part: string;
+  /** Value of the label that the part is; null for the whole, the rest, and a value that sends nothing. */
+  readonly labelValue: string | null;
+  /** Number of values that breach in the part. */
+  readonly breaching: number;
+  readonly memory: RuleMemory;
   /** Series that fell silent since the breach; `unknown` while nobody has looked. */
   readonly missing: MissingSeries | null | 'unknown';
   readonly now: Temporal.Instant;
 }
 
 /**
- * Opens, counts or resolves the incident of a metric rule. Decides again under the lock of the rule: the rule may have
- * changed since it was measured, or another process may have acted on it.
+ * Opens, counts or resolves the incident of a metric rule or of a part of it. Decides again under the lock of the rule: the rule
+ * may have changed since it was measured, or another process may have acted on it.
  */
 export async function applyMetricRule(unit: UnitOfWork, measured: Measurement, limit: IncidentLimit): Promise<void> {
-  const { activeRules, incidents } = unit.stores;
+  const { activeRules, incidents, ruleMemory } = unit.stores;
   const {
     rule: { ruleId, config, settings: stored },
+    part,
     value,
     isMoreThan = false,
     missing,
@@ -48,21 +61,23 @@ export async function applyMetricRule(unit: UnitOfWork, measured: Measurement, l
   const [rule] = await activeRules.list('metric_threshold', { ruleId });
   if (rule === undefined || !isDeepStrictEqual([rule.config, rule.settings], [config, stored])) return;
   const settings = settingsOf(stored);
-  const open = await activeRules.findOpenIncident('metric_threshold', ruleId);
-  const memory = await activeRules.findMemory(ruleId);
+  const dedupKey = part === '' ? ruleId : `${ruleId}.${part}`;
+  const open = await activeRules.findOpenIncident('metric_threshold', ruleId, dedupKey);
+  const memory = await ruleMemory.find(ruleId, part);
   const recentIncidents = open === null ? 0 : await countRecent(unit, open, settings);
   const decision = decideMetricRule(
     { ...config, settings },
     { value, isMoreThan, open, memory, recentIncidents, missing, now },
   );
   if (decision.kind === 'nothing' || decision.kind === 'remember' || decision.kind === 'find_missing') return;
-  if (decision.kind === 'keep_open') return await keepOpen(unit, open, decision, { settings, missing });
-  await activeRules.clearMemory([ruleId]);
+  if (decision.kind === 'keep_open') return await keepOpen(unit, open, decision, { part, settings, missing });
+  await ruleMemory.clear([{ ruleId, part }]);
   if (decision.kind !== 'resolve') {
     const isSilent = decision.kind === 'open' && decision.because === 'no_data';
-    const cause = isSilent ? silenceOf(rule, config, settings) : causeOf(rule, config, { value, isMoreThan }, settings);
-    await openIncidents(unit, [{ rule, cause }], limit);
-    if (decision.kind === 'open') await recordFlapping(unit, ruleId, settings);
+    const cause = isSilent ? silenceOf(rule, config, settings) : causeOf(rule, measured, settings);
+    const key = decision.kind === 'open' ? await keyToOpen(unit, ruleId, part) : dedupKey;
+    await openIncidents(unit, [{ rule, cause: { ...cause, dedupKey: key } }], limit);
+    if (decision.kind === 'open') await recordFlapping(unit, { ruleId, dedupKey: key }, settings);
     return;
   }
   const incident = open && (await incidents.lock(open.incidentId));
@@ -76,8 +91,16 @@ export async function applyMetricRule(unit: UnitOfWork, measured: Measurement, l
     : isUsual
       ? {}
       : { clearMinutes };
-  if (open.isMember) await endStormMembers(unit, incident, { ruleId }, by, details);
+  if (open.isMember) await endStormMembers(unit, incident, { keys: [dedupKey] }, by, details);
   else await resolve(unit, incident, by, details);
+}
+
+/** Returns the key of a new incident. A value is part of the rest where as many as may be have an incident of their own by now. */
+async function keyToOpen({ stores }: UnitOfWork, ruleId: Id<'rule'>, part: string): Promise<string> {
+  if (part === '') return ruleId;
+  if (!isOfValue(part)) return `${ruleId}.${part}`;
+  const openValues = await stores.activeRules.countOpenIncidents('metric_threshold', ruleId, keyStartOfValues(ruleId));
+  return openValues < OWN_INCIDENTS_MAX ? `${ruleId}.${part}` : `${ruleId}.${REST}`;
 }
 
 /**
@@ -87,11 +110,11 @@ async function keepOpen(
   { stores, now }: UnitOfWork,
   open: OpenIncident | null,
   { clearSince, memory }: Extract<RuleDecision, { kind: 'keep_open' }>,
-  { settings, missing }: { readonly settings: RuleSettings; readonly missing: Measurement['missing'] },
+  { part, settings, missing }: Pick<Measurement, 'part' | 'missing'> & { readonly settings: RuleSettings },
 ): Promise<void> {
   if (open === null) return;
-  const { activeRules, timeline } = stores;
-  await activeRules.setMemory([{ ruleId: open.ruleId, ...memory }]);
+  const { activeRules, ruleMemory, timeline } = stores;
+  await ruleMemory.set([{ ruleId: open.ruleId, part, ...memory }]);
   await activeRules.setClearSince([{ ...open, before: open.clearSince, since: clearSince }]);
   const until = settings.noData === 'resolve' ? { noDataMinutes: settings.noDataMinutes } : {};
   await timeline.record(open.incidentId, 'series_silent', { ...silentSeries(missing), ...until }, now);
@@ -103,10 +126,14 @@ function silentSeries(missing: Measurement['missing']): { silent?: readonly stri
 }
 
 /** Records in the timeline of an incident that has just opened why it will stay open for longer. */
-async function recordFlapping(unit: UnitOfWork, ruleId: Id<'rule'>, settings: RuleSettings): Promise<void> {
+async function recordFlapping(
+  unit: UnitOfWork,
+  { ruleId, dedupKey }: Pick<OpenIncident, 'ruleId' | 'dedupKey'>,
+  settings: RuleSettings,
+): Promise<void> {
   const { stores, now } = unit;
   if (settings.flapIncidents === null) return;
-  const open = await stores.activeRules.findOpenIncident('metric_threshold', ruleId);
+  const open = await stores.activeRules.findOpenIncident('metric_threshold', ruleId, dedupKey);
   if (open === null || open.isMember) return;
   const incidents = await countRecent(unit, open, settings);
   if (!isFlapping(settings, incidents)) return;
@@ -117,11 +144,11 @@ async function recordFlapping(unit: UnitOfWork, ruleId: Id<'rule'>, settings: Ru
 /** Counts how often a rule has fired recently; only a rule with flap detection needs it. */
 async function countRecent(
   { stores }: UnitOfWork,
-  { ruleId, openedAt }: OpenIncident,
+  open: OpenIncident,
   { flapIncidents, flapMinutes }: RuleSettings,
 ): Promise<number> {
   if (flapIncidents === null) return 0;
-  return await stores.activeRules.countOpened(ruleId, openedAt, flapMinutes, flapIncidents);
+  return await stores.activeRules.countOpened(open, open.openedAt, flapMinutes, flapIncidents);
 }
 
 /** The cause of an incident of a rule that pages when nothing is measured any more. */
@@ -137,13 +164,11 @@ function silenceOf(rule: ActiveRule, config: MetricThreshold, { noDataMinutes }:
   };
 }
 
-function causeOf(
-  rule: ActiveRule,
-  config: MetricThreshold,
-  { value, isMoreThan = false }: MeasuredValue,
-  { forMinutes }: RuleSettings,
-): Cause {
+function causeOf(rule: ActiveRule, measured: Measurement, settings: RuleSettings): Cause {
+  const { value, isMoreThan = false, labelValue, breaching, part } = measured;
+  const { config } = measured.rule;
   const { metricName, comparator, threshold, windowMinutes, aggregation } = config;
+  const { forMinutes, shortWindowMinutes, byLabel } = settings;
   const details = {
     metricName,
     aggregation,
@@ -152,15 +177,34 @@ function causeOf(
     windowMinutes,
     value,
     ...(isMoreThan && { isMoreThan }),
+    ...(shortWindowMinutes !== null && { shortWindowMinutes }),
+    ...(byLabel !== null && part !== '' && { label: byLabel, labelValue, breaching }),
   };
   const of = `${aggregation} of ${metricName}`;
+  const whose = byLabel === null || part === '' ? '' : ` ${whoseText(byLabel, { labelValue, breaching })}`;
   const shown = comparedTexts(details, measureOf(metricName, aggregation));
+  const windows = windowsOfRule(windowMinutes, settings).join(' and ');
   return {
     kind: 'metric_threshold',
     exceptionGroupId: null,
-    title: `${rule.name}: ${comparisonOf(details) ?? shown.value} (${of})`,
+    title: `${rule.name}:${whose} ${comparisonOf(details) ?? shown.value} (${of})`,
     severity: 'error',
     details,
-    sentence: `${of} over ${windowMinutes} min was ${shown.value} (${comparator} ${shown.threshold})${forMinutes === 0 ? '' : `, for ${forMinutes} min now`}`,
+    ...(byLabel !== null &&
+      labelValue !== null && {
+        labels: { ...labelsOf({ kind: 'metric_threshold', config }), [byLabel]: labelValue },
+      }),
+    sentence: `${of}${whose} over ${windows} min was ${shown.value} (${comparator} ${shown.threshold})${forMinutes === 0 ? '' : `, for ${forMinutes} min now`}`,
   };
+}
+
+/** Longest value of a label in a title. */
+const SHOWN_VALUE_MAX = 120;
+
+function whoseText(label: string, { labelValue, breaching }: Pick<Measurement, 'labelValue' | 'breaching'>): string {
+  if (labelValue === null)
+    return `of ${label}, ${breaching === 1 ? '1 value' : `${breaching} values`} beyond the first ${OWN_INCIDENTS_MAX}:`;
+  if (labelValue === '') return `without ${label}:`;
+  const value = labelValue.length > SHOWN_VALUE_MAX ? `${labelValue.slice(0, SHOWN_VALUE_MAX)}…` : labelValue;
+  return `${label} ${value}:`;
 }

@@ -6,11 +6,11 @@ import { namesAlike } from '#modules/metrics/nearest_names.ts';
 import { nearestToUnmet } from '#modules/metrics/unmet_selectors.ts';
 import { metricOf } from '#modules/rules/decide/rule_kinds.ts';
 import { quantileQuestionOf, SINGLE_VALUE_KINDS } from '#modules/metrics/decide/quantile.ts';
-import { readSelector } from '#modules/metrics/decide/read_selector.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import { nextTurn } from '#kernel/event_loop_turns.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { readExpression } from '#modules/metrics/decide/expression.ts';
 import type { AlertRuleRow } from '#modules/rules/store/alert_rule_store.ts';
 import type { ServiceWithCapabilities } from '#modules/services/store/service_store.ts';
 
@@ -52,8 +52,13 @@ export async function findMissingMetrics(
   const wanted = rules.flatMap((rule) => {
     const metric = metricOf(rule);
     if (metric === null) return [];
-    const selector = readSelector(metric);
-    return [{ id: rule.id, metric, name: selector.name, buckets: quantileQuestionOf(selector)?.buckets.name ?? null }];
+    const { sides, texts } = readExpression(metric);
+    return sides.map((selector, side) => ({
+      id: rule.id,
+      metric: texts[side] ?? metric,
+      name: selector.name,
+      buckets: quantileQuestionOf(selector)?.buckets.name ?? null,
+    }));
   });
   if (wanted.length === 0) return new Map();
   const keptSince = now.subtract({ hours: 24 * service.retentionMetrics });
@@ -90,7 +95,8 @@ export async function findMissingMetrics(
   );
   return new Map([
     ...unmet,
-    ...missing.map(({ id, name, buckets, needed }): [string, NonNullable<MissingMetric>] => {
+    // Of a ratio the side that is shown is the first that is missing.
+    ...missing.toReversed().map(({ id, name, buckets, needed }): [string, NonNullable<MissingMetric>] => {
       const kind = buckets === null ? undefined : without.get(name);
       const noQuantiles = kind === undefined ? null : { metricName: name, kind };
       return [id, { metricName: needed, nearestNames: [...(near.get(needed) ?? [])], noQuantiles }];
@@ -116,7 +122,11 @@ export async function findUnmetSelectors(
   const mayList = caller.permissions.has('dashboards:view');
   const unmet = new Map<string, NonNullable<MissingMetric>>();
   try {
-    for (const { id, serviceId, metricName, since } of asked.filter(isNarrowed).slice(0, COMPARED_MAX)) {
+    const sides = asked.flatMap((rule) =>
+      readExpression(rule.metricName).texts.map((metricName) => ({ ...rule, metricName })),
+    );
+    for (const { id, serviceId, metricName, since } of sides.filter(isNarrowed).slice(0, COMPARED_MAX)) {
+      if (unmet.has(id)) continue;
       const nearest = await nearestToUnmet(metrics.catalog, serviceId, metricName, since);
       if (nearest !== null) unmet.set(id, { metricName, nearestNames: mayList ? nearest : [], noQuantiles: null });
     }

@@ -5,6 +5,7 @@ import { EXAMPLE_STAMPS } from '#actions/example_stamps.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { RuleConfigView } from '#modules/rules/config_fields.ts';
 import { isBehind } from '#modules/rules/decide/breach.ts';
+import { RuleSettingsView, shownSettings } from '#modules/rules/settings_fields.ts';
 import { MissingMetricView } from '#modules/rules/missing_metric.ts';
 import { RULE_KIND_NAMES } from '#modules/rules/decide/rule_kinds.ts';
 import { unreadableRule } from '#modules/rules/decide/stored_rule.ts';
@@ -30,6 +31,7 @@ export const RuleView = Type.Object({
   unreadable: Type.Optional(
     Type.String({ description: 'why the rule as it is stored cannot be read; it was switched off for that' }),
   ),
+  settings: Type.Optional(RuleSettingsView),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });
@@ -94,6 +96,7 @@ export function toRuleView(
     status: ruleStatusOf(rule, service.capabilities),
     missingMetric: null,
     ...(fault !== null && { unreadable: fault }),
+    ...(rule.settings !== null && { settings: shownSettings(rule) }),
     createdAt: toTimestamp(rule.createdAt),
     updatedAt: toTimestamp(rule.updatedAt),
   };

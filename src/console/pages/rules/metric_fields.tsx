@@ -1,4 +1,4 @@
-import { Group, NativeSelect, NumberInput, Stack } from '@mantine/core';
+import { Button, Group, NativeSelect, NumberInput, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 
 import type { ConfigFieldsProps } from '#console/pages/rules/config_field_props.ts';
@@ -8,6 +8,7 @@ import classes from '#console/pages/rules/rule_editor.module.css';
 import { AGGREGATIONS, type Aggregation } from '#modules/metrics/decide/aggregation.ts';
 import { COMPARATORS } from '#modules/rules/decide/comparator.ts';
 import { type LabelMatcher, readSelector } from '#modules/metrics/decide/read_selector.ts';
+import { divideExpression } from '#modules/metrics/decide/ratio.ts';
 import { selectorText } from '#modules/metrics/decide/selector_text.ts';
 import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
 
@@ -23,35 +24,53 @@ const MEANINGS: Readonly<Record<Aggregation, string>> = {
 /** Fields of the comparison that a metric rule makes. */
 export function MetricFields({ serviceId, config, onChange, errorOf }: ConfigFieldsProps) {
   const text = String(config['metricName'] ?? '');
-  const parts = partsOf(text);
-  // A line without a label is not part of the selector yet.
-  const [lines, setLines] = useState(parts?.matchers ?? []);
-  const name = parts?.name ?? text;
-  const isCurrent = parts !== null && selectorText(name, lines.filter(isComplete)) === text;
-  const matchers = isCurrent ? lines : (parts?.matchers ?? []);
+  const { sides, factor } = divideExpression(text);
+  const [upper, lower] = [sides[0]?.text ?? '', sides[1]?.text];
+  const write = (first: string, second: string | undefined, times: string | undefined): void => {
+    const ratio = second === undefined ? first : `${first} / ${second}`;
+    onChange({ metricName: times === undefined ? ratio : `${ratio} * ${times}` });
+  };
+  // More than two sides are no ratio: the whole text stays in the first field until it is mended.
+  const isRatio = lower !== undefined && sides.length === 2;
   return (
     <Stack>
-      <MetricPicker
+      <SideFields
         serviceId={serviceId}
-        value={name}
-        onChange={(next) => {
-          const typed = partsOf(next);
-          // A selector that was pasted brings its own labels.
-          const isSelector = typed === null || typed.matchers.length > 0;
-          onChange({ metricName: isSelector ? next : selectorText(next, matchers.filter(isComplete)) });
-        }}
+        label="Metric"
+        text={isRatio ? upper : text}
+        onChange={(next) => (isRatio ? write(next, lower, factor?.text) : onChange({ metricName: next }))}
         error={errorOf('metricName')}
       />
-      {parts !== null && name.trim() !== '' && (
-        <LabelFields
-          serviceId={serviceId}
-          metricName={name}
-          matchers={matchers}
-          onChange={(next) => {
-            setLines(next);
-            onChange({ metricName: selectorText(name, next.filter(isComplete)) });
-          }}
-        />
+      {isRatio ? (
+        <>
+          <SideFields
+            serviceId={serviceId}
+            label="Divided by"
+            text={lower}
+            onChange={(next) => write(upper, next, factor?.text)}
+            error={undefined}
+          />
+          <Group align="end">
+            <TextInput
+              label="Times"
+              placeholder="1"
+              inputMode="decimal"
+              value={factor?.text ?? ''}
+              onChange={({ currentTarget: { value } }) => write(upper, lower, value.trim() === '' ? undefined : value)}
+            />
+            <Button variant="default" onClick={() => onChange({ metricName: upper })}>
+              Do not divide
+            </Button>
+          </Group>
+        </>
+      ) : (
+        text.trim() !== '' && (
+          <Group>
+            <Button variant="subtle" size="compact-sm" onClick={() => write(text, '', '100')}>
+              Divide by another metric
+            </Button>
+          </Group>
+        )
       )}
       <Group grow align="start">
         <NativeSelect
@@ -96,6 +115,52 @@ const SPOKEN = { '>': '> above', '>=': '≥ at or above', '<': '< below', '<=': 
 
 function isComplete({ label }: LabelMatcher): boolean {
   return label.trim() !== '' && label !== '__name__';
+}
+
+interface SideFieldsProps {
+  readonly serviceId: string | null;
+  readonly label: string;
+  /** Selector of the side. */
+  readonly text: string;
+  onChange(text: string): void;
+  readonly error: string | undefined;
+}
+
+/** Fields of a selector: the metric, and the labels that its series need. */
+function SideFields({ serviceId, label, text, onChange, error }: SideFieldsProps) {
+  const parts = partsOf(text);
+  // A line without a label is not part of the selector yet.
+  const [lines, setLines] = useState(parts?.matchers ?? []);
+  const name = parts?.name ?? text;
+  const isCurrent = parts !== null && selectorText(name, lines.filter(isComplete)) === text;
+  const matchers = isCurrent ? lines : (parts?.matchers ?? []);
+  return (
+    <>
+      <MetricPicker
+        serviceId={serviceId}
+        label={label}
+        value={name}
+        onChange={(next) => {
+          const typed = partsOf(next);
+          // A selector or a ratio that was pasted brings its own labels.
+          const isSelector = typed === null || typed.matchers.length > 0 || divideExpression(next).sides.length > 1;
+          onChange(isSelector || next === '' ? next : selectorText(next, matchers.filter(isComplete)));
+        }}
+        error={error}
+      />
+      {parts !== null && name.trim() !== '' && (
+        <LabelFields
+          serviceId={serviceId}
+          metricName={name}
+          matchers={matchers}
+          onChange={(next) => {
+            setLines(next);
+            onChange(selectorText(name, next.filter(isComplete)));
+          }}
+        />
+      )}
+    </>
+  );
 }
 
 /** Returns the name and the labels of a selector; null while it cannot be parsed. */

@@ -10,13 +10,14 @@ const NAMES_FRESH_MS = 10_000;
 
 interface MetricPickerProps {
   readonly serviceId: string | null;
+  readonly label?: string;
   readonly value: string;
   onChange(name: string): void;
   readonly error: string | undefined;
 }
 
 /** Field for the name of a metric, completed from those that arrive. */
-export function MetricPicker({ serviceId, value, onChange, error }: MetricPickerProps) {
+export function MetricPicker({ serviceId, label = 'Metric', value, onChange, error }: MetricPickerProps) {
   const { orgId } = useOrganization().org;
   const name = value.trim();
   const isUnknownIn = (names: readonly string[]): boolean =>
@@ -44,7 +45,7 @@ export function MetricPicker({ serviceId, value, onChange, error }: MetricPicker
   return (
     <Suggestions
       listLabel="Metrics"
-      label="Metric"
+      label={label}
       placeholder="http_request_duration_ms"
       value={value}
       onChange={onChange}

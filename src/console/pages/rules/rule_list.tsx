@@ -27,6 +27,10 @@ import { RULE_STATES } from '#modules/rules/decide/rule_state.ts';
 
 const Maintenance = lazyDialog(() => import('#console/pages/rules/maintenance.tsx').then((m) => m.Maintenance));
 
+const Objective = lazyDialog(() =>
+  import('#console/pages/rules/objective/objective_dialog.tsx').then((m) => m.ObjectiveDialog),
+);
+
 const route = getRouteApi('/inside/rules');
 
 /** Pause in typing, in milliseconds, after which the server is asked. */
@@ -51,6 +55,7 @@ export function RuleList() {
   const switching = useSwitchRule();
   const [deleted, setDeleted] = useState<Rule | null>(null);
   const [isMaintained, setIsMaintained] = useState(false);
+  const [isObjective, setIsObjective] = useState(false);
   const mayEdit = may('oncall:edit');
   useShortcut('n', () => {
     if (mayEdit) void navigate({ to: '/rules/new' });
@@ -79,6 +84,11 @@ export function RuleList() {
           <Button variant="default" onClick={() => setIsMaintained(true)}>
             Maintenance
           </Button>
+          {mayEdit && (
+            <Button variant="default" onClick={() => setIsObjective(true)}>
+              New objective
+            </Button>
+          )}
           {!isNew && create}
         </>
       }
@@ -145,6 +155,7 @@ export function RuleList() {
         />
       )}
       {isMaintained && <Maintenance onClose={() => setIsMaintained(false)} />}
+      {isObjective && <Objective onClose={() => setIsObjective(false)} />}
       {deleted !== null && <DeleteRule rule={deleted} onClose={() => setDeleted(null)} />}
     </Page>
   );

@@ -54,9 +54,12 @@ export function RuleReplay(props: RuleReplayProps) {
   const { orgId } = useOrganization().org;
   const [days, setDays] = useState<number>(7);
   const { metricName, aggregation, windowMinutes } = rule;
+  const { comparator, threshold } = rule;
+  const { shortWindowMinutes, trafficAtLeast } = settings;
   const [wanted] = useDebouncedValue({ serviceId, metricName, aggregation, windowMinutes, days }, SETTLED_MS);
+  const [condition] = useDebouncedValue({ comparator, settings: { shortWindowMinutes, trafficAtLeast } }, SETTLED_MS);
   const { data, error, isPlaceholderData, refetch } = useQuery({
-    ...actionQuery(orgId, 'rules', 'read_rule_history', wanted),
+    ...actionQuery(orgId, 'rules', 'read_rule_history', { ...wanted, ...condition }),
     placeholderData: keepPreviousData,
     staleTime: 60_000,
   });
@@ -65,7 +68,6 @@ export function RuleReplay(props: RuleReplayProps) {
     () => (history === undefined ? [] : [seriesOfHistory(history, `${aggregation} over ${windowMinutes} min`)]),
     [history, aggregation, windowMinutes],
   );
-  const { comparator, threshold } = rule;
   const hasThreshold = Number.isFinite(threshold);
   const incidents = useMemo(
     () =>

@@ -1,4 +1,4 @@
-import { NativeSelect, NumberInput, Stack } from '@mantine/core';
+import { NativeSelect, NumberInput, Stack, TextInput } from '@mantine/core';
 
 import classes from '#console/pages/rules/setting_fields.module.css';
 import type { SettingValues } from '#console/pages/rules/setting_values.ts';
@@ -106,6 +106,39 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
   function metricFields() {
     return (
       <>
+        <div className={classes.pair}>
+          <NumberInput
+            label="True over the last as well"
+            suffix=" min"
+            placeholder="one window"
+            value={values.shortWindowMinutes}
+            onChange={(shortWindowMinutes) => onChange({ shortWindowMinutes })}
+            min={1}
+            clampBehavior="none"
+            allowDecimal={false}
+            error={errorOf('shortWindowMinutes')}
+          />
+          <NumberInput
+            label="Judges from traffic of"
+            placeholder="any"
+            value={values.trafficAtLeast}
+            onChange={(trafficAtLeast) => onChange({ trafficAtLeast })}
+            min={0}
+            clampBehavior="none"
+            error={errorOf('trafficAtLeast')}
+          />
+        </div>
+        <TextInput
+          label="One incident for each"
+          description="A label, such as host: each of its values opens and ends by itself, up to 100 at a time."
+          placeholder="none: one incident for all"
+          value={String(values.byLabel)}
+          onChange={(event) => onChange({ byLabel: event.currentTarget.value })}
+          spellCheck={false}
+          autoCapitalize="none"
+          maxLength={200}
+          error={errorOf('byLabel')}
+        />
         <div className={classes.pair}>
           {minutes('forMinutes', 'Opens after a breach of')}
           {minutes('recoveryMinutes', 'Is over after', 'a whole window')}

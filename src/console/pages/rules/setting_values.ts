@@ -6,23 +6,15 @@ import {
   settingsOf,
   type StoredSettings,
 } from '#modules/rules/decide/rule_settings.ts';
+import { keysOf } from '#kernel/keys_of.ts';
+import { recordOf } from '#kernel/record_of.ts';
 import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 
 /** Settings of a rule while they are edited: an empty field is an empty text. */
 export type SettingValues = Readonly<Record<keyof RuleSettings, string | number>>;
 
 export function valuesOfSettings(settings: StoredSettings): SettingValues {
-  const { recoveryThreshold, recoveryMinutes, flapIncidents, repageMinutes, eventsOver, usersOver, ...others } =
-    settingsOf(settings);
-  return {
-    ...others,
-    recoveryThreshold: recoveryThreshold ?? '',
-    recoveryMinutes: recoveryMinutes ?? '',
-    flapIncidents: flapIncidents ?? '',
-    repageMinutes: repageMinutes ?? '',
-    eventsOver: eventsOver ?? '',
-    usersOver: usersOver ?? '',
-  };
+  return recordOf(keysOf(RULE_DEFAULTS), (name) => settingsOf(settings)[name] ?? '');
 }
 
 /** Converts the values to settings: an empty field stands for its default. */
@@ -39,12 +31,15 @@ export function settingsOfKind(kind: RuleKind, settings: StoredSettings): Stored
   return Object.fromEntries(Object.entries(settings).filter(([name]) => hasSetting(kind, name as keyof RuleSettings)));
 }
 
+/** Settings that are texts. */
+const TEXTS = new Set(['noData', 'byLabel']);
+
 /** Returns the settings for a replay while somebody types: a value that is not a number yet counts as the default. */
 export function replayedSettings(values: SettingValues): RuleSettings {
   const given = Object.entries(settingsOfValues('metric_threshold', values));
   return settingsOf(
     Object.fromEntries(
-      given.filter(([name, value]) => name === 'noData' || (typeof value === 'number' && value >= 0) || value === null),
+      given.filter(([name, value]) => TEXTS.has(name) || (typeof value === 'number' && value >= 0) || value === null),
     ),
   );
 }
@@ -86,6 +81,14 @@ function metricSentences(settings: RuleSettings): string[] {
   const { forMinutes, recoveryThreshold, recoveryMinutes, noData, noDataMinutes, flapIncidents, flapMinutes } =
     settings;
   const sentences: string[] = [];
+  const { shortWindowMinutes, trafficAtLeast, byLabel } = settings;
+  if (shortWindowMinutes !== null) {
+    sentences.push(`The condition has to be true over the last ${shortWindowMinutes} min, too.`);
+  }
+  if (trafficAtLeast !== null) {
+    sentences.push(`Below ${trafficAtLeast} on the lower side of the ratio it does not judge.`);
+  }
+  if (byLabel !== null) sentences.push(`Each value of ${byLabel} has an incident of its own, up to 100 at a time.`);
   if (forMinutes > 0) sentences.push(`It opens an incident once the condition has been true for ${forMinutes} min.`);
   if (recoveryThreshold !== null || recoveryMinutes !== null) {
     const beyond =

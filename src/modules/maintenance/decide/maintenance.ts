@@ -1,8 +1,9 @@
 import type { RuleConfig, RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 import { metricOf } from '#modules/rules/decide/rule_kinds.ts';
-import { type LabelMatcher, readSelector } from '#modules/metrics/decide/read_selector.ts';
+import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import { fromEpochMilliseconds, Temporal } from '#kernel/time.ts';
 import { DAY_MS, ZoneClocks } from '#kernel/zone_clock.ts';
+import { readExpression } from '#modules/metrics/decide/expression.ts';
 
 type Instant = Temporal.Instant;
 
@@ -56,18 +57,23 @@ export function isFor(target: MaintenanceTarget, subject: MaintenanceSubject): b
   return target.labelName !== null && subject.labels[target.labelName] === target.labelValue;
 }
 
-/** Returns the labels that every series of a rule bears: those that its selector demands with exactly one value. */
+/**
+ * Returns the labels that every series of a rule bears: those that its selector demands with exactly one value; both of a ratio.
+ */
 export function labelsOf(rule: { readonly kind: RuleKind; readonly config: RuleConfig }): Record<string, string> {
   const metric = metricOf(rule);
   if (metric === null) return {};
-  const demanded = matchersOf(metric).filter(({ operator, value }) => operator === '=' && value !== '');
-  return Object.fromEntries(demanded.map(({ label, value }) => [label, value]));
+  const [own = new Map<string, string>(), divisor] = sidesOf(metric).map(({ matchers }) => {
+    const demanded = matchers.filter(({ operator, value }) => operator === '=' && value !== '');
+    return new Map(demanded.map(({ label, value }) => [label, value]));
+  });
+  return Object.fromEntries([...own].filter(([label, value]) => divisor === undefined || divisor.get(label) === value));
 }
 
-/** Returns the matchers of a selector; none if it cannot be read. */
-function matchersOf(metric: string): readonly LabelMatcher[] {
+/** Returns the selectors of an expression; none if it cannot be read. */
+function sidesOf(metric: string): readonly MetricSelector[] {
   try {
-    return readSelector(metric).matchers;
+    return readExpression(metric).sides;
   } catch {
     return [];
   }

@@ -91,3 +91,20 @@ export function cutRange(fromMs: number, toMs: number, pixels: number): ChartBuc
     columnMs: isFitting ? null : Math.ceil((end - start) / pixels / stepMs) * stepMs,
   };
 }
+
+/** Returns buckets as wide as the columns, where one column is too narrow for its own buckets: none is reduced any more. */
+export function widenToColumns({ fromMs, toMs, stepMs, columnMs }: ChartBuckets): ChartBuckets {
+  if (columnMs === null) return { fromMs, toMs, stepMs, columnMs };
+  const end = bucketStart(toMs - 1, columnMs) + columnMs;
+  return { fromMs: bucketStart(fromMs, columnMs), toMs: end, stepMs: columnMs, columnMs: null };
+}
+
+/** Keeps the least and the greatest bucket of each column, and the newest of all: what is read as the present value. */
+export function reduceToColumns(values: readonly BucketValue[], columnMs: number): BucketValue[] {
+  return [...Map.groupBy(values, ({ at }) => Math.floor(at / columnMs)).values()].flatMap((column, index, all) => {
+    const least = column.reduce((a, b) => (b.value < a.value ? b : a));
+    const greatest = column.reduce((a, b) => (b.value > a.value ? b : a));
+    const newest = index === all.length - 1 ? column.at(-1) : undefined;
+    return column.filter((value) => value === least || value === greatest || value === newest);
+  });
+}

@@ -1,3 +1,5 @@
+import { divideExpression } from '#modules/metrics/decide/ratio.ts';
+
 /** Unit of a metric's numbers, as far as its name tells. */
 type Unit = 'none' | 'seconds' | 'bytes' | 'bits' | 'ratio' | 'percent' | 'celsius' | 'hertz' | 'volts' | 'watts';
 
@@ -94,9 +96,14 @@ const PLAIN: Measure = { unit: 'none', factor: 1 };
 
 /**
  * Returns the unit of an aggregation's values, by the last word of the metric's name (`http_request_duration_seconds`,
- * `process.memory.bytes`). A number of points has no unit, and a time of day is no duration.
+ * `process.memory.bytes`). A number of points has no unit, and a time of day is no duration. Of a ratio as `measureOfRatio`.
  */
 export function measureOf(metricName: string, aggregation: string): Measure {
+  const divided = divideExpression(metricName);
+  const [dividend, divisor] = divided.sides;
+  if (dividend !== undefined && divisor !== undefined) {
+    return measureOfRatio(dividend.text, divisor.text, divided.factor?.text, aggregation);
+  }
   if (aggregation === 'count') return PLAIN;
   const [name = ''] = metricName.split('{', 1);
   const words = name.trim().toLowerCase().split(/[_.:]/);
@@ -105,6 +112,24 @@ export function measureOf(metricName: string, aggregation: string): Measure {
     return PLAIN;
   const [unit, factor] = WORDS[words.at(-1) ?? ''] ?? ['none', 1];
   return { unit, factor };
+}
+
+/**
+ * Returns the unit of a ratio: percent for one times 100, a share where a metric or a unit is divided by itself, and the upper
+ * side's unit where something without a unit divides it, as in bytes for each request.
+ */
+function measureOfRatio(dividend: string, divisor: string, factor: string | undefined, aggregation: string): Measure {
+  const times = factor === undefined ? 1 : Number(factor);
+  const [upper, lower] = [measureOf(dividend, aggregation), measureOf(divisor, aggregation)];
+  const isShare = upper.unit === lower.unit && (upper.unit !== 'none' || nameIn(dividend) === nameIn(divisor));
+  if (upper.unit === lower.unit && times === 100) return { unit: 'percent', factor: upper.factor / lower.factor };
+  if (times !== 1) return PLAIN;
+  if (isShare) return { unit: 'ratio', factor: upper.factor / lower.factor };
+  return lower.unit === 'none' ? upper : PLAIN;
+}
+
+function nameIn(selector: string): string {
+  return selector.split('{', 1)[0]?.trim() ?? '';
 }
 
 /** Digits of a value: two or three tell what it is like; more are noise at 3 a.m. */

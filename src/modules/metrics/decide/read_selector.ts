@@ -22,19 +22,20 @@ const TEXT_LENGTH_MAX = 16_384;
 const MATCHERS_MAX = 64;
 
 /** Throws the fault of a pattern that stands at `start`. */
-type PatternCheck = (pattern: string, scanner: SelectorScanner, start: number) => void;
+export type PatternCheck = (pattern: string, scanner: SelectorScanner, start: number) => void;
 
 /**
  * Reads a selector. Patterns are taken as they are unless `checkPattern` checks them: `parseSelector` asks whether RE2
- * takes them, which the console leaves to the server. Throws `invalid_input` in a sentence.
+ * takes them, which the console leaves to the server. Throws `invalid_input` in a sentence; `offset` is the place of the
+ * selector in the text that it is a side of.
  */
-export function readSelector(text: string, checkPattern: PatternCheck = () => {}): MetricSelector {
+export function readSelector(text: string, checkPattern: PatternCheck = () => {}, offset = 0): MetricSelector {
   if (text.length > TEXT_LENGTH_MAX) throw fault(`a selector has at most ${TEXT_LENGTH_MAX} characters`);
   if (!text.isWellFormed()) throw fault('half of a surrogate pair is not valid text');
   if (text.trim() === '') throw fault('a metric name is required');
   const brace = text.indexOf('{');
   if (brace === -1) return { name: text, matchers: [] };
-  return readBraces(text.slice(0, brace).trim(), new SelectorScanner(text, brace + 1), checkPattern);
+  return readBraces(text.slice(0, brace).trim(), new SelectorScanner(text, brace + 1, offset), checkPattern);
 }
 
 function readBraces(nameBefore: string, scanner: SelectorScanner, checkPattern: PatternCheck): MetricSelector {

@@ -3,6 +3,7 @@ import { knownPattern, rememberPattern, sizeOfPattern } from '#modules/metrics/d
 import type { SelectorScanner } from '#modules/metrics/decide/selector_scanner.ts';
 import { type MetricSelector, readSelector } from '#modules/metrics/decide/read_selector.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
+import { type MetricExpression, readExpression } from '#modules/metrics/decide/expression.ts';
 
 export const PATTERN_LENGTH_MAX = 512;
 /** Limit on the size of a compiled pattern, to stay within RE2's memory budget, which only shows in a query. */
@@ -40,21 +41,43 @@ function withBounds({ name, matchers }: MetricSelector): MetricSelector {
   return { name, matchers: matchers.map((matcher) => boundMatcher(matcher) ?? matcher) };
 }
 
-/** Returns the patterns of a text that may be a selector; none if it is no selector. */
+/** Parses a selector, as `parseSelector` does, or a ratio of two with its factor. */
+export function parseExpression(text: string, path = 'metricName'): MetricExpression {
+  try {
+    return expressionWithBounds(readExpression(text, patternCheck()));
+  } catch (error) {
+    if (error instanceof AppError) throw invalidInput([{ path, message: error.message }]);
+    throw error;
+  }
+}
+
+/** Reads a stored or sent expression whose patterns were checked, as `readCheckedSelector` does. */
+export function readCheckedExpression(text: string): MetricExpression {
+  return expressionWithBounds(readExpression(text));
+}
+
+function expressionWithBounds({ sides: [dividend, divisor], ...rest }: MetricExpression): MetricExpression {
+  return {
+    ...rest,
+    sides: divisor === undefined ? [withBounds(dividend)] : [withBounds(dividend), withBounds(divisor)],
+  };
+}
+
+/** Returns the patterns of a text that may be a selector or a ratio; none if it is neither. */
 export function patternsIn(text: string): string[] {
   const patterns: string[] = [];
   try {
-    readSelector(text, (pattern) => void patterns.push(pattern));
+    readExpression(text, (pattern) => void patterns.push(pattern));
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
   }
   return patterns;
 }
 
-/** Returns the faults that `parseSelector` would throw; empty for a text that it reads. */
-export function selectorFaults(text: string, path = 'metricName'): readonly Fault[] {
+/** Returns the faults that `parseExpression` would throw; empty for a text that it reads. */
+export function expressionFaults(text: string, path = 'metricName'): readonly Fault[] {
   try {
-    readSelector(text, patternCheck());
+    readExpression(text, patternCheck());
     return [];
   } catch (error) {
     if (error instanceof AppError) return [{ path, message: error.message }];

@@ -23,11 +23,14 @@ const NUMBER_ESCAPES: ReadonlyMap<string, number> = new Map([
 /** Reads the inside of a selector token by token. White space between the tokens does not count. */
 export class SelectorScanner {
   readonly #text: string;
+  readonly #offset: number;
   #at: number;
 
-  constructor(text: string, start: number) {
+  /** Begins at `start` of a text that stands at `offset` of a longer one: faults say the place there. */
+  constructor(text: string, start: number, offset = 0) {
     this.#text = text;
     this.#at = start;
+    this.#offset = offset;
   }
 
   /** Position of the next token. */
@@ -80,7 +83,7 @@ export class SelectorScanner {
 
   /** Returns the error for the piece at `at`, counted from 1 as people do. */
   fault(message: string, at = this.position): AppError {
-    return new AppError('invalid_input', `${message}, at character ${at + 1}`);
+    return new AppError('invalid_input', `${message}, at character ${this.#offset + at + 1}`);
   }
 
   #readEscape(): string {

@@ -8,6 +8,9 @@ export interface LabelCondition {
 /** A label that needs no quotes. */
 const PLAIN_LABEL = /^[A-Za-z_][\w.-]*$/;
 
+/** A name that could be read as a part of a ratio without quotes. */
+const IS_DIVIDED = /(^|\s)[/*](\s|$)/;
+
 /** Returns the selector of a metric by its exact name, whatever characters that has; `parseSelector` reads it back. */
 export function selectorOfName(name: string): string {
   return selectorText(name, []);
@@ -15,7 +18,7 @@ export function selectorOfName(name: string): string {
 
 /** Returns the text of a selector: `http_requests_total{status="500"}`; `parseSelector` reads it back. */
 export function selectorText(name: string, conditions: readonly LabelCondition[]): string {
-  const isQuoted = name.includes('{') || (conditions.length > 0 && name !== name.trim());
+  const isQuoted = name.includes('{') || IS_DIVIDED.test(name) || (conditions.length > 0 && name !== name.trim());
   const parts = conditions.map(
     ({ label, operator, value }) => `${PLAIN_LABEL.test(label) ? label : quoted(label)}${operator}${quoted(value)}`,
   );

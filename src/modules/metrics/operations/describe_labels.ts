@@ -6,7 +6,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, MetricName } from '#actions/fields.ts';
 import { quantileQuestionOf } from '#modules/metrics/decide/quantile.ts';
-import { parseSelector } from '#modules/metrics/decide/selector.ts';
+import { parseExpression } from '#modules/metrics/decide/selector.ts';
 
 const VALUES = 10;
 
@@ -55,7 +55,7 @@ export const describeLabels = defineAction({
     { caller, stores, metrics, now },
   ) {
     const service = await stores.services.get(caller.orgId, serviceId);
-    const selector = parseSelector(metricName);
+    const [selector] = parseExpression(metricName).sides;
     const since = now.subtract({ hours: 24 * Math.min(service.retentionMetrics, 1) });
     const wanted = { since, label, text, valuesMax };
     const found = await metrics.catalog.describeLabels(service.id, { selector, ...wanted });

@@ -4,7 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText, MetricName, Timestamp } from '#actions/fields.ts';
 import { parsePeriod } from '#modules/metrics/period.ts';
 import { EXEMPLAR_DAYS } from '#modules/metrics/decide/exemplar.ts';
-import { readCheckedSelector, selectorFaults } from '#modules/metrics/decide/selector.ts';
+import { readCheckedExpression, expressionFaults } from '#modules/metrics/decide/selector.ts';
 import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
 
 const EXEMPLARS_MAX = 100;
@@ -41,7 +41,7 @@ export const listExemplars = defineAction({
       { description: 'newest first' },
     ),
   }),
-  meaning: ({ metricName }) => (typeof metricName === 'string' ? selectorFaults(metricName) : []),
+  meaning: ({ metricName }) => (typeof metricName === 'string' ? expressionFaults(metricName) : []),
   example: {
     serviceId: 'service_01k9z8e4rnf7ktv2x5m6w0abqe',
     metricName: 'http_request_duration_ms{quantile="0.95"}',
@@ -55,7 +55,7 @@ export const listExemplars = defineAction({
     const keptMs = now.subtract({ hours: 24 * service.retentionMetrics }).epochMilliseconds;
     const asked = { fromMs: Math.max(from.epochMilliseconds, keptMs), toMs: to.epochMilliseconds };
     if (asked.fromMs >= asked.toMs) return { exemplars: [] };
-    const found = await metrics.exemplars.list(service.id, readCheckedSelector(metricName), asked, limit);
+    const found = await metrics.exemplars.list(service.id, readCheckedExpression(metricName).sides[0], asked, limit);
     return {
       exemplars: found.map(({ at, value, traceId, spanId, labels }) => ({
         at: toTimestamp(fromEpochMilliseconds(at)),

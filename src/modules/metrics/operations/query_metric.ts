@@ -6,16 +6,18 @@ import { CLOSED, IdText, MetricName } from '#actions/fields.ts';
 import { digestOfSeries } from '#modules/metrics/operations/digest.ts';
 import { nearestToAsked } from '#modules/metrics/unmet_selectors.ts';
 import { MetricSeriesView, toMetricSeriesView } from '#modules/metrics/operations/view.ts';
+import { queryExpression } from '#modules/metrics/expression_values.ts';
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { cutWindow } from '#modules/metrics/decide/buckets.ts';
 import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
-import { readCheckedSelector, selectorFaults } from '#modules/metrics/decide/selector.ts';
+import { readCheckedExpression, expressionFaults } from '#modules/metrics/decide/selector.ts';
 
 export const queryMetric = defineAction({
   name: 'query_metric',
   summary:
     'Return the time series of a metric over the last windowMinutes, cut in at most 300 buckets and aggregated in each. ' +
-    'metricName may carry a label selector: http_requests_total{status=~"5..",route!="/health"}. sum over a counter ' +
+    'metricName may carry a label selector: http_requests_total{status=~"5..",route!="/health"}, or be a ratio of two: ' +
+    'errors_total / requests_total * 100. sum over a counter ' +
     "is its increase; last adds up each series' newest value.",
   guidance:
     'Use it to see how a service does, or to choose a threshold. Values are in the unit of the metric, times in UTC.',
@@ -32,7 +34,7 @@ export const queryMetric = defineAction({
   ),
   result: MetricSeriesView,
   untrustedText: ['nearestNames'],
-  meaning: ({ metricName }) => (typeof metricName === 'string' ? selectorFaults(metricName) : []),
+  meaning: ({ metricName }) => (typeof metricName === 'string' ? expressionFaults(metricName) : []),
   alsoCalled: ['get_metric', 'query_metrics', 'get_metric_data', 'get_timeseries', 'query_timeseries'],
   digest: digestOfSeries,
   example: {
@@ -58,16 +60,15 @@ export const queryMetric = defineAction({
   },
   async handle(input, { caller, stores, metrics, now }) {
     const { metricName, windowMinutes = 60, aggregation = 'avg' } = input;
-    const selector = readCheckedSelector(metricName);
+    const expression = readCheckedExpression(metricName);
     const service = await stores.services.get(caller.orgId, input.serviceId);
     const query = {
       serviceId: service.id,
-      selector,
       aggregation,
       buckets: cutWindow(windowMinutes, now),
       keptSince: now.subtract({ hours: 24 * service.retentionMetrics }),
     };
-    const values = await metrics.query(query);
+    const values = await queryExpression(metrics, query, expression);
     const nearest = values.length > 0 ? [] : await findNearest();
     return toMetricSeriesView(query, { metricName, windowMinutes }, values, nearest);
 

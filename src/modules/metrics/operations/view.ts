@@ -39,7 +39,7 @@ export const MetricSeriesView = Type.Object({
 
 /** Returns the view of a series. Its `from` is the first bucket, or the oldest that is kept if that is later. */
 export function toMetricSeriesView(
-  query: MetricQuery,
+  query: Omit<MetricQuery, 'selector'>,
   asked: { readonly metricName: string; readonly windowMinutes: number },
   values: readonly BucketValue[],
   nearestNames: readonly string[],

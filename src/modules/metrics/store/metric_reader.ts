@@ -124,7 +124,7 @@ export class MetricReader {
    * Buckets of whole hours are read from rollups, as far as these agree with the points. A query that is about to be asked
    * in several ways looks once for which do; those that were not looked up are with each question. It holds for some seconds.
    */
-  async withRollups<Query extends MetricQuery>(query: Query): Promise<Query> {
+  async withRollups<Query extends Omit<MetricQuery, 'selector'>>(query: Query): Promise<Query> {
     const { serviceId, buckets, keptSince } = query;
     if (query.rollups !== undefined || !isOfWholeHours(buckets)) return query;
     const period = readPeriodOf(buckets, keptSince.epochMilliseconds);

@@ -24,6 +24,12 @@ export interface MetricRuleSettings {
   readonly flapIncidents: number | null;
   /** Minutes for which the condition has to be false before the incident of a flapping rule is resolved. */
   readonly flapMinutes: number;
+  /** Minutes of a second, shorter window in which the condition has to be true as well; null: the rule has one window. */
+  readonly shortWindowMinutes: number | null;
+  /** Least value of the lower side of a ratio over the window, below which the rule does not judge; null: any. */
+  readonly trafficAtLeast: number | null;
+  /** Label of which each value has an incident of its own; null: the rule has one. */
+  readonly byLabel: string | null;
 }
 
 export const METRIC_RULE_DEFAULTS: MetricRuleSettings = {
@@ -34,4 +40,7 @@ export const METRIC_RULE_DEFAULTS: MetricRuleSettings = {
   noDataMinutes: 15,
   flapIncidents: null,
   flapMinutes: 60,
+  shortWindowMinutes: null,
+  trafficAtLeast: null,
+  byLabel: null,
 };

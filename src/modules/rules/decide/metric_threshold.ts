@@ -6,7 +6,7 @@ import { measureOf, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 /** The config of a `metric_threshold` rule, complete. */
 export interface MetricThreshold {
-  /** Name of the metric, possibly with a selector, which `parseSelector` reads. */
+  /** Name of the metric, possibly with a selector, or a ratio of two: what `parseExpression` reads. */
   readonly metricName: string;
   readonly comparator: Comparator;
   readonly threshold: number;
@@ -24,7 +24,8 @@ export const METRIC_THRESHOLD: RuleKindDeclaration<MetricThreshold> = {
     metricName: {
       type: 'string',
       maxLength: METRIC_NAME_LENGTH_MAX,
-      description: 'may carry a label selector: http_requests_total{status=~"5.."}',
+      description:
+        'may carry a label selector: http_requests_total{status=~"5.."}, and may be a ratio of two with a factor: errors_total / requests_total * 100',
     },
     comparator: { enum: COMPARATORS },
     threshold: { type: 'number' },

@@ -11,6 +11,9 @@ import {
 } from '#modules/rules/decide/metric_rule_settings.ts';
 import { ok, type Parsed } from '#modules/contacts/decide/parsed.ts';
 import type { Fault } from '#kernel/errors.ts';
+import { readExpression } from '#modules/metrics/decide/expression.ts';
+import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
+import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import { findFaults } from '#kernel/input_faults.ts';
 
 /** Settings of a rule in the console, besides its config. */
@@ -37,6 +40,8 @@ const MINUTES_MAX = 1_440;
 export const GROUP_MINUTES_MAX = 15;
 const RATE = { minimum: 0, maximum: 1_000_000_000 };
 const FLAP_INCIDENTS = { minimum: 2, maximum: 100 };
+
+const LABEL_LENGTH_MAX = 200;
 
 const minutes = (minimum: number) => ({ type: 'integer', minimum, maximum: MINUTES_MAX });
 const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] });
@@ -68,6 +73,26 @@ export const RULE_SETTING_SCHEMAS: { readonly [Name in keyof RuleSettings]: obje
       'from so many incidents within flapMinutes on, the last one stays open until the condition has been false for flapMinutes; null: never',
   }),
   flapMinutes: minutes(1),
+  shortWindowMinutes: orNull({
+    type: 'integer',
+    minimum: 1,
+    maximum: WINDOW_MINUTES_MAX,
+    description:
+      'the condition has to be true over this shorter window, too; null: only over windowMinutes. It makes an incident end soon after its cause',
+  }),
+  trafficAtLeast: orNull({
+    type: 'number',
+    minimum: 0,
+    description:
+      'of a ratio: while its lower side is less over windowMinutes, the rule does not judge, as if no data came; null: any traffic is enough',
+  }),
+  byLabel: orNull({
+    type: 'string',
+    minLength: 1,
+    maxLength: LABEL_LENGTH_MAX,
+    description:
+      'a label: each of its values opens, ends and pages as an incident of its own, up to 100 at a time; the others share one. null: one incident for all',
+  }),
   eventsOver: orNull({
     type: 'integer',
     ...RATE,
@@ -120,8 +145,49 @@ export function parseRuleSettings(
   const faults = findFaults({ type: 'object', properties: { [path]: shape } }, { [path]: settings });
   if (faults.length > 0) return { kind: 'faults', faults };
   const given = settings as StoredSettings;
-  const wrong = recoveryFault(config, given, path);
-  return wrong === null ? ok(given) : { kind: 'faults', faults: [wrong] };
+  const recovery = recoveryFault(config, given, path);
+  const wrong = [...(recovery === null ? [] : [recovery]), ...conditionFaults(config, given, path)];
+  return wrong.length > 0 ? { kind: 'faults', faults: wrong } : ok(given);
+}
+
+/** Returns the faults of settings that change what the condition is, against the config. */
+function conditionFaults(
+  config: RuleConfig,
+  { shortWindowMinutes = null, trafficAtLeast = null, byLabel = null, noData }: StoredSettings,
+  path: string,
+): Fault[] {
+  if (!('metricName' in config)) return [];
+  const faults: Fault[] = [];
+  const add = (field: keyof RuleSettings, message: string): void =>
+    void faults.push({ path: `${path}.${field}`, message });
+  const { windowMinutes } = config;
+  if (shortWindowMinutes !== null && shortWindowMinutes >= windowMinutes) {
+    add('shortWindowMinutes', `must be less than the ${windowMinutes} min of windowMinutes`);
+  }
+  const sides = selectorsIn(config.metricName);
+  if (trafficAtLeast !== null && sides.length === 1) {
+    add('trafficAtLeast', 'is for ratios only: metricName has no /');
+  } else if (trafficAtLeast !== null && noData === 'page') {
+    add('trafficAtLeast', 'counts as no data, so that noData must be resolve or keep, or quiet hours would page');
+  }
+  if (byLabel === '__name__') add('byLabel', 'must be a label, not the name of the metric');
+  const wanted = sides.map(({ matchers }) =>
+    matchers.find(({ label, operator }) => label === byLabel && operator === '='),
+  );
+  const [dividend, divisor] = wanted;
+  if (dividend !== undefined && divisor !== undefined && dividend.value !== divisor.value) {
+    add('byLabel', `the sides of the ratio have no value of ${byLabel} in common`);
+  }
+  return faults;
+}
+
+/** Returns the selectors of an expression; none of one that cannot be read, whose fault is told with the config. */
+function selectorsIn(metricName: string): readonly MetricSelector[] {
+  try {
+    return readExpression(metricName).sides;
+  } catch {
+    return [];
+  }
 }
 
 /** Returns the fault of a recovery threshold that meets the condition: it would open and resolve at the same value. */

@@ -1,6 +1,6 @@
 import type { MetricThreshold } from '#modules/rules/decide/metric_threshold.ts';
 import { measureOf } from '#modules/metrics/decide/quantity.ts';
-import { selectorText } from '#modules/metrics/decide/selector_text.ts';
+import { selectorOfName, selectorText } from '#modules/metrics/decide/selector_text.ts';
 
 /** A rule that a metric's name suggests. Its threshold depends on what was measured. */
 interface RuleTemplate extends Pick<MetricThreshold, 'aggregation' | 'comparator' | 'windowMinutes'> {
@@ -11,6 +11,8 @@ interface RuleTemplate extends Pick<MetricThreshold, 'aggregation' | 'comparator
   /** Threshold if nothing was measured, or only zeros. */
   readonly fallback: number;
 }
+
+const MANY_ERRORS = 'has many errors';
 
 /** Templates, the most important first. The first that fits a name counts. */
 const TEMPLATES: readonly RuleTemplate[] = [
@@ -23,7 +25,7 @@ const TEMPLATES: readonly RuleTemplate[] = [
     fallback: 1,
   },
   {
-    name: 'has many errors',
+    name: MANY_ERRORS,
     fits: /(^|[_.])(errors?|failures?|failed|exceptions?|panics?|dropped|rejected)([_.]|$)/,
     aggregation: 'sum',
     comparator: '>',
@@ -87,7 +89,9 @@ export function suggestedRules(metricNames: readonly string[]): SuggestedRule[] 
   const histograms = histogramsOf(metricNames);
   const parts = new Set([...histograms].flatMap((name) => PARTS.map((suffix) => `${name}${suffix}`)));
   const names = [...metricNames, ...[...histograms].filter((name) => !metricNames.includes(name))];
-  return TEMPLATES.flatMap((template) => {
+  const ratio = errorRatioOf(metricNames);
+  const templates = ratio === null ? TEMPLATES : TEMPLATES.filter(({ name }) => name !== MANY_ERRORS);
+  const suggested = templates.flatMap((template) => {
     const name = names.find(
       (metric) =>
         templateOf(metric) === template &&
@@ -99,6 +103,23 @@ export function suggestedRules(metricNames: readonly string[]): SuggestedRule[] 
     const { name: title, aggregation, comparator, windowMinutes, fallback } = template;
     return { title, config: { metricName, aggregation, comparator, windowMinutes }, fallback };
   });
+  return ratio === null ? suggested : [ratio, ...suggested];
+}
+
+const FAILURES = /(?<=^|[_.])(?:errors?|failures?|failed)(?=[_.]|$)/;
+const ALL = ['requests', 'calls', 'attempts', 'jobs'];
+
+/** Suggests the share of failures, where the same metric is sent for all requests: it says more than their number. */
+function errorRatioOf(metricNames: readonly string[]): SuggestedRule | null {
+  const names = new Set(metricNames);
+  for (const failures of metricNames.filter((name) => FAILURES.test(name))) {
+    const all = ALL.map((word) => failures.replace(FAILURES, word)).find((name) => names.has(name));
+    if (all === undefined) continue;
+    const metricName = `${selectorOfName(failures)} / ${selectorOfName(all)} * 100`;
+    const config = { metricName, aggregation: 'sum', comparator: '>', windowMinutes: 5 } as const;
+    return { title: 'has a high error ratio', config, fallback: 5 };
+  }
+  return null;
 }
 
 /** No series has the name of a histogram itself, and one in twenty of its observations tells more than their mean. */

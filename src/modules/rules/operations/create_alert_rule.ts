@@ -4,7 +4,7 @@ import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, Name } from '#actions/fields.ts';
 import { RuleConfigInput } from '#modules/rules/config_fields.ts';
-import { shownSettings } from '#modules/rules/operations/settings_fields.ts';
+import { shownSettings } from '#modules/rules/settings_fields.ts';
 import { findMissingMetrics } from '#modules/rules/missing_metric.ts';
 import { RuleKindName, RuleView, toRuleView, RULE_EXAMPLE } from '#modules/rules/view.ts';
 import { isRuleKind, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';

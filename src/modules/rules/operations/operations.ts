@@ -2,6 +2,7 @@ import { addAlertRule } from '#modules/rules/operations/add_alert_rule.ts';
 import { createMaintenance } from '#modules/maintenance/operations/create_maintenance.ts';
 import { deleteMaintenance } from '#modules/maintenance/operations/delete_maintenance.ts';
 import { listMaintenance } from '#modules/maintenance/operations/list_maintenance.ts';
+import { createObjective, previewObjective } from '#modules/rules/operations/objectives.ts';
 import { previewMaintenance } from '#modules/maintenance/operations/preview_maintenance.ts';
 import { readRuleHistory } from '#modules/rules/operations/read_rule_history.ts';
 import { replaceAlertRule } from '#modules/rules/operations/replace_alert_rule.ts';
@@ -18,6 +19,8 @@ export const RULE_OPERATIONS = [
   replayRule,
   replaceAlertRule,
   addAlertRule,
+  previewObjective,
+  createObjective,
   listMaintenance,
   previewMaintenance,
   createMaintenance,

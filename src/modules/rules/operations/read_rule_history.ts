@@ -4,9 +4,13 @@ import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, MetricName, nullable, Timestamp } from '#actions/fields.ts';
 import { readHistory } from '#modules/rules/operations/read_history.ts';
+import { COMPARATORS } from '#modules/rules/decide/comparator.ts';
+import { parseRuleSettings } from '#modules/rules/decide/rule_settings.ts';
+import { RuleSettingsInput } from '#modules/rules/settings_fields.ts';
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
-import { selectorFaults } from '#modules/metrics/decide/selector.ts';
+import { expressionFaults } from '#modules/metrics/decide/selector.ts';
+import { orThrow } from '#modules/contacts/decide/parsed.ts';
 import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
 
 export const REPLAY_DAYS_MAX = 30;
@@ -26,6 +30,8 @@ export const readRuleHistory = defineAction({
       aggregation: Type.Enum([...AGGREGATIONS]),
       windowMinutes: Type.Integer({ minimum: 1, maximum: WINDOW_MINUTES_MAX }),
       days: Type.Integer({ minimum: 1, maximum: REPLAY_DAYS_MAX }),
+      comparator: Type.Optional(Type.Enum([...COMPARATORS], { description: '> when left out; two windows need it' })),
+      settings: Type.Optional(RuleSettingsInput),
     },
     CLOSED,
   ),
@@ -39,16 +45,23 @@ export const readRuleHistory = defineAction({
       description: 'the positions of quantiles that are more than their value, which is the highest bound',
     }),
   }),
-  meaning: ({ metricName }) => (typeof metricName === 'string' ? selectorFaults(metricName) : []),
+  meaning: ({ metricName }) => (typeof metricName === 'string' ? expressionFaults(metricName) : []),
   example: {
     serviceId: EXAMPLE_IDS.serviceId,
     metricName: 'http_request_duration_ms{route="/pay"}',
     aggregation: 'avg',
     windowMinutes: 5,
     days: 7,
+    comparator: '>',
+    settings: { shortWindowMinutes: 1 },
   },
   async handle({ serviceId, ...wanted }, context) {
     const service = await context.stores.services.get(context.caller.orgId, serviceId);
+    const threshold = 0;
+    const config = { comparator: '>', threshold, ...wanted } as const;
+    // The threshold is tried only later, and so is a recovery past it.
+    const { recoveryThreshold: _, ...settings } = wanted.settings ?? {};
+    orThrow(parseRuleSettings({ kind: 'metric_threshold', config }, settings, 'settings'));
     const { firstMs, stepMs, values, moreThan } = await readHistory(service, wanted, context);
     return {
       firstAt: toTimestamp(fromEpochMilliseconds(firstMs)),

@@ -5,7 +5,7 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, Name, nullable } from '#actions/fields.ts';
 import { RuleConfigInput } from '#modules/rules/config_fields.ts';
 import { findMissingMetrics } from '#modules/rules/missing_metric.ts';
-import { RuleSettingsInput, shownSettings } from '#modules/rules/operations/settings_fields.ts';
+import { RuleSettingsInput, shownSettings } from '#modules/rules/settings_fields.ts';
 import { RULE_EXAMPLE, RuleView, toRuleView } from '#modules/rules/view.ts';
 import { parseRuleConfig } from '#modules/rules/decide/rule_config.ts';
 import { parseRuleSettings } from '#modules/rules/decide/rule_settings.ts';
@@ -52,6 +52,9 @@ export const replaceAlertRule = defineAction({
     const policy =
       escalationPolicyId === null ? null : await stores.policies.lock(orgId, escalationPolicyId, 'escalationPolicyId');
     const rule = await stores.alertRules.lock(orgId, ruleId);
+    if (newSettings === undefined && rule.settings !== null) {
+      orThrow(parseRuleSettings({ kind, config: newConfig }, rule.settings, 'settings'));
+    }
     const service = await stores.services.get(orgId, serviceId, 'ruleId');
     const before = { ...toRuleView(rule, service), settings: shownSettings(rule) };
     if (before.updatedAt !== basedOn) {

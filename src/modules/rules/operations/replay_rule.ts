@@ -6,7 +6,7 @@ import { CLOSED, IdText, MetricName, nullable, Timestamp } from '#actions/fields
 import { readHistory } from '#modules/rules/operations/read_history.ts';
 import { REPLAY_DAYS_MAX } from '#modules/rules/operations/read_rule_history.ts';
 import { CostView, readCostOf, readPolicy } from '#modules/rules/operations/replay_cost.ts';
-import { RuleSettingsInput } from '#modules/rules/operations/settings_fields.ts';
+import { RuleSettingsInput } from '#modules/rules/settings_fields.ts';
 import { labelsOf } from '#modules/maintenance/decide/maintenance.ts';
 import { type ReplayedOpening, replayPagingInSteps } from '#modules/incidents/decide/replay_paging.ts';
 import { GROUP_MINUTES_MAX, parseRuleSettings, settingsOf } from '#modules/rules/decide/rule_settings.ts';
@@ -14,7 +14,7 @@ import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { COMPARATORS } from '#modules/rules/decide/comparator.ts';
 import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
 import { replayRuleInSteps } from '#modules/rules/decide/replay.ts';
-import { selectorFaults } from '#modules/metrics/decide/selector.ts';
+import { expressionFaults } from '#modules/metrics/decide/selector.ts';
 import { orThrow } from '#modules/contacts/decide/parsed.ts';
 import type { Id } from '#kernel/ids.ts';
 import { inSlices } from '#kernel/in_slices.ts';
@@ -75,7 +75,7 @@ export const replayRule = defineAction({
       ),
     ),
   }),
-  meaning: ({ metricName }) => (typeof metricName === 'string' ? selectorFaults(metricName) : []),
+  meaning: ({ metricName }) => (typeof metricName === 'string' ? expressionFaults(metricName) : []),
   example: {
     serviceId: EXAMPLE_IDS.serviceId,
     ruleId: EXAMPLE_IDS.ruleId,
@@ -96,7 +96,7 @@ export const replayRule = defineAction({
     const service = await stores.services.get(caller.orgId, serviceId);
     const rule = ruleId === undefined ? null : await stores.alertRules.get(caller.orgId, ruleId);
     const policy = escalationPolicyId === null ? null : await readPolicy(escalationPolicyId, context);
-    const history = await readHistory(service, wanted, context);
+    const history = await readHistory(service, { ...wanted, comparator, settings: own }, context);
     const incidents = await inSlices(replayRuleInSteps({ ...config, settings: own }, history));
     const shown = incidents.slice(0, INCIDENTS_MAX);
     const openings = shown.map(({ openedAt, closedAt }): ReplayedOpening => ({

@@ -6,7 +6,7 @@ import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { idsInput, pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { findUnmetSelectors } from '#modules/rules/missing_metric.ts';
 import { PagedNowView, readPagedNow } from '#modules/rules/operations/paged_now.ts';
-import { RuleSettingsView, shownSettings } from '#modules/rules/operations/settings_fields.ts';
+import { RuleSettingsView, shownSettings } from '#modules/rules/settings_fields.ts';
 import { RuleKindName, RuleStateView, toRuleView } from '#modules/rules/view.ts';
 import { findWaitingRules, type Waiting } from '#modules/rules/operations/waiting_rules.ts';
 import { metricOf } from '#modules/rules/decide/rule_kinds.ts';

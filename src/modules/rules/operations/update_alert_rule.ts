@@ -6,6 +6,7 @@ import { CLOSED, IdText, Name, nullable } from '#actions/fields.ts';
 import { RuleConfigInput } from '#modules/rules/config_fields.ts';
 import { findMissingMetrics } from '#modules/rules/missing_metric.ts';
 import { RuleView, toRuleView, RULE_EXAMPLE } from '#modules/rules/view.ts';
+import { parseRuleSettings } from '#modules/rules/decide/rule_settings.ts';
 import { parseRuleConfig } from '#modules/rules/decide/rule_config.ts';
 import { orThrow } from '#modules/contacts/decide/parsed.ts';
 
@@ -56,7 +57,11 @@ export const updateAlertRule = defineAction({
     const service = await stores.services.get(orgId, serviceId, 'ruleId');
     const before = toRuleView(rule, service);
     if (name !== undefined) rule.name = name;
-    if (newConfig !== undefined) rule.config = newConfig;
+    if (newConfig !== undefined) {
+      // What the console set beside the config stays: a config that contradicts it is refused.
+      if (rule.settings !== null) orThrow(parseRuleSettings({ kind, config: newConfig }, rule.settings, 'settings'));
+      rule.config = newConfig;
+    }
     if (escalationPolicyId !== undefined) rule.escalationPolicyId = policy && policy.id;
     if (enabled !== undefined) rule.enabled = enabled;
     await stores.alertRules.save(rule, now);

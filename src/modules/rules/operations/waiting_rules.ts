@@ -2,11 +2,11 @@ import type { ActionContext } from '#actions/action_context.ts';
 import { metricOf, RULE_KIND_NAMES, RULE_KINDS, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 import { isBehind } from '#modules/rules/decide/breach.ts';
 import { quantileQuestionOf, type SingleValueKind } from '#modules/metrics/decide/quantile.ts';
-import { readSelector } from '#modules/metrics/decide/read_selector.ts';
 import { storePoints } from '#storage/queue/jobs/store_points.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { readExpression } from '#modules/metrics/decide/expression.ts';
 import type { WatchingRule } from '#modules/rules/store/rule_search.ts';
 
 /** Reason why a rule can neither fire nor resolve now. */
@@ -33,9 +33,10 @@ export async function findWaitingRules({
   const named = rules.flatMap((rule) => {
     const metric = metricOf(rule);
     if (metric === null) return [];
-    const selector = readSelector(metric);
-    const buckets = quantileQuestionOf(selector)?.buckets.name ?? null;
-    return [{ rule, serviceId: rule.serviceId, metricName: selector.name, buckets }];
+    return readExpression(metric).sides.map((selector) => {
+      const buckets = quantileQuestionOf(selector)?.buckets.name ?? null;
+      return { rule, serviceId: rule.serviceId, metricName: selector.name, buckets };
+    });
   });
   const sources = named.flatMap(({ serviceId, metricName, buckets }) =>
     [metricName, ...(buckets === null ? [] : [buckets])].map((name) => ({ serviceId, metricName: name })),

@@ -3,7 +3,7 @@ import { type Expression, sql } from 'kysely';
 import { RULE_KINDS, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 import type { StoredSettings } from '#modules/rules/decide/rule_settings.ts';
 import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
-import { NO_MEMORY, type RuleMemory } from '#modules/rules/decide/breach.ts';
+import type { RuleMemory } from '#modules/rules/decide/breach.ts';
 import type { MetricThreshold } from '#modules/rules/decide/metric_threshold.ts';
 import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
 import { areSteps, readSteps } from '#modules/policies/decide/stored_steps.ts';
@@ -13,7 +13,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import { anyOf, columns, field, type Row, rowsOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import type { IncidentEntity } from '#storage/postgres/entities/incidents.ts';
+import { type OpenIncident, openIncidents } from '#modules/rules/store/open_rule_incidents.ts';
 import { AlertRuleEntity } from '#storage/postgres/entities/oncall.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
@@ -40,24 +40,11 @@ export interface MetricCheck extends RuleMemory {
   readonly retentionDays: number;
 }
 
-/** Memory of a rule to be stored. */
-interface MemoryChange extends RuleMemory {
-  readonly ruleId: Id<'rule'>;
-}
-
-/** An incident that a rule has opened and that is not resolved. */
-export type OpenIncident = Pick<Row<typeof IncidentEntity>, 'countedAt' | 'clearSince'> & {
-  readonly incidentId: Id<'incident'>;
-  readonly ruleId: Id<'rule'>;
-  readonly openedAt: Temporal.Instant;
-  /** True when the incident is a storm that stands for this rule among others. */
-  readonly isMember: boolean;
-};
-
 /** Changes to the memory of a metric rule's incident. */
 interface ClearChange {
   readonly incidentId: Id<'incident'>;
   readonly ruleId: Id<'rule'>;
+  readonly dedupKey: string;
   /** Whether it is that of a storm, which remembers it of each rule that it stands for. */
   readonly isMember: boolean;
   readonly before: Temporal.Instant | null;
@@ -150,53 +137,23 @@ export class ActiveRuleStore {
       : await OPEN_INCIDENTS_OF_RULES.rows(this.#session, { kind, ruleIds });
   }
 
-  /** The one that a rule of this kind has open, where such rules have one at a time. */
-  async findOpenIncident(kind: RuleKind, ruleId: Id<'rule'>): Promise<OpenIncident | null> {
-    const open = openIncidents(this.#session.db, kind).where('open.ruleId', '=', ruleId);
+  /** The incident that is open under this key, of a rule or of a part of it. */
+  async findOpenIncident(kind: RuleKind, ruleId: Id<'rule'>, dedupKey: string): Promise<OpenIncident | null> {
+    const open = openIncidents(this.#session.db, kind)
+      .where('open.ruleId', '=', ruleId)
+      .where('open.dedupKey', '=', dedupKey);
     return (await open.executeTakeFirst()) ?? null;
   }
 
-  async findMemory(ruleId: Id<'rule'>): Promise<RuleMemory> {
-    const memory = await this.#session.db
-      .selectFrom('rule_memory')
-      .select(['breached_since as breachedSince', 'silent_since as silentSince', 'missing_since as missingSince'])
-      .where('rule_id', '=', ruleId)
-      .executeTakeFirst();
-    return memory ?? NO_MEMORY;
-  }
-
-  /** Stores the memory of rules that are not gone; a blank memory removes the row. */
-  async setMemory(changes: readonly MemoryChange[]): Promise<void> {
-    const isBlank = ({ breachedSince, silentSince, missingSince }: RuleMemory): boolean =>
-      breachedSince === null && silentSince === null && missingSince === null;
-    const kept = changes.filter((change) => !isBlank(change));
-    await this.clearMemory(changes.filter(isBlank).map(({ ruleId }) => ruleId));
-    if (kept.length === 0) return;
-    const rows = rowsOf('m', {
-      rule_id: ['text', kept.map(({ ruleId }) => ruleId)],
-      breached_since: ['timestamptz', kept.map(({ breachedSince }) => breachedSince)],
-      silent_since: ['timestamptz', kept.map(({ silentSince }) => silentSince)],
-      missing_since: ['timestamptz', kept.map(({ missingSince }) => missingSince)],
-    });
-    await this.#session.db
-      .insertInto('rule_memory')
-      .columns(['rule_id', 'breached_since', 'silent_since', 'missing_since'])
-      .expression((eb) =>
-        eb
-          .selectFrom(rows)
-          .innerJoin('alert_rules as r', 'r.id', 'm.rule_id')
-          .select(['r.id', 'm.breached_since', 'm.silent_since', 'm.missing_since'])
-          .orderBy('r.id')
-          .forKeyShare('r'),
-      )
-      .onConflict((conflict) =>
-        conflict.column('rule_id').doUpdateSet(({ ref }) => ({
-          breached_since: ref('excluded.breached_since'),
-          silent_since: ref('excluded.silent_since'),
-          missing_since: ref('excluded.missing_since'),
-        })),
-      )
-      .execute();
+  /** Counts the open incidents of a rule under keys that begin so. */
+  async countOpenIncidents(kind: RuleKind, ruleId: Id<'rule'>, keyStart: string): Promise<number> {
+    const { count } = await openIncidents(this.#session.db, kind)
+      .clearSelect()
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('open.ruleId', '=', ruleId)
+      .where(({ fn, val }) => fn<boolean>('starts_with', ['open.dedupKey', val(keyStart)]))
+      .executeTakeFirstOrThrow();
+    return count;
   }
 
   /**
@@ -221,26 +178,27 @@ export class ActiveRuleStore {
         .from(changesOf(members))
         .set((eb) => ({ clear_since: eb.ref('c.since') }))
         .whereRef('m.incident_id', '=', 'c.incident_id')
-        .whereRef('m.rule_id', '=', 'c.rule_id')
+        .whereRef('m.dedup_key', '=', 'c.dedup_key')
         .where('m.ended_at', 'is', null)
         .whereRef('m.clear_since', 'is not distinct from', 'c.before')
         .execute();
     }
   }
 
-  async clearMemory(ruleIds: readonly Id<'rule'>[]): Promise<void> {
-    if (ruleIds.length === 0) return;
-    await this.#session.db.deleteFrom('rule_memory').where('rule_id', '=', anyOf(ruleIds)).execute();
-  }
-
   /**
-   * Counts the incidents that the rule has opened within these minutes up to `until`; counts no further than `most`.
+   * Counts the incidents that were opened under a key of the rule within these minutes up to `until`, no further than `most`.
    */
-  async countOpened(ruleId: Id<'rule'>, until: Temporal.Instant, minutes: number, most: number): Promise<number> {
+  async countOpened(
+    { ruleId, dedupKey }: Pick<OpenIncident, 'ruleId' | 'dedupKey'>,
+    until: Temporal.Instant,
+    minutes: number,
+    most: number,
+  ): Promise<number> {
     const opened = await this.#session.db
       .selectFrom('incidents')
       .select('id')
       .where('rule_id', '=', ruleId)
+      .where('dedup_key', '=', dedupKey)
       .where('triggered_at', '>', until.subtract({ minutes }))
       .where('triggered_at', '<=', until)
       .limit(most)
@@ -318,41 +276,10 @@ function partOf(serviceId: Expression<string>, config: Expression<object>) {
   return sql<number>`(hashtextextended(${serviceId} || ' ' || ${metric}, 0) & ${sql.lit(PARTS - 1)})`;
 }
 
-function openIncidents(db: Session['db'], kind: RuleKind | Expression<RuleKind>) {
-  const own = db
-    .selectFrom('incidents as i')
-    .select((eb) => [
-      'i.id as incidentId',
-      eb.ref('i.rule_id').$notNull().as('ruleId'),
-      'i.triggered_at as openedAt',
-      'i.counted_at as countedAt',
-      'i.clear_since as clearSince',
-      sql<boolean>`false`.as('isMember'),
-    ])
-    .where('i.status', '<>', 'resolved')
-    .where('i.storm_until', 'is', null)
-    .where('i.kind', '=', kind)
-    .where('i.rule_id', 'is not', null);
-  const members = db
-    .selectFrom('incident_members as m')
-    .select((eb) => [
-      'm.incident_id as incidentId',
-      eb.ref('m.rule_id').$notNull().as('ruleId'),
-      'm.joined_at as openedAt',
-      'm.counted_at as countedAt',
-      'm.clear_since as clearSince',
-      sql<boolean>`true`.as('isMember'),
-    ])
-    .where('m.ended_at', 'is', null)
-    .where('m.kind', '=', kind)
-    .where('m.rule_id', 'is not', null);
-  return db.selectFrom(own.unionAll(members).as('open')).selectAll('open');
-}
-
 function changesOf(changes: readonly ClearChange[]) {
   return rowsOf('c', {
     incident_id: ['text', changes.map(({ incidentId }) => incidentId)],
-    rule_id: ['text', changes.map(({ ruleId }) => ruleId)],
+    dedup_key: ['text', changes.map(({ dedupKey }) => dedupKey)],
     before: ['timestamptz', changes.map(({ before }) => before)],
     since: ['timestamptz', changes.map(({ since }) => since)],
   });

@@ -8,10 +8,11 @@ import {
   quantileQuestionOf,
 } from '#modules/metrics/decide/quantile.ts';
 import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
-import { readCheckedSelector } from '#modules/metrics/decide/selector.ts';
+import { readCheckedExpression } from '#modules/metrics/decide/selector.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { bucketTextOf } from '#modules/metrics/store/bucket_text.ts';
+import { expressionValue } from '#modules/metrics/decide/ratio.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
@@ -23,7 +24,7 @@ import { boundsWithin, quantileWithin, toSlot, valueOf, type Windows } from '#mo
 /** A rule whose condition is false over the series that still send. */
 export interface MissingQuestion {
   readonly serviceId: Id<'service'>;
-  /** May carry a selector. */
+  /** May carry a selector, or be a ratio of two. */
   readonly metricName: string;
   readonly windowMinutes: number;
   readonly aggregation: Aggregation;
@@ -62,19 +63,32 @@ export class MissingSeriesReader {
    * happened, so silence means that nothing did: they are never missing.
    */
   async find(question: MissingQuestion, now: Temporal.Instant): Promise<MissingSeries | null> {
-    const { metricName, aggregation } = question;
+    const { sides, factor } = readCheckedExpression(question.metricName);
+    const missing: MissingSeries[] = [];
+    for (const [side, selector] of sides.entries()) {
+      // What raises a ratio is a high upper and a low lower side.
+      const breachesAbove = (question.breachesAbove === (side === 0)) === factor > 0;
+      missing.push(await this.#findSide({ ...question, breachesAbove }, selector, now));
+    }
+    const count = missing.reduce((sum, side) => sum + side.count, 0);
+    if (count === 0) return null;
+    const names = [...new Set(missing.flatMap((side) => side.names))].slice(0, NAMED_MAX);
+    return { ...expressionValue(missing, factor), names, count };
+  }
+
+  /** The same of one side; with no names where nothing is missing. */
+  async #findSide(question: MissingQuestion, selector: MetricSelector, now: Temporal.Instant): Promise<MissingSeries> {
+    const { aggregation } = question;
     const { toMs } = ruleWindow(1, now);
-    const selector = readCheckedSelector(metricName);
     const asked = quantileQuestionOf(selector);
-    if (asked === null && aggregation === 'count') return null;
+    if (asked === null && aggregation === 'count') return { value: null, names: [], count: 0 };
     const own = await readWindows(this.#client, { ...question, selector, aggregation, isOfBuckets: false }, toMs);
     if (asked === null || own.windows.size > 0) {
       const value = aggregation === 'avg' ? own.mean : valueOf(aggregation, own.windows.get('') ?? {}, 0);
-      return own.count === 0 ? null : missingOf(own, { value });
+      return missingOf(own, { value });
     }
     const buckets = { ...question, selector: asked.buckets, aggregation: 'sum', isOfBuckets: true } as const;
     const found = await readWindows(this.#client, buckets, toMs);
-    if (found.count === 0) return null;
     const windowsBeside = new Map<BesideBuckets, Windows>();
     for (const what of BESIDE_BUCKETS) {
       const read = {

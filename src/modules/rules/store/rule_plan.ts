@@ -19,6 +19,10 @@ export interface PlannedQuestion {
   readonly quantile: number | null;
   /** Its target bounds the observations of a quantile that the same rule asks; null for what is a value of its own. */
   readonly beside: BesideBuckets | null;
+  /** Side of the rule's expression: 0, or 1 for the divisor of a ratio. */
+  readonly side: number;
+  /** Window of the rule: 0, or 1 for the shorter one that it requires too. */
+  readonly window: number;
 }
 
 /** The series that rules look at. Rules that say the same of the same service share one. */
@@ -30,6 +34,8 @@ export interface Target {
   readonly metric: string;
   /** Its series are buckets of a histogram, which are answered one by one. */
   readonly isOfBuckets: boolean;
+  /** Label whose values are answered one by one; null: all series together. */
+  readonly label: string | null;
 }
 
 /** Kind of columns that one pass over points returns. */
@@ -90,8 +96,8 @@ export function groupQuestions(questions: readonly PlannedQuestion[], toMs: numb
 }
 
 /** Whether labels decide which of its series count. */
-export function isSelective({ selector, isOfBuckets }: Target): boolean {
-  return isOfBuckets || selector.matchers.length > 0;
+export function isSelective({ selector, isOfBuckets, label }: Target): boolean {
+  return isOfBuckets || label !== null || selector.matchers.length > 0;
 }
 
 /** The same questions in two halves of their targets; null when there is only one left. */

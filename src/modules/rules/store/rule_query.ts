@@ -36,7 +36,7 @@ export function ruleQueryOf(group: QuestionGroup, toMs: number): BoundQuery {
 
 /**
  * Builds the query for which series belong to which targets: rows of the target's place, the series and its
- * `bucketTextOf`.
+ * `bucketTextOf`, and its value of the target's label.
  */
 export function matchQueryOf(targets: readonly Target[], series: readonly string[]): BoundQuery {
   const perMatcher = (say: (matcher: Target['selector']['matchers'][number]) => string) =>
@@ -51,6 +51,7 @@ export function matchQueryOf(targets: readonly Target[], series: readonly string
       // Texts and patterns stand apart, since a text need not be sound as a pattern.
       texts: perMatcher(({ operator, value }) => (isPattern(operator) ? '' : value)),
       patterns: perMatcher(({ operator, value }) => (isPattern(operator) ? anchoredPattern(value) : '')),
+      apart_labels: targets.map(({ label }) => label ?? ''),
     },
   };
 }
@@ -140,15 +141,15 @@ const PASSES: Readonly<Record<Shape, string>> = {
 
 /** A map gives the empty text for a label that it lacks, as selectors have it. */
 const MATCHING = `
-  SELECT toString(place), toString(series), ${bucketTextOf((name) => `labels[${name}]`)} FROM (
+  SELECT toString(place), toString(series), ${bucketTextOf((name) => `labels[${name}]`)}, labels[apart_label] FROM (
     SELECT service_id, metric, series, any(tags) AS labels FROM metric_series
     WHERE ${OF_TARGETS} AND series IN {series:Array(UInt64)} GROUP BY service_id, metric, series) AS seen
   INNER JOIN (
     SELECT target.1 AS service_id, target.2 AS metric, target.3 AS place, target.4 AS names, target.5 AS operators,
-      target.6 AS texts, target.7 AS patterns
+      target.6 AS texts, target.7 AS patterns, target.8 AS apart_label
     FROM (SELECT arrayJoin(arrayZip({target_services:Array(UUID)}, {target_metrics:Array(String)},
       range(length({target_metrics:Array(String)})), {names:Array(Array(String))}, {operators:Array(Array(String))},
-      {texts:Array(Array(String))}, {patterns:Array(Array(String))})) AS target)) AS targets
+      {texts:Array(Array(String))}, {patterns:Array(Array(String))}, {apart_labels:Array(String)})) AS target)) AS targets
   USING (service_id, metric)
   WHERE arrayAll((name, operator, text, pattern) -> multiIf(
     operator = '=', labels[name] = text,

@@ -1,10 +1,10 @@
 import pLimit from 'p-limit';
 
 import { type Aggregation, COUNTER_LOOKBACK_MS, COUNTER_REACH_MS } from '#modules/metrics/decide/aggregation.ts';
-import { type MeasuredValue, ruleWindow } from '#modules/rules/decide/breach.ts';
-import { BESIDE_BUCKETS, besideBuckets, quantileQuestionOf } from '#modules/metrics/decide/quantile.ts';
-import { readCheckedSelector } from '#modules/metrics/decide/selector.ts';
-import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
+import { ruleWindow } from '#modules/rules/decide/breach.ts';
+import type { Comparator } from '#modules/rules/decide/comparator.ts';
+import { windowsOfRule } from '#modules/rules/decide/judged_value.ts';
+import { METRIC_RULE_DEFAULTS, type MetricRuleSettings } from '#modules/rules/decide/metric_rule_settings.ts';
 import { growthBetween } from '#modules/metrics/decide/counter_growth.ts';
 import { emptyWindow } from '#modules/metrics/decide/series_points.ts';
 import { isUnavailable } from '#kernel/errors.ts';
@@ -13,27 +13,18 @@ import type { Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
+import { apartKey, concluded, type Evaluation, type Findings } from '#modules/rules/store/rule_conclusions.ts';
+import { type Reading, readingOf } from '#modules/rules/store/rule_meanings.ts';
 import { GenerationalCache } from '#storage/clickhouse/generational_cache.ts';
-import { metricKeyOf } from '#modules/metrics/store/point_rows.ts';
 import { findOrphans, findPredecessors, predecessorKey } from '#modules/metrics/store/predecessors.ts';
 import type { Needed, PointsBySeries, RecentPoints } from '#modules/metrics/store/recent_points.ts';
-import {
-  boundsWithin,
-  quantileWithin,
-  type Slot,
-  toSlot,
-  valueOf,
-  windowOf,
-  type Windows,
-  windowsOf,
-} from '#modules/rules/store/rule_answers.ts';
+import { type Slot, toSlot, windowOf, type Windows, windowsOf } from '#modules/rules/store/rule_answers.ts';
 import {
   groupQuestions,
   halve,
   isSelective,
   type PlannedQuestion,
   type QuestionGroup,
-  type Shape,
   shapesOf,
   type Target,
 } from '#modules/rules/store/rule_plan.ts';
@@ -43,39 +34,16 @@ import { matchQueryOf, ruleQueryOf } from '#modules/rules/store/rule_query.ts';
 export interface RuleQuestion {
   readonly ruleId: Id<'rule'>;
   readonly serviceId: Id<'service'>;
-  /** May carry a selector. */
+  /** May carry a selector, or be a ratio of two. */
   readonly metricName: string;
   readonly windowMinutes: number;
   readonly aggregation: Aggregation;
   /** Older points are as if they were not there. */
   readonly keptSince: Temporal.Instant;
+  /** Needed with two windows only. */
+  readonly comparator?: Comparator;
+  readonly settings?: Pick<MetricRuleSettings, 'shortWindowMinutes' | 'trafficAtLeast' | 'byLabel'>;
 }
-
-export interface Evaluation {
-  /** Value of each rule that could be evaluated; null where its window holds no data. Other rules are absent. */
-  readonly values: ReadonlyMap<Id<'rule'>, number | null>;
-  /** Rules whose quantile is more than its value, which is the highest bound of a histogram. */
-  readonly moreThan: ReadonlySet<Id<'rule'>>;
-  /** Called with the reason each time rules could not be evaluated. */
-  readonly failed: ReadonlyMap<Id<'rule'>, unknown>;
-}
-
-/** Results of an evaluation so far. */
-interface Findings {
-  readonly toMs: number;
-  readonly answers: Map<PlannedQuestion, Answer>;
-  readonly failed: Map<Id<'rule'>, unknown>;
-}
-
-interface Answer {
-  /** Shapes read so far. */
-  readonly shapes: Set<Shape>;
-  /** Windows by bucket; an aggregate has only the one named by the empty text. */
-  readonly windows: Map<string, Windows>;
-}
-
-/** Reading of the metric of a rule: its series, or the buckets of a histogram for a quantile, and the bounds of it. */
-type Meaning = Pick<PlannedQuestion, 'target' | 'quantile' | 'beside'>;
 
 type Row = readonly unknown[];
 
@@ -91,8 +59,8 @@ const RESPITE_MS = 60_000;
  */
 export class RuleReader {
   readonly #client: ClickHouseClient;
-  /** Meanings by service and metric of a rule. */
-  readonly #meanings = new GenerationalCache<readonly Meaning[]>();
+  /** Readings by service and metric of a rule. */
+  readonly #meanings = new GenerationalCache<Reading>();
   /**
    * Matches by target and series: the bucket of a series that is meant, else null. A series never changes its labels,
    * so a match stays true.
@@ -116,9 +84,9 @@ export class RuleReader {
    */
   async evaluate(questions: readonly RuleQuestion[], now: Temporal.Instant): Promise<Evaluation> {
     const { toMs } = ruleWindow(1, now);
-    const findings: Findings = { toMs, answers: new Map(), failed: new Map() };
+    const findings: Findings = { toMs, answers: new Map(), judgings: new Map(), failed: new Map() };
     for (const memory of [this.#meanings, this.#matches]) memory.turn(toMs);
-    const planned = this.#plan(questions, now, findings.failed);
+    const planned = this.#plan(questions, now, findings);
     if (this.#recent !== null) await this.#answerFromMemory(this.#recent, planned, findings);
     const left = planned.filter((question) => !findings.answers.has(question));
     const limit = pLimit(CONCURRENT_QUERIES);
@@ -130,23 +98,31 @@ export class RuleReader {
     return concluded(planned, findings);
   }
 
-  #plan(questions: readonly RuleQuestion[], now: Temporal.Instant, failed: Findings['failed']): PlannedQuestion[] {
+  #plan(questions: readonly RuleQuestion[], now: Temporal.Instant, { judgings, failed }: Findings): PlannedQuestion[] {
     const nowMs = now.epochMilliseconds;
     const { toMs } = ruleWindow(1, now);
     const keptOf = new Map<Temporal.Instant, number>();
     const planned: PlannedQuestion[] = [];
-    for (const { ruleId, serviceId, metricName, windowMinutes, aggregation, keptSince } of questions) {
-      const key = `${serviceId} ${metricName}`;
+    for (const question of questions) {
+      const { ruleId, serviceId, metricName, windowMinutes, aggregation, keptSince } = question;
+      const { comparator = '>', settings = METRIC_RULE_DEFAULTS } = question;
+      const { trafficAtLeast, byLabel } = settings;
+      const key =
+        byLabel === null ? `${serviceId} ${metricName}` : `${serviceId} by ${JSON.stringify(byLabel)} ${metricName}`;
       if (this.#isResting(key, nowMs)) continue;
       try {
-        const meanings = this.#meanings.get(key) ?? meaningsOf(key, serviceId, metricName);
-        this.#meanings.set(key, meanings);
+        const reading = this.#meanings.get(key) ?? readingOf(serviceId, metricName, byLabel);
+        this.#meanings.set(key, reading);
+        const { factor, meanings } = reading;
         // Whichever of them cannot be asked, the rule cannot be evaluated.
         if (meanings.some(({ target }) => this.#isResting(target.key, nowMs))) continue;
         const keptMs = keptOf.get(keptSince) ?? keptSince.epochMilliseconds;
         keptOf.set(keptSince, keptMs);
-        const fromMs = Math.max(toMs - windowMinutes * 60_000, keptMs);
-        for (const meaning of meanings) planned.push({ ruleId, aggregation, fromMs, keptMs, ...meaning });
+        judgings.set(ruleId, { comparator, factor, trafficAtLeast, isByLabel: byLabel !== null });
+        for (const [window, minutes] of windowsOfRule(windowMinutes, settings).entries()) {
+          const fromMs = Math.max(toMs - minutes * 60_000, keptMs);
+          for (const meaning of meanings) planned.push({ ruleId, aggregation, fromMs, keptMs, window, ...meaning });
+        }
       } catch (error) {
         this.#rest(key, nowMs);
         failed.set(ruleId, error);
@@ -201,7 +177,7 @@ export class RuleReader {
     const isOfAll = !isSelective(target);
     const withGrowth = shapesOf(question).includes('growth');
     const open = () => emptyWindow({ fromMs, toMs, keptMs, withGrowth });
-    const windows = new Map(target.isOfBuckets ? [] : [['', open()]]);
+    const windows = new Map(isWhole(target) ? [['', open()]] : []);
     for (const [name, series] of points) {
       const bucket = isOfAll ? '' : this.#matches.get(pairKey(target, name));
       if (bucket === undefined || bucket === null) continue;
@@ -271,7 +247,7 @@ export class RuleReader {
 
   #slotsOf(target: Target, rows: readonly Row[]): ReadonlyMap<string, readonly Slot[]> {
     if (!isSelective(target)) return new Map([['', rows.map(rowToSlot)]]);
-    const slots = new Map<string, Slot[]>(target.isOfBuckets ? [] : [['', []]]);
+    const slots = new Map<string, Slot[]>(isWhole(target) ? [['', []]] : []);
     for (const row of rows) {
       const bucket = this.#matches.get(pairKey(target, row[1]));
       if (bucket === undefined || bucket === null) continue;
@@ -293,9 +269,11 @@ export class RuleReader {
     const targets = [...new Set(unknown.map(({ target }) => target))];
     const matching = await this.#rows(matchQueryOf(targets, [...new Set(unknown.map(({ series }) => series))]));
     for (const { target, series } of unknown) this.#matches.set(pairKey(target, series), null);
-    for (const [place, matched, bucket] of matching) {
+    for (const [place, matched, bucket, value] of matching) {
       const target = targets[Number(place)];
-      if (target !== undefined) this.#matches.set(pairKey(target, matched), target.isOfBuckets ? String(bucket) : '');
+      if (target === undefined) continue;
+      const text = target.isOfBuckets ? String(bucket) : '';
+      this.#matches.set(pairKey(target, matched), target.label === null ? text : apartKey(String(value), text));
     }
   }
 
@@ -321,27 +299,9 @@ export class RuleReader {
   }
 }
 
-function meaningsOf(key: string, serviceId: Id<'service'>, metricName: string): readonly Meaning[] {
-  const selector = readCheckedSelector(metricName);
-  const targetOf = (targetKey: string, of: MetricSelector, isOfBuckets: boolean): Target => {
-    const metric = metricKeyOf({ serviceId, name: of.name });
-    return { key: targetKey, serviceId, selector: of, metric, isOfBuckets };
-  };
-  const ofSeries: Meaning = { target: targetOf(key, selector, false), quantile: null, beside: null };
-  const question = quantileQuestionOf(selector);
-  if (question === null) return [ofSeries];
-  // Rules that ask different quantiles of the same buckets share their target.
-  const bucketsKey = `${serviceId} buckets ${JSON.stringify(question.buckets)}`;
-  const ofBuckets: Meaning = {
-    target: targetOf(bucketsKey, question.buckets, true),
-    quantile: question.quantile,
-    beside: null,
-  };
-  const bounds = BESIDE_BUCKETS.map((what): Meaning => {
-    const target = targetOf(`${bucketsKey} ${what}`, besideBuckets(question.buckets, what), false);
-    return { target, quantile: null, beside: what };
-  });
-  return [ofSeries, ofBuckets, ...bounds];
+/** Whether all series of a target are answered together. */
+function isWhole({ isOfBuckets, label }: Target): boolean {
+  return !isOfBuckets && label === null;
 }
 
 function pairKey({ key }: Target, series: unknown): string {
@@ -350,42 +310,4 @@ function pairKey({ key }: Target, series: unknown): string {
 
 function rowToSlot([, , from, ...columns]: Row): Slot {
   return toSlot(from, columns);
-}
-
-function concluded(planned: readonly PlannedQuestion[], { answers, failed }: Findings): Evaluation {
-  const values = new Map<Id<'rule'>, number | null>();
-  const moreThan = new Set<Id<'rule'>>();
-  for (const [ruleId, own] of Map.groupBy(planned, (question) => question.ruleId)) {
-    const isKnown = own.every((question) => {
-      const read = answers.get(question)?.shapes;
-      return shapesOf(question).every((shape) => read?.has(shape));
-    });
-    if (!isKnown) continue;
-    const { value, isMoreThan = false } = firstValue(own, answers);
-    values.set(ruleId, value);
-    if (isMoreThan) moreThan.add(ruleId);
-  }
-  const [error] = failed.values();
-  if (values.size === 0 && error !== undefined) throw error;
-  return { values, moreThan, failed };
-}
-
-/** Returns the first value found; series with a label `quantile` of their own, as summaries have, come first. */
-function firstValue(planned: readonly PlannedQuestion[], answers: Findings['answers']): MeasuredValue {
-  const windowsOf = (question: PlannedQuestion | undefined): ReadonlyMap<string, Windows> =>
-    (question && answers.get(question)?.windows) ?? new Map<string, Windows>();
-  for (const question of planned) {
-    const { aggregation, quantile, fromMs, beside } = question;
-    if (beside !== null) continue;
-    const windows = windowsOf(question);
-    if (quantile === null) {
-      const value = valueOf(aggregation, windows.get('') ?? {}, fromMs);
-      if (value !== null) return { value };
-      continue;
-    }
-    const bounds = boundsWithin((what) => windowsOf(planned.find((other) => other.beside === what)).get('') ?? {});
-    const measured = quantileWithin(quantile, windows, fromMs, bounds);
-    if (measured !== null) return measured;
-  }
-  return { value: null };
 }

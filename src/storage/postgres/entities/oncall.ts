@@ -206,3 +206,16 @@ export const RuleMemoryEntity = defineEntity({
     missingSince: instant().strictNullable(),
   },
 });
+
+/** The same of a part of a rule by label; see `partOfValue`. */
+export const RulePartMemoryEntity = defineEntity({
+  name: 'RulePartMemory',
+  tableName: 'rule_part_memory',
+  properties: {
+    ruleId: id<'rule'>().primary(),
+    part: p.text().primary(),
+    breachedSince: instant().strictNullable(),
+    silentSince: instant().strictNullable(),
+    missingSince: instant().strictNullable(),
+  },
+});

@@ -3,7 +3,7 @@ import { RE2JS } from 're2js';
 import { describe, expect, test } from 'vitest';
 
 import { anchoredPattern } from '#modules/metrics/decide/pattern_size.ts';
-import { parseSelector, selectorFaults } from '#modules/metrics/decide/selector.ts';
+import { parseSelector, expressionFaults } from '#modules/metrics/decide/selector.ts';
 import type { MatchOperator, MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import { AppError } from '#kernel/errors.ts';
 
@@ -112,7 +112,7 @@ describe('a selector', () => {
     const many = (size: number) => `m{${Array.from({ length: 30 }, (_, at) => `a${at}=~"x{${size}}"`).join(',')}}`;
     for (let time = 0; time < 2; time += 1) {
       expect(() => parseSelector(many(400))).toThrow(/too large together/);
-      expect(selectorFaults(many(400))).toEqual([
+      expect(expressionFaults(many(400))).toEqual([
         { path: 'metricName', message: expect.stringContaining('too large together') },
       ]);
       expect(parseSelector(many(20)).matchers).toHaveLength(30);

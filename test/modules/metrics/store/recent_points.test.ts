@@ -68,7 +68,17 @@ const bounds = fc.record({
   filledAtOnce: fc.constantFrom(250_000, 30),
 });
 
-const NAMES = ['m', 'm{code="500"}', 'm{code=~"5.."}', 'n', 'n{code!="503"}', 'h{quantile="0.5"}', 'nothing'];
+const NAMES = [
+  'm',
+  'm{code="500"}',
+  'm{code=~"5.."}',
+  'n',
+  'n{code!="503"}',
+  'h{quantile="0.5"}',
+  'nothing',
+  'm{code="500"} / n * 100',
+  'm / m{code!="503"}',
+];
 const WINDOWS = { short: [1, 5, 15], long: [16, 60] };
 const ASKED = [0, 1].flatMap((service) =>
   NAMES.flatMap((metricName) =>

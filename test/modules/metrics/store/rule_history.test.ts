@@ -3,10 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { type PointKind, POINT_KINDS } from '#modules/metrics/decide/point.ts';
-import { parseSelector } from '#modules/metrics/decide/selector.ts';
+import { parseExpression } from '#modules/metrics/decide/selector.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { newId } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, Temporal } from '#kernel/time.ts';
+import { historyOfSides } from '#modules/metrics/expression_values.ts';
+import { judgedHistory } from '#modules/rules/decide/judged_value.ts';
 import { MetricReader } from '#modules/metrics/store/metric_reader.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import { RuleReader } from '#modules/rules/store/rule_reader.ts';
@@ -46,10 +48,11 @@ const point: fc.Arbitrary<Point> = fc.record({
   kind: fc.oneof(fc.constant('counter' as const), fc.constantFrom(...POINT_KINDS)),
 });
 
-const ASKED = ['m', 'm{code="500"}', 'm{code!~"2.."}'].flatMap((metricName) =>
-  [1, 4, 7, 60].flatMap((windowMinutes) =>
-    AGGREGATIONS.map((aggregation) => ({ metricName, windowMinutes, aggregation })),
-  ),
+const ASKED = ['m', 'm{code="500"}', 'm{code!~"2.."}', 'm{code="500"} / m * 100', 'm / m{code="200"}'].flatMap(
+  (metricName) =>
+    [1, 4, 7, 60].flatMap((windowMinutes) =>
+      AGGREGATIONS.map((aggregation) => ({ metricName, windowMinutes, aggregation })),
+    ),
 );
 
 test('the history of a rule is what its evaluation measures at each of these minutes', async () => {
@@ -62,17 +65,15 @@ test('the history of a rule is what its evaluation measures at each of these min
       await writer.insert([{ serviceId, points: columnsOf(toBatch(points)) }], serviceId);
       const questions = ASKED.map((asked) => ({ ...asked, ruleId: newId('rule'), serviceId, keptSince }));
       const histories = await Promise.all(
-        ASKED.map(({ metricName, aggregation, windowMinutes }) =>
-          reader.readHistory({
-            serviceId,
-            selector: parseSelector(metricName),
-            aggregation,
-            windowMinutes,
-            firstMs: FIRST * MINUTE,
-            lastMs: LAST * MINUTE,
-            keptSince,
-          }),
-        ),
+        ASKED.map(async ({ metricName, aggregation, windowMinutes }) => {
+          const expression = parseExpression(metricName);
+          const sides = await historyOfSides(
+            reader,
+            { serviceId, aggregation, windowMinutes, firstMs: FIRST * MINUTE, lastMs: LAST * MINUTE, keptSince },
+            expression,
+          );
+          return judgedHistory([sides], { comparator: '>', factor: expression.factor, trafficAtLeast: null });
+        }),
       );
       for (let minute = FIRST; minute <= LAST; minute += 5) {
         const { values } = await rules.evaluate(questions, fromEpochMilliseconds(minute * MINUTE));

@@ -149,6 +149,10 @@ const settings: fc.Arbitrary<MetricRuleSettings> = fc.record({
   noDataMinutes: fc.integer({ min: 1, max: 5 }),
   flapIncidents: fc.option(fc.integer({ min: 2, max: 4 })),
   flapMinutes: fc.integer({ min: 1, max: 20 }),
+  // These say what is measured, not what is decided from it.
+  shortWindowMinutes: fc.constant(null),
+  trafficAtLeast: fc.constant(null),
+  byLabel: fc.constant(null),
 });
 
 const rule: fc.Arbitrary<Rule> = fc.record({

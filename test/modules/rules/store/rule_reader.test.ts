@@ -8,8 +8,8 @@ import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { ruleWindow } from '#modules/rules/decide/breach.ts';
 import { type PointKind, POINT_KINDS } from '#modules/metrics/decide/point.ts';
 import { anchoredPattern } from '#modules/metrics/decide/pattern_size.ts';
-import { parseSelector } from '#modules/metrics/decide/selector.ts';
-import type { LabelMatcher } from '#modules/metrics/decide/read_selector.ts';
+import { parseExpression } from '#modules/metrics/decide/selector.ts';
+import type { LabelMatcher, MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { AppError } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
@@ -80,6 +80,9 @@ const SELECTORS = [
   '{"odd {\\"}\\n",code=~"5.*"}',
   '{"odd {\\"}\\n"}',
   'nothing{code="500"}',
+  'm{code=~"5.."} / m * 100',
+  'm / {"odd {\\"}\\n"}',
+  'm{code="503"} / nothing',
 ];
 
 /** Everything that rules can ask for, of both services. */
@@ -117,7 +120,13 @@ test('every rule gets the value that the reference says, asked for together with
         const kept = keptSince[service]!.epochMilliseconds;
         const found = sent.flat().filter((one) => one.service === service && one.at >= kept);
         const { fromMs, toMs } = ruleWindow(asked.windowMinutes, NOW);
-        const meant = aggregateOnce(seriesOf(found, asked.metricName), asked.aggregation, fromMs, toMs);
+        const { sides, factor } = parseExpression(asked.metricName);
+        const [own = null, divisor] = sides.map((side) =>
+          aggregateOnce(seriesOf(found, side), asked.aggregation, fromMs, toMs),
+        );
+        const isRatio = divisor !== undefined;
+        const hasRatio = own !== null && isRatio && divisor !== null && divisor !== 0;
+        const meant = isRatio ? (hasRatio ? (own / divisor) * factor : null) : own;
         // All values are whole numbers but averages, which the store may add up in another order.
         expect(rounded(values.get(ruleId)), describe(asked)).toBe(rounded(meant));
       }
@@ -203,8 +212,7 @@ function refusing(client: ClickHouseClient, text: string, asked: string[]): Clic
 }
 
 /** The samples of each series that the selector means. */
-function seriesOf(points: readonly Point[], metricName: string): Point[][] {
-  const { name, matchers } = parseSelector(metricName);
+function seriesOf(points: readonly Point[], { name, matchers }: MetricSelector): Point[][] {
   const meant = points.filter(({ metric, labels }) => metric === name && matchers.every((one) => meets(labels, one)));
   return [...Map.groupBy(meant, ({ labels }) => JSON.stringify(labels)).values()];
 }

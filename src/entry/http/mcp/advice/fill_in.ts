@@ -5,11 +5,12 @@ import type { Directory } from '#entry/http/mcp/advice/directory.ts';
 import type { Exchange } from '#entry/http/mcp/exchange.ts';
 import { type Comparator, COMPARATORS } from '#modules/rules/decide/comparator.ts';
 import { cutWindow } from '#modules/metrics/decide/buckets.ts';
-import { readSelector } from '#modules/metrics/decide/read_selector.ts';
 import { summaryOf } from '#modules/metrics/decide/summary.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 import { AppError } from '#kernel/errors.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
+import { type MetricExpression, readExpression } from '#modules/metrics/decide/expression.ts';
+import { queryExpression } from '#modules/metrics/expression_values.ts';
 import { storesOf } from '#modules/stores.ts';
 
 interface Filled {
@@ -98,19 +99,24 @@ async function readPresent({ runtime, caller }: Exchange, serviceId: string, met
   try {
     const service = await storesOf(runtime.db.session()).services.get(caller.orgId, serviceId);
     const keptSince = now.subtract({ hours: 24 * service.retentionMetrics });
-    const selector = readSelector(metricName);
+    const { sides, factor } = readExpression(metricName);
+    const [selector, divisor] = sides;
     const names = await runtime.metrics.listNames(service.id, keptSince);
     const nearest = names.includes(selector.name) ? null : (nearestNames(selector.name, names)[0] ?? null);
     if (nearest === null && !names.includes(selector.name)) return null;
+    if (divisor !== undefined && nearest !== null) return null;
     const asked = nearest === null ? selector : { name: nearest, matchers: [] };
     const query = {
       serviceId: service.id,
-      selector: asked,
       aggregation: 'max',
       buckets: cutWindow(DAY_MINUTES, now),
       keptSince,
     } as const;
-    const summary = summaryOf((await runtime.metrics.query(query)).map(({ value }) => value));
+    const rest = { texts: [metricName], factor };
+    const expression: MetricExpression =
+      divisor === undefined ? { ...rest, sides: [asked] } : { ...rest, sides: [asked, divisor] };
+    const values = await queryExpression(runtime.metrics, query, expression);
+    const summary = summaryOf(values.map(({ value }) => value));
     return { nearest, max: summary?.max ?? null, last: summary?.last ?? null };
   } catch (error) {
     if (error instanceof AppError) return null;

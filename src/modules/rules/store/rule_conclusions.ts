@@ -1,0 +1,114 @@
+import type { Id } from '#kernel/ids.ts';
+import type { MeasuredValue } from '#modules/rules/decide/breach.ts';
+import { furthest } from '#modules/rules/decide/by_label.ts';
+import { judgedValue, type Judging } from '#modules/rules/decide/judged_value.ts';
+import { boundsWithin, quantileWithin, valueOf, type Windows } from '#modules/rules/store/rule_answers.ts';
+import { type PlannedQuestion, type Shape, shapesOf } from '#modules/rules/store/rule_plan.ts';
+
+/** Values of rules at one time. */
+export interface Evaluation {
+  /** Value of each rule that could be evaluated; null where its window holds no data. Other rules are absent. */
+  readonly values: ReadonlyMap<Id<'rule'>, number | null>;
+  /** Values of the rules by label that have data, by the value of the label; empty text: series without the label. */
+  readonly byLabel: ReadonlyMap<Id<'rule'>, ReadonlyMap<string, MeasuredValue>>;
+  /** Rules whose quantile is more than its value, which is the highest bound of a histogram. */
+  readonly moreThan: ReadonlySet<Id<'rule'>>;
+  /** Called with the reason each time rules could not be evaluated. */
+  readonly failed: ReadonlyMap<Id<'rule'>, unknown>;
+}
+
+/** Results of an evaluation so far. */
+export interface Findings {
+  readonly toMs: number;
+  readonly answers: Map<PlannedQuestion, Answer>;
+  readonly judgings: Map<Id<'rule'>, Judging & { readonly isByLabel: boolean }>;
+  readonly failed: Map<Id<'rule'>, unknown>;
+}
+
+interface Answer {
+  /** Shapes read so far. */
+  readonly shapes: Set<Shape>;
+  /** Windows by bucket; an aggregate has only the one named by the empty text. */
+  readonly windows: Map<string, Windows>;
+}
+
+/** Key of what is answered apart: the value of a label, and the bucket. */
+export function apartKey(value: string, bucket: string): string {
+  return JSON.stringify([value, bucket]);
+}
+
+/** Divides the answers of a question by the values of its label, each by bucket. */
+function byValueOf(windows: ReadonlyMap<string, Windows>): Map<string, Map<string, Windows>> {
+  const byValue = new Map<string, Map<string, Windows>>();
+  for (const [key, shapes] of windows) {
+    const [value = '', bucket = '']: string[] = JSON.parse(key);
+    byValue.set(value, (byValue.get(value) ?? new Map<string, Windows>()).set(bucket, shapes));
+  }
+  return byValue;
+}
+
+/** Returns the values of the rules of which everything was read. Throws the reason when there are none. */
+export function concluded(planned: readonly PlannedQuestion[], { answers, judgings, failed }: Findings): Evaluation {
+  const values = new Map<Id<'rule'>, number | null>();
+  const moreThan = new Set<Id<'rule'>>();
+  const byLabel = new Map<Id<'rule'>, ReadonlyMap<string, MeasuredValue>>();
+  for (const [ruleId, own] of Map.groupBy(planned, (question) => question.ruleId)) {
+    const isKnown = own.every((question) => {
+      const read = answers.get(question)?.shapes;
+      return shapesOf(question).every((shape) => read?.has(shape));
+    });
+    const judging = judgings.get(ruleId);
+    if (!isKnown || judging === undefined) continue;
+    const valueBy = (windowsOf: WindowsOf): MeasuredValue =>
+      judgedValue(
+        groups(own, ({ window }) => window).map((ofWindow) =>
+          groups(ofWindow, ({ side }) => side).map((ofSide) => firstValue(ofSide, windowsOf)),
+        ),
+        judging,
+      );
+    if (!judging.isByLabel) {
+      const { value, isMoreThan = false } = valueBy((question) => answers.get(question)?.windows ?? new Map());
+      values.set(ruleId, value);
+      if (isMoreThan) moreThan.add(ruleId);
+      continue;
+    }
+    const divided = new Map(own.map((question) => [question, byValueOf(answers.get(question)?.windows ?? new Map())]));
+    const measuredBy = new Map<string, MeasuredValue>();
+    for (const label of new Set([...divided.values()].flatMap((byValue) => [...byValue.keys()]))) {
+      const measured = valueBy((question) => divided.get(question)?.get(label) ?? new Map());
+      if (measured.value !== null) measuredBy.set(label, measured);
+    }
+    byLabel.set(ruleId, measuredBy);
+    values.set(ruleId, furthest(judging.comparator, measuredBy.values())?.value ?? null);
+  }
+  const [error] = failed.values();
+  if (values.size === 0 && error !== undefined) throw error;
+  return { values, byLabel, moreThan, failed };
+}
+
+function groups<Item>(items: readonly Item[], keyOf: (item: Item) => number): Item[][] {
+  return [...Map.groupBy(items, keyOf).values()];
+}
+
+type WindowsOf = (question: PlannedQuestion) => ReadonlyMap<string, Windows>;
+
+/** Returns the first value found; series with a label `quantile` of their own, as summaries have, come first. */
+function firstValue(planned: readonly PlannedQuestion[], windowsOf: WindowsOf): MeasuredValue {
+  for (const question of planned) {
+    const { aggregation, quantile, fromMs, beside } = question;
+    if (beside !== null) continue;
+    const windows = windowsOf(question);
+    if (quantile === null) {
+      const value = valueOf(aggregation, windows.get('') ?? {}, fromMs);
+      if (value !== null) return { value };
+      continue;
+    }
+    const bounds = boundsWithin((what) => {
+      const bound = planned.find((other) => other.beside === what);
+      return (bound && windowsOf(bound).get('')) ?? {};
+    });
+    const measured = quantileWithin(quantile, windows, fromMs, bounds);
+    if (measured !== null) return measured;
+  }
+  return { value: null };
+}

@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+
+import type { Id } from '#kernel/ids.ts';
+import type { StoredSettings } from '#modules/rules/decide/rule_settings.ts';
+import { runStorePoints } from '#test/kit/ingest_jobs.ts';
+import { setOfRule } from '#test/kit/metrics/rule_settings.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
+
+type Hosts = Readonly<Record<string, number>>;
+
+async function watched(w: StaffedWorld, settings: StoredSettings, config: object = {}) {
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const { serviceId, ruleId } = await w.staff.alert(teamId, [
+    { afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] },
+  ]);
+  const load = { metricName: 'load', comparator: '>', threshold: 90, windowMinutes: 5, aggregation: 'max' };
+  await w.expectOk('update_alert_rule', { ruleId, name: 'Busy', config: { ...load, ...config } });
+  await setOfRule(w, ruleId, settings);
+  return { serviceId, ruleId };
+}
+
+/** A minute passes, in which each host sends its load; the rules are evaluated. */
+async function minute(w: StaffedWorld, serviceId: Id<'service'>, hosts: Hosts, times = 1): Promise<void> {
+  for (let passed = 0; passed < times; passed += 1) {
+    w.clock.advance({ minutes: 1 });
+    const at = w.clock.now();
+    const points = Object.entries(hosts).map(([host, value]) => ({ name: 'load', at, value, labels: { host } }));
+    await runStorePoints(w.runtime, serviceId, points);
+    await w.evaluate();
+  }
+}
+
+async function incidents(w: StaffedWorld): Promise<{ title: string; status: string; occurrences: number }[]> {
+  const found = (await w.expectOk('list_incidents', { limit: 200 })).incidents;
+  return found.toSorted((a: { title: string }, b: { title: string }) => (a.title < b.title ? -1 : 1));
+}
+
+const titlesOf = async (w: StaffedWorld, status: string) =>
+  (await incidents(w)).filter((one) => one.status === status).map(({ title }) => title);
+
+test('each value of the label opens, recovers and falls silent as an incident of its own', async () => {
+  const w = await staffedWorld();
+  const { serviceId, ruleId } = await watched(w, { byLabel: 'host', noDataMinutes: 10 });
+  await minute(w, serviceId, { a: 95, b: 20, c: 99 });
+  expect(await titlesOf(w, 'triggered')).toEqual([
+    'Busy: host a: 95 > 90 (max of load)',
+    'Busy: host c: 99 > 90 (max of load)',
+  ]);
+  expect((await incidents(w))[0]).toMatchObject({ ruleId, details: { label: 'host', labelValue: 'a', value: 95 } });
+  expect(w.phone.messages).toHaveLength(2);
+  // Doubled evaluations change nothing.
+  await Promise.all([w.evaluate(), w.evaluate()]);
+  expect((await incidents(w)).map(({ occurrences }) => occurrences)).toEqual([1, 1]);
+  await minute(w, serviceId, { a: 10, b: 97, c: 99 }, 12);
+  expect(await titlesOf(w, 'resolved')).toEqual(['Busy: host a: 95 > 90 (max of load)']);
+  expect(await titlesOf(w, 'triggered')).toEqual([
+    'Busy: host b: 97 > 90 (max of load)',
+    'Busy: host c: 99 > 90 (max of load)',
+  ]);
+  // The host c dies: its incident waits for data, and ends without.
+  await minute(w, serviceId, { a: 10, b: 10 }, 12);
+  expect(await titlesOf(w, 'triggered')).toEqual(['Busy: host c: 99 > 90 (max of load)']);
+  await minute(w, serviceId, { a: 10, b: 10 }, 6);
+  expect(await titlesOf(w, 'triggered')).toEqual([]);
+});
+
+test('a rule by label remembers for how long each value breaches, and shows what it is to every reader', async () => {
+  const w = await staffedWorld();
+  const { serviceId, ruleId } = await watched(w, { byLabel: 'host', forMinutes: 3 });
+  await minute(w, serviceId, { a: 95, b: 20 }, 2);
+  expect(await incidents(w)).toEqual([]);
+  await minute(w, serviceId, { a: 95, b: 95 }, 2);
+  expect(await titlesOf(w, 'triggered')).toEqual(['Busy: host a: 95 > 90 (max of load)']);
+  await minute(w, serviceId, { a: 95, b: 95 }, 2);
+  expect(await titlesOf(w, 'triggered')).toHaveLength(2);
+  expect(await w.context.db.sql.rows('select * from rule_part_memory')).toEqual([]);
+  const { rules } = await w.expectOk('list_alert_rules', { serviceId });
+  expect(rules.find((one: { ruleId: string }) => one.ruleId === ruleId).settings).toMatchObject({ byLabel: 'host' });
+});
+
+test('a rule that becomes one for all keeps the incidents of its values until all are well', async () => {
+  const w = await staffedWorld();
+  const { serviceId, ruleId } = await watched(w, { byLabel: 'host' });
+  await minute(w, serviceId, { a: 95, b: 20 });
+  await setOfRule(w, ruleId, {});
+  await minute(w, serviceId, { a: 10, b: 20 }, 12);
+  expect(await titlesOf(w, 'triggered')).toEqual([]);
+});
+
+test('a rule with two windows opens when both breach, and ends soon after the short one is well', async () => {
+  const w = await staffedWorld();
+  const burn = { shortWindowMinutes: 5, recoveryMinutes: 0 };
+  const { serviceId } = await watched(w, burn, { aggregation: 'avg', windowMinutes: 30, threshold: 50 });
+  await minute(w, serviceId, { a: 0 }, 20);
+  // The short window alone.
+  await minute(w, serviceId, { a: 60 }, 5);
+  expect(await incidents(w)).toEqual([]);
+  await minute(w, serviceId, { a: 100 }, 20);
+  expect(await titlesOf(w, 'triggered')).toHaveLength(1);
+  await minute(w, serviceId, { a: 0 }, 4);
+  expect(await titlesOf(w, 'triggered')).toEqual([]);
+});
+
+test('a config that contradicts what the console has set is refused', async () => {
+  const w = await staffedWorld();
+  const { ruleId } = await watched(w, { shortWindowMinutes: 4 });
+  const config = { metricName: 'load', comparator: '>', threshold: 90, windowMinutes: 4 };
+  const refused = await w.call('update_alert_rule', { ruleId, config });
+  expect(refused.status).toBe(400);
+  expect(JSON.stringify(refused.body)).toContain('settings.shortWindowMinutes: must be less than the 4 min');
+});
