@@ -13,6 +13,7 @@ import { retrySetAside } from '#modules/exceptions/retry_set_aside.ts';
 import { endSilentAlerts } from '#modules/alerts/end_silent_alerts.ts';
 import { applyGroupRates } from '#modules/rules/apply_group_rates.ts';
 import { type NewOrRegressed, openExceptionIncidents } from '#modules/incidents/open_exception_incidents.ts';
+import { endShadowIncidents } from '#modules/shadow/end_shadow_incidents.ts';
 import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { Log } from '#kernel/log.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
@@ -185,6 +186,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       { name: 'renew_capabilities', everySeconds: 60, run: () => renewCapabilities(runtime) },
       { name: 'watch_monitors', everySeconds: 2, run: () => watchMonitors(runtime) },
       { name: 'end_silent_alerts', everySeconds: 10, run: () => endSilentAlerts(runtime) },
+      { name: 'end_shadow_incidents', everySeconds: 10, run: () => endShadowIncidents(runtime) },
       { name: 'apply_group_rates', everySeconds: 10, run: () => applyGroupRates(runtime) },
       { name: 'count_exceptions', everySeconds: 2, run: () => countExceptions(runtime) },
       { name: 'learn_spikes', everySeconds: 60, run: () => learnSpikes(runtime) },

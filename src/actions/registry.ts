@@ -1,5 +1,6 @@
 import { CONFIGURATION_OPERATIONS } from '#modules/configuration/operations/operations.ts';
 import { RELEASE_OPERATIONS } from '#modules/releases/operations/operations.ts';
+import { SHADOW_OPERATIONS } from '#modules/shadow/operations/operations.ts';
 import type { AnyAccountOperation, AnyAction, AnyConsoleOperation, AnyOperation } from '#actions/action_context.ts';
 import { addPasskey } from '#modules/accounts/operations/add_passkey.ts';
 import { beginAuthenticatorApp } from '#modules/accounts/operations/begin_authenticator_app.ts';
@@ -240,6 +241,7 @@ const WITHIN_ORGANIZATIONS = [
   ...MONITOR_OPERATIONS,
   ...CONFIGURATION_OPERATIONS,
   ...ALERT_OPERATIONS,
+  ...SHADOW_OPERATIONS,
   getBilling,
   getHome,
   setUpPaging,

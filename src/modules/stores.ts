@@ -17,6 +17,7 @@ import { ConfigurationStore } from '#modules/configuration/store.ts';
 import { ConnectionStore } from '#modules/apps/store/connection_store.ts';
 import { DashboardStore } from '#modules/dashboards/store.ts';
 import { ChangeReader } from '#modules/accounts/store/change_reader.ts';
+import { ShadowStore } from '#modules/shadow/store.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { DeliveryStore } from '#modules/notifications/store/delivery_store.ts';
 import { DigestStore } from '#modules/notifications/store/digest_store.ts';
@@ -155,6 +156,7 @@ export interface Stores {
   readonly objectNames: ObjectNameReader;
   readonly responders: ResponderStore;
   readonly stepTimers: StepTimerStore;
+  readonly shadow: ShadowStore;
   readonly storms: StormStore;
   readonly notifications: NotificationStore;
   readonly deliveries: DeliveryStore;
@@ -250,6 +252,7 @@ export function storesOf(session: Session): Stores {
     objectNames: new ObjectNameReader(session),
     responders: new ResponderStore(session),
     stepTimers: new StepTimerStore(session),
+    shadow: new ShadowStore(session),
     storms: new StormStore(session),
     notifications: new NotificationStore(session),
     deliveries: new DeliveryStore(session),

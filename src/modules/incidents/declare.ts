@@ -66,6 +66,7 @@ export async function declare(
   );
   const { escalationPolicyId, teamId, steps } = run;
   const timers = planSteps(steps, now);
+  const isShadow = (await stores.shadow.findServices([serviceId])).has(serviceId);
   const incidentId = await stores.incidents.open(
     {
       orgId,
@@ -83,12 +84,14 @@ export async function declare(
       repeats: repeatsOf(run),
       quietUntil: null,
       leadId: null,
+      isShadow,
     },
     timers,
     now,
   );
   if (incidentId === null) throw new Error(`an incident was opened under ${dedupKey} in spite of the lock`);
   await stores.timeline.record(incidentId, 'declared', { by }, now);
+  if (isShadow) await stores.timeline.record(incidentId, 'shadow', {}, now);
   if (policy !== null && !areSteps(policy.steps)) {
     await stores.timeline.record(incidentId, 'policy_unreadable', {}, now);
   }

@@ -26,9 +26,11 @@ export async function joinStorm(
   const [first] = firings;
   if (first === undefined) return;
   const { rule, cause } = first;
-  const current = await stores.storms.lockCurrent(source, stormKey(source, rule), now);
+  const isShadow = (await stores.shadow.findServices([source.serviceId])).has(source.serviceId);
+  const key = stormKey(source, rule, isShadow);
+  const current = await stores.storms.lockCurrent(source, key, now);
   const stormId =
-    current?.id ?? (await openIncident(unit, rule, stormCause(rule, cause, limit, now.epochMilliseconds)));
+    current?.id ?? (await openIncident(unit, rule, stormCause(`${key}${now.epochMilliseconds}`, cause, limit)));
   if (stormId === null) throw new Error('another storm was opened in the same millisecond');
   const members = firings.map((firing) => ({
     dedupKey: dedupKeyOf(firing),
@@ -66,17 +68,20 @@ async function releaseStorm(unit: UnitOfWork, stormId: Id<'incident'>, firings: 
   }
 }
 
-function stormCause(rule: Opener, cause: Cause, { incidents, minutes }: IncidentLimit, nowMs: number): Cause {
+function stormCause(dedupKey: string, cause: Cause, { incidents, minutes }: IncidentLimit): Cause {
   return {
     ...cause,
     exceptionGroupId: null,
-    dedupKey: `${stormKey({ serviceId: rule.serviceId, kind: cause.kind }, rule)}${nowMs}`,
+    dedupKey,
     details: {},
     sentence: `more than ${incidents} incidents of this service within ${minutes} min; this one stands for those that follow`,
   };
 }
 
-/** Prefix of the keys of all storms of a policy. It stays when people reassign a storm, which goes on for its rules. */
-function stormKey({ serviceId, kind }: Source, { escalationPolicyId }: Opener): string {
-  return `storm.${serviceId}.${kind}.${escalationPolicyId ?? 'none'}.`;
+/**
+ * Prefix of the keys of all storms of a policy. It stays when people reassign a storm, which goes on for its rules. A storm
+ * that was opened in shadow mode takes nothing that pages.
+ */
+function stormKey({ serviceId, kind }: Source, { escalationPolicyId }: Opener, isShadow: boolean): string {
+  return `storm.${serviceId}.${kind}.${isShadow ? 'shadow-' : ''}${escalationPolicyId ?? 'none'}.`;
 }

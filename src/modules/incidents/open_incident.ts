@@ -33,6 +33,7 @@ export async function openAll(unit: UnitOfWork, firings: readonly Firing[]): Pro
       findPolicy: await readPolicies(unit.stores, orgId, policyIds),
     });
   }
+  const inShadow = await unit.stores.shadow.findServices(firings.map(({ rule }) => rule.serviceId));
   const ids: (Id<'incident'> | null)[] = [];
   let prepared: Prepared[] = [];
   const openPrepared = async (): Promise<void> => {
@@ -42,7 +43,9 @@ export async function openAll(unit: UnitOfWork, firings: readonly Firing[]): Pro
   for (const firing of firings) {
     // Incidents before it may page for it.
     if (mayFollow(firing)) await openPrepared();
-    prepared.push(await prepare(unit, firing, settings.get(firing.rule.orgId)));
+    prepared.push(
+      await prepare(unit, firing, settings.get(firing.rule.orgId) ?? NO_SETTING, inShadow.has(firing.rule.serviceId)),
+    );
   }
   await openPrepared();
   return ids;
@@ -53,6 +56,8 @@ interface Setting {
   readonly windows: readonly MaintenanceRow[];
   readonly findPolicy: FindPolicy;
 }
+
+const NO_SETTING: Setting = { windows: [], findPolicy: () => undefined };
 
 /** A firing, with all that its incident begins with. */
 interface Prepared extends Firing {
@@ -65,11 +70,13 @@ interface Prepared extends Firing {
 async function prepare(
   unit: UnitOfWork,
   { rule, cause }: Firing,
-  { windows, findPolicy }: Setting = { windows: [], findPolicy: () => undefined },
+  { windows, findPolicy }: Setting,
+  isShadow: boolean,
 ): Promise<Prepared> {
   const runAt = (at: Temporal.Instant) => runOfPolicy(rule, findPolicy, at, cause.severity);
   const atOnce = runAt(unit.now);
-  const start = await decidePagingStart(unit, { rule: { ...rule, ...policyOf(atOnce) }, cause }, windows);
+  const firing = { rule: { ...rule, ...policyOf(atOnce) }, cause };
+  const start = await decidePagingStart(unit, firing, { windows, isShadow });
   const from = startsAt(start);
   const run = start.kind === 'quiet' ? runAt(start.until) : atOnce;
   const steps = from === null ? run.steps : run.steps.map((step) => ({ ...step, countsFrom: toTimestamp(from) }));
@@ -88,6 +95,7 @@ async function prepare(
     repeats: repeatsOf(run),
     quietUntil: start.kind === 'quiet' ? start.until : null,
     leadId: start.kind === 'with_lead' ? start.leadId : null,
+    isShadow,
   };
   return { rule, cause, start, run, incident, timers: planSteps(steps, unit.now) };
 }
@@ -158,10 +166,12 @@ interface Opened extends Prepared {
 
 /** Returns the first timeline events: how the incident began, and why it does not page, or not at once. */
 function eventsOf({ incidentId, rule, cause, timers, start, run, incident }: Opened, now: Temporal.Instant) {
-  const reason = rule.escalationPolicyId === null ? 'no_policy' : 'no_steps';
+  const withoutPolicy = cause.kind === 'alert' ? 'no_route' : 'no_policy';
+  const reason = rule.escalationPolicyId === null ? withoutPolicy : 'no_steps';
   const by = cause.kind === 'alert' ? { tool: rule.name } : { rule: rule.name };
   return [
     { incidentId, event: 'triggered', data: { ...by, cause: cause.sentence } },
+    ...(incident.isShadow ? [{ incidentId, event: 'shadow', data: {} }] : []),
     ...(rule.isPolicyUnreadable ? [{ incidentId, event: 'policy_unreadable', data: {} }] : []),
     ...(timers.length === 0 ? [{ incidentId, event: 'nobody_paged', data: { reason } }] : []),
     ...(run.insteadOf === null ? [] : [{ incidentId, event: 'other_policy', data: run.insteadOf }]),

@@ -17,6 +17,7 @@ export async function reopen(unit: UnitOfWork, incident: IncidentRow, by: Incide
     throw new AppError('conflict', `it was resolved more than ${REOPEN_DAYS_MAX} days ago; declare a new incident`);
   }
   await requireUnresolvedGroup(unit, incident);
+  await requireShadow(unit, incident);
   // The silence of its metric counts from now on again.
   if (incident.ruleId !== null) await unit.stores.ruleMemory.clearAll(incident.ruleId);
   if (!(await unit.stores.incidents.reopen(incident.id, decision.to, unit.now))) {
@@ -37,6 +38,15 @@ export async function reopen(unit: UnitOfWork, incident: IncidentRow, by: Incide
 export async function lockCause({ stores }: UnitOfWork, { ruleId, exceptionGroupId }: IncidentRow): Promise<void> {
   if (exceptionGroupId !== null) await stores.exceptionGroups.lockStatus(exceptionGroupId);
   else if (ruleId !== null) await stores.activeRules.lockDecision(ruleId);
+}
+
+/** An incident of shadow mode that is over pages nobody: reopened, it would look as if somebody were called. */
+async function requireShadow({ stores }: UnitOfWork, { isShadow, serviceId }: IncidentRow): Promise<void> {
+  if (!isShadow || (await stores.shadow.findServices([serviceId])).has(serviceId)) return;
+  throw new AppError(
+    'conflict',
+    'it was opened in shadow mode, which is over, and would page nobody; declare a new incident',
+  );
 }
 
 /** An exception group that is resolved or ignored has no open incidents. */

@@ -77,6 +77,9 @@ const INCIDENT_FIELDS = {
     }),
   ),
   escalation: Type.Object(ESCALATION_FIELDS),
+  isShadow: Type.Boolean({
+    description: 'it was opened in shadow mode: it pages nobody, and its timeline says whom it would',
+  }),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 };
@@ -216,6 +219,7 @@ export const INCIDENT_EXAMPLE: Static<typeof IncidentView> = {
   resolvedAt: null,
   resolvedBy: null,
   escalation: { state: 'running', nextStep: 1, nextStepAt: '2027-02-03T02:14:15.000Z', waitsFor: null, stepCount: 2 },
+  isShadow: false,
   createdAt: '2027-02-03T02:04:15.000Z',
   updatedAt: '2027-02-03T02:05:00.000Z',
 };
@@ -321,6 +325,7 @@ export function toIncidentView(incident: IncidentRow, steps: readonly StepState[
     resolvedBy: incident.resolvedBy,
     ...(incident.acknowledgements && { acknowledgements: [...incident.acknowledgements] }),
     escalation: toEscalationView(incident, steps),
+    isShadow: incident.isShadow,
     createdAt: toTimestamp(incident.createdAt),
     updatedAt: toTimestamp(incident.updatedAt),
   };

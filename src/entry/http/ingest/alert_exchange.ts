@@ -4,6 +4,7 @@ import type { AlertOutcome, AlertOwner, AlertSourceName, SentAlert } from '#modu
 import type { AlertIntake } from '#ingest/alert_intake.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import type { AlertAnswer, AlertReading, SentDeploy } from '#ingest/protocols/alerts/alert_protocol.ts';
+import { fetchText, SigningCertificates } from '#ingest/signing_certificates.ts';
 import type { RateLimiter } from '#ingest/rate_limiter.ts';
 import type { AppError } from '#kernel/errors.ts';
 import { messageOf } from '#kernel/errors.ts';
@@ -22,6 +23,8 @@ interface AlertExchangeOptions {
   readonly counters: IngestCounters;
   /** Encrypts the bodies that are kept. */
   readonly cipher: Cipher;
+  /** Fetches a document from an address outside. */
+  readonly fetchOutside: (url: string) => Promise<Response>;
   readonly takeHeartbeat: (owner: AlertOwner, name: string) => Promise<void>;
   readonly recordDeploy: (owner: AlertOwner, deploy: SentDeploy, origin: RequestOrigin) => Promise<void>;
 }
@@ -38,9 +41,11 @@ export class AlertExchange {
   /** Time at which a body of each source was last kept. */
   readonly #storedAt = new Map<string, number>();
   readonly #writing = new Set<Promise<void>>();
+  readonly #certificates: SigningCertificates;
 
   constructor(options: AlertExchangeOptions) {
     this.#options = options;
+    this.#certificates = new SigningCertificates(options.fetchOutside, options.clock);
   }
 
   async carryOut(
@@ -66,6 +71,16 @@ export class AlertExchange {
         const { mapping } = sourceSettingsOf(source?.settings ?? {});
         return await this.carryOut(owner, protocol, reading.toReading(mapping), origin);
       }
+      case 'certified':
+        return await this.carryOut(
+          owner,
+          protocol,
+          reading.toReading(await this.#certificates.get(reading.certificateUrl)),
+          origin,
+        );
+      case 'visit':
+        await fetchText(this.#options.fetchOutside, reading.url);
+        return reading.answer();
       case 'heartbeat':
         await this.#options.takeHeartbeat(owner, reading.name);
         return reading.answer();

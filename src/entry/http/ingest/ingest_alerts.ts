@@ -6,6 +6,7 @@ import type { AlertExchange } from '#entry/http/ingest/alert_exchange.ts';
 import { beginRefusal, sendProblem, toAppError } from '#entry/http/problem.ts';
 import { contentTypeOf, rawBodyOf } from '#entry/http/raw_body.ts';
 import { setSender } from '#entry/http/connections/sender.ts';
+import type { AlertBodies } from '#ingest/alert_bodies.ts';
 import type { AlertIntake } from '#ingest/alert_intake.ts';
 import { inflate } from '#ingest/inflate.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
@@ -28,6 +29,7 @@ export interface AlertIngestContext {
   readonly access: AlertAccess;
   readonly badKeys: BadKeyLimiter;
   readonly intake: AlertIntake;
+  readonly bodies: AlertBodies;
   readonly exchange: AlertExchange;
   /** Alerts of one service a second. */
   readonly rates: RateLimiter;
@@ -131,14 +133,17 @@ export function mountAlertIngest(
     await context.rates.check(target.serviceId);
     return await context.reading.run(target.serviceId, async () => {
       try {
-        const body = bodyOf(endpoint, bytes, contentType);
-        const reading = await endpoint.read({ ...sent, body, now: context.clock.now() }, target);
+        const now = context.clock.now();
+        const reading = await context.bodies.read(orgId, endpoint, { bytes, contentType }, (parsed) =>
+          endpoint.read({ ...sent, ...parsed, now }, target),
+        );
         const answered = await context.exchange.carryOut(target, endpoint.protocol, reading, {
           requestId: request.id,
           address: request.ip,
         });
         const { protocol } = endpoint;
         if (reading.kind === 'alerts') context.exchange.keepBody(target, reading.sent[0]?.source, bytes, null);
+        if (reading.kind === 'certified') context.exchange.keepBody(target, reading.source, bytes, null);
         if (reading.kind === 'mapped') context.exchange.keepBody(target, { protocol, name: reading.name }, bytes, null);
         return answered;
       } catch (error) {
@@ -153,30 +158,13 @@ export function mountAlertIngest(
   };
 }
 
-function bodyOf({ reads = 'json' }: AlertEndpoint, bytes: Buffer, contentType: string | undefined): unknown {
-  switch (reads) {
-    case 'none':
-      return null;
-    case 'bytes':
-      return bytes;
-    case 'json_or_none':
-      return bytes.length === 0 ? null : parseSentJson(bytes, contentType);
-    case 'json':
-      return parseSentJson(bytes, contentType);
-  }
-}
-
 /** Larger bodies are parsed for those whose key is known, and no others. */
 const PARSED_WITHOUT_KEY_BYTES_MAX = 64 * 1024;
-const KEYS_TRIED = 3;
 
 function keyInBody(bytes: Buffer, contentType: string | undefined, name: string): string | null {
   if (bytes.length <= PARSED_WITHOUT_KEY_BYTES_MAX) return textIn(parseSentJson(bytes, contentType), name);
-  const pattern = new RegExp(`"${name}"\\s{0,8}:\\s{0,8}"([a-z0-9]{32})"`, 'g');
-  const [found = null] = [...bytes.toString('latin1').matchAll(pattern)]
-    .slice(0, KEYS_TRIED)
-    .map(([, key]) => key ?? '');
-  return found;
+  const pattern = new RegExp(`"${name}"\\s{0,8}:\\s{0,8}"([a-z0-9]{32})"`);
+  return pattern.exec(bytes.toString('latin1'))?.[1] ?? null;
 }
 
 function partsOf(url: string): { readonly pathname: string; readonly search: string } {

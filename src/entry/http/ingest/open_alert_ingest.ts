@@ -1,14 +1,17 @@
 import type { FastifyInstance } from 'fastify';
 
 import { createAlertAccess } from '#auth/alert_access.ts';
+import { createExternalFetch } from '#auth/external_fetch.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { AlertExchange } from '#entry/http/ingest/alert_exchange.ts';
 import { mountAlertIngest } from '#entry/http/ingest/ingest_alerts.ts';
 import type { IngestContext } from '#entry/http/ingest/ingest_context.ts';
 import { recordSentDeploy } from '#entry/http/ingest/ingest_deploys.ts';
+import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
 import { parseRawBodies } from '#entry/http/raw_body.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { takeAlerts } from '#modules/alerts/take_alerts.ts';
+import { AlertBodies } from '#ingest/alert_bodies.ts';
 import { AlertIntake } from '#ingest/alert_intake.ts';
 import { checkInRefused } from '#ingest/check_in_intake.ts';
 import { readCheckInRequest } from '#ingest/protocols/sentry/check_ins.ts';
@@ -38,6 +41,7 @@ export async function openAlertIngest(
     mayRetry: (error) => isLockConflict(error) || isUniqueViolation(error),
     log,
   });
+  const bodies = new AlertBodies();
   const rates = new RateLimiter({
     perSecond: config.ingestAlertsPerSecond,
     noun: 'alerts',
@@ -52,6 +56,7 @@ export async function openAlertIngest(
     rates,
     counters,
     cipher: context.actions.cipher,
+    fetchOutside: createExternalFetch(externalFetchOptionsOf(config)),
     takeHeartbeat: async (owner, name) => {
       const checkIn = readCheckInRequest(name, { status: 'ok' }, Buffer.alloc(0));
       if (checkIn === null) throw new AppError('invalid_input', 'the heartbeat has no name');
@@ -62,12 +67,14 @@ export async function openAlertIngest(
   });
   app.addHook('onClose', async () => {
     await intake.close();
+    await bodies.close();
     await exchange.settled();
   });
   await app.register(async (scope) => {
     parseRawBodies(scope);
     const access = createAlertAccess(db, clock, log);
     const shared = { badKeys, counters, refusedBytes, clock, log };
-    mountAlertIngest(scope, { access, intake, exchange, rates, reading: new KeyedLimit(READING), ...shared }, prefixes);
+    const reading = new KeyedLimit(READING);
+    mountAlertIngest(scope, { access, intake, bodies, exchange, rates, reading, ...shared }, prefixes);
   });
 }

@@ -15,6 +15,8 @@ export interface AlertRequest {
 /** The same with its body, parsed where the protocol says so. */
 export interface AlertRequestWithBody extends AlertRequest {
   readonly body: unknown;
+  /** Place of the first alert of a large body that is read in parts, and the number of all; absent for a whole body. */
+  readonly part?: { readonly first: number; readonly of: number };
   readonly now: Temporal.Instant;
 }
 
@@ -42,6 +44,16 @@ export type AlertReading =
       readonly name: string;
       readonly toReading: (mapping: WebhookMapping | null) => AlertReading;
     }
+  /** A body that is signed: it is read with the certificate that it names. */
+  | {
+      readonly kind: 'certified';
+      readonly source: AlertSourceName;
+      readonly certificateUrl: string;
+      /** Throws `forbidden` for a signature that is not by this certificate. */
+      readonly toReading: (certificate: string) => AlertReading;
+    }
+  /** An address outside that the tool asks to be opened. */
+  | { readonly kind: 'visit'; readonly url: string; readonly answer: () => AlertAnswer }
   /** A sign of life of something. */
   | { readonly kind: 'heartbeat'; readonly name: string; readonly answer: () => AlertAnswer }
   /** Something that is looked up of what was sent before. */
@@ -87,8 +99,13 @@ export interface AlertEndpoint {
   readonly keyOf?: (request: AlertRequest) => string | null;
   /** The property of the body that holds the key. */
   readonly keyField?: string;
-  /** Form in which the body is read: JSON by default, JSON that may be absent, bytes, or not at all. */
-  readonly reads?: 'json' | 'json_or_none' | 'bytes' | 'none';
+  /** Form in which the body is read: JSON by default, JSON that may be absent, or not at all. */
+  readonly reads?: 'json' | 'json_or_none' | 'none';
+  /**
+   * The property of the body that holds a list of alerts, null where the body is the list, and how the answers to parts of
+   * a large one become one; absent where a body is about one alert.
+   */
+  readonly list?: { readonly at: string | null; readonly join: (answers: readonly AlertAnswer[]) => AlertAnswer };
   /** Throws `invalid_input` for what it cannot read. */
   readonly read: (request: AlertRequestWithBody, owner: AlertOwner) => AlertReading | Promise<AlertReading>;
   /** The refusal in the words of the protocol; absent for a problem of RFC 9457. */

@@ -22,6 +22,8 @@ import type { AppError } from '#kernel/errors.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
 
+const SUCCESS: AlertAnswer = { status: 200, body: { status: 'success' } };
+
 const TOOLS = { alertmanager: 'Alertmanager', grafana: 'Grafana' } as const;
 
 /** The webhook of Alertmanager (version 4), of Grafana, and of the receiver for incident.io (version 1). */
@@ -31,6 +33,7 @@ const WEBHOOKS = (['alertmanager', 'grafana'] as const).flatMap((protocol): Aler
     methods: ['POST'],
     pattern,
     keyOf: keyInPathOrHeaders,
+    list: { at: 'alerts', join: joinAccepted },
     read: ({ body }) => readWebhook(body, protocol),
     refuse,
   })),
@@ -47,6 +50,7 @@ const ALERTMANAGER_API = [
   methods: ['POST'],
   pattern,
   keyOf: keyInPathOrHeaders,
+  list: { at: null, join: ([first = SUCCESS]) => first },
   read: ({ body, now }) => readAlerts(body, now),
   refuse,
 }));
@@ -67,7 +71,15 @@ function readWebhook(body: unknown, protocol: keyof typeof TOOLS): AlertReading 
     .map((alert) => eventOf(alert, body, { scope, group, tool: TOOLS[protocol] }))
     .filter(({ action }) => !(isTruncated && action === 'resolve'));
   const sent = events.map((event): SentAlert => ({ source, event }));
-  return { kind: 'alerts', sent, answer: () => ({ status: 200, body: { status: 'ok', accepted: sent.length } }) };
+  return { kind: 'alerts', sent, answer: () => accepted(sent.length) };
+}
+
+function accepted(count: number): AlertAnswer {
+  return { status: 200, body: { status: 'ok', accepted: count } };
+}
+
+function joinAccepted(answers: readonly AlertAnswer[]): AlertAnswer {
+  return accepted(answers.reduce((sum, { body }) => sum + Number(fieldOf(body, 'accepted') ?? 0), 0));
 }
 
 function eventOf(
@@ -118,7 +130,7 @@ function readAlerts(body: unknown, now: Temporal.Instant): AlertReading {
     };
     return { source: { protocol: 'prometheus', name: '' }, event };
   });
-  return { kind: 'alerts', sent, answer: () => ({ status: 200, body: { status: 'success' } }) };
+  return { kind: 'alerts', sent, answer: () => SUCCESS };
 }
 
 function labelsOf(alert: JsonRecord): { labels: JsonRecord; annotations: JsonRecord } {

@@ -75,14 +75,18 @@ export const OWN_EVENTS: AlertEndpoint = {
   methods: ['POST'],
   pattern: 'events',
   keyOf: keyInHeaders,
-  read({ body, now }) {
+  list: {
+    at: null,
+    join: (answers) => ({ status: 202, body: { events: answers.flatMap(({ body }) => listIn(body, 'events')) } }),
+  },
+  read({ body, part = { first: 0, of: 0 }, now }) {
     const list = Array.isArray(body) ? body : [body];
     const faults: Fault[] = [];
-    if (list.length === 0 || list.length > EVENTS_MAX) {
+    if (list.length === 0 || Math.max(list.length, part.of) > EVENTS_MAX) {
       faults.push({ path: '', message: `send one event, or a list of 1 to ${EVENTS_MAX}` });
     }
     const events = list.slice(0, EVENTS_MAX).map((one: unknown, index) => {
-      return readEvent(one, Array.isArray(body) ? `[${index}]` : '', faults, now);
+      return readEvent(one, Array.isArray(body) ? `[${part.first + index}]` : '', faults, now);
     });
     if (faults.length > 0) throw invalidInput(faults);
     return {

@@ -3,6 +3,7 @@ import { ALERTMANAGER_ENDPOINTS } from '#ingest/protocols/alerts/alertmanager.ts
 import { OPSGENIE_ENDPOINTS } from '#ingest/protocols/alerts/opsgenie.ts';
 import { OWN_EVENTS } from '#ingest/protocols/alerts/own_events.ts';
 import { PAGERDUTY_ENDPOINTS } from '#ingest/protocols/alerts/pagerduty.ts';
+import { SNS_ENDPOINT } from '#ingest/protocols/alerts/sns.ts';
 import { WEBHOOK_ENDPOINTS } from '#ingest/protocols/alerts/webhook.ts';
 import { VICTOROPS_ENDPOINTS } from '#ingest/protocols/alerts/victorops.ts';
 
@@ -14,4 +15,5 @@ export const ALERT_ENDPOINTS: readonly AlertEndpoint[] = [
   ...OPSGENIE_ENDPOINTS,
   ...VICTOROPS_ENDPOINTS,
   ...WEBHOOK_ENDPOINTS,
+  SNS_ENDPOINT,
 ];

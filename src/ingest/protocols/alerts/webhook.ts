@@ -10,7 +10,7 @@ import {
 import { severityOf } from '#modules/alerts/decide/severity.ts';
 import { SOURCE_NAME_LENGTH_MAX } from '#modules/alerts/decide/tools.ts';
 import type { AlertAnswer, AlertEndpoint, AlertReading } from '#ingest/protocols/alerts/alert_protocol.ts';
-import { detailsOf, isRecord, timeOf } from '#ingest/protocols/alerts/json_reading.ts';
+import { detailsOf, isRecord, type JsonRecord, timeOf } from '#ingest/protocols/alerts/json_reading.ts';
 import { type AppError, invalidInput } from '#kernel/errors.ts';
 
 /** Any JSON, read by the mapping of the source that the address names, by the template of that name, or by usual names. */
@@ -28,31 +28,39 @@ export const WEBHOOK_ENDPOINTS: readonly AlertEndpoint[] = ['webhook/:key', 'web
 
 function read(body: unknown, name: string, own: WebhookMapping | null): AlertReading {
   if (!isRecord(body)) throw invalidInput([{ path: '', message: 'send a JSON object' }]);
-  const mapping = own ?? WEBHOOK_TEMPLATES[isWebhookTemplate(name) ? name : 'any'];
-  const found = readMapped(body, mapping);
-  if (found.action === null) return { kind: 'answer', answer: { status: 202, body: { status: 'ignored' } } };
-  if (found.title === null && found.key === null) {
-    const wanted = [...mapping.title, ...mapping.key].join(', ');
-    throw invalidInput([{ path: '', message: `neither a title nor a key was found at ${wanted}` }]);
-  }
-  const title = found.title ?? found.key ?? '';
-  const key = cutKey(found.key ?? title);
-  const event: AlertEvent = {
-    ...bareEvent(found.action, key.value),
-    title: cutTitle(title).value,
-    severity: severityOf(found.severity),
-    details: detailsOf(body),
-    links: cutLinks([{ href: found.link, text: 'Link' }]),
-    images: [],
-    at: timeOf(found.at),
-  };
+  const event = mappedAlert(body, own ?? WEBHOOK_TEMPLATES[isWebhookTemplate(name) ? name : 'any']);
+  if (event === null) return { kind: 'answer', answer: { status: 202, body: { status: 'ignored' } } };
   return {
     kind: 'alerts',
     sent: [{ source: { protocol: 'webhook', name }, event }],
     answer: ([outcome]) => ({
       status: 202,
-      body: { status: 'success', dedup_key: found.key ?? title, incident_id: outcome?.incidentId ?? null },
+      body: { status: 'success', dedup_key: event.key, incident_id: outcome?.incidentId ?? null },
     }),
+  };
+}
+
+/** The event that a mapping finds in a body; null for a body that says nothing of an alert. */
+export function mappedAlert(
+  body: JsonRecord,
+  mapping: WebhookMapping,
+  links: readonly { readonly href: unknown; readonly text: string }[] = [],
+): AlertEvent | null {
+  const found = readMapped(body, mapping);
+  if (found.action === null) return null;
+  if (found.title === null && found.key === null) {
+    const wanted = [...mapping.title, ...mapping.key].join(', ');
+    throw invalidInput([{ path: '', message: `neither a title nor a key was found at ${wanted}` }]);
+  }
+  const title = found.title ?? found.key ?? '';
+  return {
+    ...bareEvent(found.action, cutKey(found.key ?? title).value),
+    title: cutTitle(title).value,
+    severity: severityOf(found.severity),
+    details: detailsOf(body),
+    links: cutLinks([{ href: found.link, text: 'Link' }, ...links]),
+    images: [],
+    at: timeOf(found.at),
   };
 }
 

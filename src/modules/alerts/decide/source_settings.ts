@@ -13,6 +13,8 @@ export interface SourceSettings {
   readonly mapping: WebhookMapping | null;
   /** Minutes after an incident of the service in which another one does not page beside it; 0 for none. */
   readonly groupMinutes: number;
+  /** Minutes after an acknowledgement at which an incident that is still open pages again; null: it never does. */
+  readonly repageMinutes: number | null;
 }
 
 /** Settings as stored; one that nobody has set is absent. */
@@ -24,6 +26,7 @@ export const SOURCE_DEFAULTS: SourceSettings = {
   onSilence: 'keep',
   mapping: null,
   groupMinutes: 0,
+  repageMinutes: null,
 };
 
 export const SOURCES_MAX = 100;

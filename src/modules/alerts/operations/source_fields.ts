@@ -57,4 +57,16 @@ export const SOURCE_SETTING_FIELDS = {
   }),
 };
 
-export const SourceSettingsView = Type.Object(SOURCE_SETTING_FIELDS);
+const RepageMinutes = nullable(
+  Type.Integer({
+    minimum: 5,
+    maximum: 1_440,
+    description:
+      'an acknowledged incident that is still open after so long pages again from its first step; null: never',
+  }),
+);
+
+/** Settings that an input may leave out: then they stay as they are. */
+export const OPTIONAL_SOURCE_FIELDS = { repageMinutes: Type.Optional(RepageMinutes) };
+
+export const SourceSettingsView = Type.Object({ ...SOURCE_SETTING_FIELDS, repageMinutes: RepageMinutes });

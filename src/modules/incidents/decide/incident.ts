@@ -18,7 +18,7 @@ export const NEWS_EVENTS = ['acknowledged', 'resolved', 'reopened', 'proposed'] 
 export type NewsEvent = (typeof NEWS_EVENTS)[number];
 
 /** Reasons of the product itself to resolve an incident, other than a false condition or a resolved exception. */
-export const SYSTEM_REASONS = ['no_data', 'no_word'] as const;
+export const SYSTEM_REASONS = ['no_data', 'no_word', 'shadow_ended'] as const;
 
 type SystemReason = (typeof SYSTEM_REASONS)[number];
 

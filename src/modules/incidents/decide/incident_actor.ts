@@ -26,6 +26,7 @@ export function actorName(by: ActorFields, nameOf: NameOf): string {
   if (by.apiKeyId !== undefined)
     return by.apiKeyName === undefined ? 'an API key' : `the API key ${quoted(by.apiKeyName)}`;
   if (by.because === 'no_word') return `Tocsin itself, as ${by.tool ?? 'its tool'} says nothing more`;
+  if (by.because === 'shadow_ended') return 'Tocsin itself, as shadow mode has ended';
   if (by.tool !== undefined) return by.tool;
   return by.because === 'no_data' ? 'Tocsin itself, as no data arrives' : 'Tocsin itself, as its cause is gone';
 }

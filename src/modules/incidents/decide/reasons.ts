@@ -1,6 +1,7 @@
 /** Phrases for why something did not work or was not sent; each follows a colon. */
 const WORDS: Readonly<Record<string, string>> = {
   no_policy: 'its rule has no escalation policy',
+  no_route: 'no route of its alert names an escalation policy',
   none_chosen: 'no escalation policy was chosen',
   no_steps: 'its escalation policy has no steps',
   no_targets: 'it names nobody',

@@ -45,6 +45,10 @@ export function timelineText(event: string, data: Data, names: ReadonlyMap<strin
       return 'The escalation policy cannot be read: whoever is on call is paged, at once and by every channel.';
     case 'nobody_paged':
       return `Nobody is paged${because(data)}.`;
+    case 'shadow':
+      return 'Opened in shadow mode: nobody is paged about it, and its steps say who would have been.';
+    case 'step_in_shadow':
+      return `${firedStep(data, nameOf, 'would have paged')} Nobody was paged: shadow mode.${unusedChannels(data, nameOf)}`;
     case 'step_fired':
       return `${firedStep(data, nameOf)}${unusedChannels(data, nameOf)}`;
     case 'step_skipped':
@@ -116,7 +120,7 @@ function opener(data: Data): string {
   return tool === '' ? `the rule "${textOf(data['rule'])}"` : `an alert from ${tool}`;
 }
 
-function firedStep(data: Data, nameOf: NameOf): string {
+function firedStep(data: Data, nameOf: NameOf, does = 'fires, paging'): string {
   const people = Number(data['people'] ?? 0);
   const pages = recordsOf(data['pages']).map(({ userId, channels }) => {
     return {
@@ -125,12 +129,12 @@ function firedStep(data: Data, nameOf: NameOf): string {
     };
   });
   if (pages.length === 0 || people > NAMED_MAX) {
-    return `Step ${stepNumber(data)} fires, paging ${plural(people, 'person', 'people')}.`;
+    return `Step ${stepNumber(data)} ${does} ${plural(people, 'person', 'people')}.`;
   }
   const alike = [...Map.groupBy(pages, ({ by }) => by)].map(
     ([by, some]) => `${joined(some.map(({ name }) => name))} ${by}`,
   );
-  return `Step ${stepNumber(data)} fires, paging ${joined(alike)}.`;
+  return `Step ${stepNumber(data)} ${does} ${joined(alike)}.`;
 }
 
 /** Names the channels of the step that it did not use, so that nobody wonders why a phone did not ring. */

@@ -26,7 +26,7 @@ const NAMED_MAX = 20;
 /**
  * Fires one step if it is due and its incident still triggered. One transaction claims the timer, writes the log
  * entries of everyone it pages, and enqueues the jobs that send them: so it happens once, however many processes try
- * and however often. Returns when the step is due if that is still to come.
+ * and however often. In shadow mode it only says in the timeline whom it would have paged. Returns when the step is due if that is still to come.
  */
 export async function fireStep(
   runtime: EscalationRuntime,
@@ -64,10 +64,8 @@ async function pageRecipients(
   const { userIds, contacts } = await readAudience(unit, incident, step, configured);
   const acknowledged = new Set(incident.acknowledgements?.map(({ userId }) => userId));
   const { pages, nobodyReached, unreachable } = decideRecipients(step, userIds, contacts, configured, acknowledged);
-  const ids = await stores.notifications.insert(
-    pages.map((page) => toNotification(incident, stepIndex, page)),
-    now,
-  );
+  const logged = incident.isShadow ? [] : pages.map((page) => toNotification(incident, stepIndex, page));
+  const ids = await stores.notifications.insert(logged, now);
   if (nobodyReached !== null) {
     const next = nobodyReached === 'acknowledged' ? null : await expediteNextStep(unit, incident, stepIndex);
     const skipped = { stepIndex, reason: nobodyReached, next, unused: unusedChannels(pages) };
@@ -81,7 +79,7 @@ async function pageRecipients(
   );
   const named = [...paged].slice(0, NAMED_MAX).map(([userId, own]) => ({ userId, channels: own.map(channelOf) }));
   const fired = { stepIndex, people: paged.size, pages: named, unused: unusedChannels(pages) };
-  await stores.timeline.record(incident.id, 'step_fired', fired, now);
+  await stores.timeline.record(incident.id, incident.isShadow ? 'step_in_shadow' : 'step_fired', fired, now);
   for (const notificationId of ids) enqueue(deliverPage, { notificationId });
   for (const userId of unreachable) await skipUnreachablePerson(unit, incident, stepIndex, userId);
 }

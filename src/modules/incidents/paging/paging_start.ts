@@ -24,11 +24,14 @@ export type PagingStart =
   | { readonly kind: 'quiet'; readonly until: Temporal.Instant; readonly maintenance: string }
   | { readonly kind: 'with_lead'; readonly leadId: Id<'incident'>; readonly title: string };
 
-/** Decides when an incident of this firing begins to page, given the organization's maintenance windows. */
+/**
+ * Decides when an incident of this firing begins to page, given the organization's maintenance windows. One in shadow mode
+ * and one that pages never wait for each other.
+ */
 export async function decidePagingStart(
   unit: UnitOfWork,
   firing: Fired,
-  windows: readonly MaintenanceRow[],
+  { windows, isShadow }: { readonly windows: readonly MaintenanceRow[]; readonly isShadow: boolean },
 ): Promise<PagingStart> {
   const { rule, cause } = firing;
   const { stores, now } = unit;
@@ -42,7 +45,7 @@ export async function decidePagingStart(
   if (quiet !== null) return { kind: 'quiet', until: quiet.until, maintenance: quiet.window.name };
   if (!mayFollow(firing)) return { kind: 'at_once' };
   const { groupMinutes } = settingsOf(rule.settings);
-  const open = await stores.incidentPaging.lockLeads(rule.serviceId, now.subtract({ minutes: groupMinutes }));
+  const open = await stores.incidentPaging.lockLeads(rule.serviceId, now.subtract({ minutes: groupMinutes }), isShadow);
   const opening = { escalationPolicyId: rule.escalationPolicyId, severity: cause.severity, groupMinutes };
   const lead = findLead(open, opening, now);
   return lead === null ? { kind: 'at_once' } : { kind: 'with_lead', leadId: lead.id, title: lead.title };

@@ -6,13 +6,14 @@ import { startTimers } from '#modules/incidents/paging/start_timers.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
+import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import { storesOf } from '#modules/stores.ts';
 import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 
 const BATCH = 500;
 
 /**
- * Pages again about incidents that somebody acknowledged so long ago that their rule asks for it, however often that was
+ * Pages again about incidents that somebody acknowledged so long ago that their rule, or the source of their alerts, asks for it, however often that was
  * before. One that cannot page now delays none of the others, and is tried again.
  */
 export async function repageStale(runtime: UnitOfWorkRuntime & { readonly log: Log }): Promise<void> {
@@ -31,9 +32,8 @@ export async function repageStale(runtime: UnitOfWorkRuntime & { readonly log: L
 async function repage(unit: UnitOfWork, incidentId: Id<'incident'>): Promise<void> {
   const { stores, now } = unit;
   const incident = await stores.incidents.lock(incidentId);
-  if (incident === null || incident.ruleId === null || incident.acknowledgedAt === null) return;
-  const rule = (await stores.ruleSearch.findAll(incident.orgId, [incident.ruleId])).get(incident.ruleId);
-  if (rule === undefined || !isStale(incident, settingsOf(rule.settings), now)) return;
+  if (incident === null || incident.acknowledgedAt === null) return;
+  if (!isStale(incident, { repageMinutes: await findRepageMinutes(unit, incident) }, now)) return;
   const last = incident.steps.at(-1)?.countsFrom;
   const latest = incident.steps.filter(({ countsFrom }) => countsFrom === last);
   const timers = await stores.stepTimers.listSteps([incidentId]);
@@ -49,4 +49,11 @@ async function repage(unit: UnitOfWork, incidentId: Id<'incident'>): Promise<voi
   const minutes = Math.floor((now.epochMilliseconds - incident.acknowledgedAt.epochMilliseconds) / 60_000);
   await stores.timeline.record(incidentId, 'repaged', { minutes }, now);
   startTimers(unit, incidentId, plan.timers);
+}
+
+/** Returns the acknowledgement timeout of the rule of an incident, or of the sources of its alerts; null for none. */
+async function findRepageMinutes({ stores }: UnitOfWork, { id, orgId, ruleId }: IncidentRow): Promise<number | null> {
+  if (ruleId === null) return await stores.incidentPaging.findRepageMinutes(id);
+  const rule = (await stores.ruleSearch.findAll(orgId, [ruleId])).get(ruleId);
+  return rule === undefined ? null : settingsOf(rule.settings).repageMinutes;
 }

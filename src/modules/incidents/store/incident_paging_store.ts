@@ -71,14 +71,18 @@ export class IncidentPagingStore {
       .execute();
   }
 
-  /** Open incidents of the service that began after this, locked until the transaction ends: none of them ends meanwhile. */
-  async lockLeads(serviceId: Id<'service'>, since: Temporal.Instant): Promise<Lead[]> {
+  /**
+   * Open incidents of the service that began after this, in shadow mode or not, locked until the transaction ends: none of
+   * them ends meanwhile.
+   */
+  async lockLeads(serviceId: Id<'service'>, since: Temporal.Instant, isShadow: boolean): Promise<Lead[]> {
     const rows = await this.#session.db
       .selectFrom('incidents as i')
       .select(columns(IncidentEntity, 'i', [...LEAD, ...BINDING]))
       .where('i.service_id', '=', serviceId)
       .where('i.triggered_at', '>=', since)
       .where('i.status', '<>', 'resolved')
+      .where('i.is_shadow', '=', isShadow)
       .orderBy('i.id')
       .limit(LEADS_MAX)
       .forUpdate()
@@ -161,19 +165,39 @@ export class IncidentPagingStore {
       .execute();
   }
 
-  /** Acknowledged incidents that pages were sent about, whose rule pages again by now; oldest first. */
+  /** Acknowledged incidents that pages were sent about, whose rule or source of alerts pages again by now; oldest first. */
   async listStale(now: Temporal.Instant, limit: number): Promise<Id<'incident'>[]> {
     const stale = await this.#session.db
       .selectFrom('incidents as i')
-      .innerJoin('alert_rules as r', 'r.id', 'i.rule_id')
+      .leftJoin('alert_rules as r', 'r.id', 'i.rule_id')
       .select('i.id')
       .where('i.status', '=', 'acknowledged')
-      .where((eb) => isStale(eb.ref('r.settings'), eb.ref('i.acknowledged_at'), now))
+      .where((eb) => {
+        const acknowledgedAt = eb.ref('i.acknowledged_at');
+        const sources = eb
+          .selectFrom('alerts as a')
+          .innerJoin('alert_sources as s', 's.id', 'a.source_id')
+          .select('a.id')
+          .whereRef('a.incident_id', '=', 'i.id')
+          .where((of) => isStale(of.ref('s.settings'), acknowledgedAt, now));
+        return eb.or([isStale(eb.ref('r.settings'), acknowledgedAt, now), eb.exists(sources)]);
+      })
       .where((eb) => sql<boolean>`json_array_length(${eb.ref('i.steps')}) > 0`)
       .orderBy('i.acknowledged_at')
       .limit(limit)
       .execute();
     return stale.map(({ id }) => id);
+  }
+
+  /** Returns the shortest acknowledgement timeout of the sources whose alerts the incident stands for; null for none. */
+  async findRepageMinutes(incidentId: Id<'incident'>): Promise<number | null> {
+    const row = await this.#session.db
+      .selectFrom('alerts as a')
+      .innerJoin('alert_sources as s', 's.id', 'a.source_id')
+      .select(({ ref }) => sql<number | null>`min((${field(ref('s.settings'), 'repageMinutes')})::int)`.as('minutes'))
+      .where('a.incident_id', '=', incidentId)
+      .executeTakeFirst();
+    return row?.minutes ?? null;
   }
 }
 
@@ -189,6 +213,7 @@ function toLead<Found extends Pick<Row<typeof IncidentEntity>, (typeof BINDING)[
   return { ...lead, steps: steps.length, isBound: quietUntil !== null || leadId !== null || stormUntil !== null };
 }
 
+/** Returns whether an acknowledgement is older than `repageMinutes` of the settings; null without that setting. */
 function isStale(settings: Expression<object | null>, acknowledgedAt: Expression<unknown>, now: Temporal.Instant) {
   const minutes = sql<number>`(${field(settings, 'repageMinutes')})::int`;
   return sql<boolean>`${acknowledgedAt} + make_interval(mins => ${minutes}) <= ${now}::timestamptz`;

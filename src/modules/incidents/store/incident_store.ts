@@ -47,7 +47,7 @@ export type NewIncident = Pick<
   | 'quietUntil'
   | 'leadId'
 > &
-  Partial<Pick<Row<typeof IncidentEntity>, 'repeats'>> & { readonly details: object };
+  Partial<Pick<Row<typeof IncidentEntity>, 'repeats' | 'isShadow'>> & { readonly details: object };
 
 /** An incident that is to be opened, and the span that found its cause. */
 interface Opening {

@@ -57,6 +57,8 @@ export const IncidentEntity = defineEntity({
     repeats: jsonColumn<Repeats>().strictNullable(),
     /** People who have acknowledged while others still must; null for nobody. */
     acknowledgements: jsonColumn<readonly Acknowledgement[]>().strictNullable(),
+    /** Whether it was opened in shadow mode: its steps fire and page nobody. */
+    isShadow: p.boolean().default(false),
   },
 });
 

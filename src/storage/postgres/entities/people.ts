@@ -16,6 +16,8 @@ export const OrganizationEntity = defineEntity({
     traceLink: p.text().strictNullable(),
     /** Whether people may change in the console what a configuration file manages. */
     managedChanges: text<ManagedChanges>().default('allowed'),
+    /** Time since which its incidents page nobody; null if they page. */
+    shadowSince: instant().strictNullable(),
   },
 });
 

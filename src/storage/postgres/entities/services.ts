@@ -23,6 +23,8 @@ export const ServiceEntity = defineEntity({
     createdAt: instant(),
     updatedAt: instant(),
     deletedAt: instant().strictNullable(),
+    /** Time since which its incidents page nobody; null if they page. */
+    shadowSince: instant().strictNullable(),
   },
 });
 

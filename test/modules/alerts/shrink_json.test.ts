@@ -1,0 +1,41 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+import { shrinkJson } from '#modules/alerts/decide/shrink_json.ts';
+
+test('what fits stays as it is', () => {
+  const value = { title: 'Disk full', details: { hosts: ['a', 'b'], n: 1, none: null } };
+  expect(shrinkJson(value, 1_000)).toEqual(value);
+});
+
+test('short values stay beside a long one, wherever it stands', () => {
+  const payload = {
+    custom_details: { dump: 'x'.repeat(1_000_000) },
+    summary: 'Disk full',
+    links: [{ href: 'https://a.example' }],
+  };
+  const shrunk = shrinkJson({ payload, dedup_key: 'k' }, 10_000) as typeof payload & { payload: typeof payload };
+  expect(shrunk).toMatchObject({
+    dedup_key: 'k',
+    payload: { summary: 'Disk full', links: [{ href: 'https://a.example' }] },
+  });
+  expect(JSON.stringify(shrunk).length).toBeLessThan(10_100);
+});
+
+test('deep nesting ends', () => {
+  let value: unknown = 1;
+  for (let depth = 0; depth < 5_000; depth += 1) value = [value];
+  expect(JSON.stringify(shrinkJson(value, 1_000)).length).toBeLessThan(100);
+});
+
+test('whatever the value, the result is JSON of about the size that was asked for', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.integer({ min: 100, max: 2_000 }), (value, sizeMax) => {
+      const text = JSON.stringify(shrinkJson(value, sizeMax));
+      // Escapes and numbers may be longer than what is counted.
+      expect(text.length).toBeLessThan(6 * sizeMax + 100);
+      if (JSON.stringify(value).length * 3 < sizeMax)
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
+    }),
+  );
+});
