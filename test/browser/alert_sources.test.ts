@@ -56,7 +56,7 @@ inBrowser('sources of alerts', () => {
     expect(incidents).toMatchObject([{ status: 'resolved', kind: 'alert' }]);
 
     await page.getByRole('button', { name: 'Settings of Alertmanager' }).click();
-    await page.getByText('One for each alert').click();
+    await page.getByText('Each alert', { exact: true }).click();
     await page.getByLabel('No word after').fill('30');
     expect(await axeViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Save' }).click();
@@ -77,6 +77,8 @@ inBrowser('sources of alerts', () => {
     const { h, page, serviceId } = await openSources(DESK);
     await page.getByRole('button', { name: 'Edit the routes' }).press('Enter');
     const dialog = page.getByRole('dialog');
+    // The dialog takes the focus when it has opened.
+    await expect.poll(() => page.evaluate(`document.activeElement?.closest('[role=dialog]') !== null`)).toBe(true);
     await dialog.getByRole('button', { name: 'Add a route' }).press('Enter');
     await dialog.getByLabel('Condition 1 of route 1: what it is about').selectOption('Detail');
     await dialog.getByLabel('What route 1 does').selectOption('Only count it');
@@ -118,12 +120,12 @@ inBrowser('sources of alerts', () => {
       return (await fetch(url, { method: 'POST', body: JSON.stringify(body) })).status;
     };
     expect(await send('broken')).toBe(400);
-    await page.getByText('1 request was refused').waitFor();
+    await page.getByText('1 request refused').waitFor();
     await page.getByRole('button', { name: 'Mapping of Webhook backup' }).click();
     const dialog = page.getByRole('dialog');
     const pointAt = async (part: string, field: string): Promise<void> => {
       await dialog.getByText(part, { exact: true }).first().click();
-      await dialog.getByRole('button', { name: `job.${field}: use as ${part.toLowerCase()}` }).click();
+      await dialog.getByRole('button', { name: `job.${field}` }).click();
     };
     await pointAt('Title', 'label');
     await pointAt('Key', 'number');

@@ -95,16 +95,21 @@ export function EditMapping({ source, onClose }: { readonly source: Source; read
               if (name !== '') setValues(draftOfMapping(templateOf(name)));
             }}
             data={[
-              { value: '', label: source.settings.mapping === null ? 'in use' : 'own mapping in use' },
+              {
+                value: '',
+                label: source.settings.mapping === null ? 'the template in use' : 'your own mapping in use',
+              },
               ...Object.keys(WEBHOOK_TEMPLATES).map((name) => ({ value: name, label: name })),
             ]}
           />
-          <SegmentedControl
-            aria-label="Part of the alert"
-            value={part}
-            onChange={(chosen) => setPart(MAPPED_PARTS.find((name) => name === chosen) ?? 'title')}
-            data={MAPPED_PARTS.map((value) => ({ value, label: PART_NAMES[value] }))}
-          />
+          <div className={classes.parts}>
+            <SegmentedControl
+              aria-label="Part of the alert"
+              value={part}
+              onChange={(chosen) => setPart(MAPPED_PARTS.find((name) => name === chosen) ?? 'title')}
+              data={MAPPED_PARTS.map((value) => ({ value, label: PART_NAMES[value] }))}
+            />
+          </div>
           <TextInput
             label={`Field of the ${PART_NAMES[part].toLowerCase()}`}
             description={`${PART_HINTS[part]} Choose a field below, or write its path; of several with | between them the first that holds something counts.`}
@@ -189,7 +194,7 @@ function Fields({ fields, paths, part, onPick }: FieldsProps) {
             <UnstyledButton
               className={classes.field}
               data-chosen={uses.includes(part) || undefined}
-              aria-label={`${path}: use as ${PART_NAMES[part].toLowerCase()}`}
+              aria-pressed={uses.includes(part)}
               onClick={() => onPick(path)}
             >
               <bdi className={classes.path}>{path}</bdi>

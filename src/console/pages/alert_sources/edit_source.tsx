@@ -21,7 +21,7 @@ interface Values {
 }
 
 const LABELS: Readonly<Record<keyof Values, string>> = {
-  incidentsPer: 'Incidents',
+  incidentsPer: 'One incident for',
   leaseMinutes: 'No word after',
   onSilence: 'An alert without word',
   groupMinutes: 'Opened with another within',
@@ -61,13 +61,16 @@ export function EditSource({ source, onClose }: { readonly source: Source; reado
       >
         <Stack gap="sm">
           <DraftNotice draft={draft} labels={LABELS} />
+          <Text size="sm" fw={560}>
+            {LABELS.incidentsPer}
+          </Text>
           <SegmentedControl
             aria-label={LABELS.incidentsPer}
             value={values.incidentsPer}
             onChange={(choice) => form.setFieldValue('incidentsPer', choice === 'alert' ? 'alert' : 'group')}
             data={[
-              { value: 'group', label: 'One for each group' },
-              { value: 'alert', label: 'One for each alert' },
+              { value: 'group', label: 'Each group' },
+              { value: 'alert', label: 'Each alert' },
             ]}
           />
           <Text size="sm" c="dimmed">
@@ -88,13 +91,16 @@ export function EditSource({ source, onClose }: { readonly source: Source; reado
             onChange={(minutes) => form.setFieldValue('leaseMinutes', minutes === '' ? null : Number(minutes))}
             error={form.errors['leaseMinutes']}
           />
+          <Text size="sm" fw={560}>
+            {LABELS.onSilence}
+          </Text>
           <SegmentedControl
             aria-label={LABELS.onSilence}
             value={values.onSilence}
             onChange={(choice) => form.setFieldValue('onSilence', choice === 'resolve' ? 'resolve' : 'keep')}
             data={[
-              { value: 'keep', label: 'Without word: stays open' },
-              { value: 'resolve', label: 'is resolved' },
+              { value: 'keep', label: 'Stays open' },
+              { value: 'resolve', label: 'Is resolved' },
             ]}
           />
           <NumberInput

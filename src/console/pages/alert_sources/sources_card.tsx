@@ -7,6 +7,7 @@ import { Name } from '#console/components/text/name.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import type { Source, SourcesOfService } from '#console/pages/alert_sources/route_draft.ts';
+import { countText } from '#console/pages/exceptions/count_text.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const EditSource = lazyDialog(() => import('#console/pages/alert_sources/edit_source.tsx').then((m) => m.EditSource));
@@ -55,7 +56,7 @@ function SourceRow({ source, onConnect }: { readonly source: Source; readonly on
           {isRefused ? (
             <Status tone="red">refused</Status>
           ) : (
-            lastAlertAt !== null && <Status tone="green">taken</Status>
+            lastAlertAt !== null && <Status tone="green">receiving</Status>
           )}
         </>
       }
@@ -88,12 +89,12 @@ function SourceFacts({ source }: { readonly source: Source }) {
             Last alert <Timestamp at={lastAlertAt} />
           </>
         )}
-        {`; ${alertsLastHour.toLocaleString()} different ones within the hour, ${alertsLastDay.toLocaleString()} within the day; `}
-        {`${accepted.toLocaleString()} ${accepted === 1 ? 'event' : 'events'} in all`}
+        {`; ${countText(alertsLastHour, 'alert')} within the hour, ${alertsLastDay.toLocaleString()} within the day; `}
+        {`${countText(accepted, 'event')} in all`}
       </div>
       {lastRefusedAt !== null && (
         <div>
-          {`${refused.toLocaleString()} ${refused === 1 ? 'request was' : 'requests were'} refused, the last one `}
+          {`${countText(refused, 'request')} refused, the last one `}
           <Timestamp at={lastRefusedAt} />
           {lastRefusal !== null && (
             <>
