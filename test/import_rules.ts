@@ -56,7 +56,7 @@ const RULES: Record<string, { parts: string[]; packages: string[] }> = {
       'store',
       'stores',
     ],
-    packages: ['typebox', 'fastest-levenshtein', 'node:'],
+    packages: ['typebox', 'fastest-levenshtein', 'node:', 'yaml'],
   },
   operations: {
     parts: ['operations', 'module', 'actions', 'auth', 'decide', 'kernel', 'storage', 'store', 'stores'],

@@ -7,6 +7,7 @@ import { addCalendarCommands } from '#entry/cli/calendars.ts';
 import { addClickHouseCommands } from '#entry/cli/clickhouse.ts';
 import { addConfigurationCommands } from '#entry/cli/configuration.ts';
 import { addKeyCommands } from '#entry/cli/keys.ts';
+import { addMoveInCommand } from '#entry/cli/move_in.ts';
 import { addOrganizationCommands } from '#entry/cli/organizations.ts';
 import { addSetAsideCommands } from '#entry/cli/set_aside.ts';
 import { addTransferCommands } from '#entry/cli/transfer.ts';
@@ -26,6 +27,7 @@ export function addCommands(program: Command, onEmbeddedStores: () => void): voi
   addSetAsideCommands(program);
   addConfigurationCommands(program);
   addClickHouseCommands(program);
+  addMoveInCommand(program);
   addTransferCommands(program);
   addBackupCommands(program, onEmbeddedStores);
 }

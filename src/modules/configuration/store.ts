@@ -340,6 +340,7 @@ export class ConfigurationStore {
 const TABLES = {
   team: 'teams',
   member: 'team_members',
+  calendar: 'holiday_calendars',
   schedule: 'schedules',
   override: 'schedule_overrides',
   policy: 'escalation_policies',
@@ -348,7 +349,6 @@ const TABLES = {
   routes: 'services',
   maintenance: 'maintenance_windows',
   dashboard: 'dashboards',
-  calendar: 'holiday_calendars',
 } as const satisfies Record<Exclude<ResourceKind, 'person'>, string>;
 
 /** Limit on the services that are read: more than any organization has. */

@@ -7,7 +7,13 @@ import { expect, test } from 'vitest';
 import { addCommands } from '#entry/cli/add_commands.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
-const DOCS = ['README.md', 'src/docs/backing_up.md', 'src/docs/moving.md', 'src/docs/clickhouse_clusters.md'];
+const DOCS = [
+  'README.md',
+  'src/docs/backing_up.md',
+  'src/docs/moving.md',
+  'src/docs/clickhouse_clusters.md',
+  'src/docs/migrating.md',
+];
 
 /** Every command with its options, by how it is called: "key create". */
 function commands(): Map<string, readonly string[]> {

@@ -69,7 +69,7 @@ function recipientsOf({ people, onCall, schedules, isNext, members, policy }: St
   const asked = schedules?.map((schedule) => `whoever is on call in ${schedule}`) ?? (onCall ? [ON_CALL] : []);
   return [
     ...people,
-    ...(isNext ? asked.map((one) => `who follows ${one}`) : asked),
+    ...(isNext ? asked.map((current) => `who follows ${current}`) : asked),
     ...(members === null ? [] : [`the team ${members.team}`]),
     ...(policy === null ? [] : [`the policy ${policy}`]),
   ];

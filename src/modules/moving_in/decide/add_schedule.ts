@@ -1,0 +1,216 @@
+import type { LayerInFile } from '#modules/configuration/decide/file_layers.ts';
+import type { OverrideInFile } from '#modules/configuration/decide/file.ts';
+import { compileLayers } from '#modules/moving_in/decide/compile_layers.ts';
+import { HORIZON_DAYS, horizonLayers } from '#modules/moving_in/decide/horizon_layers.ts';
+import { momentInFile, nameInFile } from '#modules/moving_in/decide/in_file.ts';
+import type { Verdict } from '#modules/moving_in/decide/ledger.ts';
+import { LAYERS_MAX } from '#modules/moving_in/decide/merge_patterns.ts';
+import { isZone, type Moved, type RenderedTimeline } from '#modules/moving_in/decide/moved.ts';
+import type { Pattern } from '#modules/moving_in/decide/pattern.ts';
+import type { Stretch } from '#modules/moving_in/decide/timeline.ts';
+import { FAR_FUTURE } from '#kernel/time.ts';
+import { DAY_MS, type ZoneClock } from '#kernel/zone_clock.ts';
+
+/** A replacement that was read. */
+export interface ReadOverride {
+  readonly id: string;
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+  /** Keys of the people, all on call together; empty: nobody. */
+  readonly people: readonly string[];
+  /** Names of the patterns that it replaces; null: the whole schedule. */
+  readonly patterns: readonly string[] | null;
+}
+
+/** A schedule that was read, with all that its documentation says of it. */
+export interface ReadSchedule {
+  readonly id: string;
+  readonly name: string;
+  readonly zone: string;
+  readonly teamIds: readonly string[];
+  /** Null: no patterns say it, for the reason that follows "because"; it is rendered. */
+  readonly patterns: readonly Pattern[] | { readonly because: string };
+  readonly overrides: readonly ReadOverride[];
+  readonly rendered: readonly RenderedTimeline[];
+  readonly walk: (from: number, to: number) => readonly Stretch[];
+}
+
+/** Adds a schedule to the file in the best form that says it, and passes the verdicts on it and its overrides. */
+export function addSchedule(moved: Moved, read: ReadSchedule): void {
+  const { ledger, since } = moved;
+  const { id, name } = read;
+  ledger.see('schedule', id, name);
+  for (const override of read.overrides) ledger.see('override', override.id, override.name);
+  if (!isZone(read.zone)) {
+    const reason = read.zone === '' ? 'It has no time zone.' : `Nobody knows the time zone "${read.zone}".`;
+    ledger.judge(
+      'schedule',
+      id,
+      'refused',
+      reason,
+      `Give it an IANA zone such as Europe/Amsterdam in ${moved.tool.title}, and read again.`,
+    );
+    for (const override of read.overrides) {
+      ledger.judge(
+        'override',
+        override.id,
+        'refused',
+        'Its schedule is refused.',
+        'Mend the schedule, and read again.',
+      );
+    }
+    return;
+  }
+  const clock = moved.clock(read.zone);
+  const compiled = 'because' in read.patterns ? read.patterns : compileLayers(read.patterns, { clock, since });
+  let layers: readonly LayerInFile[] = [];
+  let layerOf: ReadonlyMap<string, string> = new Map();
+  let horizon: number | null = null;
+  let verdict: Verdict = 'exact';
+  if ('because' in compiled) {
+    const rendered = horizonLayers(read.walk(since, moved.time.now + HORIZON_DAYS * DAY_MS), clock);
+    ({ layers } = rendered);
+    horizon = rendered.until;
+    verdict = 'horizon';
+    const until = new Date(rendered.until).toISOString().slice(0, 10);
+    ledger.judge(
+      'schedule',
+      id,
+      'horizon',
+      `It is written down until ${until}, because ${compiled.because}.`,
+      `Read again before ${until}, or make its layers by hand.`,
+    );
+  } else {
+    ({ layers, layerOf } = compiled);
+    if (!compiled.isDirect) {
+      verdict = 'compiled';
+      ledger.judge(
+        'schedule',
+        id,
+        'compiled',
+        'Rotations that are on call together became layers that name all their people at each time.',
+      );
+    }
+  }
+  const context: OverrideContext = { moved, read, clock, layers: [...layers], layerOf, isRendered: horizon !== null };
+  const overrides = overridesInFile(context);
+  const key = moved.key(id);
+  const teamId = moved.teamFor(read.teamIds);
+  const kept = context.layers.length > 0 ? context.layers : [emptyLayer(clock, since)];
+  const onCall = [
+    ...kept.flatMap(({ turns }) => turns.flatMap(({ people }) => people)),
+    ...overrides.map(({ person }) => person),
+  ];
+  for (const person of new Set(onCall)) moved.join(teamId, person);
+  moved.schedules.set(id, {
+    key,
+    team: moved.teamKeyFor(read.teamIds),
+    name: nameInFile(name, id),
+    timezone: read.zone,
+    layers: [...kept],
+    ...(overrides.length > 0 && { overrides }),
+  });
+  if (read.teamIds.length > 0 && teamId === '') {
+    ledger.judge(
+      'schedule',
+      id,
+      verdict === 'exact' ? 'compiled' : verdict,
+      'Its team is not among those that were read; it is in a team of its own.',
+      'Move it to the right team.',
+    );
+  } else ledger.judge('schedule', id, verdict);
+  const refused = read.overrides.filter((override) => ledger.verdictOf('override', override.id) === 'refused');
+  moved.proofs.push({ key, id, name, rendered: read.rendered, walk: read.walk, refused, horizon });
+}
+
+interface OverrideContext {
+  readonly moved: Moved;
+  readonly read: ReadSchedule;
+  readonly clock: ZoneClock;
+  readonly layers: LayerInFile[];
+  readonly layerOf: ReadonlyMap<string, string>;
+  /** Whether the layers were rendered, overrides included. */
+  readonly isRendered: boolean;
+}
+
+function overridesInFile(context: OverrideContext): OverrideInFile[] {
+  const { moved, read, clock } = context;
+  const overrides: OverrideInFile[] = [];
+  for (const override of read.overrides) {
+    const { id, from, to } = override;
+    const judge = (verdict: Verdict, reason = '', todo = ''): void =>
+      moved.ledger.judge('override', id, verdict, reason, todo);
+    if (to <= from) judge('refused', 'It ends before it begins.', 'Nothing, if nobody expects it.');
+    else if (to <= moved.since) judge('exact', `It ended at ${new Date(to).toISOString()}, so nothing is left to do.`);
+    else if (from >= FAR_FUTURE.epochMilliseconds)
+      judge('refused', 'It begins after the year 2200.', 'Correct its dates, and read again.');
+    else if (override.people.some((person) => !moved.people.has(person))) {
+      judge(
+        'refused',
+        'It names somebody who is not among the people that were read.',
+        'Add the person, then the override by hand.',
+      );
+    } else if (context.isRendered) judge('horizon', 'It is part of the rendered schedule.');
+    else if (override.people.length === 0) {
+      judge(
+        'refused',
+        'It puts nobody on call, and an override here always names somebody.',
+        'Decide who is on call in that time.',
+      );
+    } else {
+      const layers = layersOf(override, context);
+      const [person, ...others] = override.people;
+      if (person !== undefined && others.length === 0 && layers !== null) {
+        const times = {
+          startsAt: momentInFile(clock, from),
+          endsAt: momentInFile(clock, Math.min(to, FAR_FUTURE.epochMilliseconds)),
+        };
+        for (const layer of layers) overrides.push({ person, ...times, ...(layer !== null && { layer }) });
+        judge('exact');
+      } else judgeRendered(override, context, judge);
+    }
+  }
+  return overrides;
+}
+
+/**
+ * Returns the layers that an override replaces, null in the list for the schedule; null if no layers say it. An
+ * override of a layer counts within its hours and its time only.
+ */
+function layersOf({ patterns, from, to }: ReadOverride, { read, layerOf }: OverrideContext): (string | null)[] | null {
+  const all = 'because' in read.patterns ? [] : read.patterns;
+  if (patterns === null || all.every(({ name }) => patterns.includes(name))) return [null];
+  const layers = all
+    .filter(({ name }) => patterns.includes(name))
+    .map((pattern) => {
+      const isAlways = pattern.hours === null && (pattern.from ?? from) <= from && (pattern.until ?? to) >= to;
+      return isAlways ? layerOf.get(pattern.name) : undefined;
+    });
+  return layers.every((layer) => layer !== undefined) ? layers : null;
+}
+
+/** Writes the time of an override as a layer above all others. */
+function judgeRendered(
+  { from, to }: ReadOverride,
+  { moved, read, clock, layers }: OverrideContext,
+  judge: (verdict: Verdict, reason?: string, todo?: string) => void,
+): void {
+  const start = Math.max(from, moved.since);
+  const { layers: own, until } = horizonLayers(read.walk(start, to), clock, layers);
+  if (own.length + layers.length > LAYERS_MAX || until < to) {
+    judge('refused', 'A schedule has too few layers to say it.', 'Enter it by hand.');
+    return;
+  }
+  layers.push(...own);
+  judge(
+    'compiled',
+    'It is a layer of its own above the others, since an override here names one person for the schedule or for one layer.',
+  );
+}
+
+/** A layer that puts nobody on call: a schedule has one at least. */
+function emptyLayer(clock: ZoneClock, since: number): LayerInFile {
+  const startsAt = momentInFile(clock, Math.floor(since / DAY_MS) * DAY_MS);
+  return { name: 'Nobody', rotation: { every: 1, unit: 'weeks' }, turns: [], startsAt };
+}

@@ -1,0 +1,164 @@
+import type { LayerInFile } from '#modules/configuration/decide/file_layers.ts';
+import { hoursInFile, momentInFile, uniqueName } from '#modules/moving_in/decide/in_file.ts';
+import { LAYERS_MAX, mergePatterns, TURNS_MAX, WINDOWS_MAX } from '#modules/moving_in/decide/merge_patterns.ts';
+import {
+  haveCommonHours,
+  HOUR_MS,
+  type Pattern,
+  startOfTurn,
+  turnAtWall,
+  WEEK_MS,
+} from '#modules/moving_in/decide/pattern.ts';
+import { keyOfPeople } from '#modules/moving_in/decide/timeline.ts';
+import { DAY_MS, type ZoneClock } from '#kernel/zone_clock.ts';
+
+/** Layers of a schedule that say the same as the patterns. */
+export interface Compiled {
+  readonly layers: readonly LayerInFile[];
+  /** Whether each pattern became one layer of its own, with its name. */
+  readonly isDirect: boolean;
+  /** Names of the layers by the names of the patterns, of those that became layers of their own. */
+  readonly layerOf: ReadonlyMap<string, string>;
+}
+
+export interface CompileFailure {
+  readonly because: string;
+}
+
+/** Beginning of the time that matters: what ended before is left out, and what began before needs no beginning. */
+export interface Setting {
+  readonly clock: ZoneClock;
+  readonly since: number;
+}
+
+/** Compiles patterns to layers, the lowest first, or says in the form that follows "because" why it cannot. */
+export function compileLayers(patterns: readonly Pattern[], setting: Setting): Compiled | CompileFailure {
+  const living = patterns.filter((pattern) => isAlive(pattern, setting.since)).map((pattern) => simplify(pattern));
+  const levels = [...new Set(living.map(({ level }) => level))].toSorted((a, b) => a - b);
+  const layers: LayerInFile[] = [];
+  const layerOf = new Map<string, string>();
+  let isDirect = true;
+  for (const level of levels) {
+    for (const group of groupsOf(living.filter((pattern) => pattern.level === level))) {
+      const [only, ...others] = group;
+      if (only === undefined) continue;
+      const merged = others.length === 0 ? [only] : mergePatterns(group, setting.since);
+      if ('because' in merged) return merged;
+      for (const pattern of merged) {
+        const added = layersOf(pattern, setting, layers);
+        if ('because' in added) return added;
+        layers.push(...added);
+        if (others.length === 0) layerOf.set(pattern.name, added.at(-1)?.name ?? pattern.name);
+      }
+      if (others.length > 0) isDirect = false;
+    }
+  }
+  if (layers.length > LAYERS_MAX)
+    return { because: `it would take ${layers.length} layers, and a schedule has at most ${LAYERS_MAX}` };
+  return { layers, isDirect, layerOf };
+}
+
+function isAlive({ until, turns, hours }: Pattern, since: number): boolean {
+  return (until === null || until > since) && turns.some((turn) => turn.length > 0) && hours?.length !== 0;
+}
+
+/** Gives a pattern whose turns are all alike one turn of a week: when they change hands does not matter then. */
+function simplify(pattern: Pattern): Pattern {
+  const [first] = pattern.turns;
+  if (first === undefined || pattern.turns.some((turn) => keyOfPeople(turn) !== keyOfPeople(first))) return pattern;
+  const anchorWall = Math.floor(pattern.anchorWall / HOUR_MS) * HOUR_MS;
+  return { ...pattern, turns: [first], length: { ms: WEEK_MS }, anchorWall };
+}
+
+/** Returns the patterns of one level in groups; those of different groups never hold at the same time. */
+function groupsOf(patterns: readonly Pattern[]): Pattern[][] {
+  let groups: Pattern[][] = [];
+  for (const pattern of patterns) {
+    const [touching, apart] = [
+      groups.filter((group) => group.some((other) => overlap(pattern, other))),
+      groups.filter((group) => !group.some((other) => overlap(pattern, other))),
+    ];
+    groups = [...apart, [...touching.flat(), pattern]];
+  }
+  return groups;
+}
+
+function overlap(a: Pattern, b: Pattern): boolean {
+  const isApart =
+    (a.until !== null && b.from !== null && a.until <= b.from) ||
+    (b.until !== null && a.from !== null && b.until <= a.from);
+  return !isApart && haveCommonHours(a.hours, b.hours);
+}
+
+/**
+ * Returns the layers for a pattern: one, or two if it begins within a turn that is still to come, since a layer begins
+ * with a whole turn.
+ */
+function layersOf(
+  pattern: Pattern,
+  { clock, since }: Setting,
+  others: readonly LayerInFile[],
+): LayerInFile[] | CompileFailure {
+  const rotation = rotationOf(pattern);
+  if (rotation === null) return { because: `turns of "${pattern.name}" are no whole hours long` };
+  if (pattern.turns.length > TURNS_MAX) return { because: `"${pattern.name}" has more than ${TURNS_MAX} turns` };
+  if ((pattern.hours?.length ?? 0) > WINDOWS_MAX)
+    return { because: `"${pattern.name}" has more than ${WINDOWS_MAX} windows of hours` };
+  const isOngoing = pattern.from === null || pattern.from <= since;
+  const anchor = isOngoing
+    ? anchorBefore(pattern, clock.wallOf(since))
+    : { wall: pattern.anchorWall, turns: pattern.turns };
+  const names = others.map(({ name }) => name);
+  const layer = (name: string, wall: number, turns: Pattern['turns'], end: number | null): LayerInFile => ({
+    name: uniqueName(name, names),
+    rotation,
+    turns: turns.map((people) => ({ people: [...people] })),
+    startsAt: momentInFile(clock, clock.instantOf(wall)),
+    ...(end !== null && { endsAt: momentInFile(clock, end) }),
+    ...(pattern.hours !== null && { hours: hoursInFile(pattern.hours) }),
+  });
+  if (isOngoing || pattern.from === null) return [layer(pattern.name, anchor.wall, anchor.turns, pattern.until)];
+
+  const fromWall = clock.wallOf(pattern.from);
+  const turn = turnAtWall(pattern, fromWall);
+  const isWhole = startOfTurn(pattern, turn) === fromWall;
+  const firstWhole = isWhole ? turn : turn + 1;
+  const wall = startOfTurn(pattern, firstWhole);
+  const start = clock.instantOf(wall);
+  const layers: LayerInFile[] = [];
+  if (!isWhole) {
+    const people = pattern.turns[mod(turn, pattern.turns.length)] ?? [];
+    const end = pattern.until === null ? start : Math.min(start, pattern.until);
+    layers.push({
+      ...layer(`${pattern.name} begins`, fromWall, [people], end),
+      startsAt: momentInFile(clock, pattern.from),
+    });
+  }
+  if (pattern.until === null || start < pattern.until) {
+    layers.push(layer(pattern.name, wall, rotated(pattern.turns, firstWhole), pattern.until));
+  }
+  return layers;
+}
+
+/** Moves the beginning back by whole rounds, so that it is not after a time of the wall clock. */
+function anchorBefore(pattern: Pattern, wall: number): { wall: number; turns: Pattern['turns'] } {
+  if (pattern.anchorWall <= wall) return { wall: pattern.anchorWall, turns: pattern.turns };
+  const turn = turnAtWall(pattern, wall);
+  return { wall: startOfTurn(pattern, turn), turns: rotated(pattern.turns, turn) };
+}
+
+function rotated(turns: Pattern['turns'], by: number): Pattern['turns'] {
+  const first = mod(by, turns.length);
+  return [...turns.slice(first), ...turns.slice(0, first)];
+}
+
+function mod(a: number, b: number): number {
+  return ((a % b) + b) % b;
+}
+
+function rotationOf({ length }: Pattern): LayerInFile['rotation'] | null {
+  if ('months' in length) return { every: length.months, unit: 'months' };
+  if (length.ms % WEEK_MS === 0) return { every: length.ms / WEEK_MS, unit: 'weeks' };
+  if (length.ms % DAY_MS === 0) return { every: length.ms / DAY_MS, unit: 'days' };
+  return length.ms > 0 && length.ms % HOUR_MS === 0 ? { every: length.ms / HOUR_MS, unit: 'hours' } : null;
+}

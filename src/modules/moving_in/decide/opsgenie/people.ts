@@ -1,0 +1,206 @@
+import { phoneInFile } from '#modules/moving_in/decide/in_file.ts';
+import type { Channel, Moved } from '#modules/moving_in/decide/moved.ts';
+import type { OpsgenieAnswers } from '#modules/moving_in/decide/opsgenie/collect.ts';
+import { idInPath, numberOf, objectOf, objectsOf, type RawObject, textOf } from '#modules/moving_in/decide/raw.ts';
+
+const ROLES: Record<string, 'admin' | 'editor' | 'responder' | 'viewer'> = {
+  owner: 'admin',
+  admin: 'admin',
+  user: 'responder',
+  stakeholder: 'viewer',
+  observer: 'viewer',
+};
+
+/** Adds the users of Opsgenie, whose name of the account is their address, with contacts and rules. */
+export function addOpsgeniePeople(moved: Moved, answers: OpsgenieAnswers): void {
+  const users = new Map<string, RawObject>();
+  for (const { value } of answers.user) {
+    const id = userIdOf(value);
+    if (id !== '') users.set(id, { ...users.get(id), ...value });
+  }
+  const byAddress = new Map([...users].map(([id, user]) => [addressOf(user), id]));
+  const [idIn, addressIn] = [idInPath([...users.keys()]), idInPath([...byAddress.keys()])];
+  const ownerOf = (path: string): string => idIn(path) ?? byAddress.get(addressIn(path) ?? '') ?? '';
+  const contactsOf = Map.groupBy(answers.contact, ({ path }) => ownerOf(path));
+  const rulesOf = Map.groupBy(answers.contactRule, ({ path }) => ownerOf(path));
+  for (const [id, user] of users) {
+    const contacts = [...objectsOf(user['userContacts']), ...(contactsOf.get(id) ?? []).map(({ value }) => value)];
+    addUser(
+      moved,
+      id,
+      user,
+      uniqueContacts(contacts),
+      (rulesOf.get(id) ?? []).map(({ value }) => value),
+    );
+  }
+}
+
+export function userIdOf(user: RawObject | null): string {
+  return textOf(user, 'id') || textOf(user, 'accountId') || textOf(user, 'username');
+}
+
+function addressOf(user: RawObject): string {
+  return textOf(user, 'username') || textOf(user, 'emailAddress');
+}
+
+function uniqueContacts(contacts: readonly RawObject[]): RawObject[] {
+  return [
+    ...new Map(
+      contacts.map((contact) => [textOf(contact, 'id') || `${methodOf(contact)} ${textOf(contact, 'to')}`, contact]),
+    ).values(),
+  ];
+}
+
+function methodOf(contact: RawObject | null): string {
+  return textOf(contact, 'method') || textOf(contact, 'contactMethod');
+}
+
+const CHANNELS: Record<string, Channel> = { email: 'email', sms: 'sms', voice: 'call', mobile: 'push' };
+
+function addUser(
+  moved: Moved,
+  id: string,
+  user: RawObject,
+  contacts: readonly RawObject[],
+  rules: readonly RawObject[],
+): void {
+  const address = addressOf(user);
+  const name = textOf(user, 'fullName') || textOf(user, 'displayName') || address;
+  const phones: string[] = [];
+  const channels = new Set<Channel>();
+  for (const contact of contacts) {
+    const method = methodOf(contact);
+    const isEnabled = (objectOf(contact['status'])?.['enabled'] ?? contact['enabled']) !== false;
+    const channel = CHANNELS[method];
+    if (isEnabled && channel !== undefined) channels.add(channel);
+    const phone = phoneOf(textOf(contact, 'to'));
+    if ((channel === 'sms' || channel === 'call') && phone !== null && !phones.includes(phone)) phones.push(phone);
+  }
+  const role = (textOf(objectOf(user['role']), 'name') || textOf(user, 'role')).toLowerCase();
+  const zone = textOf(user, 'timeZone');
+  moved.addPerson({
+    id,
+    name,
+    email: address,
+    role: ROLES[role],
+    zone,
+    phones,
+    channels: channels.size > 0 ? channels : null,
+  });
+  moved.alias(address, id);
+  if (user['blocked'] === true)
+    moved.ledger.judge(
+      'user',
+      id,
+      'compiled',
+      'The account is blocked there; here it is invited.',
+      'Remove the person, if nobody needs the account.',
+    );
+  for (const contact of contacts) judgeContact(moved, contact, name, address, phones);
+  for (const rule of rules) judgeRule(moved, rule, id, name);
+}
+
+function phoneOf(to: string): string | null {
+  const match = /^(\d{1,3})-(.+)$/.exec(to);
+  return match === null ? phoneInFile(to, '') : phoneInFile(match[2] ?? '', match[1] ?? '');
+}
+
+function judgeContact(
+  moved: Moved,
+  contact: RawObject,
+  name: string,
+  address: string,
+  phones: readonly string[],
+): void {
+  const [method, to] = [methodOf(contact), textOf(contact, 'to')];
+  const id = textOf(contact, 'id') || `${address}/${method}/${to}`;
+  moved.ledger.see('contact_method', id, `${name}: ${method}`);
+  switch (CHANNELS[method]) {
+    case 'email':
+      if (to.toLowerCase() === address.toLowerCase()) moved.ledger.judge('contact_method', id, 'exact');
+      else
+        moved.ledger.judge(
+          'contact_method',
+          id,
+          'refused',
+          `${to} is another address than that of the account, which mail goes to here.`,
+          'Forward the mail, or change the address of the account.',
+        );
+      return;
+    case 'sms':
+    case 'call': {
+      const phone = phoneOf(to);
+      if (phone === null)
+        moved.ledger.judge(
+          'contact_method',
+          id,
+          'refused',
+          'Its number is no phone number with a country code.',
+          'Let the person enter the number.',
+        );
+      else if (phones[0] === phone)
+        moved.ledger.judge(
+          'contact_method',
+          id,
+          'compiled',
+          'The number comes along unconfirmed.',
+          'Let the person confirm it.',
+        );
+      else
+        moved.ledger.judge(
+          'contact_method',
+          id,
+          'compiled',
+          'It is kept as a further number; the first one is used in each team.',
+          'Let the person choose and confirm the number.',
+        );
+      return;
+    }
+    case 'push':
+      moved.ledger.judge(
+        'contact_method',
+        id,
+        'refused',
+        'A phone registers itself for push.',
+        'Open the console on the phone, and turn push on.',
+      );
+      return;
+    case undefined:
+      moved.ledger.judge(
+        'contact_method',
+        id,
+        'refused',
+        `Nothing here is like a contact of the kind "${method}".`,
+        'Choose another channel.',
+      );
+  }
+}
+
+function judgeRule(moved: Moved, rule: RawObject, userId: string, name: string): void {
+  const id = textOf(rule, 'id') || `${userId}/${textOf(rule, 'name')}`;
+  moved.ledger.see('contact_rule', id, `${name}: ${textOf(rule, 'name')}`);
+  const action = textOf(rule, 'actionType');
+  if (action !== '' && action !== 'create-alert') {
+    moved.ledger.judge(
+      'contact_rule',
+      id,
+      'refused',
+      `It tells of "${action}"; here people are told of incidents and of their shifts.`,
+      'Nothing, if nobody misses it.',
+    );
+    return;
+  }
+  const delays = objectsOf(rule['steps']).filter(
+    (step) => (numberOf(objectOf(step['sendAfter']), 'timeAmount') ?? 0) > 0,
+  );
+  const reason = 'Channels are switched on for the person; when a message leaves is decided by the step here.';
+  if (delays.length === 0) moved.ledger.judge('contact_rule', id, 'compiled', reason);
+  else
+    moved.ledger.judge(
+      'contact_rule',
+      id,
+      'compiled',
+      `${reason} Delays of ${delays.length} steps are not kept.`,
+      'Add steps of the policy after that time.',
+    );
+}

@@ -1,0 +1,162 @@
+/** A rule on a metric, as the file has it, that an expression of PromQL comes down to. */
+export interface MetricRule {
+  readonly metricName: string;
+  readonly aggregation: 'avg' | 'sum' | 'min' | 'max' | 'count' | 'last';
+  readonly windowMinutes: number;
+  readonly comparator: '>' | '>=' | '<' | '<=';
+  readonly threshold: number;
+  /** Sentences on what it loses; empty: nothing. */
+  readonly losses: readonly string[];
+}
+
+export interface NoRule {
+  readonly because: string;
+}
+
+const COMPARISON = /^(.*?)\s*(>=|<=|>|<)\s*(?:bool\s+)?\(?\s*([-+0-9.eE*/ ()]+?)\s*\)?$/s;
+const SELECTOR = String.raw`[A-Za-z_:][\w:]*(?:\{[^{}]*\})?`;
+const WINDOW = String.raw`\[(\d+)([smhd])(?::[^\]]*)?\]`;
+const MINUTES: Record<string, number> = { s: 1 / 60, m: 1, h: 60, d: 1_440 };
+
+/** Reads `expression comparator number`; of conditions joined by "and" the first. */
+export function ruleOfExpression(expr: string): MetricRule | NoRule {
+  const [first = '', ...others] = expr
+    .replaceAll(/#.*$/gm, '')
+    .trim()
+    .split(/\s+and\s+(?![^{]*\})/);
+  const match = COMPARISON.exec(unwrapped(first.trim()));
+  if (match === null) return { because: 'it does not compare with a number' };
+  const threshold = numberOf(match[3] ?? '');
+  if (threshold === null) return { because: 'it does not compare with a number' };
+  const comparator = comparatorOf(match[2] ?? '');
+  const losses = others.length > 0 ? ['Its further conditions are not kept, so it opens incidents more often.'] : [];
+  const measured = measuredBy(unwrapped((match[1] ?? '').trim()), comparator.startsWith('<'));
+  if ('because' in measured) return measured;
+  return { ...measured, comparator, threshold: threshold * measured.scale, losses: [...losses, ...measured.losses] };
+}
+
+function comparatorOf(text: string): MetricRule['comparator'] {
+  return text === '>=' || text === '<' || text === '<=' ? text : '>';
+}
+
+/** Takes brackets around the whole away. */
+function unwrapped(text: string): string {
+  if (!text.startsWith('(') || !text.endsWith(')')) return text;
+  let depth = 0;
+  for (const [index, character] of [...text].entries()) {
+    if (character === '(') depth += 1;
+    if (character === ')') depth -= 1;
+    if (depth === 0 && index < text.length - 1) return text;
+  }
+  return unwrapped(text.slice(1, -1).trim());
+}
+
+/** Reads a number or a product of numbers, such as `14.4 * 0.001`. */
+function numberOf(text: string): number | null {
+  const factors = text
+    .replaceAll(/[()\s]/g, '')
+    .split('*')
+    .map((factor) => (factor === '' ? Number.NaN : Number(factor)));
+  const product = factors.reduce((a, b) => a * b, 1);
+  return Number.isFinite(product) ? Number(product.toPrecision(12)) : null;
+}
+
+interface Measured {
+  readonly metricName: string;
+  readonly aggregation: MetricRule['aggregation'];
+  readonly windowMinutes: number;
+  readonly scale: number;
+  readonly losses: readonly string[];
+}
+
+function measuredBy(text: string, isBelow: boolean): Measured | NoRule {
+  const [ratio = '', factor] = text.split(/\s*\*\s*(?=[\d.]+$)/);
+  const sides = splitRatio(unwrapped(ratio));
+  if (sides !== null) {
+    const [left, right] = sides.map((side) => measuredBy(unwrapped(side), isBelow));
+    if (left === undefined || right === undefined || 'because' in left || 'because' in right)
+      return { because: 'a side of its ratio is none that a rule measures' };
+    if (left.aggregation !== right.aggregation || left.windowMinutes !== right.windowMinutes)
+      return { because: 'the sides of its ratio are measured differently' };
+    const behind = factor === undefined ? '' : ` * ${factor}`;
+    return {
+      ...left,
+      metricName: `${left.metricName} / ${right.metricName}${behind}`,
+      scale: 1,
+      losses: [...new Set([...left.losses, ...right.losses])],
+    };
+  }
+  if (factor !== undefined) {
+    const measured = measuredBy(unwrapped(ratio), isBelow);
+    return 'because' in measured ? measured : { ...measured, scale: measured.scale / Number(factor) };
+  }
+  return measuredSeries(text, isBelow);
+}
+
+function splitRatio(text: string): [string, string] | null {
+  let depth = 0;
+  for (const [index, character] of [...text].entries()) {
+    if ('([{'.includes(character)) depth += 1;
+    if (')]}'.includes(character)) depth -= 1;
+    if (character === '/' && depth === 0) return [text.slice(0, index).trim(), text.slice(index + 1).trim()];
+  }
+  return null;
+}
+
+function measuredSeries(text: string, isBelow: boolean): Measured | NoRule {
+  const by =
+    /^(sum|avg|min|max|count)\s*(?:(by|without)\s*\(([^)]*)\))?\s*\((.*)\)\s*(?:(by|without)\s*\(([^)]*)\))?$/s.exec(
+      text,
+    );
+  const losses =
+    by !== null && (by[3] ?? by[6] ?? '').trim() !== ''
+      ? ['It has an alert for each group of labels there, and one for all here.']
+      : [];
+  const inner = unwrapped((by?.[4] ?? text).trim());
+  const rate = new RegExp(`^(rate|irate|increase|delta)\\s*\\(\\s*(${SELECTOR})\\s*${WINDOW}\\s*\\)$`, 's').exec(inner);
+  if (rate !== null) {
+    const windowMinutes = minutesOf(rate[3], rate[4]);
+    const scale = rate[1] === 'increase' ? 1 : windowMinutes * 60;
+    const more = by === null ? ['It has an alert for each series there, and one for their sum here.'] : losses;
+    return { metricName: rate[2] ?? '', aggregation: 'sum', windowMinutes, scale, losses: more };
+  }
+  const over = new RegExp(`^(avg|sum|min|max|count)_over_time\\s*\\(\\s*(${SELECTOR})\\s*${WINDOW}\\s*\\)$`, 's').exec(
+    inner,
+  );
+  if (over !== null)
+    return {
+      metricName: over[2] ?? '',
+      aggregation: aggregationOf(over[1] ?? ''),
+      windowMinutes: minutesOf(over[3], over[4]),
+      scale: 1,
+      losses,
+    };
+  if (!new RegExp(`^${SELECTOR}$`, 's').test(inner))
+    return { because: 'what it measures is none that a rule measures' };
+  const aggregation = by === null ? (isBelow ? 'min' : 'max') : aggregationOf(by[1] ?? '');
+  if (aggregation === 'count') return { because: 'it counts series' };
+  if (aggregation === 'sum') return { metricName: inner, aggregation: 'last', windowMinutes: 5, scale: 1, losses };
+  return {
+    metricName: inner,
+    aggregation,
+    windowMinutes: 1,
+    scale: 1,
+    losses: [...losses, ...(by === null ? ['It has an alert for each series there, and one for the worst here.'] : [])],
+  };
+}
+
+function aggregationOf(name: string): MetricRule['aggregation'] {
+  return name === 'sum' || name === 'min' || name === 'max' || name === 'count' ? name : 'avg';
+}
+
+function minutesOf(amount = '5', unit = 'm'): number {
+  return Math.max(1, Math.round(Number(amount) * (MINUTES[unit] ?? 1)));
+}
+
+/** Reads a duration of Prometheus such as `1h30m` in whole minutes. */
+export function durationMinutes(text: string): number {
+  let minutes = 0;
+  for (const [, amount, unit] of text.matchAll(/(\d+)(ms|[smhdwy])/g))
+    minutes += Number(amount) * ({ ms: 0, w: 10_080, y: 525_600, ...MINUTES }[unit ?? 'm'] ?? 0);
+  return Math.ceil(minutes);
+}

@@ -1,0 +1,151 @@
+import { addPolicies, type ReadTarget } from '#modules/moving_in/decide/add_policies.ts';
+import { addSchedule } from '#modules/moving_in/decide/add_schedule.ts';
+import { phoneInFile } from '#modules/moving_in/decide/in_file.ts';
+import { Moved, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
+import {
+  idInPath,
+  instantOf,
+  numberOf,
+  objectOf,
+  objectsOf,
+  type RawDocument,
+  type RawObject,
+  textOf,
+} from '#modules/moving_in/decide/raw.ts';
+import { type Duty, layOver } from '#modules/moving_in/decide/timeline.ts';
+
+const KINDS = ['user', 'team_member', 'on_call_calendar', 'on_call_schedule', 'policy', 'on_call_event'];
+
+/** Turns answers of Better Stack, which are JSON:API, into a file; null if none of the documents is one. */
+export function readBetterStack(documents: readonly RawDocument[], time: ReadingTime): Moved | null {
+  const resources = documents.flatMap(({ path, value }) => {
+    const body = objectOf(value);
+    const single = objectOf(body?.['data']);
+    const list = single === null ? objectsOf(body?.['data']) : [single];
+    return [...list, ...objectsOf(body?.['included'])].map((resource) => ({
+      path,
+      id: textOf(resource, 'id'),
+      type: textOf(resource, 'type'),
+      attributes: objectOf(resource['attributes']) ?? {},
+    }));
+  });
+  if (!resources.some(({ type }) => KINDS.includes(type))) return null;
+  const moved = new Moved({ prefix: 'betterstack', title: 'Better Stack' }, time);
+  for (const { id, type, attributes } of resources) {
+    if (type !== 'user' && type !== 'team_member') continue;
+    const email = textOf(attributes, 'email');
+    const phones = (Array.isArray(attributes['phone_numbers']) ? attributes['phone_numbers'] : []).flatMap((phone) =>
+      typeof phone === 'string' ? (phoneInFile(phone, '') ?? []) : [],
+    );
+    const name = `${textOf(attributes, 'first_name')} ${textOf(attributes, 'last_name')}`.trim();
+    moved.addPerson({
+      id,
+      name: name === '' ? email : name,
+      email,
+      role: textOf(attributes, 'role') === 'admin' ? 'admin' : 'responder',
+      zone: '',
+      phones,
+      channels: null,
+    });
+    moved.alias(email, id);
+  }
+  const calendars = resources.filter(({ type }) => type === 'on_call_calendar' || type === 'on_call_schedule');
+  const calendarIn = idInPath(calendars.map(({ id }) => id));
+  for (const { id, attributes } of calendars) {
+    const events = resources
+      .filter(({ type, path }) => type === 'on_call_event' && calendarIn(path) === id)
+      .map((event) => event.attributes);
+    const duties = [
+      ...events,
+      ...documents
+        .filter(({ path, value }) => calendarIn(path) === id && path.includes('events') && Array.isArray(value))
+        .flatMap(({ value }) => objectsOf(value)),
+    ].flatMap((event) => dutyOf(moved, event));
+    addSchedule(moved, {
+      id,
+      name: textOf(attributes, 'name') || 'Default',
+      zone: textOf(attributes, 'time_zone') || 'UTC',
+      teamIds: [],
+      patterns: { because: 'the API tells who is on call and not by which turns' },
+      overrides: [],
+      rendered: [],
+      walk: (from, to) => layOver(duties, from, to),
+    });
+  }
+  addPolicies(
+    moved,
+    resources
+      .filter(({ type }) => type === 'policy')
+      .map(({ id, attributes }) =>
+        policyOf(
+          id,
+          attributes,
+          calendars.map((calendar) => calendar.id),
+        ),
+      ),
+  );
+  for (const { id, type } of resources)
+    if (!KINDS.includes(type))
+      moved.ledger.add(
+        type === '' ? 'resource' : type,
+        id,
+        id,
+        'refused',
+        'Resources of this type are not taken over.',
+      );
+  return moved;
+}
+
+function dutyOf(moved: Moved, event: RawObject): Duty[] {
+  const [from, to] = [instantOf(textOf(event, 'starts_at')), instantOf(textOf(event, 'ends_at'))];
+  const users = Array.isArray(event['users']) ? event['users'] : [];
+  const people = users.flatMap((user) =>
+    typeof user === 'string' ? (moved.person(user) ?? []) : (moved.person(textOf(objectOf(user), 'email')) ?? []),
+  );
+  return from === null || to === null || people.length === 0
+    ? []
+    : [{ from, to, people, level: event['override'] === true ? 1 : 0 }];
+}
+
+function policyOf(
+  id: string,
+  attributes: RawObject,
+  calendarIds: readonly string[],
+): {
+  id: string;
+  name: string;
+  teamIds: string[];
+  steps: { afterMinutes: number; targets: ReadTarget[] }[];
+  repeat: { times: number; pauseMinutes: number } | null;
+  losses: string[];
+} {
+  let seconds = 0;
+  const losses: string[] = [];
+  const steps = objectsOf(attributes['steps']).map((step) => {
+    seconds += numberOf(step, 'wait_before') ?? 0;
+    const targets = objectsOf(step['step_members']).flatMap((member): ReadTarget[] => {
+      const target = textOf(member, 'id');
+      switch (textOf(member, 'type')) {
+        case 'user':
+          return [{ kind: 'user', id: target, name: target }];
+        case 'current_on_call': {
+          const schedule = target === '' ? (calendarIds[0] ?? '') : target;
+          return [{ kind: 'schedule', id: schedule, name: schedule }];
+        }
+        default:
+          losses.push(`A member of the type "${textOf(member, 'type')}" has no like here.`);
+          return [];
+      }
+    });
+    return { afterMinutes: seconds / 60, targets };
+  });
+  const times = numberOf(attributes, 'repeat_count') ?? 0;
+  return {
+    id,
+    name: textOf(attributes, 'name'),
+    teamIds: [],
+    steps,
+    repeat: times > 0 ? { times, pauseMinutes: Math.round((numberOf(attributes, 'repeat_delay') ?? 0) / 60) } : null,
+    losses,
+  };
+}

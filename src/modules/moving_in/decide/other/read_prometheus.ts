@@ -1,0 +1,140 @@
+import { nameInFile } from '#modules/moving_in/decide/in_file.ts';
+import { Moved, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
+import { durationMinutes, ruleOfExpression } from '#modules/moving_in/decide/other/prom_rule.ts';
+import {
+  numberOf,
+  objectOf,
+  objectsOf,
+  type RawDocument,
+  type RawObject,
+  textOf,
+} from '#modules/moving_in/decide/raw.ts';
+
+const FOR_MINUTES_MAX = 1_440;
+
+/** A rule that alerts, wherever it comes from. */
+interface AlertingRule {
+  readonly id: string;
+  readonly name: string;
+  readonly expr: string;
+  readonly forMinutes: number;
+  readonly service: string;
+  readonly isOn: boolean;
+}
+
+/** Turns rule files of Prometheus into rules; null if there are none. */
+export function readPrometheus(documents: readonly RawDocument[], time: ReadingTime): Moved | null {
+  const files = documents
+    .map(({ path, value }) => ({ path, groups: groupsOf(value) }))
+    .filter(({ groups }) => groups.length > 0);
+  if (files.length === 0) return null;
+  const moved = new Moved({ prefix: 'prometheus', title: 'Prometheus' }, time);
+  for (const { path, groups } of files) {
+    for (const group of groups) {
+      for (const [index, rule] of objectsOf(group['rules']).entries())
+        addRule(moved, `${path}/${textOf(group, 'name')}/${index}`, rule);
+    }
+  }
+  for (const { path } of documents.filter((document) => !files.some((file) => file.path === document.path))) {
+    moved.ledger.add(
+      'file',
+      path,
+      path,
+      'refused',
+      'It has no groups of rules.',
+      'Nothing, if it belongs to something else.',
+    );
+  }
+  return moved;
+}
+
+/** Returns the groups of a rule file, of the operator's resource, or of the answer to `/api/v1/rules`. */
+function groupsOf(value: unknown): RawObject[] {
+  const body = objectOf(value);
+  return [body, objectOf(body?.['spec']), objectOf(body?.['data'])].flatMap((holder) => objectsOf(holder?.['groups']));
+}
+
+function addRule(moved: Moved, path: string, rule: RawObject): void {
+  const record = textOf(rule, 'record');
+  if (record !== '' || textOf(rule, 'type') === 'recording') {
+    const name = record || textOf(rule, 'name');
+    moved.ledger.add(
+      'recording_rule',
+      `${path}/${name}`,
+      name,
+      'refused',
+      'Prometheus goes on recording it.',
+      'Send the series by remote_write, if a rule here needs it.',
+    );
+    return;
+  }
+  const name = textOf(rule, 'alert') || textOf(rule, 'name');
+  const labels = objectOf(rule['labels']);
+  const expr = textOf(rule, 'expr') || textOf(rule, 'query');
+  const pause = textOf(rule, 'for');
+  const forMinutes = pause === '' ? Math.ceil((numberOf(rule, 'duration') ?? 0) / 60) : durationMinutes(pause);
+  addAlertingRule(moved, 'rule', {
+    id: `${path}/${name}`,
+    name,
+    expr,
+    forMinutes,
+    service: textOf(labels, 'service'),
+    isOn: true,
+  });
+}
+
+/** Adds a rule on a metric to the file, or refuses it with the reason. */
+export function addAlertingRule(
+  moved: Moved,
+  kind: string,
+  { id, name, expr, forMinutes, service, isOn }: AlertingRule,
+): void {
+  moved.ledger.see(kind, id, name);
+  const read = ruleOfExpression(expr);
+  if ('because' in read) {
+    moved.ledger.judge(
+      kind,
+      id,
+      'refused',
+      `No rule says "${expr.slice(0, 500)}": ${read.because}.`,
+      'Record it with a recording rule, and make a rule on what is recorded; or let Prometheus send the alert.',
+    );
+    return;
+  }
+  const { losses, ...config } = read;
+  const key = serviceFor(moved, service);
+  moved.rules.push({
+    key: moved.key(id),
+    service: key,
+    name: nameInFile(name, id),
+    kind: 'metric_threshold',
+    config,
+    enabled: isOn,
+    ...(forMinutes > 0 && { settings: { forMinutes: Math.min(forMinutes, FOR_MINUTES_MAX) } }),
+  });
+  moved.ledger.judge(
+    kind,
+    id,
+    losses.length > 0 ? 'compiled' : 'exact',
+    losses.join(' '),
+    losses.length > 0 ? 'Compare both for a while.' : '',
+  );
+}
+
+/** Returns the key of the service that a label names, or of the one for all rules without it. */
+function serviceFor(moved: Moved, label: string): string {
+  const id = label === '' ? 'all' : `service-${label}`;
+  if (!moved.services.has(id)) {
+    const name = label === '' ? moved.tool.title : label;
+    moved.services.set(id, { key: moved.key(id), name: nameInFile(name, id), capabilities: ['metrics', 'oncall'] });
+    moved.ledger.add(
+      'service',
+      id,
+      name,
+      'compiled',
+      'It is made for the rules, which belong to a service here.',
+      'Send the series with its ingestion key, and give the rules a policy.',
+    );
+  }
+  return moved.key(id);
+}

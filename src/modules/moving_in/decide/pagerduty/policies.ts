@@ -1,0 +1,171 @@
+import { addPolicies, type ReadPolicy, type ReadTarget } from '#modules/moving_in/decide/add_policies.ts';
+import { momentInFile, nameInFile } from '#modules/moving_in/decide/in_file.ts';
+import type { Moved } from '#modules/moving_in/decide/moved.ts';
+import type { PagerDutyAnswers } from '#modules/moving_in/decide/pagerduty/collect.ts';
+import { instantOf, numberOf, objectOf, objectsOf, type RawObject, textOf } from '#modules/moving_in/decide/raw.ts';
+
+/** Adds escalation policies. Each delay of PagerDuty counts from the step before, the last one until the repetition. */
+export function addPagerDutyPolicies(moved: Moved, answers: PagerDutyAnswers): void {
+  const byId = new Map(answers.policies.map((policy) => [textOf(policy, 'id'), policy]));
+  byId.delete('');
+  addPolicies(
+    moved,
+    [...byId].map(([id, policy]) => policyOf(id, policy)),
+  );
+}
+
+function policyOf(id: string, policy: RawObject): ReadPolicy {
+  const rules = objectsOf(policy['escalation_rules']);
+  const losses: string[] = [];
+  let afterMinutes = 0;
+  let delay = 0;
+  let roundRobin = false;
+  const steps = rules.map((rule, index) => {
+    afterMinutes += delay;
+    delay = numberOf(rule, 'escalation_delay_in_minutes') ?? 0;
+    const strategy = objectOf(rule['escalation_rule_assignment_strategy']);
+    if (
+      textOf(strategy, 'type') === 'round_robin' ||
+      textOf(rule, 'escalation_rule_assignment_strategy') === 'round_robin'
+    ) {
+      if (index === 0) roundRobin = true;
+      else losses.push(`Step ${index + 1} takes turns there; here only the first step can.`);
+    }
+    return { afterMinutes, targets: objectsOf(rule['targets']).flatMap((target) => targetOf(target) ?? []) };
+  });
+  const times = numberOf(policy, 'num_loops') ?? 0;
+  return {
+    id,
+    name: textOf(policy, 'name') || textOf(policy, 'summary'),
+    teamIds: objectsOf(policy['teams']).map((team) => textOf(team, 'id')),
+    steps,
+    repeat: times > 0 ? { times, pauseMinutes: delay } : null,
+    roundRobin,
+    losses,
+  };
+}
+
+function targetOf(target: RawObject): ReadTarget | null {
+  const [id, type] = [textOf(target, 'id'), textOf(target, 'type')];
+  const name = textOf(target, 'summary') || textOf(target, 'name');
+  if (type.startsWith('user')) return { kind: 'user', id, name };
+  return type.startsWith('schedule') ? { kind: 'schedule', id, name } : { kind: 'policy', id, name };
+}
+
+/** Adds services with the policy by which they page, and the windows of their maintenance. */
+export function addPagerDutyServices(moved: Moved, answers: PagerDutyAnswers): void {
+  const byId = new Map(answers.services.map((service) => [textOf(service, 'id'), service]));
+  byId.delete('');
+  for (const [id, service] of byId) addService(moved, id, service);
+  for (const window of answers.maintenance) addMaintenance(moved, window);
+}
+
+function addService(moved: Moved, id: string, service: RawObject): void {
+  const { ledger } = moved;
+  const name = textOf(service, 'name') || textOf(service, 'summary');
+  ledger.see('service', id, name);
+  const policyId = textOf(objectOf(service['escalation_policy']), 'id');
+  const policy = moved.policies.get(policyId);
+  const teamId = objectsOf(service['teams'])
+    .map((team) => textOf(team, 'id'))
+    .find((team) => moved.teamKey(team) !== null);
+  const team = teamId === undefined ? null : moved.teamKey(teamId);
+  moved.services.set(id, {
+    key: moved.key(id),
+    name: nameInFile(name, id),
+    capabilities: ['oncall'],
+    ...(team !== null && { team }),
+    ...(policy !== undefined && { policy: policy.key }),
+  });
+  ledger.judge('service', id, 'exact');
+  if (policyId !== '' && policy === undefined) {
+    ledger.judge(
+      'service',
+      id,
+      'compiled',
+      `Its policy ${textOf(objectOf(service['escalation_policy']), 'summary') || policyId} was not read or is refused, so its alerts page nobody.`,
+      'Give it a policy.',
+    );
+  }
+  if (textOf(service, 'status') === 'disabled')
+    ledger.judge(
+      'service',
+      id,
+      'compiled',
+      'It is disabled there; here its alerts page.',
+      'Send nothing to it, or take its policy away.',
+    );
+  if (textOf(objectOf(service['incident_urgency_rule']), 'type') === 'use_support_hours') {
+    ledger.judge(
+      'service',
+      id,
+      'compiled',
+      'Its urgency follows support hours; here a route chooses the policy by severity.',
+      'Make a route and a policy with hours.',
+    );
+  }
+  for (const [field, shown] of [
+    ['acknowledgement_timeout', 'acknowledgement timeout'],
+    ['auto_resolve_timeout', 'automatic resolution'],
+  ] as const) {
+    if (numberOf(service, field) !== null)
+      ledger.judge('service', id, 'compiled', `Its ${shown} of ${numberOf(service, field)} seconds is not kept.`);
+  }
+  for (const integration of objectsOf(service['integrations'])) {
+    const reason = "Its key is PagerDuty's; senders get the alert key of the service.";
+    ledger.add(
+      'integration',
+      textOf(integration, 'id'),
+      `${name}: ${textOf(integration, 'summary') || textOf(integration, 'name') || textOf(integration, 'type')}`,
+      'compiled',
+      reason,
+      'Change address and key in the sender when you cut over.',
+    );
+  }
+}
+
+function addMaintenance(moved: Moved, window: RawObject): void {
+  const id = textOf(window, 'id');
+  const name = textOf(window, 'description') || textOf(window, 'summary') || `Maintenance ${id}`;
+  moved.ledger.see('maintenance', id, name);
+  const [from, to] = [instantOf(textOf(window, 'start_time')), instantOf(textOf(window, 'end_time'))];
+  if (from === null || to === null || to <= from) {
+    moved.ledger.judge('maintenance', id, 'refused', 'Its beginning or end cannot be read.', 'Enter it by hand.');
+    return;
+  }
+  if (to <= moved.since) {
+    moved.ledger.judge(
+      'maintenance',
+      id,
+      'exact',
+      `It ended at ${new Date(to).toISOString()}, so nothing is left to do.`,
+    );
+    return;
+  }
+  const clock = moved.clock('UTC');
+  for (const service of objectsOf(window['services'])) {
+    const serviceId = textOf(service, 'id');
+    const target = moved.services.get(serviceId);
+    if (target === undefined) {
+      moved.ledger.judge(
+        'maintenance',
+        id,
+        'refused',
+        `Its service ${textOf(service, 'summary') || serviceId} was not read.`,
+        'Read all services.',
+      );
+      continue;
+    }
+    const times = { startsAt: momentInFile(clock, from), endsAt: momentInFile(clock, to) };
+    moved.maintenance.push({
+      key: moved.key(`${id}.${serviceId}`),
+      name: nameInFile(name, id),
+      service: target.key,
+      timezone: 'UTC',
+      ...times,
+    });
+    moved.ledger.judge('maintenance', id, 'exact');
+  }
+  if (moved.ledger.verdictOf('maintenance', id) === null)
+    moved.ledger.judge('maintenance', id, 'refused', 'It names no service.', 'Enter it by hand.');
+}

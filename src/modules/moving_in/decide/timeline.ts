@@ -1,0 +1,59 @@
+/** Time in which the same people are on call, `[from, to)` in milliseconds, with the keys of the people in order. */
+export interface Stretch {
+  readonly from: number;
+  readonly to: number;
+  readonly people: readonly string[];
+}
+
+/** A time that somebody is on call, whatever others are. */
+export interface Duty {
+  readonly from: number;
+  readonly to: number;
+  readonly people: readonly string[];
+  /** Rank: only the highest that holds at a time counts, and all of the same level are on call together. */
+  readonly level: number;
+}
+
+export function keyOfPeople(people: readonly string[]): string {
+  return [...new Set(people)].toSorted().join(' ');
+}
+
+/**
+ * Lays duties over each other within `[from, to)`: at each instant those of the highest level, together. Gaps are
+ * stretches of nobody, so the result tiles the window; neighbours differ.
+ */
+export function layOver(duties: readonly Duty[], from: number, to: number): Stretch[] {
+  const within = duties.filter((duty) => duty.to > from && duty.from < to && duty.to > duty.from);
+  const edges = [...new Set([from, to, ...within.flatMap((duty) => [duty.from, duty.to])])]
+    .filter((edge) => edge >= from && edge <= to)
+    .toSorted((a, b) => a - b);
+  const byStart = within.toSorted((a, b) => a.from - b.from);
+  const stretches: Stretch[] = [];
+  let running: Duty[] = [];
+  let next = 0;
+  for (const [index, start] of edges.entries()) {
+    const end = edges[index + 1];
+    if (end === undefined) break;
+    running = running.filter((duty) => duty.to > start);
+    for (let duty = byStart[next]; duty !== undefined && duty.from <= start; duty = byStart[next]) {
+      if (duty.to > start) running.push(duty);
+      next += 1;
+    }
+    append(stretches, { from: start, to: end, people: peopleOf(running) });
+  }
+  return stretches;
+}
+
+function peopleOf(running: readonly Duty[]): string[] {
+  let level = -Infinity;
+  for (const duty of running) level = Math.max(level, duty.level);
+  return [...new Set(running.filter((duty) => duty.level === level).flatMap(({ people }) => people))].toSorted();
+}
+
+/** Adds a stretch; one with the people of the last lengthens that. */
+export function append(stretches: Stretch[], stretch: Stretch): void {
+  const last = stretches.at(-1);
+  if (last !== undefined && last.to === stretch.from && keyOfPeople(last.people) === keyOfPeople(stretch.people)) {
+    stretches[stretches.length - 1] = { ...last, to: stretch.to };
+  } else stretches.push(stretch);
+}

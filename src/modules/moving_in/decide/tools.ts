@@ -1,0 +1,35 @@
+import { readOnCall } from '#modules/moving_in/decide/grafana_oncall/read_oncall.ts';
+import { readOpsgenie } from '#modules/moving_in/decide/opsgenie/read_opsgenie.ts';
+import { readAlertmanager } from '#modules/moving_in/decide/other/read_alertmanager.ts';
+import { readBetterStack } from '#modules/moving_in/decide/other/read_better_stack.ts';
+import { readGoAlert } from '#modules/moving_in/decide/other/read_goalert.ts';
+import { readGrafana } from '#modules/moving_in/decide/other/read_grafana.ts';
+import { readICal } from '#modules/moving_in/decide/other/read_ical.ts';
+import { readPrometheus } from '#modules/moving_in/decide/other/read_prometheus.ts';
+import { readSentry } from '#modules/moving_in/decide/other/read_sentry.ts';
+import { readSplunkOnCall } from '#modules/moving_in/decide/other/read_splunk.ts';
+import { readPagerDuty } from '#modules/moving_in/decide/pagerduty/read_pagerduty.ts';
+import type { Moved, ReadingTime } from '#modules/moving_in/decide/moved.ts';
+import type { RawDocument } from '#modules/moving_in/decide/raw.ts';
+
+/** A tool that people move in from. */
+export interface MoveInTool {
+  readonly title: string;
+  /** Turns answers or files into a file; null if none of them belongs to the tool. */
+  readonly read: (documents: readonly RawDocument[], time: ReadingTime) => Moved | null;
+}
+
+export const MOVE_IN_TOOLS: Readonly<Record<string, MoveInTool>> = {
+  pagerduty: { title: 'PagerDuty', read: readPagerDuty },
+  opsgenie: { title: 'Opsgenie', read: readOpsgenie },
+  jsm: { title: 'Jira Service Management Operations', read: readOpsgenie },
+  'grafana-oncall': { title: 'Grafana OnCall', read: readOnCall },
+  'splunk-on-call': { title: 'Splunk On-Call', read: readSplunkOnCall },
+  'better-stack': { title: 'Better Stack', read: readBetterStack },
+  goalert: { title: 'GoAlert', read: readGoAlert },
+  alertmanager: { title: 'Alertmanager', read: readAlertmanager },
+  prometheus: { title: 'Prometheus', read: readPrometheus },
+  grafana: { title: 'Grafana', read: readGrafana },
+  sentry: { title: 'Sentry', read: readSentry },
+  ical: { title: 'iCal', read: readICal },
+};

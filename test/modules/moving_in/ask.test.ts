@@ -1,0 +1,125 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { Ask, type AskOutside } from '#modules/moving_in/ask.ts';
+import { ASKED_TOOLS } from '#modules/moving_in/ask_tools.ts';
+import type { RawDocument } from '#modules/moving_in/decide/raw.ts';
+import { MOVE_IN_TOOLS } from '#modules/moving_in/decide/tools.ts';
+import { moveIn } from '#modules/moving_in/move_in.ts';
+import { readFolder } from '#modules/moving_in/read_folder.ts';
+import { pagerDutyDouble, READING, type VendorDouble } from '#test/modules/moving_in/vendor_double.ts';
+
+let folder: string;
+let keyFile: string;
+let double: VendorDouble;
+let slept: number[];
+let said: string[];
+/** What happens while the reading waits. */
+let whileAsleep: () => Promise<void>;
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'ask-'));
+  keyFile = path.join(folder, 'key');
+  await writeFile(keyFile, 'first-key\n');
+  double = await pagerDutyDouble();
+  [slept, said] = [[], []];
+  whileAsleep = async () => {};
+});
+
+afterEach(async () => {
+  await double.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const outside: AskOutside = {
+  fetch: async (url, init) => await fetch(url, init),
+  sleep: async (ms) => {
+    slept.push(ms);
+    await whileAsleep();
+  },
+  say: (sentence) => void said.push(sentence),
+  now: () => READING.now,
+};
+
+async function reading(keepIn: string | null = null): Promise<readonly RawDocument[]> {
+  const { headers, ask } = ASKED_TOOLS['pagerduty']!;
+  const asking = new Ask({ baseUrl: double.url, keyFile, headers, keepIn, keyWaitMs: 2_000, outside });
+  await ask(asking, READING);
+  return asking.documents;
+}
+
+const result = (documents: readonly RawDocument[]) => moveIn(MOVE_IN_TOOLS['pagerduty']!, documents, [], READING);
+
+describe('reading PagerDuty over REST', () => {
+  test('reads every page, and proves against the timeline it renders', async () => {
+    const { report, file } = result(await reading());
+    expect(report.read).toEqual({ user: 3, contact_method: 3, team: 1, team_member: 3, schedule: 1, layer: 1 });
+    expect(report.proof).toMatchObject([
+      { schedule: 'Primary', against: 'rendered timeline', minutes: 129_600, equal: 129_600 },
+    ]);
+    expect(file).toContain('- "+31612345678"');
+    expect(double.answered.filter((asked) => asked.startsWith('/users')).length).toBe(2);
+  });
+
+  test.each(['limit', 'fault', 'half a page', 'cut'] as const)(
+    'loses nothing to an answer that is a %s',
+    async (fault) => {
+      const calm = result(await reading());
+      double.faults.set(12, fault).set(14, fault).set(15, fault);
+      const disturbed = result(await reading());
+      expect(disturbed).toEqual(calm);
+      if (fault === 'limit') expect(slept.every((ms) => ms === 7_000)).toBe(true);
+      else expect(slept).toContain(2_000);
+    },
+  );
+
+  test('gives up after eight tries, and says where', async () => {
+    for (let request = 1; request < 20; request += 1) double.faults.set(request, 'fault');
+    await expect(reading()).rejects.toThrow(
+      /127\.0\.0\.1:\d+\/users answered status 503 8 times: try again later; nothing was written/,
+    );
+  });
+
+  test('goes on with another key when one expires halfway', async () => {
+    const calm = result(await reading());
+    double.faults.set(14, 'expired');
+    whileAsleep = async () => {
+      double.accepted.add('second-key');
+      await writeFile(keyFile, 'second-key');
+    };
+    double.answered.length = 0;
+    expect(result(await reading())).toEqual(calm);
+    expect(new Set(double.answered).size).toBe(double.answered.length);
+    expect(said).toHaveLength(1);
+  });
+
+  test('stops when no other key comes, without writing or telling the key, and goes on from the kept answers', async () => {
+    const kept = path.join(folder, 'kept');
+    double.faults.set(6, 'expired');
+    const error: unknown = await reading(kept).catch((reason: unknown) => reason);
+    expect(String(error)).toMatch(/refused the key in .*key with status 401: it may have expired after \d+ answers/);
+    expect(String(error)).not.toContain('first-key');
+    const before = double.answered.length;
+    const names = await readdir(kept);
+    expect(names.length).toBeGreaterThan(2);
+    for (const name of names) expect(await readFile(path.join(kept, name), 'utf8')).not.toContain('first-key');
+
+    await writeFile(keyFile, 'second-key');
+    double.accepted.add('second-key');
+    const { report } = result(await reading(kept));
+    expect(report.read['user']).toBe(3);
+    const asked = double.answered;
+    expect(asked.slice(before).filter((one) => asked.slice(0, before).includes(one))).toEqual([]);
+    const { documents } = await readFolder(kept);
+    expect(result(documents).report).toEqual(report);
+  });
+});
+
+test('a key file that holds no key is named', async () => {
+  await writeFile(keyFile, '  \n');
+  await expect(reading()).rejects.toThrow('has to hold a key, and nothing else');
+  await rm(keyFile);
+  await expect(reading()).rejects.toThrow('cannot be read');
+});

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+
+import { read } from '#test/modules/moving_in/answers.ts';
+import { randomAnswers, randomOf } from '#test/modules/moving_in/random_answers.ts';
+
+/** `MOVE_IN_CASES=1000` compares as many schedules of each tool, `MOVE_IN_SEED` others. */
+const CASES = Number(process.env['MOVE_IN_CASES'] ?? 40);
+const SEED = Number(process.env['MOVE_IN_SEED'] ?? 20_261_128);
+
+test(
+  `${CASES} random schedules of each tool say the same as a walk by its rules at every minute`,
+  { timeout: 3_600_000 },
+  () => {
+    const random = randomOf(SEED);
+    const verdicts: Record<string, number> = {};
+    for (let index = 0; index < CASES; index += 1) {
+      const proofFrom = [null, '2026-03-01', '2026-10-01'][index % 3]!;
+      for (const [tool, documents] of Object.entries(randomAnswers(random))) {
+        const { report, file } = read(tool.split(',')[0]!, documents, proofFrom);
+        const verdict = report.items.find(({ kind }) => kind === 'schedule')!.verdict;
+        verdicts[verdict] = (verdicts[verdict] ?? 0) + 1;
+        // What is written down until a date is rounded to hours, and ends.
+        if (verdict === 'horizon') continue;
+        const different = report.proof.filter(({ minutes, equal }) => minutes !== equal);
+        const isRefused = report.items.some(({ kind, verdict: one }) => kind === 'override' && one === 'refused');
+        if (!isRefused)
+          expect({ tool, index, different, file: different.length > 0 ? JSON.stringify(file.schedules) : '' }).toEqual({
+            tool,
+            index,
+            different: [],
+            file: '',
+          });
+      }
+    }
+    expect(Object.keys(verdicts).length).toBeGreaterThan(2);
+  },
+);
