@@ -14,7 +14,7 @@ const NONCE_PLACEHOLDER = '__NONCE__';
 const PACKAGES = {
   charts: /(?:node_modules\/uplot\/|components\/time_chart\/(?!sparkline)).*\.(?:m?js|tsx?)$/,
   metrics:
-    /src\/modules\/(?:metrics\/decide\/(?!quantity|limits)|rules\/decide\/(?:breach|metric_|replay|rule_templates|slow)|dashboards\/decide\/)/,
+    /src\/modules\/(?:metrics\/decide\/(?!quantity|limits|ratio)|rules\/decide\/(?:breach|metric_|replay|rule_templates|slow)|dashboards\/decide\/)/,
   passkeys: /@simplewebauthn\/|node_modules\/uqr\//,
   fields: /react-number-format|core\/esm\/components\/NumberInput\//,
   forms: /@mantine\/form\//,

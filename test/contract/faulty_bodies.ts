@@ -21,6 +21,7 @@ interface Schema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly pattern?: string;
+  readonly const?: string;
 }
 
 /** Stands in the object where the text is to have a number that no double holds. */
@@ -40,6 +41,10 @@ export function faultyBodies(schema: object, good: object): FaultyBody[] {
     const wrong = (fault: string, found: unknown) => add(fault, path, put(found));
     if (part.anyOf !== undefined) {
       const [alternative, nothing] = part.anyOf;
+      if (alternative?.const !== undefined && nothing?.type === 'object') {
+        for (const found of [60, 'unheard_of', null, []]) wrong('neither the word nor the object', found);
+        return;
+      }
       if (nothing?.type !== 'null') throw new Error(`${path}: only "or null" is expected`);
       visitValue(alternative!, value ?? sampleOf(alternative!), path, put, wrong);
       return;

@@ -82,13 +82,15 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
   const now = w.clock.now();
   const expiresAt = now.add({ hours: 24 });
   const made = await w.context.db.transaction(async (session) => {
-    const { incidentNotes, proposals, monitors, alertSources, maintenance, notifications } = storesOf(session);
+    const stores = storesOf(session);
+    const { incidentNotes, proposals, monitors, alertSources, maintenance, notifications } = stores;
     const proposed = { kind: 'question', agentId: 'agent', agentName: 'Agent', action: null, input: null } as const;
     const asked = { orgId, incidentId, ...proposed, sentence: 'Shall I go on?', evidence: [], expiresAt };
     const name = { orgId, serviceId, slug: 'nightly', environment: 'production' };
     const when = { startsAt: expiresAt, endsAt: null, recurrence: null, timezone: 'UTC' };
     const what = { serviceId, ruleId: null, labelName: null, labelValue: null };
     const test = { orgId, incidentId: null, stepIndex: null, kind: 'test', userId, channel: 'email' } as const;
+    const days = { url: null, dates: ['2027-12-25'], fetchedAt: null, triedAt: null, fault: null };
     const note = { incidentId, userId, agentName: null, body: 'Looking at it.', requestKey: 'fixture' };
     const [sent] = await notifications.insert(
       [{ ...test, address: 'a@example.com', status: 'failed', reason: null }],
@@ -100,6 +102,7 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
       monitorId: idOfMonitor(await monitors.lockOrCreate(name, { byKey: true, schedule: null }, now)),
       maintenanceId: (await maintenance.insert({ orgId, name: 'Move', ...what, ...when }, now)).id,
       alertSourceId: (await alertSources.findOrCreate({ orgId, serviceId }, { protocol: 'events', name: '' }, now)).id,
+      calendarId: (await stores.holidayCalendars.insert({ orgId, name: 'Holidays', ...days }, now)).id,
       notificationId: sent!,
     };
   });

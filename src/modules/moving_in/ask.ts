@@ -137,7 +137,7 @@ export class Ask {
       throw new AppError('invalid_input', `the key file ${keyFile} cannot be read`);
     }
     const key = text.trim();
-    if (key === '' || key.length > KEY_BYTES_MAX || /[\u0000-\u001F\u007F]/.test(key)) {
+    if (key === '' || key.length > KEY_BYTES_MAX || /\p{Cc}/u.test(key)) {
       throw new AppError('invalid_input', `${keyFile} has to hold a key, and nothing else`);
     }
     return key;

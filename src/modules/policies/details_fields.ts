@@ -93,6 +93,17 @@ export const POLICY_DETAILS = {
 const StepDetailsInput = Type.Object(STEP_DETAILS);
 const PolicyDetailsInput = Type.Object(POLICY_DETAILS);
 
+/** Example of what a policy may say beyond the contract. */
+export const POLICY_DETAILS_EXAMPLE: Required<Static<typeof PolicyDetailsInput>> = {
+  repeat: { times: 2, pauseMinutes: 15 },
+  hours: {
+    timezone: 'Europe/Amsterdam',
+    windows: [{ days: [1, 2, 3, 4, 5], from: '09:00', to: '17:00' }],
+    outside: 'hold',
+    exemptFrom: 'fatal',
+  },
+};
+
 /** Returns the fields of a step beyond the contract's, without those that are absent. */
 export function toStepDetails(input: Static<typeof StepDetailsInput>): StepDetails {
   const { scheduleIds, turn, members, policyId, needsEverybody } = input;

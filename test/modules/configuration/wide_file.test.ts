@@ -84,9 +84,8 @@ test('layers, holidays, hours and named schedules are applied once, and pulled a
   const second = toolsOf(await w.forOrganization('Empty'));
   await second.apply(pulled);
   expect(await second.plan(pulled)).toEqual([]);
-  expect((await second.pull()).replaceAll(/olga\S*/g, 'olga')).toBe(
-    (await first.pull()).replaceAll(/olga\S*/g, 'olga'),
-  );
+  const withoutOwners = (text: string) => text.replaceAll(/ *- key: olga.*\n(?: +[^ -].*\n)*/g, '');
+  expect(withoutOwners(await second.pull())).toBe(withoutOwners(await first.pull()));
 });
 
 test('a layer and a step are changed by themselves', async () => {

@@ -182,6 +182,6 @@ test('nothing is written when one of the files cannot be', async () => {
   const result = moveIn(MOVE_IN_TOOLS['pagerduty']!, [pagerDutyUsers], [], { now: NOW, proofFrom: null });
   await expect(
     writeMoveIn({ out: path.join(made, 'config.yaml'), report: path.join(made, 'missing', 'report.json') }, result),
-  ).rejects.toThrow();
+  ).rejects.toThrow('ENOENT');
   expect(await readdir(made)).toEqual([]);
 });

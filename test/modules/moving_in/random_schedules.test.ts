@@ -13,6 +13,7 @@ test(
   () => {
     const random = randomOf(SEED);
     const verdicts: Record<string, number> = {};
+    const wrong: unknown[] = [];
     for (let index = 0; index < CASES; index += 1) {
       const proofFrom = [null, '2026-03-01', '2026-10-01'][index % 3]!;
       for (const [tool, documents] of Object.entries(randomAnswers(random))) {
@@ -23,15 +24,11 @@ test(
         if (verdict === 'horizon') continue;
         const different = report.proof.filter(({ minutes, equal }) => minutes !== equal);
         const isRefused = report.items.some(({ kind, verdict: one }) => kind === 'override' && one === 'refused');
-        if (!isRefused)
-          expect({ tool, index, different, file: different.length > 0 ? JSON.stringify(file.schedules) : '' }).toEqual({
-            tool,
-            index,
-            different: [],
-            file: '',
-          });
+        if (isRefused || different.length === 0) continue;
+        wrong.push({ tool, index, different, file: JSON.stringify(file.schedules) });
       }
     }
+    expect(wrong).toEqual([]);
     expect(Object.keys(verdicts).length).toBeGreaterThan(2);
   },
 );

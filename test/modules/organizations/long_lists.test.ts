@@ -211,7 +211,7 @@ test('a timeline goes on after 1,000 teams, and a cut list says how many there a
   const one = await run(getOnCallTimeline, { ...week, teamIds });
   expect(one).toMatchObject({
     total: 1,
-    schedules: [{ teamName: `Team ${MANY}`, onCall: { userId: w.owner.userId } }],
+    schedules: [{ teamName: `Team ${MANY}`, onCall: { userIds: [w.owner.userId] } }],
   });
   const { teams, total } = await w.expectOk('list_teams');
   expect([teams.length, total]).toEqual([1_000, MANY]);

@@ -32,7 +32,7 @@ async function minute(w: StaffedWorld, serviceId: Id<'service'>, hosts: Hosts, t
 }
 
 async function incidents(w: StaffedWorld): Promise<{ title: string; status: string; occurrences: number }[]> {
-  const found = (await w.expectOk('list_incidents', { limit: 200 })).incidents;
+  const found = (await w.expectOk('list_incidents', {})).incidents;
   return found.toSorted((a: { title: string }, b: { title: string }) => (a.title < b.title ? -1 : 1));
 }
 
@@ -75,7 +75,7 @@ test('a rule by label remembers for how long each value breaches, and shows what
   await minute(w, serviceId, { a: 95, b: 95 }, 2);
   expect(await titlesOf(w, 'triggered')).toHaveLength(2);
   expect(await w.context.db.sql.rows('select * from rule_part_memory')).toEqual([]);
-  const { rules } = await w.expectOk('list_alert_rules', { serviceId });
+  const { alertRules: rules } = await w.expectOk('get_service', { serviceId });
   expect(rules.find((one: { ruleId: string }) => one.ruleId === ruleId).settings).toMatchObject({ byLabel: 'host' });
 });
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { createObjective, previewObjective } from '#modules/rules/operations/objectives.ts';
+import { createObjective } from '#modules/rules/operations/create_objective.ts';
+import { previewObjective } from '#modules/rules/operations/preview_objective.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { world } from '#test/kit/world.ts';
@@ -31,9 +32,9 @@ test('an objective shows its budget, and makes both rules or neither', async () 
   const wanted = { ...objective, name: 'Checkout', escalationPolicyId: null };
   const refused = runOperation(w, createObjective, as, { ...wanted, objectivePercent: 100 });
   await expect(refused).rejects.toThrow('leaves no budget');
-  expect((await w.expectOk('list_alert_rules', { serviceId })).rules).toEqual([]);
+  expect((await w.expectOk('get_service', { serviceId })).alertRules).toEqual([]);
   await runOperation(w, createObjective, as, wanted);
-  expect((await w.expectOk('list_alert_rules', { serviceId })).rules).toMatchObject([
+  expect((await w.expectOk('get_service', { serviceId })).alertRules).toMatchObject([
     { name: 'Checkout burns fast', config: { windowMinutes: 60 }, settings: { shortWindowMinutes: 5 } },
     { name: 'Checkout burns steadily', config: { windowMinutes: 360 }, settings: { trafficAtLeast: 100 } },
   ]);

@@ -164,5 +164,5 @@ test('the export of another tool stands beside what would have happened here', a
     services: [{ name: 'shop' }],
     openIncidents: 2,
   });
-  await expect(runOperation(w, compareWithTool, owner, { export: 'nothing' })).rejects.toThrow();
+  await expect(runOperation(w, compareWithTool, owner, { export: 'nothing' })).rejects.toThrow('holds no incidents');
 });

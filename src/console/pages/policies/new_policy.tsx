@@ -10,16 +10,18 @@ import { teamQuery } from '#console/api/team_pages.ts';
 import { teamNamesQuery } from '#console/api/teams.ts';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { inOwnFile } from '#console/components/in_own_file.tsx';
 import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';
 import { useDraftState } from '#console/components/forms/use_draft_state.ts';
 import { BackToPolicies } from '#console/pages/policies/policy_page.tsx';
 import { addStep, NO_REPEAT, type PolicyDraft, toPolicyInput } from '#console/pages/policies/policy_draft.ts';
-import { PolicyForm } from '#console/pages/policies/policy_form.tsx';
 import { POLICY_TEMPLATES } from '#console/pages/policies/policy_templates.ts';
 import { Templates } from '#console/pages/policies/templates.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+const PolicyForm = inOwnFile(() => import('#console/pages/policies/policy_form.tsx').then((m) => m.PolicyForm));
 
 const route = getRouteApi('/inside/oncall/policies/new');
 

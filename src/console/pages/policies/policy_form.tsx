@@ -3,6 +3,7 @@ import { IconPlus, IconRepeat } from '@tabler/icons-react';
 import { type KeyboardEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react';
 
 import { isApiError } from '#console/api/http.ts';
+import { inOwnFile } from '#console/components/in_own_file.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -27,11 +28,19 @@ import {
   removeStep,
   repeatSteps,
 } from '#console/pages/policies/policy_draft.ts';
-import { HoursFields, RepeatFields } from '#console/pages/policies/policy_details_form.tsx';
-import { PolicyPreview } from '#console/pages/policies/policy_preview.tsx';
 import { type StepFaults, StepEditor } from '#console/pages/policies/step_editor.tsx';
 import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
+
+const HoursFields = inOwnFile(() =>
+  import('#console/pages/policies/policy_details_form.tsx').then((m) => m.HoursFields),
+);
+const PolicyPreview = inOwnFile(() =>
+  import('#console/pages/policies/policy_preview.tsx').then((m) => m.PolicyPreview),
+);
+const RepeatFields = inOwnFile(() =>
+  import('#console/pages/policies/policy_details_form.tsx').then((m) => m.RepeatFields),
+);
 
 interface PolicyFormProps {
   readonly values: PolicyDraft;

@@ -2,6 +2,7 @@ import { ActionIcon, Checkbox, Group, NumberInput } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
 import { type KeyboardEvent, useState } from 'react';
 
+import { inOwnFile } from '#console/components/in_own_file.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { SHOWN_CHANNELS } from '#console/components/text/channel.tsx';
 import { SeveralChoices } from '#console/components/forms/several_choices.tsx';
@@ -11,8 +12,11 @@ import { Bullet, Step } from '#console/components/forms/steps.tsx';
 import type { Names } from '#console/components/text/use_names_of.ts';
 import classes from '#console/pages/policies/policy_editor.module.css';
 import type { DraftStep } from '#console/pages/policies/policy_draft.ts';
-import { type DetailFaults, MoreFields, OnCallFields } from '#console/pages/policies/step_details.tsx';
+import type { DetailFaults } from '#console/pages/policies/step_details.tsx';
 import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
+
+const MoreFields = inOwnFile(() => import('#console/pages/policies/step_details.tsx').then((m) => m.MoreFields));
+const OnCallFields = inOwnFile(() => import('#console/pages/policies/step_details.tsx').then((m) => m.OnCallFields));
 
 export interface StepFaults extends DetailFaults {
   readonly afterMinutes?: string;

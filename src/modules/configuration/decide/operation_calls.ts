@@ -173,7 +173,8 @@ function scheduleInput(
 ): object {
   const idOfLayer = (layer: string) => (Object.hasOwn(layerIds, layer) ? (layerIds[layer] ?? null) : null);
   const ids = { person: (ref: Ref) => idOf('person', ref), calendar: (ref: Ref) => idOf('calendar', ref) };
-  return { readAt, name, timezone, layers: layersInput(layers, idOfLayer, ids) };
+  // A file says where turns begin: applying it moves nothing that stands in it.
+  return { readAt, name, timezone, layers: layersInput(layers, idOfLayer, ids), keepTurns: false };
 }
 
 function policyInput({ name, steps, repeat, hours }: FieldsOf['policy'], idOf: IdOf): object {

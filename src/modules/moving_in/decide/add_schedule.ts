@@ -9,6 +9,7 @@ import { isZone, type Moved, type RenderedTimeline } from '#modules/moving_in/de
 import type { Pattern } from '#modules/moving_in/decide/pattern.ts';
 import type { Stretch } from '#modules/moving_in/decide/timeline.ts';
 import { FAR_FUTURE } from '#kernel/time.ts';
+import { isoDateOf, isoOf } from '#kernel/wall_clock.ts';
 import { DAY_MS, type ZoneClock } from '#kernel/zone_clock.ts';
 
 /** A replacement that was read. */
@@ -73,7 +74,7 @@ export function addSchedule(moved: Moved, read: ReadSchedule): void {
     ({ layers } = rendered);
     horizon = rendered.until;
     verdict = 'horizon';
-    const until = new Date(rendered.until).toISOString().slice(0, 10);
+    const until = isoDateOf(rendered.until);
     ledger.judge(
       'schedule',
       id,
@@ -142,7 +143,7 @@ function overridesInFile(context: OverrideContext): OverrideInFile[] {
     const judge = (verdict: Verdict, reason = '', todo = ''): void =>
       moved.ledger.judge('override', id, verdict, reason, todo);
     if (to <= from) judge('refused', 'It ends before it begins.', 'Nothing, if nobody expects it.');
-    else if (to <= moved.since) judge('exact', `It ended at ${new Date(to).toISOString()}, so nothing is left to do.`);
+    else if (to <= moved.since) judge('exact', `It ended at ${isoOf(to)}, so nothing is left to do.`);
     else if (from >= FAR_FUTURE.epochMilliseconds)
       judge('refused', 'It begins after the year 2200.', 'Correct its dates, and read again.');
     else if (override.people.some((person) => !moved.people.has(person))) {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { LayerInFile } from '#modules/configuration/decide/file_layers.ts';
 import { WEEK_MINUTES, type WeekSpan } from '#modules/moving_in/decide/pattern.ts';
+import { isoOf } from '#kernel/wall_clock.ts';
 import type { ZoneClock } from '#kernel/zone_clock.ts';
 
 const KEY_LENGTH_MAX = 100;
@@ -18,7 +19,7 @@ export function keyInFile(tool: string, id: string): string {
 
 /** Returns a name that the file takes, or the second if there is none. */
 export function nameInFile(name: string, otherwise: string): string {
-  const shown = name.replaceAll(/[\u0000-\u001F\u007F]/g, ' ').trim();
+  const shown = name.replaceAll(/\p{Cc}/gu, ' ').trim();
   return (shown === '' ? otherwise : shown).slice(0, NAME_LENGTH_MAX);
 }
 
@@ -35,8 +36,8 @@ export function uniqueName(name: string, others: readonly string[]): string {
 /** Writes an instant as a local date and time if that says the same, else in UTC. */
 export function momentInFile(clock: ZoneClock, ms: number): string {
   const wall = clock.wallOf(ms);
-  const local = new Date(wall).toISOString();
-  if (clock.instantOf(wall) !== ms) return new Date(ms).toISOString();
+  const local = isoOf(wall);
+  if (clock.instantOf(wall) !== ms) return isoOf(ms);
   return local.endsWith(':00.000Z') ? local.slice(0, 16) + ':00' : local.replace(/(\.000)?Z$/, '');
 }
 

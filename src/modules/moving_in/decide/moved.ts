@@ -275,8 +275,7 @@ export class Moved {
 export function isZone(name: string): boolean {
   if (/^([+-]|systemv\/)/i.test(name)) return false;
   try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
   } catch {
     return false;
   }

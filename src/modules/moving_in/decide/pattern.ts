@@ -1,3 +1,5 @@
+import { daysOfMonth, monthsBetween, utcFieldsOf, utcMs } from '#kernel/wall_clock.ts';
+
 import { DAY_MS } from '#kernel/zone_clock.ts';
 
 export const MINUTE_MS = 60_000;
@@ -79,18 +81,15 @@ export function smallestMultiple(a: number, b: number): number {
 
 /** Adds months to a time of the wall clock; a month that lacks the day has it on its last. */
 export function addMonths(wall: number, months: number): number {
-  const date = new Date(wall);
-  const first = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1);
-  const days = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months + 1, 0)).getUTCDate();
-  return first + (Math.min(date.getUTCDate(), days) - 1) * DAY_MS + (((wall % DAY_MS) + DAY_MS) % DAY_MS);
+  const { year, month, day } = utcFieldsOf(wall);
+  const days = daysOfMonth(year, month + months);
+  return utcMs(year, month + months, Math.min(day, days)) + (((wall % DAY_MS) + DAY_MS) % DAY_MS);
 }
 
 /** Returns the number of the turn that runs at a time of the wall clock; below 0 before the first. */
 export function turnAtWall({ anchorWall, length }: Pick<Pattern, 'anchorWall' | 'length'>, wall: number): number {
   if ('ms' in length) return Math.floor((wall - anchorWall) / length.ms);
-  const [from, to] = [new Date(anchorWall), new Date(wall)];
-  const months = (to.getUTCFullYear() - from.getUTCFullYear()) * 12 + to.getUTCMonth() - from.getUTCMonth();
-  let turn = Math.floor((months - 1) / length.months) - 1;
+  let turn = Math.floor((monthsBetween(anchorWall, wall) - 1) / length.months) - 1;
   while (startOfTurn({ anchorWall, length }, turn + 1) <= wall) turn += 1;
   return turn;
 }

@@ -1,4 +1,5 @@
 import { append, keyOfPeople, type Stretch } from '#modules/moving_in/decide/timeline.ts';
+import { isoOf } from '#kernel/wall_clock.ts';
 import { DAY_MS, type ZoneClock } from '#kernel/zone_clock.ts';
 
 const MINUTE_MS = 60_000;
@@ -151,13 +152,13 @@ export function proofOf(
     schedule: schedule.name,
     scheduleId: schedule.id,
     against,
-    from: new Date(window.from).toISOString(),
-    to: new Date(window.to).toISOString(),
+    from: isoOf(window.from),
+    to: isoOf(window.to),
     minutes,
     equal,
     differences: differences.slice(0, DIFFERENCES_MAX).map((difference) => ({
-      from: new Date(difference.from).toISOString(),
-      to: new Date(difference.to).toISOString(),
+      from: isoOf(difference.from),
+      to: isoOf(difference.to),
       theirs: difference.theirs.map((key) => facts.nameOf(key)),
       ours: difference.ours.map((key) => facts.nameOf(key)),
       cause: causeOf(difference, facts),
@@ -172,14 +173,13 @@ function causeOf({ from, to, theirs, ours }: RawDifference, facts: CauseFacts): 
     return `${names} is not among the people that were read, or was deleted there.`;
   }
   if (facts.horizon !== null && to > facts.horizon) {
-    return `The schedule was rendered until ${new Date(facts.horizon).toISOString()} only.`;
+    return `The schedule was rendered until ${isoOf(facts.horizon)} only.`;
   }
   const refused = facts.refused.find((override) => override.from < to && override.to > from);
   if (refused !== undefined) return `The override ${refused.name} is refused.`;
   if (facts.horizon !== null) return 'The schedule is rendered, and changes of hands within an hour are rounded.';
   const change = facts.clock.firstChange(from - DAY_MS, to + DAY_MS);
-  if (change !== null)
-    return `The clocks change at ${new Date(change).toISOString()}, where the tools count differently.`;
+  if (change !== null) return `The clocks change at ${isoOf(change)}, where the tools count differently.`;
   if (theirs.length > 0 && ours.length === 0)
     return 'Somebody is on call there by a rule or an override that was not read.';
   if (theirs.length === 0) return 'Nobody is on call there, by a rule or a removal that was not read.';

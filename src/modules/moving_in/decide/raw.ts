@@ -1,3 +1,5 @@
+import { parseIsoMs } from '#kernel/wall_clock.ts';
+
 /** One answer of the other tool, or one file: where it comes from, and what it says. */
 export interface RawDocument {
   /** Path of the file within its folder, or path and query of the request; in lower case. */
@@ -41,16 +43,14 @@ export function numberOf(object: RawObject | null, field: string): number | null
 /** Reads RFC 3339 with an offset in milliseconds; null for anything else, also for a time without an offset. */
 export function instantOf(text: string): number | null {
   if (!/^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:?\d\d)$/.test(text)) return null;
-  const ms = Date.parse(text.replace(' ', 'T').replace(/([+-]\d\d)(\d\d)$/, '$1:$2'));
-  return Number.isNaN(ms) ? null : ms;
+  return parseIsoMs(text.replace(' ', 'T').replace(/([+-]\d\d)(\d\d)$/, '$1:$2'));
 }
 
 /** Reads a local date and time, whatever offset it has, as milliseconds of a wall clock; null if it is none. */
 export function wallOf(text: string): number | null {
   const match = /^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(:\d\d)?)?/.exec(text);
   if (match === null) return null;
-  const ms = Date.parse(`${match[1]}T${match[2] ?? '00:00'}${match[3] ?? ':00'}Z`);
-  return Number.isNaN(ms) ? null : ms;
+  return parseIsoMs(`${match[1]}T${match[2] ?? '00:00'}${match[3] ?? ':00'}Z`);
 }
 
 /** Returns the offset from UTC that a time is written with, in milliseconds; null if it has none. */

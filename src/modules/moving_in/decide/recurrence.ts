@@ -8,6 +8,7 @@ import {
   WEEK_MS,
 } from '#modules/moving_in/decide/pattern.ts';
 import type { Interval } from '#modules/moving_in/decide/walk.ts';
+import { daysOfMonth, monthsBetween, utcFieldsOf } from '#kernel/wall_clock.ts';
 import { DAY_MS, type ZoneClock } from '#kernel/zone_clock.ts';
 
 /** An event that repeats by the wall clock, and the groups of people who take turns at it. */
@@ -165,30 +166,24 @@ function* wallsOf(recurrence: Recurrence): Generator<{ readonly wall: number; re
   const { startWall, frequency, interval, days, weekStart } = recurrence;
   if (frequency === 'hourly')
     for (let period = 0; ; period += 1) yield { wall: startWall + period * interval * HOUR_MS, period };
-  const start = new Date(startWall);
   const sinceWeekStart = (weekdayOf(startWall) - weekStart + 7) % 7;
   const weekdays = days.length === 0 && frequency === 'weekly' ? [weekdayOf(startWall)] : days;
   const monthDays =
-    recurrence.monthDays ?? (frequency === 'monthly' && weekdays.length === 0 ? [start.getUTCDate()] : null);
+    recurrence.monthDays ?? (frequency === 'monthly' && weekdays.length === 0 ? [utcFieldsOf(startWall).day] : null);
   for (let day = 0; day < DAYS_MAX; day += 1) {
     const wall = startWall + day * DAY_MS;
-    const date = new Date(wall);
-    const months = (date.getUTCFullYear() - start.getUTCFullYear()) * 12 + date.getUTCMonth() - start.getUTCMonth();
+    const { year, month, day: monthDay } = utcFieldsOf(wall);
     const count =
       frequency === 'monthly'
-        ? months
+        ? monthsBetween(startWall, wall)
         : frequency === 'weekly' || weekdays.length > 0
           ? Math.floor((day + sinceWeekStart) / 7)
           : day;
     const every = frequency === 'daily' && weekdays.length > 0 ? 1 : interval;
     if (count % every !== 0 || (weekdays.length > 0 && !weekdays.includes(weekdayOf(wall)))) continue;
-    if (monthDays !== null && !monthDays.includes(date.getUTCDate()) && !monthDays.includes(dayFromEnd(date))) continue;
-    if (recurrence.months !== undefined && !recurrence.months.includes(date.getUTCMonth() + 1)) continue;
+    const dayFromEnd = monthDay - daysOfMonth(year, month) - 1;
+    if (monthDays !== null && !monthDays.includes(monthDay) && !monthDays.includes(dayFromEnd)) continue;
+    if (recurrence.months !== undefined && !recurrence.months.includes(month)) continue;
     yield { wall, period: count / every };
   }
-}
-
-/** Returns the day of the month counted from its end: -1 is the last. */
-function dayFromEnd(date: Date): number {
-  return date.getUTCDate() - new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate() - 1;
 }

@@ -7,7 +7,7 @@ import { DetailedStepInput, toSteps } from '#modules/policies/operations/steps.t
 import { PolicyView, toPolicyView } from '#modules/policies/view.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
 import { checkPolicy } from '#modules/policies/check_references.ts';
-import { POLICY_DETAILS, toPolicyDetails } from '#modules/policies/details_fields.ts';
+import { POLICY_DETAILS, POLICY_DETAILS_EXAMPLE, toPolicyDetails } from '#modules/policies/details_fields.ts';
 
 /** Does what `create_escalation_policy` does, with what a policy may say beyond the contract. */
 export const addEscalationPolicy = defineAction({
@@ -33,7 +33,7 @@ export const addEscalationPolicy = defineAction({
       { afterMinutes: 0, channels: ['push', 'sms'], useSchedule: true, scheduleIds: [IDS.scheduleId] },
       { afterMinutes: 10, channels: ['call'], useSchedule: true, turn: 'next' },
     ],
-    repeat: { times: 2, pauseMinutes: 15 },
+    ...POLICY_DETAILS_EXAMPLE,
   },
   async handle({ teamId, name, steps, repeat, hours }, context) {
     const { stores, caller, now, record } = context;

@@ -7,7 +7,7 @@ import { readSimulation, SimulationView } from '#modules/policies/operations/sim
 import { DetailedStepInput, withDefaults } from '#modules/policies/operations/steps.ts';
 import { readDetails } from '#modules/policies/decide/stored_steps.ts';
 import { asId } from '#kernel/ids.ts';
-import { POLICY_DETAILS, toPolicyDetails } from '#modules/policies/details_fields.ts';
+import { POLICY_DETAILS, POLICY_DETAILS_EXAMPLE, toPolicyDetails } from '#modules/policies/details_fields.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
 
 /** Previews a draft in the editor with the warnings that its policy would have. People who have left are included. */
@@ -27,7 +27,12 @@ export const previewEscalation = defineAction({
     CLOSED,
   ),
   result: Type.Object({ steps: SimulationView }),
-  example: { teamId: EXAMPLE_IDS.teamId, steps: [{ afterMinutes: 0, channels: ['push', 'sms'], useSchedule: true }] },
+  example: {
+    teamId: EXAMPLE_IDS.teamId,
+    policyId: EXAMPLE_IDS.policyId,
+    steps: [{ afterMinutes: 0, channels: ['push', 'sms'], useSchedule: true }],
+    ...POLICY_DETAILS_EXAMPLE,
+  },
   async handle({ teamId, policyId, steps, repeat, hours }, context) {
     const team = await context.stores.teams.get(context.caller.orgId, teamId);
     const stored = policyId === undefined ? null : await context.stores.policies.get(context.caller.orgId, policyId);

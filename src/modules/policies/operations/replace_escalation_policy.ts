@@ -8,7 +8,7 @@ import { DetailedStepInput, toSteps } from '#modules/policies/operations/steps.t
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
 import { PolicyView, POLICY_EXAMPLE, toPolicyView } from '#modules/policies/view.ts';
 import { checkPolicy } from '#modules/policies/check_references.ts';
-import { POLICY_DETAILS, toPolicyDetails } from '#modules/policies/details_fields.ts';
+import { POLICY_DETAILS, POLICY_DETAILS_EXAMPLE, toPolicyDetails } from '#modules/policies/details_fields.ts';
 import { AppError } from '#kernel/errors.ts';
 
 /** Does what `update_escalation_policy` does, but refuses to overwrite a change made since the editor read it. */
@@ -36,6 +36,7 @@ export const replaceEscalationPolicy = defineAction({
     basedOn: EXAMPLE_STAMPS.updatedAt,
     name: POLICY_EXAMPLE.name,
     steps: [{ afterMinutes: 0, channels: ['call'], useSchedule: true }],
+    ...POLICY_DETAILS_EXAMPLE,
   },
   async handle({ policyId, basedOn, name, steps, repeat, hours }, context) {
     const { stores, caller, now, record } = context;

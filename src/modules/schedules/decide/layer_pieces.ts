@@ -1,5 +1,6 @@
 import type { CoveredTime } from '#modules/schedules/decide/overrides.ts';
 import type { Id } from '#kernel/ids.ts';
+import { parseIsoMs } from '#kernel/wall_clock.ts';
 import { DAY_MS, type ZoneClock } from '#kernel/zone_clock.ts';
 import { type IsPresent, type Layer, MINUTES_A_WEEK, peopleOfRound, spansOfWeek, type WeekSpan } from './layer.ts';
 import { NEVER_MS, turnsOfLayer } from './layer_turns.ts';
@@ -203,7 +204,7 @@ function weekFinder(spans: readonly WeekSpan[]): ((wall: number) => Speech) | nu
 
 /** Returns a finder for the days of a calendar, by the wall clock. */
 function dayFinder(dates: readonly string[], on: 'speaks' | 'silent'): (wall: number) => Speech {
-  const days = [...new Set(dates.map((date) => Date.parse(date)))].toSorted((a, b) => a - b);
+  const days = [...new Set(dates.flatMap((date) => parseIsoMs(date) ?? []))].toSorted((a, b) => a - b);
   return (wall) => {
     let [low, high] = [0, days.length];
     while (low < high) {

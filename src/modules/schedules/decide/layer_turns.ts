@@ -1,5 +1,6 @@
 import type { Layer, RotationUnit, TurnLength } from '#modules/schedules/decide/layer.ts';
 import { FAR_FUTURE, Temporal } from '#kernel/time.ts';
+import { monthsBetween } from '#kernel/wall_clock.ts';
 import { DAY_MS, type ZoneClock } from '#kernel/zone_clock.ts';
 
 /** End of time in milliseconds: a hand-over from then on never comes. */
@@ -96,9 +97,7 @@ export function turnsOfLayer(
 
 function turnOfWall(wall: number, firstWall: number, every: number, unit: RotationUnit): number {
   if (unit !== 'months') return Math.floor((wall - firstWall) / (every * UNIT_MS[unit]));
-  const [from, to] = [new Date(firstWall), new Date(wall)];
-  const months = (to.getUTCFullYear() - from.getUTCFullYear()) * 12 + to.getUTCMonth() - from.getUTCMonth();
-  return Math.floor((months - 1) / every);
+  return Math.floor((monthsBetween(firstWall, wall) - 1) / every);
 }
 
 /**

@@ -181,7 +181,8 @@ function stretchFinder(schedule: LayeredSchedule, isPresent: IsPresent): (at: nu
       if (!isAlike(piece, next)) break;
       until = next.until;
     }
-    for (let count = 0; wholly && since > -Infinity && count < PIECES_MAX; count += 1) {
+    if (!wholly) return { ...piece, since, until };
+    for (let count = 0; since > -Infinity && count < PIECES_MAX; count += 1) {
       const before = pieceAt(since - 1);
       if (!isAlike(piece, before)) break;
       since = before.since;

@@ -2,6 +2,7 @@ import { readRotation, type StoredRotation } from '#modules/schedules/decide/sto
 import { layerOfRotation } from '#modules/schedules/decide/rotation.ts';
 import { findFaults } from '#kernel/input_faults.ts';
 import { Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { parseIsoMs } from '#kernel/wall_clock.ts';
 import {
   type CarriedTurn,
   FIRST_LAYER,
@@ -124,7 +125,7 @@ export function areLayers(stored: unknown): stored is readonly StoredLayer[] | n
 }
 
 function isInstant(text: string | null | undefined): boolean {
-  return text === undefined || text === null || !Number.isNaN(Date.parse(text));
+  return text === undefined || text === null || parseIsoMs(text) !== null;
 }
 
 function isWall(text: string | null | undefined): boolean {

@@ -6,7 +6,6 @@ import { AppError } from '#kernel/errors.ts';
 import {
   CALENDAR_EXAMPLE,
   CALENDAR_FIELDS,
-  calendarFaults,
   CalendarView,
   datesOf,
   NEVER_TRIED,
@@ -25,7 +24,6 @@ export const createHolidayCalendar = defineAction({
   input: Type.Object(CALENDAR_FIELDS, CLOSED),
   result: CalendarView,
   conflict: 'the organization has as many calendars as it may have',
-  meaning: calendarFaults,
   example: CALENDAR_EXAMPLE,
   async handle(input, { stores, caller, now, record }) {
     const existing = await stores.holidayCalendars.list(caller.orgId);

@@ -1,9 +1,10 @@
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
-import { CALENDAR_ID, toCalendarView } from '#modules/schedules/operations/holiday_calendar_fields.ts';
+import { toCalendarView } from '#modules/schedules/operations/holiday_calendar_fields.ts';
 
 export const deleteHolidayCalendar = defineAction({
   name: 'delete_holiday_calendar',
@@ -14,7 +15,7 @@ export const deleteHolidayCalendar = defineAction({
   input: Type.Object({ calendarId: IdText }, CLOSED),
   result: Type.Object({ deleted: Type.Literal(true), calendarId: IdText }),
   conflict: 'a layer uses it',
-  example: { calendarId: CALENDAR_ID },
+  example: { calendarId: EXAMPLE_IDS.calendarId },
   async handle({ calendarId }, { stores, caller, record }) {
     const calendar = await stores.holidayCalendars.lock(caller.orgId, calendarId);
     const schedules = await stores.holidayCalendars.listSchedules(caller.orgId, calendar.id);

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { IdText, Name, nullable, Timestamp } from '#actions/fields.ts';
 import { type Fault, invalidInput } from '#kernel/errors.ts';
 import { fromEpochMilliseconds, type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { isoOf, parseIsoMs } from '#kernel/wall_clock.ts';
 import { HOLIDAYS_MAX, readIcsDates } from '#modules/schedules/decide/ics_dates.ts';
 import type { HolidayCalendarRow } from '#modules/schedules/store/holiday_calendar_store.ts';
 
@@ -10,7 +11,6 @@ import type { HolidayCalendarRow } from '#modules/schedules/store/holiday_calend
 const FILE_LENGTH_MAX = 500_000;
 /** Time at which nothing was tried: the address is asked within seconds. */
 export const NEVER_TRIED = fromEpochMilliseconds(0);
-export const CALENDAR_ID = 'calendar_01k9z8g5m6f0rbn3w8d2y7k4qf';
 
 export const CalendarView = Type.Object({
   calendarId: IdText,
@@ -38,27 +38,28 @@ export const CALENDAR_FIELDS = {
     }),
   ),
   file: Type.Optional(
-    Type.String({ maxLength: FILE_LENGTH_MAX, description: 'the text of an iCalendar file, read once' }),
+    nullable(Type.String({ maxLength: FILE_LENGTH_MAX, description: 'the text of an iCalendar file, read once' })),
   ),
 };
 
 export const CALENDAR_EXAMPLE = {
   name: 'Holidays in the Netherlands',
+  url: null,
+  file: null,
   dates: ['2027-04-27', '2027-12-25', '2027-12-26'],
 };
 
 interface CalendarInput {
   readonly url?: string | null | undefined;
   readonly dates?: readonly string[] | undefined;
-  readonly file?: string | undefined;
+  readonly file?: string | null | undefined;
 }
 
-export function calendarFaults({ url, dates, file }: CalendarInput): readonly Fault[] {
-  const sources = [url ?? undefined, dates, file].filter((value) => value !== undefined);
-  if (sources.length > 1)
-    return [{ path: 'dates', message: 'must be left out where url or file is given: one of the three' }];
-  const isDate = (date: string): boolean =>
-    !Number.isNaN(Date.parse(date)) && new Date(date).toISOString().startsWith(date);
+function calendarFaults({ url, dates }: CalendarInput): readonly Fault[] {
+  const isDate = (date: string): boolean => {
+    const ms = parseIsoMs(date);
+    return ms !== null && isoOf(ms).startsWith(date);
+  };
   return [
     ...(url === undefined || url === null || isHttps(url)
       ? []
@@ -73,9 +74,15 @@ function isHttps(url: string): boolean {
   return URL.canParse(url) && new URL(url).protocol === 'https:';
 }
 
-/** Returns the dates that are typed in or that the file has; undefined without either. */
-export function datesOf({ dates, file }: CalendarInput, now: Temporal.Instant): readonly string[] | undefined {
-  if (file === undefined) return dates && [...new Set(dates)].sort();
+/** Returns the dates that are typed in or that the file has; undefined without either. Throws for two sources at once. */
+export function datesOf({ url, dates, file }: CalendarInput, now: Temporal.Instant): readonly string[] | undefined {
+  const given = [typeof url === 'string', dates !== undefined, typeof file === 'string'];
+  const faults = calendarFaults({ url, dates });
+  if (faults.length > 0) throw invalidInput(faults);
+  if (given.filter(Boolean).length > 1) {
+    throw invalidInput([{ path: 'dates', message: 'must be left out where url or file is given: one of the three' }]);
+  }
+  if (file === undefined || file === null) return dates && [...new Set(dates)].sort();
   const read = readIcsDates(file, now.toZonedDateTimeISO('UTC').toPlainDate());
   if (read.kind === 'dates') return read.dates;
   throw invalidInput([{ path: 'file', message: `cannot be read: ${read.fault}` }]);

@@ -71,6 +71,7 @@ export const previewScheduleLayers = defineAction({
     weeks: 4,
     timezone: setScheduleLayers.example.timezone,
     layers: setScheduleLayers.example.layers,
+    keepTurns: true,
   },
   async handle({ scheduleId, from: fromText, weeks, ...input }, context) {
     const { stores, caller, now } = context;

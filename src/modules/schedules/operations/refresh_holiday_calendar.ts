@@ -1,14 +1,10 @@
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
-import {
-  CALENDAR_ID,
-  CalendarView,
-  NEVER_TRIED,
-  toCalendarView,
-} from '#modules/schedules/operations/holiday_calendar_fields.ts';
+import { CalendarView, NEVER_TRIED, toCalendarView } from '#modules/schedules/operations/holiday_calendar_fields.ts';
 
 export const refreshHolidayCalendar = defineAction({
   name: 'refresh_holiday_calendar',
@@ -19,7 +15,7 @@ export const refreshHolidayCalendar = defineAction({
   input: Type.Object({ calendarId: IdText }, CLOSED),
   result: CalendarView,
   conflict: 'its dates are typed in',
-  example: { calendarId: CALENDAR_ID },
+  example: { calendarId: EXAMPLE_IDS.calendarId },
   async handle({ calendarId }, { stores, caller, now, record }) {
     const calendar = await stores.holidayCalendars.lock(caller.orgId, calendarId);
     if (calendar.url === null) throw new AppError('conflict', 'the dates of this calendar are typed in');

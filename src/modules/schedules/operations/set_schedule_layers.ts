@@ -36,13 +36,14 @@ export const setScheduleLayers = defineAction({
     readAt: SCHEDULE_EXAMPLE.updatedAt,
     name: SCHEDULE_EXAMPLE.name,
     timezone: SCHEDULE_EXAMPLE.timezone,
+    keepTurns: true,
     layers: [
       {
         layerId: 'rotation',
         name: 'Days',
         rotation: { every: 1, unit: 'weeks' },
         turns: [{ userIds: [EXAMPLE_IDS.userId] }, { userIds: [EXAMPLE_IDS.otherUserId] }],
-        hours: null,
+        hours: [{ fromDay: 1, from: '09:00', toDay: 1, to: '17:00' }],
       },
       {
         name: 'Nights',

@@ -1,3 +1,4 @@
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
@@ -5,8 +6,6 @@ import { CLOSED, IdText } from '#actions/fields.ts';
 import {
   CALENDAR_EXAMPLE,
   CALENDAR_FIELDS,
-  CALENDAR_ID,
-  calendarFaults,
   CalendarView,
   datesOf,
   NEVER_TRIED,
@@ -22,8 +21,7 @@ export const updateHolidayCalendar = defineAction({
   effect: 'write',
   input: Type.Object({ calendarId: IdText, ...CALENDAR_FIELDS }, CLOSED),
   result: CalendarView,
-  meaning: calendarFaults,
-  example: { calendarId: CALENDAR_ID, ...CALENDAR_EXAMPLE },
+  example: { calendarId: EXAMPLE_IDS.calendarId, ...CALENDAR_EXAMPLE },
   async handle({ calendarId, ...input }, { stores, caller, now, record }) {
     const calendar = await stores.holidayCalendars.lock(caller.orgId, calendarId);
     const schedules = await stores.holidayCalendars.listSchedules(caller.orgId, calendar.id);

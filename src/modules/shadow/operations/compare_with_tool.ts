@@ -78,7 +78,12 @@ export const compareWithTool = defineAction({
       { description: 'in order of time' },
     ),
   }),
-  example: { serviceId: IDS.serviceId, export: 'created_at,title\n2027-02-06T02:00:00Z,Disk of db-1 is full\n' },
+  example: {
+    serviceId: IDS.serviceId,
+    from: '2027-02-01T00:00:00Z',
+    to: '2027-02-08T00:00:00Z',
+    export: 'created_at,title\n2027-02-06T02:00:00Z,Disk of db-1 is full\n',
+  },
   async handle({ serviceId, from, to, export: text }, { caller, stores, now }) {
     const others = orThrow(parseOtherIncidents(text));
     const service = serviceId === undefined ? null : await stores.services.get(caller.orgId, serviceId);

@@ -202,7 +202,9 @@ describe('what an incident runs', () => {
         expect(run.steps.length).toBeLessThanOrEqual(RUN_STEPS_MAX);
         expect(run.steps.every(({ policyId }) => policyId === undefined)).toBe(true);
         const cycle = findCycle(wide[0]!, find);
-        if (cycle !== null) expect([cycle[0], cycle.at(-1)]).toEqual([POLICIES[0], POLICIES[0]]);
+        expect(cycle === null ? [] : [cycle[0], cycle.at(-1)]).toEqual(
+          cycle === null ? [] : [POLICIES[0], POLICIES[0]],
+        );
       }),
     );
   });

@@ -6,7 +6,7 @@ import {
   onCallOfSchedule,
   type Shift,
 } from '#modules/schedules/decide/layered_shifts.ts';
-import { fromEpochMilliseconds } from '#kernel/time.ts';
+import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
 import { type Found, walker } from '#test/modules/schedules/decide/layer_walk.ts';
 import { randomOf, randomSchedule } from '#test/modules/schedules/decide/random_schedule.ts';
 
@@ -33,6 +33,7 @@ describe('the shifts of layers against a walk minute by minute', () => {
       const who = walker(schedule, to, isPresent);
       const shifts = finalShiftsBetween(schedule, from, to, isPresent, 10_000);
       const gaps = gapsBetween(schedule, from, to, isPresent, 10_000);
+      const wrong: unknown[] = [];
       let [shift, gap] = [0, 0];
       for (let minute = 0; minute < MINUTES; minute += 1) {
         const at = start + minute * MINUTE_MS;
@@ -43,27 +44,30 @@ describe('the shifts of layers against a walk minute by minute', () => {
         const isGap = (gaps[gap]?.since.epochMilliseconds ?? Infinity) <= at;
         const expected = who(at);
         if (found !== expected || isGap !== (expected === null)) {
-          const where = `case ${index} of seed ${SEED} at ${fromEpochMilliseconds(at)}`;
-          expect({ where, found, isGap, schedule: JSON.stringify(schedule) }).toEqual({ where, found: expected });
+          const where = `case ${index} of seed ${SEED} at ${toTimestamp(fromEpochMilliseconds(at))}`;
+          wrong.push({ where, found, expected, isGap });
         }
         if (expected === null) silent += 1;
         else spoken += 1;
         if ((current?.userIds.length ?? 0) > 1) several += 1;
       }
+      expect(wrong, wrong.length > 0 ? JSON.stringify(schedule) : '').toEqual([]);
       for (const [place, { since, until }] of shifts.entries()) {
         const before = shifts[place - 1];
         const joins = before?.until?.equals(since) ?? false;
         expect(joins && textOf(before!) === textOf(shifts[place]!), `case ${index}`).toBe(false);
         expect(until === null || since.epochMilliseconds < until.epochMilliseconds).toBe(true);
         const early = since.epochMilliseconds - 1;
-        if (early > start - 3 * 24 * 60 * MINUTE_MS) expect(who(early)).not.toBe(textOf(shifts[place]!));
+        const isWalked = early > start - 3 * 24 * 60 * MINUTE_MS;
+        expect(isWalked ? who(early) : 'not walked').not.toBe(textOf(shifts[place]!));
       }
       const now = from.add({ minutes: Math.floor(random() * MINUTES) });
       const { shift: onCall, next } = onCallOfSchedule(schedule, now, isPresent);
       expect(onCall && textOf(onCall)).toBe(who(now.epochMilliseconds));
-      if (next !== null && next.at.epochMilliseconds < to.epochMilliseconds) {
-        expect(who(next.at.epochMilliseconds)).toMatch(new RegExp(`(^| )${next.userIds.join(' ')}$`));
-      }
+      const isNextWalked = next !== null && next.at.epochMilliseconds < to.epochMilliseconds;
+      expect(isNextWalked ? who(next.at.epochMilliseconds) : '').toMatch(
+        isNextWalked ? new RegExp(`(^| )${next.userIds.join(' ')}$`) : '',
+      );
     }
     console.info(
       `walked ${CASES} schedules of seed ${SEED}: ${spoken} minutes with somebody, ${several} with several, ${silent} with nobody`,

@@ -120,7 +120,7 @@ export function withLayerMoved(draft: LayersDraft, index: number, by: 1 | -1): L
 export function withPersonIn(turns: readonly TurnDraft[], userId: string, together: boolean): readonly TurnDraft[] {
   const last = turns.at(-1);
   if (together && last !== undefined && !last.userIds.includes(userId)) {
-    return turns.with(-1, { ...last, userIds: [...last.userIds, userId] });
+    return turns.with(turns.length - 1, { ...last, userIds: [...last.userIds, userId] });
   }
   return [...turns, { key: nextKey(turns), userIds: [userId] }];
 }

@@ -35,8 +35,8 @@ export interface OnCallAnswers extends Record<Kind, Located[]> {
   readonly incomplete: string[];
 }
 
-const SCHEDULE_TYPES = ['web', 'calendar', 'ical'];
-const SHIFT_TYPES = ['rolling_users', 'recurrent_event', 'single_event', 'override'];
+const SCHEDULE_TYPES = new Set(['web', 'calendar', 'ical']);
+const SHIFT_TYPES = new Set(['rolling_users', 'recurrent_event', 'single_event', 'override']);
 
 export function collectOnCall(documents: readonly RawDocument[]): OnCallAnswers {
   const answers: OnCallAnswers = {
@@ -119,8 +119,8 @@ function kindOf(value: RawObject, path: string): Kind | null {
   const type = textOf(value, 'type');
   if (has('shift_start', 'shift_end')) return 'finalShift';
   if (has('swap_start', 'swap_end')) return 'swap';
-  if (SHIFT_TYPES.includes(type) && has('start')) return 'shift';
-  if (SCHEDULE_TYPES.includes(type) && has('name')) return 'schedule';
+  if (SHIFT_TYPES.has(type) && has('start')) return 'shift';
+  if (SCHEDULE_TYPES.has(type) && has('name')) return 'schedule';
   if (has('escalation_chain_id', 'integration_id')) return 'route';
   if (has('escalation_chain_id', 'type')) return 'step';
   if (has('user_id', 'type')) return 'contactRule';

@@ -2,6 +2,7 @@ import { isZone, type Moved } from '#modules/moving_in/decide/moved.ts';
 import { numberOf, type RawObject, textOf, wallOf } from '#modules/moving_in/decide/raw.ts';
 import { type Recurrence, walkEvents, weekdayOf } from '#modules/moving_in/decide/recurrence.ts';
 import { type Duty, layOver, type Stretch } from '#modules/moving_in/decide/timeline.ts';
+import { isoOf } from '#kernel/wall_clock.ts';
 import { DAY_MS, type ZoneClocks } from '#kernel/zone_clock.ts';
 
 const DAY_NAMES = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'];
@@ -84,7 +85,7 @@ export function readShift(
     ? clock.instantOf(recurrence.startWall + recurrence.durationMs)
     : endOf(moved, recurrence, zone, wallOf(textOf(shift, 'until')));
   if (until !== null && until <= moved.since)
-    ledger.judge('shift', id, 'exact', `It ended at ${new Date(until).toISOString()}, so it is left out.`);
+    ledger.judge('shift', id, 'exact', `It ended at ${isoOf(until)}, so it is left out.`);
   else ledger.judge('shift', id, 'exact');
   return {
     id,

@@ -22,6 +22,7 @@ import {
 import { renderedWindow } from '#modules/moving_in/decide/rendered_window.ts';
 import { type Duty, layOver } from '#modules/moving_in/decide/timeline.ts';
 import type { WeekWindow } from '#modules/moving_in/decide/walk.ts';
+import { isoOf } from '#kernel/wall_clock.ts';
 import { DAY_MS, type ZoneClock } from '#kernel/zone_clock.ts';
 
 const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
@@ -155,7 +156,7 @@ function readRotation(
   }
   const end = instantOf(textOf(rotation, 'endDate'));
   if (end !== null && end <= moved.since)
-    ledger.judge('rotation', id, 'exact', `It ended at ${new Date(end).toISOString()}, so it is left out.`);
+    ledger.judge('rotation', id, 'exact', `It ended at ${isoOf(end)}, so it is left out.`);
   else ledger.judge('rotation', id, 'exact');
   return {
     id,

@@ -43,7 +43,7 @@ function comparatorOf(text: string): MetricRule['comparator'] {
 function unwrapped(text: string): string {
   if (!text.startsWith('(') || !text.endsWith(')')) return text;
   let depth = 0;
-  for (const [index, character] of [...text].entries()) {
+  for (const [index, character] of text.split('').entries()) {
     if (character === '(') depth += 1;
     if (character === ')') depth -= 1;
     if (depth === 0 && index < text.length - 1) return text;
@@ -95,7 +95,7 @@ function measuredBy(text: string, isBelow: boolean): Measured | NoRule {
 
 function splitRatio(text: string): [string, string] | null {
   let depth = 0;
-  for (const [index, character] of [...text].entries()) {
+  for (const [index, character] of text.split('').entries()) {
     if ('([{'.includes(character)) depth += 1;
     if (')]}'.includes(character)) depth -= 1;
     if (character === '/' && depth === 0) return [text.slice(0, index).trim(), text.slice(index + 1).trim()];

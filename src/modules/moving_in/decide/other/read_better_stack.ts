@@ -14,7 +14,7 @@ import {
 } from '#modules/moving_in/decide/raw.ts';
 import { type Duty, layOver } from '#modules/moving_in/decide/timeline.ts';
 
-const KINDS = ['user', 'team_member', 'on_call_calendar', 'on_call_schedule', 'policy', 'on_call_event'];
+const KINDS = new Set(['user', 'team_member', 'on_call_calendar', 'on_call_schedule', 'policy', 'on_call_event']);
 
 /** Turns answers of Better Stack, which are JSON:API, into a file; null if none of the documents is one. */
 export function readBetterStack(documents: readonly RawDocument[], time: ReadingTime): Moved | null {
@@ -29,7 +29,7 @@ export function readBetterStack(documents: readonly RawDocument[], time: Reading
       attributes: objectOf(resource['attributes']) ?? {},
     }));
   });
-  if (!resources.some(({ type }) => KINDS.includes(type))) return null;
+  if (!resources.some(({ type }) => KINDS.has(type))) return null;
   const moved = new Moved({ prefix: 'betterstack', title: 'Better Stack' }, time);
   for (const { id, type, attributes } of resources) {
     if (type !== 'user' && type !== 'team_member') continue;
@@ -85,7 +85,7 @@ export function readBetterStack(documents: readonly RawDocument[], time: Reading
       ),
   );
   for (const { id, type } of resources)
-    if (!KINDS.includes(type))
+    if (!KINDS.has(type))
       moved.ledger.add(
         type === '' ? 'resource' : type,
         id,

@@ -3,6 +3,7 @@ import { isZone, Moved, type ReadingTime } from '#modules/moving_in/decide/moved
 import type { RawDocument } from '#modules/moving_in/decide/raw.ts';
 import { type Recurrence, walkEvents } from '#modules/moving_in/decide/recurrence.ts';
 import { type Duty, layOver, type Stretch } from '#modules/moving_in/decide/timeline.ts';
+import { utcMs } from '#kernel/wall_clock.ts';
 import type { ZoneClock } from '#kernel/zone_clock.ts';
 
 const DAY_NAMES = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'];
@@ -158,7 +159,7 @@ function momentOf(property: Property | undefined, feedClock: ZoneClock): number 
   const match = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z)?)?$/.exec(property?.value ?? '');
   if (match === null) return null;
   const [, year, month, day, hour = '0', minute = '0', second = '0', isUtc] = match;
-  const wall = Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second));
+  const wall = utcMs(Number(year), Number(month), Number(day), Number(hour), Number(minute), Number(second));
   return isUtc === undefined ? feedClock.instantOf(wall) : wall;
 }
 

@@ -141,10 +141,9 @@ function addProjects(moved: Moved, of: (model: string) => readonly Row[]): void 
     const name = textOf(fields, 'name') || textOf(fields, 'slug');
     moved.ledger.see('project', id, name);
     const projectKeys = (keys.get(id) ?? []).toSorted((a, b) => Number(a.id) - Number(b.id));
-    const usable = projectKeys.filter(
+    const first = projectKeys.find(
       (key) => /^[0-9a-f]{32}$/.test(textOf(key.fields, 'public_key')) && (numberOf(key.fields, 'status') ?? 0) === 0,
     );
-    const [first] = usable;
     const number = Number(id);
     const team = moved.teamKey(teams.get(id) ?? '');
     moved.services.set(id, {

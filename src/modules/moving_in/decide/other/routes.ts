@@ -129,22 +129,18 @@ function patternConditions(path: string, pattern: string): Conditions | null {
     .replace(/^\^/, '')
     .replace(/\$$/, '')
     .replace(/^\((?:\?:)?([^()]*)\)$/, '$1');
-  return inner.split('|').reduce<Conditions | null>((conditions, alternative) => {
+  const conditions: Conditions[number][] = [];
+  for (const alternative of inner.split('|')) {
     const text = alternative
       .replaceAll('.*', '*')
       .replaceAll('.+', '*')
       .replaceAll(/\\([.\-/])/g, '$1');
-    if (
-      conditions === null ||
-      /[\\()[\]{}?+^$]/.test(text) ||
-      /(?<!\\)\.(?![*+])/.test(alternative.replaceAll(/\\\./g, ''))
-    )
-      return null;
-    return [
-      ...conditions,
+    if (/[\\()[\]{}?+^$]/.test(text) || /(?<!\\)\.(?![*+])/.test(alternative.replaceAll(/\\\./g, ''))) return null;
+    conditions.push(
       text.includes('*') ? { kind: 'detail', path, matches: text } : { kind: 'detail', path, equals: text },
-    ];
-  }, []);
+    );
+  }
+  return conditions;
 }
 
 /** Adds maintenance for the alerts of one label, or refuses it. */

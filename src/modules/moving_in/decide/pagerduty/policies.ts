@@ -3,6 +3,7 @@ import { momentInFile, nameInFile } from '#modules/moving_in/decide/in_file.ts';
 import type { Moved } from '#modules/moving_in/decide/moved.ts';
 import type { PagerDutyAnswers } from '#modules/moving_in/decide/pagerduty/collect.ts';
 import { instantOf, numberOf, objectOf, objectsOf, type RawObject, textOf } from '#modules/moving_in/decide/raw.ts';
+import { isoOf } from '#kernel/wall_clock.ts';
 
 /** Adds escalation policies. Each delay of PagerDuty counts from the step before, the last one until the repetition. */
 export function addPagerDutyPolicies(moved: Moved, answers: PagerDutyAnswers): void {
@@ -134,12 +135,7 @@ function addMaintenance(moved: Moved, window: RawObject): void {
     return;
   }
   if (to <= moved.since) {
-    moved.ledger.judge(
-      'maintenance',
-      id,
-      'exact',
-      `It ended at ${new Date(to).toISOString()}, so nothing is left to do.`,
-    );
+    moved.ledger.judge('maintenance', id, 'exact', `It ended at ${isoOf(to)}, so nothing is left to do.`);
     return;
   }
   const clock = moved.clock('UTC');

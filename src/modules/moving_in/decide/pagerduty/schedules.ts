@@ -14,6 +14,7 @@ import {
 } from '#modules/moving_in/decide/raw.ts';
 import { renderedWindow } from '#modules/moving_in/decide/rendered_window.ts';
 import type { WeekWindow } from '#modules/moving_in/decide/walk.ts';
+import { isoOf } from '#kernel/wall_clock.ts';
 import { DAY_MS, type ZoneClock } from '#kernel/zone_clock.ts';
 
 /** Adds the schedules of version 2, whose layers PagerDuty lists from the highest to the lowest. */
@@ -129,7 +130,7 @@ function readLayer(moved: Moved, clock: ZoneClock, layer: RawObject, id: string)
     return null;
   }
   if (end !== null && end <= moved.since) {
-    ledger.judge('layer', id, 'exact', `It ended at ${new Date(end).toISOString()}, so it is left out.`);
+    ledger.judge('layer', id, 'exact', `It ended at ${isoOf(end)}, so it is left out.`);
   } else {
     ledger.judge('layer', id, 'exact');
     const shift = shiftOf(layer, clock);

@@ -6,6 +6,7 @@ import { instantOf, numberOf, objectOf, objectsOf, type RawObject, textOf } from
 import { patternOfRecurrence, type Recurrence, walkEvents, weekdayOf } from '#modules/moving_in/decide/recurrence.ts';
 import { renderedWindow } from '#modules/moving_in/decide/rendered_window.ts';
 import { type Duty, layOver, type Stretch } from '#modules/moving_in/decide/timeline.ts';
+import { isoOf, utcMs } from '#kernel/wall_clock.ts';
 import type { ZoneClock } from '#kernel/zone_clock.ts';
 
 /** An event of a rotation, read. */
@@ -129,7 +130,7 @@ function readEvent(
   });
   const isTogether = textOf(strategy, 'type').startsWith('every_member');
   if (until !== null && until <= moved.since)
-    ledger.judge('layer', id, 'exact', `It ended at ${new Date(until).toISOString()}, so it is left out.`);
+    ledger.judge('layer', id, 'exact', `It ended at ${isoOf(until)}, so it is left out.`);
   else ledger.judge('layer', id, 'exact');
   const startWall = clock.wallOf(start);
   const recurrence: Recurrence = {
@@ -197,9 +198,9 @@ function recurrenceRule(value: unknown): Rule | null {
     until:
       until === null
         ? null
-        : Date.UTC(
+        : utcMs(
             Number(until[1]),
-            Number(until[2]) - 1,
+            Number(until[2]),
             Number(until[3]),
             Number(until[4] ?? 23),
             Number(until[5] ?? 59),
@@ -240,7 +241,7 @@ function customShifts(moved: Moved, id: string, answers: PagerDutyAnswers): Read
         : [
             {
               id: textOf(shift, 'id'),
-              name: `shift from ${new Date(from).toISOString()}`,
+              name: `shift from ${isoOf(from)}`,
               from,
               to,
               people,
@@ -261,7 +262,7 @@ function overridesOf(moved: Moved, id: string, answers: PagerDutyAnswers): ReadO
     .flatMap((override) => {
       const [from, to] = [momentOf(override['start_time']), momentOf(override['end_time'])];
       const person = memberOf(moved, objectOf(override['overriding_member']));
-      const name = `${moved.names.get(person) ?? person} from ${from === null ? '' : new Date(from).toISOString()}`;
+      const name = `${moved.names.get(person) ?? person} from ${from === null ? '' : isoOf(from)}`;
       return from === null || to === null
         ? []
         : [{ id: textOf(override, 'id'), name, from, to, people: [person], patterns: null }];
