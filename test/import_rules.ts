@@ -1,6 +1,6 @@
 import type { Import } from '#test/kit/import_graph.ts';
 
-/** What each part may import: other parts, and packages. `*` is any package. */
+/** Parts and packages that each part may import; `*` is any package. */
 const RULES: Record<string, { parts: string[]; packages: string[] }> = {
   kernel: {
     parts: ['kernel'],

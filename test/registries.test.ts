@@ -45,7 +45,7 @@ test('each queue is consumed by one role: pages wait behind nothing that senders
 /** A page or a resource is about one or two kinds of things, each with its list. */
 const NAMED_MAX = 4;
 
-/** What a page of the console asks for says nothing of an action; operations are the declarations themselves. */
+/** Files that name operations without knowing anything of them: first reads of pages, and the declarations themselves. */
 const ASKED_FOR = /^pages\/decide\/\w+_reads\.ts$|\/operations\//;
 
 /** Tables that name operations, and why. */

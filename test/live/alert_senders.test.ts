@@ -65,7 +65,7 @@ describe.skipIf(!canRun)('tools that are pointed here', () => {
     certificates?.remove();
   });
 
-  /** What is true of one alert of each tool, in the order of the tools; at once, as each waits for its own clock. */
+  /** Does the work for each tool, all at once: each waits for its own clock. Results are by tool, in their order. */
   const ofEach = async <Result>(work: (sender: Sender, name: string) => Promise<Result>) =>
     Object.fromEntries(
       await Promise.all([...senders].map(async ([name, sender]) => [name, await work(sender, name)] as const)),

@@ -208,7 +208,7 @@ function seriesOf({ isCounter, isWhole, windowMinutes, series }: RatioCase, plac
   });
 }
 
-/** What the product's aggregation means in PromQL, exactly: windows hold their end and not their beginning. */
+/** Returns the PromQL that means exactly what the product's aggregation does: windows hold their end, not their beginning. */
 function promqlOf({ aggregation, windowMinutes, isCounter }: RatioCase, side: string): string {
   const range = `${side}[${windowMinutes * 60_000 - 1}ms]`;
   switch (aggregation) {

@@ -1,6 +1,6 @@
 import type { Rendering } from '#storage/clickhouse/migrate.ts';
 
-/** What a series has in a period: see `modules/metrics/store/rollup_rows.ts`. */
+/** Sums of a series over a period: see `modules/metrics/store/rollup_rows.ts`. */
 const COLUMNS = `
     service_id UUID,
     metric LowCardinality(String),

@@ -14,7 +14,7 @@ import { type Request, startRecorder } from '#test/live/alerts/recorder.ts';
 export interface AlertedService {
   readonly serviceId: string;
   readonly key: string;
-  /** Where the API is for this tool: a gateway that records. */
+  /** Address that this tool is given: a gateway that records, before the API. */
   readonly url: string;
   /** The same over TLS. */
   readonly secureUrl: string;

@@ -16,7 +16,7 @@ let keyFile: string;
 let double: VendorDouble;
 let slept: number[];
 let said: string[];
-/** What happens while the reading waits. */
+/** Called while the reading waits. */
 let whileAsleep: () => Promise<void>;
 
 beforeEach(async () => {

@@ -5,7 +5,7 @@ import { isAtOrBefore, Temporal } from '#kernel/time.ts';
 
 type Instant = Temporal.Instant;
 
-/** Whom the walk finds on call at a minute, as text; null: nobody. */
+/** People on call at a minute, as text; null for nobody. */
 export type Found = string | null;
 
 const MINUTE_MS = 60_000;
