@@ -86,3 +86,20 @@ test('large bodies of every other protocol are read, or refused in its words', a
   expect((await send('/events', '['.repeat(2_000_000))).status).toBe(400);
   expect((await send('/events', `${'['.repeat(600_000)}${']'.repeat(600_000)}`)).status).toBe(400);
 });
+
+test('an alert whose details are nested more deeply than a program can recurse pages, with its details cut', async () => {
+  const { w, key, send, incidents } = await alertedService();
+  const deep = `${'['.repeat(60_000)}1${']'.repeat(60_000)}`;
+  const event = JSON.stringify({ dedupKey: 'a', title: 'By our own JSON', details: { deep: 0 } });
+  const payload = { summary: 'By PagerDuty', source: 'db-1', severity: 'error', custom_details: { deep: 0 } };
+  const trigger = JSON.stringify({ routing_key: key, event_action: 'trigger', payload });
+  const form = JSON.stringify({ title: 'By a webhook', details: { deep: 0 } });
+  const bodies = { '/events': event, '/pagerduty/v2/enqueue': trigger, [`/webhook/${key}`]: form };
+  for (const [path, body] of Object.entries(bodies)) {
+    expect((await send(path, body.replace('"deep":0', `"deep":${deep}`))).status, path).toBe(202);
+  }
+  const titles = (await incidents()).map(({ title }) => title);
+  expect(titles.toSorted()).toEqual(['By PagerDuty', 'By a webhook', 'By our own JSON']);
+  await w.runUntilIdle();
+  expect(w.phone.messages.length).toBeGreaterThan(0);
+});

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { shrinkJson } from '#modules/alerts/decide/shrink_json.ts';
+import { cutDepth, shrinkJson } from '#modules/alerts/decide/shrink_json.ts';
 
 test('what fits stays as it is', () => {
   const value = { title: 'Disk full', details: { hosts: ['a', 'b'], n: 1, none: null } };
@@ -26,6 +26,14 @@ test('deep nesting ends', () => {
   let value: unknown = 1;
   for (let depth = 0; depth < 5_000; depth += 1) value = [value];
   expect(JSON.stringify(shrinkJson(value, 1_000)).length).toBeLessThan(100);
+});
+
+test('only what is nested more than 40 deep is cut', () => {
+  const nested = (levels: number): unknown => (levels === 0 ? 'end' : { a: [nested(levels - 1)] });
+  expect(cutDepth(nested(20))).toEqual(nested(20));
+  expect(JSON.stringify(cutDepth({ ...(nested(21) as object), b: 1 }))).toMatch(/"a":\["…"\]\}.*"b":1\}$/);
+  const deep: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+  expect(JSON.stringify(cutDepth(deep))).toBe(`${'['.repeat(40)}"…"${']'.repeat(40)}`);
 });
 
 test('whatever the value, the result is JSON of about the size that was asked for', () => {

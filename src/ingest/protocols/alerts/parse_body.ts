@@ -1,11 +1,12 @@
 import type { AppError } from '#kernel/errors.ts';
 import { invalidInput } from '#kernel/errors.ts';
+import { cutDepth } from '#modules/alerts/decide/shrink_json.ts';
 
 const NO_JSON = 'the body is no JSON';
 
 /**
  * The JSON of a body, whatever its content type says: some tools call it a form, and some send it in the field `data` of
- * one. Throws `invalid_input` for anything else.
+ * one. What is nested more than 40 deep is cut, so that no alert is refused for it. Throws `invalid_input` for anything else.
  */
 export function parseSentJson(bytes: Buffer, contentType: string | undefined): unknown {
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
@@ -13,7 +14,7 @@ export function parseSentJson(bytes: Buffer, contentType: string | undefined): u
   const boundary = /^multipart\/form-data;.*boundary="?([^";]{1,200})"?/i.exec(contentType ?? '')?.[1];
   const json = boundary === undefined ? text : partNamed(text, boundary, 'data');
   try {
-    return JSON.parse(json) as unknown;
+    return cutDepth(JSON.parse(json));
   } catch (error) {
     const field = /^application\/x-www-form-urlencoded/i.test(contentType ?? '') ? fieldOfForm(text) : null;
     if (field !== null) return parsedOr(field, error);
@@ -23,7 +24,7 @@ export function parseSentJson(bytes: Buffer, contentType: string | undefined): u
 
 function parsedOr(text: string, cause: unknown): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return cutDepth(JSON.parse(text));
   } catch {
     throw notJson(NO_JSON, cause);
   }

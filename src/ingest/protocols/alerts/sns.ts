@@ -1,3 +1,4 @@
+import { cutDepth } from '#modules/alerts/decide/shrink_json.ts';
 import { verify, X509Certificate } from 'node:crypto';
 
 import { WEBHOOK_TEMPLATES } from '#modules/alerts/decide/mapping.ts';
@@ -152,7 +153,7 @@ function alarmOf(message: JsonRecord): JsonRecord {
 
 function parsed(text: string): JsonRecord | null {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = cutDepth(JSON.parse(text));
     return isRecord(value) ? value : null;
   } catch {
     return null;

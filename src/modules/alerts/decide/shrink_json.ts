@@ -1,4 +1,6 @@
 const DEPTH_MAX = 40;
+/** Stands for what is nested more deeply. */
+const TOO_DEEP = '…';
 
 /** A value that fits, and about how many characters of JSON it takes. */
 interface Shrunk {
@@ -20,7 +22,7 @@ function shrink(value: unknown, room: number, depth: number): Shrunk {
     return { value: text, size: text.length + 2 };
   }
   if (typeof value !== 'object' || value === null) return { value, size: 8 };
-  if (depth >= DEPTH_MAX) return { value: null, size: 4 };
+  if (depth >= DEPTH_MAX) return { value: TOO_DEEP, size: 4 };
   return Array.isArray(value) ? shrinkList(value, room, depth) : shrinkRecord({ ...value }, room, depth);
 }
 
@@ -51,6 +53,23 @@ function shrinkRecord(record: Readonly<Record<string, unknown>>, room: number, d
   }
   const inOrder = entries.filter(([name]) => kept.has(name)).map(([name]) => [name, kept.get(name)]);
   return { value: Object.fromEntries(inOrder) as unknown, size };
+}
+
+/** Returns a JSON value in which nothing is nested more than 40 deep, so that whatever reads or writes it may recurse. */
+export function cutDepth(value: unknown): unknown {
+  return isDeeperThan(value, DEPTH_MAX) ? cutBelow(value, DEPTH_MAX) : value;
+}
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
+}
+
+function cutBelow(value: unknown, levels: number): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (levels === 0) return TOO_DEEP;
+  if (Array.isArray(value)) return value.map((inner) => cutBelow(inner, levels - 1));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, cutBelow(inner, levels - 1)]));
 }
 
 const SHORT_LENGTH_MAX = 2_000;
