@@ -74,6 +74,18 @@ people:
     expect(meaningFaultsOf(text)[0]).toContain('people[1].email');
   });
 
+  test('has no step that names a schedule of another team', () => {
+    const text = `
+version: 1
+teams: [{ key: a, name: A }, { key: b, name: B }]
+schedules: [{ key: nights, team: b, name: Nights, timezone: UTC, layers: [{ name: N, rotation: { every: 1, unit: weeks }, turns: [], startsAt: 2027-01-04T00:00 }] }]
+policies: [{ key: p, team: a, name: P, steps: [{ afterMinutes: 0, channels: [sms], schedules: [nights] }] }]
+`;
+    expect(meaningFaultsOf(text)).toContain(
+      'policies[0].steps[0].schedules[0]: is a schedule of another team; let the step go to a policy of "b"',
+    );
+  });
+
   test('has no policies that come back to themselves', () => {
     const policy = (key: string, next: string) =>
       `  - { key: ${key}, team: a, name: ${key}, steps: [{ afterMinutes: 0, channels: [sms], policy: ${next} }] }\n`;

@@ -1,8 +1,12 @@
+import { expect } from 'vitest';
+
 import type { MovedItem } from '#modules/moving_in/decide/ledger.ts';
 import type { RawDocument } from '#modules/moving_in/decide/raw.ts';
 import { finish, type MoveInReport } from '#modules/moving_in/decide/report.ts';
 import { MOVE_IN_TOOLS } from '#modules/moving_in/decide/tools.ts';
-import type { ConfigurationFile, ScheduleInFile } from '#modules/configuration/decide/file.ts';
+import { ConfigurationFile, type ScheduleInFile } from '#modules/configuration/decide/file.ts';
+import { resourcesOfFile } from '#modules/configuration/decide/resources_of_file.ts';
+import { findFaults } from '#kernel/input_faults.ts';
 import { ourShifts } from '#modules/moving_in/decide/our_shifts.ts';
 import { ZoneClock } from '#kernel/zone_clock.ts';
 
@@ -20,7 +24,12 @@ export function read(tool: string, documents: readonly RawDocument[], proofFrom:
     proofFrom: proofFrom === null ? null : Date.parse(`${proofFrom}T00:00:00Z`),
   });
   if (moved === null) throw new Error(`nothing of ${tool} was read`);
-  return finish(moved);
+  const result = finish(moved);
+  // Whatever was read, "tocsin config" takes the file.
+  expect([...findFaults(ConfigurationFile, result.file), ...resourcesOfFile(result.file, () => false).faults]).toEqual(
+    [],
+  );
+  return result;
 }
 
 /** Names of those on call at an instant by the file, in order; `nobody` when nobody is. */

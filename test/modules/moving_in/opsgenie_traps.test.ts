@@ -26,6 +26,34 @@ describe('Opsgenie', () => {
     expect(result.file.policies![0]!.steps.map(({ afterMinutes }) => afterMinutes)).toEqual([0, 5, 15]);
   });
 
+  test('pages a schedule of another team, and whatever one step cannot name, by steps of their own', () => {
+    const teams = ['day', 'night'].map((id) => ({
+      path: `v2-teams-${id}.json`,
+      value: { data: { id, name: id, members: [{ user: { id: 'bo' } }] } },
+    }));
+    const nights = opsgenieSchedule([rotation({ participants: [{ type: 'user', id: 'bo' }] })]);
+    Object.assign((nights.value as { data: object }).data, { ownerTeam: { id: 'night', name: 'night' } });
+    const to = (type: string, id: string) => ({ delay: { timeAmount: 0 }, recipient: { type, id } });
+    const id = 'ogsched';
+    const rules = [to('schedule', id), to('user', 'ada'), to('team', 'day'), to('team', 'night')];
+    const escalation = {
+      path: 'v2-escalations.json',
+      value: { data: [{ id: 'esc', name: 'Escalation', ownerTeam: { id: 'day', name: 'day' }, rules }] },
+    };
+    const result = read('opsgenie', [opsgenieUsers, ...teams, nights, escalation]);
+    const [standIn, policy] = result.file.policies!.toSorted((a, b) => b.key.length - a.key.length);
+    expect(standIn).toMatchObject({ team: 'opsgenie-night', steps: [{ schedules: [`opsgenie-${id}`] }] });
+    expect(policy).toMatchObject({
+      team: 'opsgenie-day',
+      steps: [
+        { afterMinutes: 0, people: ['opsgenie-ada'], teams: ['opsgenie-day'] },
+        { afterMinutes: 0, teams: ['opsgenie-night'] },
+        { afterMinutes: 0, policy: standIn!.key },
+      ],
+    });
+    expect(item(result, 'policy', 'esc')).toMatchObject({ verdict: 'compiled' });
+  });
+
   test('lets participants be teams, escalations or nobody, and repeat', () => {
     const team = {
       path: 'v2-teams-night.json',

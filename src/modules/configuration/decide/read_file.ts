@@ -122,6 +122,7 @@ function toFault(error: YAMLError, lines: LineCounter): FaultOfFile {
 function sentenceOf({ code, message }: YAMLError): string {
   if (code === 'BAD_INDENT') return 'the indentation does not fit';
   if (code === 'TAB_AS_INDENT') return 'a tab indents; use spaces';
+  if (code === 'RESOURCE_EXHAUSTION') return 'it is nested too deeply';
   return (message.split('\n')[0] ?? '').slice(0, 120);
 }
 

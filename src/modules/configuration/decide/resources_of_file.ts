@@ -50,6 +50,7 @@ class FileReader {
   readonly #faults: Fault[] = [];
   readonly #resources: WantedResource[] = [];
   readonly #keys = new Map<Section, ReadonlySet<string>>();
+  #teamsOfSchedules: ReadonlyMap<string, string> | undefined;
 
   constructor(file: ConfigurationFile, isKnownKey: IsKnownKey) {
     this.#file = file;
@@ -185,11 +186,22 @@ class FileReader {
       const path = `policies[${index}]`;
       this.#refer('team', policy.team, `${path}.team`);
       const { fields, faults, named } = readPolicy(policy, path);
-      for (const { kind, key, path: place } of named) this.#refer(kind, key, place);
+      for (const { kind, key, path: place } of named) {
+        this.#refer(kind, key, place);
+        if (kind === 'schedule') this.#refuseOfAnotherTeam(policy.team, key, place);
+      }
       this.#faults.push(...faults);
       return { kind: 'policy', key: policy.key, path, fields };
     });
     for (const policy of inOrderOfNeed(read)) this.#resources.push(policy);
+  }
+
+  /** Refuses a step that names a schedule of another team, before anything is written. */
+  #refuseOfAnotherTeam(team: string, key: string, path: string): void {
+    this.#teamsOfSchedules ??= new Map(this.#file.schedules?.map((schedule) => [schedule.key, schedule.team]));
+    const other = this.#teamsOfSchedules.get(key) ?? team;
+    if (other === team) return;
+    this.#refuse(path, `is a schedule of another team; let the step go to a policy of ${JSON.stringify(other)}`);
   }
 
   #readServices(): void {

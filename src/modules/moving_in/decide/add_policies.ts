@@ -28,7 +28,7 @@ export interface ReadPolicy {
 }
 
 const REPEATS_MAX = 9;
-const PAUSE_MAX = 10_080;
+const PAUSE_MAX = 1_440;
 const STEPS_MAX = 100;
 
 /** Adds policies to the file; those of schedules must be there. A loop of policies is cut where it closes. */
@@ -45,7 +45,8 @@ function addPolicy(moved: Moved, policy: ReadPolicy, loops: ReadonlySet<string>,
   const { id, name } = policy;
   const losses = [...(policy.losses ?? [])];
   const todos: string[] = [];
-  const byMinute = new Map<number, StepInFile>();
+  const byMinute = new Map<number, ReadTarget[]>();
+  const team = moved.teamKeyFor(policy.teamIds);
   for (const { afterMinutes, targets, losses: own } of policy.steps) {
     losses.push(...(own ?? []));
     const reached = targets.filter((target) => {
@@ -53,9 +54,15 @@ function addPolicy(moved: Moved, policy: ReadPolicy, loops: ReadonlySet<string>,
       if (missing !== null) losses.push(missing);
       return missing === null;
     });
-    if (reached.length > 0) addTargets(moved, byMinute, afterMinutes, reached);
+    const minute = Math.max(0, Math.round(afterMinutes));
+    if (reached.length > 0) byMinute.set(minute, [...(byMinute.get(minute) ?? []), ...reached]);
   }
-  const steps = [...byMinute.values()].toSorted((a, b) => a.afterMinutes - b.afterMinutes);
+  const minutes = [...byMinute].toSorted(([a], [b]) => a - b);
+  const steps = minutes.flatMap(([minute, targets]) => stepsOf(moved, team, minute, targets));
+  const foreign = minutes.flatMap(([, targets]) => targets.filter((target) => isOfAnotherTeam(moved, team, target)));
+  for (const name of new Set(foreign.map((target) => target.name || target.id))) {
+    losses.push(`The schedule ${name} belongs to another team; a policy of that team pages who is on call in it.`);
+  }
   if (steps.length === 0) {
     const reason = policy.steps.length === 0 ? 'It has no steps.' : 'None of its steps reaches anybody.';
     moved.ledger.judge(
@@ -75,11 +82,16 @@ function addPolicy(moved: Moved, policy: ReadPolicy, loops: ReadonlySet<string>,
   if (repeat !== null && repeat.times > REPEATS_MAX) {
     losses.push(`It repeats ${repeat.times} times there, and ${REPEATS_MAX} times here, the most there is.`);
   }
+  if (repeat !== null && repeat.pauseMinutes > PAUSE_MAX) {
+    losses.push(
+      `It repeats after ${repeat.pauseMinutes} minutes there, and after ${PAUSE_MAX} here, the most there is.`,
+    );
+  }
   const teamId = moved.teamFor(policy.teamIds);
   for (const step of steps) for (const person of step.people ?? []) moved.join(teamId, person);
   moved.policies.set(id, {
     key: moved.key(id),
-    team: moved.teamKeyFor(policy.teamIds),
+    team,
     name: nameInFile(name, id),
     steps,
     ...(repeat !== null && {
@@ -119,38 +131,57 @@ function missingReason(
   }
 }
 
-function addTargets(
-  moved: Moved,
-  byMinute: Map<number, StepInFile>,
-  minute: number,
-  targets: readonly ReadTarget[],
-): void {
-  const afterMinutes = Math.max(0, Math.round(minute));
-  const idsOf = (kind: ReadTarget['kind']): string[] =>
-    targets.filter((target) => target.kind === kind).map(({ id }) => id);
-  const people = idsOf('user').flatMap((id) => moved.person(id) ?? []);
-  const policies = idsOf('policy');
-  let at = afterMinutes;
-  for (const [index, policy] of [...policies.slice(0, 1), ...policies.slice(1)].entries()) {
-    if (index > 0 || byMinute.get(at)?.policy !== undefined) at += 1;
-    byMinute.set(at, {
-      ...(byMinute.get(at) ?? { afterMinutes: at, channels: [...CHANNELS] }),
-      policy: moved.key(policy),
-    });
-  }
-  const step = byMinute.get(afterMinutes) ?? { afterMinutes, channels: [...CHANNELS] };
-  const lists = {
-    people: [...(step.people ?? []), ...people],
-    schedules: [...(step.schedules ?? []), ...idsOf('schedule').map((id) => moved.key(id))],
-    next: [...(step.next ?? []), ...idsOf('next').map((id) => moved.key(id))],
-    teams: [...(step.teams ?? []), ...idsOf('team').flatMap((id) => moved.teamKey(id) ?? [])],
+/**
+ * Returns the steps that reach the targets at one minute. One step names people, schedules and one team; a policy, people whose
+ * turn is next, a further team and a schedule of another team each need a step of their own.
+ */
+function stepsOf(moved: Moved, team: string, afterMinutes: number, targets: readonly ReadTarget[]): StepInFile[] {
+  const step = { afterMinutes, channels: [...CHANNELS] };
+  const own = targets.filter((target) => !isOfAnotherTeam(moved, team, target));
+  const keysOf = (kind: ReadTarget['kind'], keyOf: (id: string) => string | null): string[] => [
+    ...new Set(own.flatMap((target) => (target.kind === kind ? (keyOf(target.id) ?? []) : []))),
+  ];
+  const key = (id: string) => moved.key(id);
+  const people = keysOf('user', (id) => moved.person(id));
+  const schedules = keysOf('schedule', key);
+  const [first, ...furtherTeams] = keysOf('team', (id) => moved.teamKey(id));
+  const next = keysOf('next', key);
+  const policies = [
+    ...keysOf('policy', key),
+    ...targets.filter((target) => isOfAnotherTeam(moved, team, target)).map((target) => standInFor(moved, target)),
+  ];
+  const named = {
+    ...(people.length > 0 && { people }),
+    ...(schedules.length > 0 && { schedules }),
+    ...(first !== undefined && { teams: [first] }),
   };
-  byMinute.set(afterMinutes, {
-    ...step,
-    ...Object.fromEntries(
-      Object.entries(lists).flatMap(([name, keys]) => (keys.length > 0 ? [[name, [...new Set(keys)]]] : [])),
-    ),
-  });
+  return [
+    ...(Object.keys(named).length > 0 ? [{ ...step, ...named }] : []),
+    ...(next.length > 0 ? [{ ...step, next }] : []),
+    ...furtherTeams.map((further) => ({ ...step, teams: [further] })),
+    ...[...new Set(policies)].map((policy) => ({ ...step, policy })),
+  ];
+}
+
+function isOfAnotherTeam(moved: Moved, team: string, { kind, id }: ReadTarget): boolean {
+  const schedule = kind === 'schedule' || kind === 'next' ? moved.schedules.get(id) : undefined;
+  return schedule !== undefined && schedule.team !== team;
+}
+
+/** Returns the policy that pages who is on call, or next, in a schedule of another team; made when first needed. */
+function standInFor(moved: Moved, { kind, id }: ReadTarget): string {
+  const schedule = moved.schedules.get(id);
+  if (schedule === undefined) throw new Error(`the schedule ${id} is named and not there`);
+  const ownId = `${id} ${kind}`;
+  const part = kind === 'next' ? { next: [schedule.key] } : { schedules: [schedule.key] };
+  const stored = moved.policies.get(ownId) ?? {
+    key: moved.key(`page-${kind === 'next' ? 'next-' : ''}${id}`),
+    team: schedule.team,
+    name: nameInFile(`${schedule.name}: who is ${kind === 'next' ? 'next' : 'on call'}`, id),
+    steps: [{ afterMinutes: 0, channels: [...CHANNELS], ...part }],
+  };
+  moved.policies.set(ownId, stored);
+  return stored.key;
 }
 
 /** Returns the links, as "policy target", that close a loop of policies. */

@@ -32,7 +32,8 @@ export function ruleOfExpression(expr: string): MetricRule | NoRule {
   const losses = others.length > 0 ? ['Its further conditions are not kept, so it opens incidents more often.'] : [];
   const measured = measuredBy(unwrapped((match[1] ?? '').trim()), comparator.startsWith('<'));
   if ('because' in measured) return measured;
-  return { ...measured, comparator, threshold: threshold * measured.scale, losses: [...losses, ...measured.losses] };
+  const { scale, ...judged } = measured;
+  return { ...judged, comparator, threshold: threshold * scale, losses: [...losses, ...measured.losses] };
 }
 
 function comparatorOf(text: string): MetricRule['comparator'] {
