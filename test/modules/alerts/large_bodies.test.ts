@@ -98,7 +98,7 @@ test('an alert whose details are nested more deeply than a program can recurse p
   for (const [path, body] of Object.entries(bodies)) {
     expect((await send(path, body.replace('"deep":0', `"deep":${deep}`))).status, path).toBe(202);
   }
-  const titles = (await incidents()).map(({ title }) => title);
+  const titles = (await incidents()).map(({ title }): string => title);
   expect(titles.toSorted()).toEqual(['By PagerDuty', 'By a webhook', 'By our own JSON']);
   await w.runUntilIdle();
   expect(w.phone.messages.length).toBeGreaterThan(0);
