@@ -9,7 +9,7 @@ import { BY_NODE, ON_EMBEDDED_STORES } from '#test/kit/vitest_options.ts';
 /** They are compiled, replace modules, or set what a process has once: each has a process of its own. */
 const APART = [
   'test/console/**/*.test.tsx',
-  'test/console/api/{data_of_page,exceptions,http,live,reads}.test.ts',
+  'test/console/api/{exceptions,http,initial_data,live,reads}.test.ts',
   'test/console/components/{double_tap_guard,forms/draft_store,use_close_on_back}.test.ts',
   'test/console/pages/me/push.test.ts',
   'test/console/{query_client,shell/navigation}.test.ts',

@@ -21,7 +21,7 @@ interface PeriodicRuntime {
   /** The id of this process. */
   readonly holder: Id<'job'>;
   /** Decides which process checks for due work. */
-  readonly sharing: Pick<Sharing, 'hasTurn'>;
+  readonly sharing: Pick<Sharing, 'isLeader'>;
 }
 
 /**
@@ -39,7 +39,7 @@ const CHECK_MS = 1_000;
 export function startPeriodic(runtime: PeriodicRuntime, works: readonly Periodic[]): Ticker {
   const running = new Map<string, Promise<void>>();
   const checking = startTicker(CHECK_MS, async () => {
-    if (!runtime.sharing.hasTurn(CHECK_MS)) return;
+    if (!runtime.sharing.isLeader(CHECK_MS)) return;
     const idle = works.filter(({ name }) => !running.has(name));
     for (const work of await listDue(runtime, idle)) {
       const done = runIfDue(runtime, work).finally(() => running.delete(work.name));

@@ -57,7 +57,7 @@ export function runRole(foundation: Foundation, role: Role): RunningRole {
   const tickers: Ticker[] = role.ticks.map(({ name, everyMs, run }) =>
     startTicker(everyMs, async () => {
       try {
-        if (sharing.hasTurn(everyMs)) await run();
+        if (sharing.isLeader(everyMs)) await run();
       } catch (error) {
         log.warn({ tick: name, err: error }, 'a tick failed; the next one tries again');
       }

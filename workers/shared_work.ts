@@ -31,7 +31,7 @@ export interface Sharing extends Ticker {
    * Whether this process is to do now what one of the role does every so often: in each period it is another's turn. A
    * process that is alone, or knows of no other yet, always is.
    */
-  hasTurn(everyMs: number): boolean;
+  isLeader(everyMs: number): boolean;
 }
 
 const RENEW_MS = 1_000;
@@ -67,7 +67,7 @@ export function startSharing(runtime: SharingRuntime, role: string, works: reado
     }
   });
   return {
-    hasTurn: (everyMs) => {
+    isLeader: (everyMs) => {
       const period = Math.floor(clock.now().epochMilliseconds / everyMs);
       return ofRole.length === 1 || ownerOf(period % PARTS, ofRole) === holder;
     },

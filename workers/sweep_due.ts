@@ -3,7 +3,7 @@ import { type DeliveryRuntime, sendNotification } from '#modules/incidents/pagin
 import type { DueStep } from '#modules/incidents/store/step_timer_store.ts';
 import type { DueMessage } from '#modules/notifications/store/delivery_store.ts';
 import { storesOf } from '#modules/stores.ts';
-import { OrganizationRunner } from '#workers/organization_runner.ts';
+import { PerOrganizationQueue } from '#workers/per_organization_queue.ts';
 
 type SweepingRuntime = EscalationRuntime & DeliveryRuntime;
 
@@ -31,11 +31,11 @@ export interface Sweep {
  */
 export function openSweep(runtime: SweepingRuntime, graceMs = GRACE_MS): Sweep {
   const { log } = runtime;
-  const steps = new OrganizationRunner<DueStep>(
+  const steps = new PerOrganizationQueue<DueStep>(
     ({ incidentId, stepIndex }) => fireStep(runtime, incidentId, stepIndex),
     log,
   );
-  const messages = new OrganizationRunner<DueMessage>(({ id }) => sendNotification(runtime, id), log);
+  const messages = new PerOrganizationQueue<DueMessage>(({ id }) => sendNotification(runtime, id), log);
   const overdue = () => runtime.clock.now().subtract({ milliseconds: graceMs });
   const stores = () => storesOf(runtime.db.session());
   return {

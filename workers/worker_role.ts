@@ -8,7 +8,7 @@ import { compose, type AppContext } from '#entry/compose.ts';
 import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
 import { countExceptions } from '#modules/exceptions/count_exceptions.ts';
-import { learnSpikes } from '#modules/exceptions/learn_spikes.ts';
+import { learnSpikeBaseline } from '#modules/exceptions/learn_spike_baseline.ts';
 import { retrySetAside } from '#modules/exceptions/retry_set_aside.ts';
 import { endSilentAlerts } from '#modules/alerts/end_silent_alerts.ts';
 import { applyGroupRates } from '#modules/rules/apply_group_rates.ts';
@@ -189,7 +189,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       { name: 'end_shadow_incidents', everySeconds: 10, run: () => endShadowIncidents(runtime) },
       { name: 'apply_group_rates', everySeconds: 10, run: () => applyGroupRates(runtime) },
       { name: 'count_exceptions', everySeconds: 2, run: () => countExceptions(runtime) },
-      { name: 'learn_spikes', everySeconds: 60, run: () => learnSpikes(runtime) },
+      { name: 'learn_spikes', everySeconds: 60, run: () => learnSpikeBaseline(runtime) },
       { name: 'enforce_retention', everySeconds: 600, run: () => enforceRetention(runtime) },
       { name: 'roll_up_points', everySeconds: 60, run: () => rollUpPoints(runtime) },
       { name: 'retry_set_aside', everySeconds: 300, run: () => retrySetAside(grouping) },
@@ -201,7 +201,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       { name: 'forget_sign_ins', everySeconds: 3_600, run: () => pruneSignIns(runtime) },
     ],
     ticks: [
-      { name: 'wake_overdue', everyMs: OVERDUE_MS, run: () => context.queue.wakeOverdue() },
+      { name: 'wake_overdue', everyMs: OVERDUE_MS, run: () => context.queue.requeueStale() },
       { name: 'publish_outbox', everyMs: OUTBOX_MS, run: () => context.outbox.publishAll() },
     ],
   };

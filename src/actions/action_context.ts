@@ -89,7 +89,7 @@ export interface ActionContext extends OperationContext {
    * Runs an action of the contract in the transaction of this change, for the same caller and with their permissions,
    * because they approve a proposal. It is audited under its own name, with the agent that proposed it.
    */
-  carryOut(name: string, input: unknown, proposal: ThroughProposal): Promise<unknown>;
+  runApproved(name: string, input: unknown, proposal: ThroughProposal): Promise<unknown>;
   /** Records for the audit log that credentials of `target` are in the result. */
   recordCredentialRead(target: string): void;
 }

@@ -51,4 +51,4 @@ export function nullable<Schema extends TSchema>(schema: Schema) {
 export const SafeInteger = Type.Integer({ minimum: -Number.MAX_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
 
 /** The closed object of a body: a property that is not listed is invalid input. */
-export const CLOSED = { additionalProperties: false } as const;
+export const STRICT = { additionalProperties: false } as const;

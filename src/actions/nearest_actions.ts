@@ -104,7 +104,7 @@ function misspeltVerb(word: string): string | undefined {
 
 /** Returns a score from 0 to 1: the same verb counts a third, the same things the rest. */
 function scoreOf(asked: readonly string[], action: AnyAction): number {
-  const also = (action.alsoCalled ?? []).map((other) => likeness(asked, wordsOf(other)) * 0.98);
+  const also = (action.aliases ?? []).map((other) => likeness(asked, wordsOf(other)) * 0.98);
   const [verb = '', ...things] = wordsOf(action.name);
   const isVerb = asked.some((word) => word === verb || alike(word, verb) > 0.7);
   const isLike = VERBS.some((one) => one.verb === verb && asked.some((word) => one.others.includes(word)));

@@ -167,7 +167,7 @@ async function change(
       record: (made) => {
         if (!isDeepStrictEqual(made.before, made.after)) changes.push({ ...made, action: name, actor });
       },
-      async carryOut(name, input, proposal) {
+      async runApproved(name, input, proposal) {
         const approved = getAction(name);
         const { actor } = caller;
         if (actor.kind !== 'user') throw new AppError('forbidden', 'only a person approves what an agent proposes');
@@ -227,7 +227,7 @@ function readContextOf(runtime: ActionRuntime, session: Session, caller: Caller,
       throw new Error('a read action enqueues nothing');
     },
     checkCall,
-    carryOut: () => {
+    runApproved: () => {
       throw new Error('a read action carries nothing out');
     },
   };

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { READS_MAX } from '#modules/pages/decide/limits.ts';
 import type { AnyOperation } from '#actions/action_context.ts';
 import { checkInput } from '#actions/check_input.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { type ActionRuntime, requirePermission, runAction } from '#actions/run_action.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
@@ -20,12 +20,12 @@ export const READS_INPUT = Type.Object(
           action: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }),
           input: Type.Record(Type.String(), Type.Unknown()),
         },
-        CLOSED,
+        STRICT,
       ),
       { minItems: 1, maxItems: READS_MAX },
     ),
   },
-  CLOSED,
+  STRICT,
 );
 
 type Outcome = { readonly result: unknown } | { readonly error: unknown };

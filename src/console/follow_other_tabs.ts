@@ -1,7 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import type { AnyRouter } from '@tanstack/react-router';
 
-import { dropDataOfPage } from '#console/api/data_of_page.ts';
+import { dropDataOfPage } from '#console/api/initial_data.ts';
 import { addressOf } from '#console/api/http.ts';
 import { onChangeInOtherTab } from '#console/api/other_tabs.ts';
 import { sessionQuery } from '#console/api/session.ts';

@@ -4,7 +4,7 @@ import { MONITORS_MAX, NEW_MONITORS_AN_HOUR_MAX } from '#modules/monitors/decide
 import type { Owner } from '#ingest/intake.ts';
 import type { SentCheckIn } from '#ingest/protocols/sentry/check_ins.ts';
 import { Replayer } from '#ingest/replayer.ts';
-import type { SideRecorder } from '#ingest/side_recorder.ts';
+import type { TelemetryRecorder } from '#ingest/telemetry_recorder.ts';
 import { Spool } from '#ingest/spool.ts';
 import { AppError, isUnavailable } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
@@ -20,7 +20,7 @@ interface CheckInOptions {
   /** Folder in which check-ins wait while the database is unavailable. */
   readonly spoolFolder: string;
   /** Counts what is not taken. */
-  readonly beside: Pick<SideRecorder, 'count'>;
+  readonly beside: Pick<TelemetryRecorder, 'count'>;
 }
 
 const SPOOL_BYTES_MAX = 16 * 1024 * 1024;

@@ -66,7 +66,7 @@ export interface Action<
    */
   readonly guidance?: string;
   /** Hint for a model after `conflict`; absent: read the state and decide again. */
-  readonly afterConflict?: string;
+  readonly conflictHint?: string;
   /** Objects in its result for an empty input, by kind: callers take ids from it, and names are looked up in it. */
   readonly lists?: { readonly [Of in Kind]?: (result: Static<Result>) => readonly ListedThing[] };
   /**
@@ -80,7 +80,7 @@ export interface Action<
    */
   readonly digest?: (result: Static<Result>) => object;
   /** Other names by which callers ask for this action, such as `list_alerts`. */
-  readonly alsoCalled?: readonly string[];
+  readonly aliases?: readonly string[];
   /** Result of the example. */
   readonly exampleResult: Static<Result>;
 }
@@ -111,7 +111,7 @@ export interface ConsoleOperation<
   /** Set for a tool of the endpoint of responders: only agents use it, and the console does not. */
   readonly isForResponders?: true;
   /** Set for an operation that keeps or gives back what an agent has, so a cap on changes must not block it. */
-  readonly isBeyondCap?: true;
+  readonly isExemptFromCap?: true;
   /** Media types of the file that it answers with, a `FileAnswer`; it can then be asked for with GET. */
   readonly sends?: readonly string[];
 }

@@ -2,7 +2,7 @@ import type { ValuesOf } from '#kernel/config.ts';
 import { limit, optional } from '#kernel/limit_setting.ts';
 import { LONG_WORK_LIMITS } from '#kernel/threads/long_work_limits.ts';
 
-const CLOSED = 'the connection is closed';
+const STRICT = 'the connection is closed';
 const WAIT = '429';
 
 /** Limits on the resources of a process for all callers, with and without a valid key. */
@@ -27,7 +27,7 @@ const OF_PROCESS = {
     purpose: 'requests of one connection that wait for their answers at a time',
     fallback: 20,
     maximum: 10_000,
-    reached: CLOSED,
+    reached: STRICT,
   }),
   headSeconds: limit({
     variable: 'LIMIT_HEAD_SECONDS',
@@ -74,7 +74,7 @@ const OF_PROCESS = {
     purpose: 'bytes of a body that are still read after its request was refused',
     fallback: 1_024,
     unit: 'KiB',
-    reached: CLOSED,
+    reached: STRICT,
   }),
   portConnectionsMax: limit({
     variable: 'LIMIT_GRPC_CONNECTIONS',
@@ -97,7 +97,7 @@ const OF_PROCESS = {
     fallback: 30,
     unit: 's',
     maximum: 3_600,
-    reached: CLOSED,
+    reached: STRICT,
   }),
   portKilobytesWithoutKey: limit({
     variable: 'LIMIT_GRPC_KILOBYTES_WITHOUT_KEY',
@@ -105,7 +105,7 @@ const OF_PROCESS = {
     fallback: 128,
     unit: 'KiB',
     minimum: 65,
-    reached: CLOSED,
+    reached: STRICT,
   }),
   bodiesMegabytes: limit({
     variable: 'LIMIT_BODIES_MEGABYTES',

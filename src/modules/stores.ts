@@ -58,7 +58,7 @@ import { ObjectNameReader } from '#modules/agents/store/object_name_reader.ts';
 import { HolidayCalendarStore } from '#modules/schedules/store/holiday_calendar_store.ts';
 import { OnCallReader } from '#modules/schedules/store/on_call_reader.ts';
 import { OwnCalendarStore } from '#modules/schedules/store/own_calendar_store.ts';
-import { PagerSignsReader } from '#modules/notifications/store/pager_signs_reader.ts';
+import { PagerSignsReader } from '#modules/notifications/store/pager_heartbeat_reader.ts';
 import { OutboxStore } from '#storage/postgres/outbox_store.ts';
 import { PasswordResetStore } from '#modules/accounts/store/password_reset_store.ts';
 import { PeopleStore } from '#modules/accounts/store/people_store.ts';

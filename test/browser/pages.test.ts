@@ -3,7 +3,7 @@ import { createServer, request } from 'node:http';
 import type { Request } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { FIRST_READS, type FirstRead } from '#modules/pages/decide/first_reads.ts';
+import { PREFETCHED, type FirstRead } from '#modules/pages/decide/first_reads.ts';
 import { PAGES } from '#modules/pages/decide/pages.ts';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { openConsole } from '#test/browser/console_world.ts';
@@ -55,7 +55,7 @@ inBrowser('every page', () => {
     const context = first.context();
     await first.close();
     const again: string[] = [];
-    for (const [name, readsOf] of Object.entries(FIRST_READS)) {
+    for (const [name, readsOf] of Object.entries(PREFETCHED)) {
       const id = idOf[name] ?? '';
       const held = new Set(readsOf(id).map(({ action, input }) => JSON.stringify([action, input])));
       const asked: string[] = [];

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { KINDS_OF_TABLES, type Row } from '#entry/transfer/check_row.ts';
-import { EVENT_FILES, LEFT_OUT, ORGANIZATION_TABLES } from '#entry/transfer/organization_tables.ts';
+import { EVENT_FILES, NOT_EXPORTED, ORGANIZATION_TABLES } from '#entry/transfer/organization_tables.ts';
 import type { TableColumn } from '#entry/transfer/table_columns.ts';
 import { type Kind, newId } from '#kernel/ids.ts';
 
@@ -171,7 +171,7 @@ export function writeFolder(folder: string, rows: Rows, migrations: readonly str
     organizationName: 'Made',
     postgresMigrations: migrations,
     files,
-    leftOut: LEFT_OUT,
+    leftOut: NOT_EXPORTED,
   };
   writeFileSync(path.join(folder, 'organization.json'), JSON.stringify(manifest));
 }

@@ -6,5 +6,5 @@ export const MEASURING_FILES: readonly string[] = [
   'test/entry/http/ingest_hostile_bodies.test.ts',
   'test/journeys/many_incidents.test.ts',
   'test/modules/configuration/large_file.test.ts',
-  'test/storage/queue/job_watch.test.ts',
+  'test/storage/queue/busy_poller.test.ts',
 ];

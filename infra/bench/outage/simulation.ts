@@ -4,7 +4,7 @@ import { planSteps } from '#modules/policies/decide/escalation.ts';
 import { limitMessages, type RecentMessage, type WaitingDigest } from '#modules/notifications/decide/message_limit.ts';
 import { decideRecipients } from '#modules/policies/decide/recipients.ts';
 import { nextRetryDelayMs } from '#modules/notifications/decide/retry.ts';
-import { takeTurns, type WaitingWork } from '#storage/queue/fair_turns.ts';
+import { scheduleFairly, type WaitingWork } from '#storage/queue/fair_turns.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 
 import { seeded } from '#infra/bench/seeded.ts';
@@ -171,7 +171,7 @@ export class OutageSimulation {
         ready.push({ ...work, place });
         if (ready.length >= READY_MAX) break;
       }
-      for (const { place, cause, items } of takeTurns(ready, [], BATCH)) {
+      for (const { place, cause, items } of scheduleFairly(ready, [], BATCH)) {
         this.#events.delete(place);
         left -= items;
         this.#open(cause, second, minute);

@@ -151,7 +151,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
       ...inFile('src/modules/incidents/paging/fire_step.ts', [
         ["if (incident?.status !== 'triggered') return null;", 'if (!incident) return null;'],
         ['for (const notificationId of ids) enqueue(deliverPage, { notificationId });', ''],
-        ['const next = await expediteNextStep(unit, incident, stepIndex);', 'const next = null;'],
+        ['const next = await fireNextStep(unit, incident, stepIndex);', 'const next = null;'],
       ]),
       ...inFile('src/modules/incidents/acknowledge.ts', [
         ["await stopEscalation(unit, incident, 'acknowledged', by);", ''],

@@ -15,10 +15,10 @@ export interface Scraped {
 /** Of the default metrics only those that the dashboard shows. */
 const OF_EVERY_PROCESS: ReadonlySet<string> = new Set(['process_cpu_seconds_total', 'process_resident_memory_bytes']);
 /** One series for each route, status and bound: more than the dashboard shows. */
-const LEFT_OUT = /^tocsin_http_request_duration_seconds/;
+const NOT_EXPORTED = /^tocsin_http_request_duration_seconds/;
 
 const passes = (name: string): boolean =>
-  OF_EVERY_PROCESS.has(name) || (name.startsWith('tocsin_') && !LEFT_OUT.test(name));
+  OF_EVERY_PROCESS.has(name) || (name.startsWith('tocsin_') && !NOT_EXPORTED.test(name));
 
 /** Throws when the process does not answer. */
 export async function scrape({ name, url }: Process): Promise<Scraped> {

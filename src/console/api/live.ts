@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 
-import { shownSince } from '#console/api/data_of_page.ts';
+import { shownSince } from '#console/api/initial_data.ts';
 import { addressOf } from '#console/api/http.ts';
 import { refreshExceptions } from '#console/api/exceptions.ts';
 import { refreshIncidents } from '#console/api/incidents.ts';

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 
 import { type ActionName, type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
-import { dataOfPageAt, takeDataOfPage } from '#console/api/data_of_page.ts';
+import { dataOfPageAt, takeDataOfPage } from '#console/api/initial_data.ts';
 import type { LiveTopic } from '#modules/pages/decide/live_topics.ts';
 
 /** Topic of data that changes together. A key begins with organization and topic, so that a live change can name it. */

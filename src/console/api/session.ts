@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 
 import type { AccountResultOf } from '#console/api/actions.ts';
-import { dropDataOfPage, takeElement } from '#console/api/data_of_page.ts';
+import { dropDataOfPage, takeElement } from '#console/api/initial_data.ts';
 import { ask, isApiError } from '#console/api/http.ts';
 import { tellOtherTabs } from '#console/api/other_tabs.ts';
 import { removeAllDrafts } from '#console/components/forms/draft_store.ts';

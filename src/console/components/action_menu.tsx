@@ -1,9 +1,9 @@
 import { useState } from 'react';
 
 import type { ActionMenuProps } from '#console/components/action_menu_panel.tsx';
-import { inOwnFile } from '#console/components/in_own_file.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 
-const ActionMenuPanel = inOwnFile(() =>
+const ActionMenuPanel = lazyPart(() =>
   import('#console/components/action_menu_panel.tsx').then((m) => m.ActionMenuPanel),
 );
 

@@ -1,12 +1,12 @@
-import { inOwnFile } from '#console/components/in_own_file.tsx';
-import { loadWhenUsed } from '#console/components/load_when_used.ts';
+import { lazyPart } from '#console/components/lazy_part.tsx';
+import { prefetchOnInteraction } from '#console/components/prefetch_on_interaction.ts';
 import type { DialogProps } from '#console/components/modal_dialog.tsx';
 import { useCloseOnBack } from '#console/components/use_close_on_back.ts';
 
-const ModalDialog = inOwnFile(() => import('#console/components/modal_dialog.tsx').then((m) => m.ModalDialog));
+const ModalDialog = lazyPart(() => import('#console/components/modal_dialog.tsx').then((m) => m.ModalDialog));
 
 /** Dialogs are loaded after the page, on the first interaction. */
-loadWhenUsed(ModalDialog.preload);
+prefetchOnInteraction(ModalDialog.preload);
 
 /** A dialog above the page. Escape, a click outside and Back close it. */
 export function Dialog(props: DialogProps) {

@@ -1,8 +1,8 @@
 import type { ComponentType } from 'react';
 
 import { Opening } from '#console/components/dialog.tsx';
-import { inOwnFile } from '#console/components/in_own_file.tsx';
-import { loadWhenUsed } from '#console/components/load_when_used.ts';
+import { lazyPart } from '#console/components/lazy_part.tsx';
+import { prefetchOnInteraction } from '#console/components/prefetch_on_interaction.ts';
 import { showError } from '#console/components/notice.tsx';
 
 interface Closable {
@@ -14,8 +14,8 @@ interface Closable {
  * page. If the file cannot be loaded, the dialog closes with a notice; opening it again tries again.
  */
 export function lazyDialog<Props extends Closable>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
-  const Part = inOwnFile(load);
-  loadWhenUsed(Part.preload);
+  const Part = lazyPart(load);
+  prefetchOnInteraction(Part.preload);
 
   return function LazyDialog(props: Props) {
     const close = (error: Error): void => {

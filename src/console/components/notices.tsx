@@ -1,7 +1,7 @@
 import { useNotifications } from '@mantine/notifications';
 import { type ComponentType, useEffect, useState } from 'react';
 
-import { loadWhenUsed } from '#console/components/load_when_used.ts';
+import { prefetchOnInteraction } from '#console/components/prefetch_on_interaction.ts';
 
 /** Area where notices appear. Their code is loaded on the first interaction; an earlier notice waits for it. */
 export function Notices() {
@@ -15,7 +15,7 @@ export function Notices() {
         // Without the server the next notice tries again.
         .catch(() => {});
     };
-    if (length === 0 || !navigator.onLine) loadWhenUsed(load);
+    if (length === 0 || !navigator.onLine) prefetchOnInteraction(load);
     else load();
   }, [List, length]);
   return List !== null && <List />;

@@ -1,8 +1,8 @@
 import { type PointerEvent, type ReactNode, type RefObject, useRef, useState } from 'react';
 
-import { inOwnFile } from '#console/components/in_own_file.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 
-const Hint = inOwnFile(() => import('#console/components/hint.tsx').then((m) => m.Hint));
+const Hint = lazyPart(() => import('#console/components/hint.tsx').then((m) => m.Hint));
 
 interface Hinted {
   /** Props for the button. */

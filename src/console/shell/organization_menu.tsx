@@ -1,11 +1,11 @@
 import { useState } from 'react';
 
-import { inOwnFile } from '#console/components/in_own_file.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { OrganizationButton, OrganizationName } from '#console/shell/organization_button.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import classes from '#console/shell/organization_menu.module.css';
 
-const OrganizationMenuPanel = inOwnFile(() =>
+const OrganizationMenuPanel = lazyPart(() =>
   import('#console/shell/organization_menu_panel.tsx').then((m) => m.OrganizationMenuPanel),
 );
 

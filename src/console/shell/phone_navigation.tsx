@@ -3,13 +3,13 @@ import { IconDots } from '@tabler/icons-react';
 import { useLocation } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { inOwnFile } from '#console/components/in_own_file.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { useCloseOnBack } from '#console/components/use_close_on_back.ts';
 import { useNavigation } from '#console/shell/navigation.ts';
 import { NavigationLink } from '#console/shell/navigation_link.tsx';
 import classes from '#console/shell/shell.module.css';
 
-const PhoneSheet = inOwnFile(() => import('#console/shell/phone_sheet.tsx').then((m) => m.PhoneSheet));
+const PhoneSheet = lazyPart(() => import('#console/shell/phone_sheet.tsx').then((m) => m.PhoneSheet));
 
 /** Bar at the bottom of a phone: the pages needed most, and a sheet with the others. */
 export function PhoneNavigation() {

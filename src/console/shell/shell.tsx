@@ -3,7 +3,7 @@ import { IconSearch } from '@tabler/icons-react';
 import { Outlet, useRouter } from '@tanstack/react-router';
 import { type MouseEvent, useCallback, useEffect, useRef, useState } from 'react';
 
-import { inOwnFile } from '#console/components/in_own_file.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { useCloseOnBack } from '#console/components/use_close_on_back.ts';
 import { Banners } from '#console/shell/banners.tsx';
 import { useShortcuts } from '#console/shell/keyboard.ts';
@@ -17,11 +17,11 @@ import classes from '#console/shell/shell.module.css';
 import { StepUp } from '#console/shell/step_up.tsx';
 import { NoOrganization } from '#console/shell/no_organization.tsx';
 
-const Palette = inOwnFile(() => import('#console/shell/palette.tsx').then((m) => m.Palette));
-const SecondFactorRequired = inOwnFile(() =>
+const Palette = lazyPart(() => import('#console/shell/palette.tsx').then((m) => m.Palette));
+const SecondFactorRequired = lazyPart(() =>
   import('#console/shell/second_factor_required.tsx').then((m) => m.SecondFactorRequired),
 );
-const KeyboardHelp = inOwnFile(() => import('#console/shell/keyboard_help.tsx').then((m) => m.KeyboardHelp));
+const KeyboardHelp = lazyPart(() => import('#console/shell/keyboard_help.tsx').then((m) => m.KeyboardHelp));
 
 /** Shell around every page of somebody who is signed in. */
 export function Shell() {

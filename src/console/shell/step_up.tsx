@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'react';
 
 import { setStepUp } from '#console/api/http.ts';
-import { inOwnFile } from '#console/components/in_own_file.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 
-const StepUpDialog = inOwnFile(() => import('#console/shell/step_up_dialog.tsx').then((m) => m.StepUpDialog));
+const StepUpDialog = lazyPart(() => import('#console/shell/step_up_dialog.tsx').then((m) => m.StepUpDialog));
 
 /** Asks for the second factor when the server requires it again, then lets the request continue. */
 export function StepUp() {

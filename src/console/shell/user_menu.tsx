@@ -1,9 +1,9 @@
 import { useState } from 'react';
 
-import { inOwnFile } from '#console/components/in_own_file.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { UserButton } from '#console/shell/user_button.tsx';
 
-const UserMenuPanel = inOwnFile(() => import('#console/shell/user_menu_panel.tsx').then((m) => m.UserMenuPanel));
+const UserMenuPanel = lazyPart(() => import('#console/shell/user_menu_panel.tsx').then((m) => m.UserMenuPanel));
 
 interface UserMenuProps {
   readonly onKeyboardHelp: () => void;

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 
 import { checkInput } from '#actions/check_input.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import type { ActionRuntime } from '#actions/run_action.ts';
 import { authenticateApiKey } from '#auth/api_keys.ts';
 import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
@@ -29,13 +29,13 @@ const FIELDS = {
   prune: Type.Optional(Type.Boolean({ description: 'also delete what the file made and does not have any more' })),
 };
 
-const PlanBody = Type.Object(FIELDS, CLOSED);
+const PlanBody = Type.Object(FIELDS, STRICT);
 const ApplyBody = Type.Object(
   {
     ...FIELDS,
     fingerprint: Type.Optional(Type.String({ maxLength: 64, description: 'of the plan that was reviewed' })),
   },
-  CLOSED,
+  STRICT,
 );
 
 const DEFAULT_NAME = 'tocsin.yaml';

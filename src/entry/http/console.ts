@@ -7,7 +7,7 @@ import type { HttpContext } from '#entry/http/http_context.ts';
 import { compressAnswers } from '#entry/http/compress_answers.ts';
 import type { CallBudget } from '#entry/http/connections/call_budget.ts';
 import { serveAccountOperation } from '#entry/http/console/account_operations.ts';
-import { dataOfPage, type FindDataOfPage } from '#entry/http/console/data_of_page.ts';
+import { initialDataOf, type FindDataOfPage } from '#entry/http/console/initial_data.ts';
 import { serveEvents } from '#entry/http/console/events.ts';
 import { serveDownload, serveOrganizationOperations } from '#entry/http/console/organization_operations.ts';
 import { serveReads } from '#entry/http/console/reads.ts';
@@ -60,5 +60,5 @@ export async function mountConsole(
     },
     { prefix: CONSOLE_PATH },
   );
-  return dataOfPage(serving, pageWaitMs);
+  return initialDataOf(serving, pageWaitMs);
 }

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { PAGES } from '#modules/pages/decide/pages.ts';
 import { compressAnswers } from '#entry/http/compress_answers.ts';
-import type { FindDataOfPage } from '#entry/http/console/data_of_page.ts';
+import type { FindDataOfPage } from '#entry/http/console/initial_data.ts';
 import { CONSOLE_FOLDER, consolePages, routeOfPage } from '#entry/http/console_build.ts';
 
 /** Routes of the pages of the web application, as Fastify and `/metrics` name them: `/incidents/:id`. */

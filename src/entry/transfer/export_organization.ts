@@ -13,7 +13,7 @@ import {
   type EventTable,
   EXPORT_FORMAT,
   type ExportManifest,
-  LEFT_OUT,
+  NOT_EXPORTED,
   MANIFEST_FILE,
   ORGANIZATION_TABLES,
   type OrganizationTable,
@@ -67,7 +67,7 @@ export async function exportOrganization(
       organizationName: organization.name,
       postgresMigrations,
       files,
-      leftOut: LEFT_OUT,
+      leftOut: NOT_EXPORTED,
     };
     // Last: a folder without it is incomplete.
     writeFileSync(path.join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });

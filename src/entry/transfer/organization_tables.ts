@@ -106,7 +106,7 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
 ];
 
 /** Tables that are never exported, and why. */
-export const LEFT_OUT: Readonly<Record<string, string>> = {
+export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   api_keys: 'a secret: create new ones',
   managed_resources: 'of configuration files: applied again, they find everything by its name',
   work_members: 'of this installation: which processes are alive',

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { asId } from '#kernel/ids.ts';
 import {
@@ -34,7 +34,7 @@ export const STEP_DETAILS = {
           Type.Literal(true, { description: 'one of them, another with each incident; only in the first step' }),
         ),
       },
-      { ...CLOSED, description: 'also the members of a team' },
+      { ...STRICT, description: 'also the members of a team' },
     ),
   ),
   policyId: Type.Optional(
@@ -57,7 +57,7 @@ export const POLICY_DETAILS = {
         times: Type.Integer({ minimum: 1, maximum: REPEAT_TIMES_MAX }),
         pauseMinutes: Type.Integer({ minimum: 1, maximum: PAUSE_MINUTES_MAX }),
       },
-      { ...CLOSED, description: 'how often the steps begin again, each time so many minutes after the last one' },
+      { ...STRICT, description: 'how often the steps begin again, each time so many minutes after the last one' },
     ),
   ),
   hours: Type.Optional(
@@ -74,18 +74,18 @@ export const POLICY_DETAILS = {
               from: Time('^([01][0-9]|2[0-3]):[0-5][0-9]$', 'HH:MM'),
               to: Time('^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$', 'HH:MM; over midnight when it is not after from'),
             },
-            CLOSED,
+            STRICT,
           ),
           { maxItems: WINDOWS_MAX },
         ),
-        outside: Type.Union([Type.Literal('hold'), Type.Object({ policyId: IdText }, CLOSED)], {
+        outside: Type.Union([Type.Literal('hold'), Type.Object({ policyId: IdText }, STRICT)], {
           description: 'hold: its minutes count only within the hours; or the policy that runs instead',
         }),
         exemptFrom: Type.Union([Type.Enum([...LEVELS]), Type.Null()], {
           description: 'incidents of this severity or a worse one page at any time; null for none',
         }),
       },
-      CLOSED,
+      STRICT,
     ),
   ),
 };

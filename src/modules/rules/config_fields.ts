@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { RULE_KIND_NAMES, RULE_KINDS, type RuleConfig, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 
 const fieldsOf = (kind: RuleKind) =>
@@ -8,7 +8,7 @@ const fieldsOf = (kind: RuleKind) =>
 
 /** Properties of every kind; which of them a kind has, and which it must have, is checked with the kind. */
 export const RuleConfigInput = Type.Partial(Type.Object(Object.fromEntries(RULE_KIND_NAMES.flatMap(fieldsOf))), {
-  ...CLOSED,
+  ...STRICT,
   description: RULE_KIND_NAMES.map((kind) => `${kind}: ${RULE_KINDS[kind].propertiesText}`).join('; '),
 });
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import {
   hasSetting,
   RULE_SETTING_SCHEMAS,
@@ -18,7 +18,7 @@ const FIELDS = Object.fromEntries(
 );
 
 /** Settings of any kind of rule; which of them a kind has is checked with the kind. */
-export const RuleSettingsInput = Type.Unsafe<StoredSettings>(Type.Object(FIELDS, CLOSED));
+export const RuleSettingsInput = Type.Unsafe<StoredSettings>(Type.Object(FIELDS, STRICT));
 
 export const RuleSettingsView = Type.Unsafe<StoredSettings>(
   Type.Object(FIELDS, { description: 'what the console sets beside the config, complete for the kind of the rule' }),

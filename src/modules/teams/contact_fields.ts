@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { CLOSED, nullable } from '#actions/fields.ts';
+import { STRICT, nullable } from '#actions/fields.ts';
 import { CHANNEL_PREFERENCES } from '#modules/contacts/decide/channel.ts';
 import { E164_PATTERN } from '#modules/contacts/decide/e164.ts';
 import { recordOf } from '#kernel/record_of.ts';
@@ -19,5 +19,5 @@ export const CHANNEL_SWITCHES_VIEW = recordOf(CHANNEL_PREFERENCES, () => Type.Bo
 /** Fields of a contact as its editor has read them. */
 export const ContactRead = Type.Object(
   { phone: nullable(Type.String({ maxLength: 40 })), ...CHANNEL_SWITCHES_VIEW },
-  { ...CLOSED, description: 'what was read: what somebody else has changed since is a conflict' },
+  { ...STRICT, description: 'what was read: what somebody else has changed since is a conflict' },
 );

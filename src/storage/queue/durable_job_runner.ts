@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 
-import { type Capacity, takeTurns } from '#storage/queue/fair_turns.ts';
+import { type Capacity, scheduleFairly } from '#storage/queue/fair_turns.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { DurableJobContract } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
@@ -16,7 +16,7 @@ import { newId } from '#kernel/ids.ts';
 import { SetAsideJobStore } from '#storage/postgres/set_aside_job_store.ts';
 import { SET_ASIDE_MS, SUSPECTS_MAX, SUSPICION } from '#storage/queue/crash_limits.ts';
 import { Isolation } from '#storage/queue/isolation.ts';
-import { JobWatch } from '#storage/queue/job_watch.ts';
+import { BusyPoller } from '#storage/queue/busy_poller.ts';
 import { backoffMs, handleJob, type JobHandler, type JobRun } from '#storage/queue/job_workers.ts';
 
 /** Handler of a durable job. It may run twice, and at the same time as others of its kind. */
@@ -45,7 +45,7 @@ const READY_MAX = 500;
  * Makes handlers of durable jobs: the job in the queue only wakes this process, which then runs jobs in a fair order for as
  * long as any is ready, and deletes each once it has run. Of the wake-ups of one kind of job only the first waits for the
  * end: if jobs come without end, the places of the queue are left to other kinds. After a job, the process looks for the next
- * ones by itself for a while (`JobWatch`). `wake` wakes a process, which may be another one.
+ * ones by itself for a while (`BusyPoller`). `wake` wakes a process, which may be another one.
  *
  * Jobs whose worker died run apart from others (`SUSPICION`).
  */
@@ -79,7 +79,7 @@ class DurableJobRunner {
   readonly #store: DurableJobStore;
   readonly #isolation: Isolation;
   readonly #wake: () => void;
-  readonly #watch: JobWatch;
+  readonly #watch: BusyPoller;
   readonly #running = new Set<RunningJob>();
   readonly #limitRetries = pLimit(CONCURRENT_RETRIES);
   /** Number of times each job has met a store that was away. */
@@ -105,7 +105,7 @@ class DurableJobRunner {
     this.#wake = wake;
     const { name } = handler.job;
     const watcher = newId('job');
-    this.#watch = new JobWatch({
+    this.#watch = new BusyPoller({
       promise: (forMs) => this.#store.watch(name, watcher, forMs),
       release: async () => {
         await this.#store.endWatch(name, watcher);
@@ -172,7 +172,7 @@ class DurableJobRunner {
   /** Begins jobs in a fair order; whether there may be more to begin at once. Asks first if nobody has said that there are any. */
   async #begin(isRequested: boolean, log: Log): Promise<boolean> {
     const running = [...this.#running];
-    const isFull = takeTurns([SMALLEST], running, this.#handler.capacity).length === 0;
+    const isFull = scheduleFairly([SMALLEST], running, this.#handler.capacity).length === 0;
     if (isFull) {
       if (isRequested) this.#wake();
       return false;
@@ -316,9 +316,9 @@ const SMALLEST = { orgId: '', serviceId: '', items: 0 };
 /** Jobs that may have killed a worker come first: while they wait, so does all else that they might be blamed with. */
 function chooseJobs(ready: readonly ReadyJob[], running: readonly RunningJob[], capacity: Capacity): Choice {
   const suspects = ready.filter(({ suspicion }) => suspicion > 0);
-  if (suspects.length === 0) return { jobs: takeTurns(ready, running, capacity), isApart: false };
+  if (suspects.length === 0) return { jobs: scheduleFairly(ready, running, capacity), isApart: false };
   const [group, single] = partition(suspects, ({ suspicion }) => suspicion <= SUSPICION.ofMany);
-  const jobs = group.length > 0 ? takeTurns(group, [], capacity).slice(0, SUSPECTS_MAX) : single.slice(0, 1);
+  const jobs = group.length > 0 ? scheduleFairly(group, [], capacity).slice(0, SUSPECTS_MAX) : single.slice(0, 1);
   return { jobs, isApart: true };
 }
 

@@ -28,7 +28,7 @@ export interface DurableQueue extends JobQueue {
   /** Wakes a worker that looks for jobs of this kind. */
   wake(job: DurableJobContract): void;
   /** Wakes workers again for durable jobs that nobody has begun for seconds. */
-  wakeOverdue(): Promise<void>;
+  requeueStale(): Promise<void>;
   /** The size of all durable jobs in bytes: never too low, and exact from `bytesOfInterest` on. */
   durableBytes(bytesOfInterest: number): Promise<number>;
 }
@@ -68,7 +68,7 @@ export function durableQueue(
     },
     pingStore: () => store.ping(),
     wake: (job) => wakeUps.request(job),
-    async wakeOverdue() {
+    async requeueStale() {
       const names = JOBS.map(({ name }) => name);
       const jobs = (await store.listOverdue(names, graceMs)).flatMap((name) => findJob(name) ?? []);
       if (jobs.length > 0) await queue.add(jobs.map(wakeUpOf));

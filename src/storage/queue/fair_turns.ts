@@ -25,7 +25,7 @@ export interface Capacity {
  * services the one with the least; between equals, the work that is first in `waiting`. So a small sender never waits
  * for a large one. A single piece of work may be larger than the room that is left.
  */
-export function takeTurns<Work extends WaitingWork>(
+export function scheduleFairly<Work extends WaitingWork>(
   waiting: readonly Work[],
   running: readonly WaitingWork[],
   capacity: Capacity,

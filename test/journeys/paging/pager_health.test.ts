@@ -80,7 +80,7 @@ async function periodically(w: StaffedWorld, name: string, run: () => Promise<vo
     await run();
     done += 1;
   };
-  const runtime = { ...w.context, holder: newId('job'), sharing: { hasTurn: () => true } };
+  const runtime = { ...w.context, holder: newId('job'), sharing: { isLeader: () => true } };
   const ticker = startPeriodic(runtime, [{ name, everySeconds: 1, run: counted }]);
   await expect.poll(() => done).toBe(1);
   await ticker.stop();

@@ -55,7 +55,7 @@ async function subscribed() {
     try {
       const request = { method: 'POST', path: { key }, query: new URLSearchParams(), headers };
       const reading = await SNS_ENDPOINT.read({ ...request, body, now: clock.now() }, owner);
-      return (await exchange.carryOut(owner, 'sns', reading, { requestId: 'r', address: null })).body;
+      return (await exchange.runApproved(owner, 'sns', reading, { requestId: 'r', address: null })).body;
     } catch (error) {
       return error instanceof AppError ? error.code : error;
     }

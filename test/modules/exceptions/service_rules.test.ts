@@ -6,7 +6,7 @@ import { getExceptionSettings } from '#modules/exceptions/operations/get_excepti
 import { setExceptionSettings } from '#modules/exceptions/operations/set_exception_settings.ts';
 import { getIngestStatus } from '#modules/services/operations/get_ingest_status.ts';
 import { createCipher } from '#auth/cipher.ts';
-import { learnSpikes } from '#modules/exceptions/learn_spikes.ts';
+import { learnSpikeBaseline } from '#modules/exceptions/learn_spike_baseline.ts';
 import { groupJobs } from '#modules/exceptions/group_jobs.ts';
 import { packEvents } from '#ingest/packing/pack_events.ts';
 import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
@@ -112,7 +112,8 @@ test('beyond the limit an hour only exceptions that are new are stored, and the 
 test('a learnt limit follows from usual traffic, holds a spike back and says so', async () => {
   const { serviceId } = await w.given.service();
   w.clock.set('2027-06-02T12:10:00Z');
-  const learn = () => learnSpikes({ db: w.context.db, clock: w.clock, exceptions: w.context.actions.exceptions });
+  const learn = () =>
+    learnSpikeBaseline({ db: w.context.db, clock: w.clock, exceptions: w.context.actions.exceptions });
   await set(serviceId, { learnsSpikes: true });
   await learn();
   const shown = () =>

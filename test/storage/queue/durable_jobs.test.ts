@@ -118,10 +118,10 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a durable job 
 
     await stores.setAsideJobs.retry(null);
     await dieOver(w, ['deadly'], SUSPICION.ofAlone);
-    await queue.wakeOverdue();
+    await queue.requeueStale();
     await expect.poll(() => hoursAway(w)).toBeCloseTo(6, 1);
     await stores.setAsideJobs.retry(null);
-    await queue.wakeOverdue();
+    await queue.requeueStale();
     await expect.poll(() => seen).toEqual(['beside', 'deadly']);
     await expect.poll(() => listKept(w)).toEqual([]);
   });
@@ -174,7 +174,7 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a durable job 
     await expect.poll(async () => (await bare.depths()).ingest.ready).toBe(1);
     await wipe();
     expect((await bare.depths()).ingest.ready).toBe(0);
-    await queue.wakeOverdue();
+    await queue.requeueStale();
     expect((await bare.depths()).ingest.ready).toBe(1);
     consume();
     await expect.poll(() => seen.toSorted()).toEqual(['first', 'second']);
@@ -184,7 +184,7 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a durable job 
   test('runs once, however many wake-ups and workers there are', async () => {
     const { w, queue, keep, bare, seen, consume } = await place();
     for (let i = 0; i < 20; i += 1) await keep(`${i} a`, `${i} b`);
-    for (let i = 0; i < 3; i += 1) await queue.wakeOverdue();
+    for (let i = 0; i < 3; i += 1) await queue.requeueStale();
     consume();
     consume();
     await expect.poll(() => listKept(w)).toEqual([]);

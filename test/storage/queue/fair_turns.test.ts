@@ -1,7 +1,7 @@
 import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
-import { takeTurns, type WaitingWork } from '#storage/queue/fair_turns.ts';
+import { scheduleFairly, type WaitingWork } from '#storage/queue/fair_turns.ts';
 
 const work = fc
   .tuple(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 0, max: 3 }), fc.integer({ min: 1, max: 20 }))
@@ -21,32 +21,32 @@ test('one that has much to do takes turns with one that has little, and its own 
   const of = (orgId: string, serviceId: string, count: number): WaitingWork[] =>
     Array.from({ length: count }, () => ({ orgId, serviceId, items: 1 }));
   const waiting = [...of('much', 'flood', 50), ...of('much', 'quiet', 1), ...of('little', 'shop', 2)];
-  const taken = takeTurns(waiting, [], { items: 5, itemsOfOrg: 5, jobs: 5 });
+  const taken = scheduleFairly(waiting, [], { items: 5, itemsOfOrg: 5, jobs: 5 });
   expect(taken.map(({ serviceId }) => serviceId)).toEqual(['flood', 'shop', 'quiet', 'shop', 'flood']);
 });
 
 test('an organization leaves room for those who come later', () => {
   const flood = Array.from({ length: 50 }, () => ({ orgId: 'much', serviceId: 'flood', items: 1 }));
-  expect(takeTurns(flood, [], { items: 10, itemsOfOrg: 6, jobs: 50 })).toHaveLength(6);
+  expect(scheduleFairly(flood, [], { items: 10, itemsOfOrg: 6, jobs: 50 })).toHaveLength(6);
   const later = { orgId: 'little', serviceId: 'shop', items: 1 };
-  expect(takeTurns([...flood, later], flood.slice(0, 6), { items: 10, itemsOfOrg: 6, jobs: 50 })).toEqual([later]);
+  expect(scheduleFairly([...flood, later], flood.slice(0, 6), { items: 10, itemsOfOrg: 6, jobs: 50 })).toEqual([later]);
 });
 
 test('jobs of one organization that wait leave places for those of others, however few items they have', () => {
   const flood = Array.from({ length: 50 }, () => ({ orgId: 'much', serviceId: 'flood', items: 1 }));
   const room = { items: 1_000, itemsOfOrg: 500, jobs: 10, jobsOfOrg: 5 };
-  expect(takeTurns(flood, [], room)).toHaveLength(5);
+  expect(scheduleFairly(flood, [], room)).toHaveLength(5);
   const later = { orgId: 'little', serviceId: 'shop', items: 1 };
-  expect(takeTurns([...flood, later], flood.slice(0, 5), room)).toEqual([later]);
+  expect(scheduleFairly([...flood, later], flood.slice(0, 5), room)).toEqual([later]);
 });
 
 test('work that is large for its items counts as more of them', () => {
   const large = Array.from({ length: 9 }, () => ({ orgId: 'much', serviceId: 'new', items: 1, size: 40 }));
   const room = { items: 10, itemsOfOrg: 8, jobs: 50, bytesOfItem: 10 };
-  expect(takeTurns(large, [], room)).toHaveLength(2);
-  expect(takeTurns(large, large.slice(0, 2), room)).toEqual([]);
+  expect(scheduleFairly(large, [], room)).toHaveLength(2);
+  expect(scheduleFairly(large, large.slice(0, 2), room)).toEqual([]);
   const small = { orgId: 'little', serviceId: 'shop', items: 1, size: 3 };
-  expect(takeTurns([...large, small], large.slice(0, 2), room)).toEqual([small]);
+  expect(scheduleFairly([...large, small], large.slice(0, 2), room)).toEqual([small]);
 });
 
 test('nothing that has room waits, bounds hold but for one piece, and nobody who waits has less than who was taken', () => {
@@ -56,7 +56,7 @@ test('nothing that has room waits, bounds hold but for one piece, and nobody who
       fc.array(work, { maxLength: 10 }),
       capacity,
       (waiting, busy, room) => {
-        const taken = takeTurns(waiting, busy, room);
+        const taken = scheduleFairly(waiting, busy, room);
         const all = [...busy, ...taken];
         const left = waiting.filter((one) => !taken.includes(one));
         const total = all.reduce((sum, { items }) => sum + items, 0);

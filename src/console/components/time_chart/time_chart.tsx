@@ -3,7 +3,7 @@ import { useElementSize } from '@mantine/hooks';
 import { type KeyboardEvent, type PointerEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import uPlot from 'uplot';
 
-import { inOwnFile } from '#console/components/in_own_file.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { ChartLegend } from '#console/components/time_chart/chart_legend.tsx';
 import {
   type ChartBand,
@@ -22,9 +22,9 @@ import type { TraceDot } from '#console/components/time_chart/trace_dots.tsx';
 import type { Comparator } from '#modules/rules/decide/comparator.ts';
 import { type Measure, quantityText } from '#modules/metrics/decide/quantity.ts';
 
-const ChartTable = inOwnFile(() => import('#console/components/time_chart/chart_table.tsx').then((m) => m.ChartTable));
+const ChartTable = lazyPart(() => import('#console/components/time_chart/chart_table.tsx').then((m) => m.ChartTable));
 
-const TraceDots = inOwnFile(() => import('#console/components/time_chart/trace_dots.tsx').then((m) => m.TraceDots));
+const TraceDots = lazyPart(() => import('#console/components/time_chart/trace_dots.tsx').then((m) => m.TraceDots));
 
 interface TimeChartProps {
   /** Subject of the chart, for people who do not see it. */

@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
-import { Suggestions } from '#console/components/forms/suggestions.tsx';
+import { Autocomplete } from '#console/components/forms/autocomplete.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
 import { selectorOfName } from '#modules/metrics/decide/selector_text.ts';
@@ -42,7 +42,7 @@ export function MetricField({ serviceId, value, error, onChange }: MetricFieldPr
       ? `Did you mean ${data.nearest.join(' or ')}?`
       : null;
   return (
-    <Suggestions
+    <Autocomplete
       listLabel="Metrics"
       label="Metric"
       description={hint ?? 'May carry a selector: http_requests_total{status="500"}'}

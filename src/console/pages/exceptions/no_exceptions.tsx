@@ -7,13 +7,13 @@ import { useState } from 'react';
 import { serviceSearchQuery } from '#console/api/services.ts';
 import { Card } from '#console/components/card.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
-import { inOwnFile } from '#console/components/in_own_file.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { NothingMatches } from '#console/components/lists/nothing_matches.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import type { GroupTab } from '#console/pages/exceptions/exception_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-const ServiceSnippet = inOwnFile(() =>
+const ServiceSnippet = lazyPart(() =>
   import('#console/pages/services/service_snippet.tsx').then((m) => m.ServiceSnippet),
 );
 

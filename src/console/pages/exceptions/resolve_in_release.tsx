@@ -3,7 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
 import { actionQuery } from '#console/api/queries.ts';
-import { Suggestions } from '#console/components/forms/suggestions.tsx';
+import { Autocomplete } from '#console/components/forms/autocomplete.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -67,7 +67,7 @@ export function ResolveInRelease({ groupIds, serviceId, onClose }: ResolveInRele
       >
         <Stack>
           <DraftNotice draft={draft} labels={{ release: 'First release with the fix' }} />
-          <Suggestions
+          <Autocomplete
             listLabel="Releases"
             label="First release with the fix"
             description="Events of older releases leave it resolved. One of this release, or of a newer one, brings it back as a regression."

@@ -10,8 +10,8 @@ import { serviceSearchQuery } from '#console/api/services.ts';
 import { Card } from '#console/components/card.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { inOwnFile } from '#console/components/in_own_file.tsx';
-import { loadWhenUsed } from '#console/components/load_when_used.ts';
+import { lazyPart } from '#console/components/lazy_part.tsx';
+import { prefetchOnInteraction } from '#console/components/prefetch_on_interaction.ts';
 import { Page } from '#console/components/page.tsx';
 import { RangePicker } from '#console/components/lists/range_picker.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
@@ -21,13 +21,13 @@ import { type ExploreSearch, queriesOf, withMetric } from '#console/pages/explor
 import { MetricList } from '#console/pages/explore/metric_list.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-const MetricView = inOwnFile(() => import('#console/pages/explore/metric_view.tsx').then((m) => m.MetricView));
+const MetricView = lazyPart(() => import('#console/pages/explore/metric_view.tsx').then((m) => m.MetricView));
 
 /** Charts are loaded after the list, before a metric is pressed. */
-loadWhenUsed(MetricView.preload);
+prefetchOnInteraction(MetricView.preload);
 if (new URLSearchParams(location.search).has('metric')) MetricView.preload();
 
-const ServiceSnippet = inOwnFile(() =>
+const ServiceSnippet = lazyPart(() =>
   import('#console/pages/services/service_snippet.tsx').then((m) => m.ServiceSnippet),
 );
 

@@ -5,13 +5,13 @@ import { type ReactNode, useState } from 'react';
 
 import type { SetupProgress } from '#console/api/home.ts';
 import { Card } from '#console/components/card.tsx';
-import { inOwnFile } from '#console/components/in_own_file.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { TextButton } from '#console/components/text_button.tsx';
 import classes from '#console/pages/home/home.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-const SendPage = inOwnFile(() => import('#console/pages/home/send_page.tsx').then((m) => m.SendPage));
-const SetUpPaging = inOwnFile(() => import('#console/pages/home/set_up_paging.tsx').then((m) => m.SetUpPaging));
+const SendPage = lazyPart(() => import('#console/pages/home/send_page.tsx').then((m) => m.SendPage));
+const SetUpPaging = lazyPart(() => import('#console/pages/home/set_up_paging.tsx').then((m) => m.SetUpPaging));
 
 type OpenDialog = 'paging' | 'page';
 

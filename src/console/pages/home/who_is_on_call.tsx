@@ -4,15 +4,15 @@ import { useState } from 'react';
 
 import type { HomeData, HomeSchedule } from '#console/api/home.ts';
 import { Card } from '#console/components/card.tsx';
-import { inOwnFile } from '#console/components/in_own_file.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { DayBar, DayScale } from '#console/pages/home/day_bar.tsx';
 import classes from '#console/pages/home/home.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-const RemoveOverride = inOwnFile(() => import('#console/pages/home/remove_override.tsx').then((m) => m.RemoveOverride));
-const TakeOver = inOwnFile(() => import('#console/pages/home/take_over.tsx').then((m) => m.TakeOver));
+const RemoveOverride = lazyPart(() => import('#console/pages/home/remove_override.tsx').then((m) => m.RemoveOverride));
+const TakeOver = lazyPart(() => import('#console/pages/home/take_over.tsx').then((m) => m.TakeOver));
 
 /** Card of who is on call now and in the next 24 hours, with buttons to take over. */
 export function WhoIsOnCall({ home: { at, schedules, scheduleCount } }: { readonly home: HomeData }) {

@@ -6,7 +6,7 @@ import { useState } from 'react';
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { Card } from '#console/components/card.tsx';
 import { ChannelIcon } from '#console/components/text/channel.tsx';
-import { inOwnFile } from '#console/components/in_own_file.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { Bullet, Step, Steps } from '#console/components/forms/steps.tsx';
 import { useTeamName } from '#console/components/forms/team_picker.tsx';
 import { Name } from '#console/components/text/name.tsx';
@@ -24,7 +24,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 import { reasonOf } from '#modules/incidents/decide/reasons.ts';
 import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
 
-const Reassign = inOwnFile(() => import('#console/pages/incidents/reassign.tsx').then((m) => m.Reassign));
+const Reassign = lazyPart(() => import('#console/pages/incidents/reassign.tsx').then((m) => m.Reassign));
 
 type Escalation = IncidentWithLog['escalation'];
 type PolicyStep = Escalation['steps'][number];

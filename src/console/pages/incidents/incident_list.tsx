@@ -8,7 +8,7 @@ import { useState } from 'react';
 import { incidentCountsQuery, incidentSearchQuery } from '#console/api/incidents.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import bar from '#console/components/lists/filter_bar.module.css';
-import { inOwnFile } from '#console/components/in_own_file.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
 import { SearchField } from '#console/components/lists/search_field.tsx';
@@ -31,7 +31,7 @@ import { IncidentSelection } from '#console/pages/incidents/incident_selection.t
 import { focusedRowId, useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-const DeclareIncident = inOwnFile(() =>
+const DeclareIncident = lazyPart(() =>
   import('#console/pages/incidents/declare_incident.tsx').then((m) => m.DeclareIncident),
 );
 

@@ -13,7 +13,7 @@ import { Back } from '#console/components/back.tsx';
 import { ItemActions, ItemPage } from '#console/components/item_page.tsx';
 import { Page } from '#console/components/page.tsx';
 import { IncidentStatus } from '#console/components/status.tsx';
-import { WhenNear } from '#console/components/when_near.tsx';
+import { PrefetchOnHover } from '#console/components/prefetch_on_hover.tsx';
 import { AgentsCard } from '#console/pages/incidents/agents_card.tsx';
 import { EscalationCard } from '#console/pages/incidents/escalation_card.tsx';
 import { IncidentNotFound } from '#console/pages/incidents/incident_not_found.tsx';
@@ -93,9 +93,9 @@ function Incident({ incident, back }: { readonly incident: IncidentWithLog; read
         <NotificationLog incident={incident} />
       </div>
       <div>
-        <WhenNear>
+        <PrefetchOnHover>
           <IncidentContext incident={incident} />
-        </WhenNear>
+        </PrefetchOnHover>
       </div>
     </ItemPage>
   );

@@ -6,14 +6,14 @@ import type { Incident } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
 import { actionQuery } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { inOwnFile } from '#console/components/in_own_file.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import type { ChartMarker } from '#console/components/time_chart/chart_series.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
 import type { MetricThreshold } from '#modules/rules/decide/metric_threshold.ts';
 import { measureOf } from '#modules/metrics/decide/quantity.ts';
 
-const TimeChart = inOwnFile(() => import('#console/components/time_chart/time_chart.tsx').then((m) => m.TimeChart));
+const TimeChart = lazyPart(() => import('#console/components/time_chart/time_chart.tsx').then((m) => m.TimeChart));
 
 /** Measurement in the details of an incident; see `src/modules/rules/apply_metric_rule.ts`. */
 export interface Measurement extends MetricThreshold {

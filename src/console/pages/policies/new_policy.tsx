@@ -10,7 +10,7 @@ import { teamQuery } from '#console/api/team_pages.ts';
 import { teamNamesQuery } from '#console/api/teams.ts';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { inOwnFile } from '#console/components/in_own_file.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';
@@ -21,7 +21,7 @@ import { POLICY_TEMPLATES } from '#console/pages/policies/policy_templates.ts';
 import { Templates } from '#console/pages/policies/templates.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-const PolicyForm = inOwnFile(() => import('#console/pages/policies/policy_form.tsx').then((m) => m.PolicyForm));
+const PolicyForm = lazyPart(() => import('#console/pages/policies/policy_form.tsx').then((m) => m.PolicyForm));
 
 const route = getRouteApi('/inside/oncall/policies/new');
 

@@ -3,7 +3,7 @@ import { IconPlus, IconRepeat } from '@tabler/icons-react';
 import { type KeyboardEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react';
 
 import { isApiError } from '#console/api/http.ts';
-import { inOwnFile } from '#console/components/in_own_file.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -32,13 +32,11 @@ import { type StepFaults, StepEditor } from '#console/pages/policies/step_editor
 import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
 
-const HoursFields = inOwnFile(() =>
+const HoursFields = lazyPart(() =>
   import('#console/pages/policies/policy_details_form.tsx').then((m) => m.HoursFields),
 );
-const PolicyPreview = inOwnFile(() =>
-  import('#console/pages/policies/policy_preview.tsx').then((m) => m.PolicyPreview),
-);
-const RepeatFields = inOwnFile(() =>
+const PolicyPreview = lazyPart(() => import('#console/pages/policies/policy_preview.tsx').then((m) => m.PolicyPreview));
+const RepeatFields = lazyPart(() =>
   import('#console/pages/policies/policy_details_form.tsx').then((m) => m.RepeatFields),
 );
 

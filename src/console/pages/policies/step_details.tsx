@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { teamQuery } from '#console/api/team_pages.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
-import { SeveralChoices } from '#console/components/forms/several_choices.tsx';
+import { MultiSelect } from '#console/components/forms/multi_select.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import type { DraftStep } from '#console/pages/policies/policy_draft.ts';
 import classes from '#console/pages/policies/policy_editor.module.css';
@@ -39,7 +39,7 @@ export function OnCallFields({ step, teamId, faults, onChange }: Omit<StepDetail
   const wanted = typed.trim().toLowerCase();
   return (
     <div className={classes.onCall}>
-      <SeveralChoices
+      <MultiSelect
         label="In these schedules"
         placeholder={scheduleIds.length === 0 ? 'All schedules of the team' : ''}
         data-focus="schedules"

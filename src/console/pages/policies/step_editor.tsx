@@ -2,10 +2,10 @@ import { ActionIcon, Checkbox, Group, NumberInput } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
 import { type KeyboardEvent, useState } from 'react';
 
-import { inOwnFile } from '#console/components/in_own_file.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { SHOWN_CHANNELS } from '#console/components/text/channel.tsx';
-import { SeveralChoices } from '#console/components/forms/several_choices.tsx';
+import { MultiSelect } from '#console/components/forms/multi_select.tsx';
 import { dutyLabel } from '#console/components/text/duty_label.ts';
 import { useFoundMembers } from '#console/components/forms/found_members.ts';
 import { Bullet, Step } from '#console/components/forms/steps.tsx';
@@ -15,8 +15,8 @@ import type { DraftStep } from '#console/pages/policies/policy_draft.ts';
 import type { DetailFaults } from '#console/pages/policies/step_details.tsx';
 import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
 
-const MoreFields = inOwnFile(() => import('#console/pages/policies/step_details.tsx').then((m) => m.MoreFields));
-const OnCallFields = inOwnFile(() => import('#console/pages/policies/step_details.tsx').then((m) => m.OnCallFields));
+const MoreFields = lazyPart(() => import('#console/pages/policies/step_details.tsx').then((m) => m.MoreFields));
+const OnCallFields = lazyPart(() => import('#console/pages/policies/step_details.tsx').then((m) => m.OnCallFields));
 
 export interface StepFaults extends DetailFaults {
   readonly afterMinutes?: string;
@@ -80,7 +80,7 @@ export function StepEditor(props: StepEditorProps) {
             error={faults.afterMinutes}
           />
           {step.policyId === null && (
-            <SeveralChoices
+            <MultiSelect
               label="Page"
               placeholder={step.targetUserIds.length === 0 ? 'Type a name' : ''}
               data-focus="people"

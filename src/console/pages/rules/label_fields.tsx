@@ -5,7 +5,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
 import { LABEL_VALUES_MAX } from '#modules/metrics/decide/limits.ts';
 import { actionQuery } from '#console/api/queries.ts';
-import { Suggestions } from '#console/components/forms/suggestions.tsx';
+import { Autocomplete } from '#console/components/forms/autocomplete.tsx';
 import classes from '#console/pages/rules/rule_editor.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 import type { LabelMatcher, MatchOperator } from '#modules/metrics/decide/read_selector.ts';
@@ -36,7 +36,7 @@ export function LabelFields({ serviceId, metricName, matchers, onChange }: Label
         // Lines have no identity of their own.
         // eslint-disable-next-line react/no-array-index-key
         <div key={index} className={classes.matcher}>
-          <Suggestions
+          <Autocomplete
             listLabel={`Label ${index + 1}`}
             placeholder="label"
             value={label}
@@ -54,7 +54,7 @@ export function LabelFields({ serviceId, metricName, matchers, onChange }: Label
               if (chosen !== undefined) change(index, { operator: chosen.value });
             }}
           />
-          <Suggestions
+          <Autocomplete
             listLabel={`Value of label ${index + 1}`}
             placeholder="value"
             value={value}

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 
 import { actionQuery } from '#console/api/queries.ts';
-import { Suggestions } from '#console/components/forms/suggestions.tsx';
+import { Autocomplete } from '#console/components/forms/autocomplete.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { selectorText } from '#modules/metrics/decide/selector_text.ts';
 
@@ -43,7 +43,7 @@ export function MetricPicker({ serviceId, label = 'Metric', value, onChange, err
             ? 'No point of this name has arrived yet. The rule waits for it.'
             : undefined;
   return (
-    <Suggestions
+    <Autocomplete
       listLabel="Metrics"
       label={label}
       placeholder="http_request_duration_ms"

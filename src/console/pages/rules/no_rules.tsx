@@ -32,14 +32,14 @@ export function NoRules({ isFiltered, onClear, create }: NoRulesProps) {
         A rule watches a metric or new exceptions of a service. When it fires, it opens an incident and pages people by
         an escalation policy. Without rules nobody is ever paged.
       </EmptyState>
-      {create !== false && <Suggestions />}
+      {create !== false && <Autocomplete />}
     </>
   );
 }
 
 type Suggestion = ResultOf<'suggest_rules'>['suggestions'][number];
 
-function Suggestions() {
+function Autocomplete() {
   const { orgId } = useOrganization().org;
   const { data } = useQuery(actionQuery(orgId, 'rules', 'suggest_rules', {}));
   if (data === undefined) return <Skeleton height={180} radius="lg" mt="md" />;

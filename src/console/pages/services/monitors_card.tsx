@@ -6,7 +6,7 @@ import { useState } from 'react';
 import type { ResultOf, ServiceWithKeys } from '#console/api/actions.ts';
 import { monitorsQuery } from '#console/api/services.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { inOwnFile } from '#console/components/in_own_file.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/text/name.tsx';
@@ -18,7 +18,7 @@ import { useServiceChange } from '#console/pages/services/use_service_change.ts'
 import { useOrganization } from '#console/shell/organization.tsx';
 import type { RunStatus } from '#modules/monitors/decide/check_in.ts';
 
-const EditMonitor = inOwnFile(() => import('#console/pages/services/edit_monitor.tsx').then((m) => m.EditMonitor));
+const EditMonitor = lazyPart(() => import('#console/pages/services/edit_monitor.tsx').then((m) => m.EditMonitor));
 
 type Monitor = ResultOf<'list_monitors'>['monitors'][number];
 type Run = Monitor['runs'][number];

@@ -48,7 +48,7 @@ export class AlertExchange {
     this.#certificates = new SigningCertificates(options.fetchOutside, options.clock);
   }
 
-  async carryOut(
+  async runApproved(
     owner: AlertOwner,
     protocol: AlertSourceName['protocol'],
     reading: AlertReading,
@@ -63,16 +63,16 @@ export class AlertExchange {
       case 'addressed': {
         const { alerts } = storesOf(this.#options.db.session());
         const alert = await alerts.findNamed(owner.serviceId, protocol, { id: reading.id });
-        return await this.carryOut(owner, protocol, reading.toReading(alert?.key ?? null), origin);
+        return await this.runApproved(owner, protocol, reading.toReading(alert?.key ?? null), origin);
       }
       case 'mapped': {
         const { alertSources } = storesOf(this.#options.db.session());
         const source = await alertSources.find(owner.serviceId, { protocol, name: reading.name });
         const { mapping } = sourceSettingsOf(source?.settings ?? {});
-        return await this.carryOut(owner, protocol, reading.toReading(mapping), origin);
+        return await this.runApproved(owner, protocol, reading.toReading(mapping), origin);
       }
       case 'certified':
-        return await this.carryOut(
+        return await this.runApproved(
           owner,
           protocol,
           reading.toReading(await this.#certificates.get(reading.certificateUrl)),

@@ -23,7 +23,7 @@ import { openIntake } from '#ingest/intake.ts';
 import { RefusedBytes } from '#ingest/refused_bytes.ts';
 import { RateLimiter } from '#ingest/rate_limiter.ts';
 import { SentryMetrics } from '#ingest/sentry_metrics.ts';
-import { SideRecorder } from '#ingest/side_recorder.ts';
+import { TelemetryRecorder } from '#ingest/telemetry_recorder.ts';
 import { ExemplarRecorder } from '#ingest/exemplar_recorder.ts';
 import { ExemplarStore } from '#modules/metrics/store/exemplar_store.ts';
 import { RefusalRecorder } from '#ingest/refusal_recorder.ts';
@@ -50,7 +50,7 @@ export async function mountIngest(
   const { clock, config, db, log, limitLog } = context;
   const { openLimit } = limits;
   const spoolFolder = path.resolve(config.dataDir, 'spool');
-  const beside = new SideRecorder({ db, clock, log, cipher: createCipher(config.appSecret, 'event-attachments') });
+  const beside = new TelemetryRecorder({ db, clock, log, cipher: createCipher(config.appSecret, 'event-attachments') });
   const ingest: IngestContext = {
     access: createIngestAccess(db, clock, log),
     badKeys: createBadKeyLimiter(clock, limits),

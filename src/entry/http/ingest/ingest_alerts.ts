@@ -137,7 +137,7 @@ export function mountAlertIngest(
         const reading = await context.bodies.read(orgId, endpoint, { bytes, contentType }, (parsed) =>
           endpoint.read({ ...sent, ...parsed, now }, target),
         );
-        const answered = await context.exchange.carryOut(target, endpoint.protocol, reading, {
+        const answered = await context.exchange.runApproved(target, endpoint.protocol, reading, {
           requestId: request.id,
           address: request.ip,
         });

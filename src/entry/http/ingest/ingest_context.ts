@@ -9,7 +9,7 @@ import type { ServiceTypes } from '#ingest/series/service_types.ts';
 import type { ServiceStarts } from '#ingest/series/series_starts.ts';
 import type { CheckInIntake } from '#ingest/check_in_intake.ts';
 import type { SentryMetrics } from '#ingest/sentry_metrics.ts';
-import type { SideRecorder } from '#ingest/side_recorder.ts';
+import type { TelemetryRecorder } from '#ingest/telemetry_recorder.ts';
 import type { ExemplarRecorder } from '#ingest/exemplar_recorder.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import type { KeyedLimit } from '#kernel/keyed_limit.ts';
@@ -39,7 +39,7 @@ export interface IngestContext {
   /** Single observations with their traces. */
   readonly exemplars: ExemplarRecorder;
   /** Items other than points and events. */
-  readonly beside: SideRecorder;
+  readonly beside: TelemetryRecorder;
   /** Runs of scheduled jobs. */
   readonly checkIns: CheckInIntake;
   readonly clock: Clock;

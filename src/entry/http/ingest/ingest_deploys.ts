@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 
 import { checkInput } from '#actions/check_input.ts';
 import type { ActionRuntime } from '#actions/run_action.ts';
-import { CLOSED, EnvironmentName, ReleaseName, Timestamp } from '#actions/fields.ts';
+import { STRICT, EnvironmentName, ReleaseName, Timestamp } from '#actions/fields.ts';
 import { routesFor, type IngestContext } from '#entry/http/ingest/ingest_context.ts';
 import { parseBodies } from '#entry/http/ingest/sentry_api/bodies.ts';
 import { setSender } from '#entry/http/connections/sender.ts';
@@ -30,7 +30,7 @@ export const DeployInput = Type.Object(
     startedAt: Type.Optional(Timestamp),
     finishedAt: Type.Optional(Timestamp),
   },
-  CLOSED,
+  STRICT,
 );
 
 /** Mounts the route by which a pipeline reports a deploy, with the ingestion key of the service that it deploys. */

@@ -13,7 +13,7 @@ export function nextStepAfter(error: AppError, action: AnyAction): string {
     case 'not_found':
       return afterNotFound(error);
     case 'conflict':
-      return action.afterConflict ?? 'Read the present state and decide again.';
+      return action.conflictHint ?? 'Read the present state and decide again.';
     case 'unavailable':
     case 'rate_limited':
       return `Nothing was changed. Call again in ${error.retryAfterSeconds ?? 1} s.`;

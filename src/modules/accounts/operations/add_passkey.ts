@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { afterAdding, RecoveryCodes } from '#modules/accounts/operations/second_factors.ts';
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { relyingPartyOf, verifyRegistration } from '#auth/second_factor/passkeys.ts';
 import { AppError } from '#kernel/errors.ts';
 
@@ -22,7 +22,7 @@ export const addPasskey = defineAction({
   stepUp: true,
   summary: 'Save the passkey that the browser has created. The first second factor comes with recovery codes.',
   effect: 'write',
-  input: Type.Object({ name: PasskeyName, response: PasskeyResponse }, CLOSED),
+  input: Type.Object({ name: PasskeyName, response: PasskeyResponse }, STRICT),
   result: Type.Object({ recoveryCodes: RecoveryCodes }),
   conflict: 'the challenge has expired, or the passkey is known already',
   example: { name: 'Laptop', response: {} },

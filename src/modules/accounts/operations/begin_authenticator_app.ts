@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { newTotpSecret, totpUri } from '#auth/second_factor/totp.ts';
 import { AppError } from '#kernel/errors.ts';
 
@@ -13,7 +13,7 @@ export const beginAuthenticatorApp = defineAction({
   stepUp: true,
   summary: 'Get a secret for an authenticator app. It takes effect once you confirm a code of the app.',
   effect: 'write',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: Type.Object({ secret: Type.String(), uri: Type.String({ description: 'for a QR code' }) }),
   conflict: 'an app is set up already',
   example: {},

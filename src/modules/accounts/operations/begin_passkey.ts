@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { challengeEnd, PasskeyOptions } from '#modules/accounts/operations/second_factors.ts';
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { hasPasskeys, registrationOptions, relyingPartyOf } from '#auth/second_factor/passkeys.ts';
 import { AppError } from '#kernel/errors.ts';
 
@@ -16,7 +16,7 @@ export const beginPasskey = defineAction({
   stepUp: true,
   summary: 'Get the options with which the browser creates a passkey of yours. They expire after five minutes.',
   effect: 'write',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: PasskeyOptions,
   conflict: `the base address has no host name, or you have ${PASSKEYS_MAX} passkeys`,
   example: {},

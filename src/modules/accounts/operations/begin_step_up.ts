@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { PasskeyOptions, passkeyOptions } from '#modules/accounts/operations/second_factors.ts';
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 
 export const beginStepUp = defineAction({
   name: 'begin_step_up',
@@ -11,7 +11,7 @@ export const beginStepUp = defineAction({
   route: 'POST /me/step-up/passkey-options',
   summary: 'Get the options with which the browser confirms a passkey of yours again.',
   effect: 'write',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: PasskeyOptions,
   example: {},
   handle: (_input, context) => passkeyOptions(context, context.session.userId, context.session.sessionId),

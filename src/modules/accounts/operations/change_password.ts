@@ -5,7 +5,7 @@ import { EndsField, PasswordField } from '#modules/accounts/fields.ts';
 import { hashNewPassword } from '#modules/accounts/hash_new_password.ts';
 import { requirePassword } from '#modules/accounts/require_password.ts';
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 
 export const changePassword = defineAction({
@@ -23,7 +23,7 @@ export const changePassword = defineAction({
       disconnectApps: EndsField,
       revokeApiKeys: EndsField,
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({ changed: Type.Literal(true) }),
   refusals: ['rate_limited'],

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { findPendingSignIn, openSession, signInExpired, SignInView } from '#modules/accounts/begin_session.ts';
 import { PendingToken, requireSecondFactor, SHOWN_FIELDS } from '#modules/accounts/operations/show_second_factor.ts';
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 
 export const completeSignIn = defineAction({
   name: 'complete_sign_in',
@@ -12,7 +12,7 @@ export const completeSignIn = defineAction({
   route: 'POST /session/second-factor',
   summary: 'Complete a pending sign-in with a second factor. The answer sets the cookie of the session.',
   effect: 'write',
-  input: Type.Object({ token: PendingToken, ...SHOWN_FIELDS }, CLOSED),
+  input: Type.Object({ token: PendingToken, ...SHOWN_FIELDS }, STRICT),
   result: SignInView,
   refusals: ['unauthenticated', 'rate_limited'],
   example: { token: 'tocsin_pen_0', code: '123456', recoveryCode: 'abcd-efgh', passkey: {} },

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { afterAdding, RecoveryCodes } from '#modules/accounts/operations/second_factors.ts';
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { periodOfCode } from '#auth/second_factor/totp.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 
@@ -14,7 +14,7 @@ export const confirmAuthenticatorApp = defineAction({
   stepUp: true,
   summary: 'Confirm the authenticator app with a code of it. The first second factor comes with recovery codes.',
   effect: 'write',
-  input: Type.Object({ code: Type.String({ pattern: '^\\d{6}$', description: 'six digits' }) }, CLOSED),
+  input: Type.Object({ code: Type.String({ pattern: '^\\d{6}$', description: 'six digits' }) }, STRICT),
   result: Type.Object({ recoveryCodes: RecoveryCodes }),
   conflict: 'no app waits to be confirmed',
   example: { code: '123456' },

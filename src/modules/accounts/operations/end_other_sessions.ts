@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { endedSession } from '#modules/accounts/operations/own_sessions.ts';
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 
 export const endOtherSessions = defineAction({
   name: 'end_other_sessions',
@@ -11,7 +11,7 @@ export const endOtherSessions = defineAction({
   route: 'DELETE /sessions',
   summary: 'End all of your sessions but this one.',
   effect: 'delete',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: Type.Object({ deleted: Type.Literal(true), sessionIds: Type.Array(IdText) }),
   example: {},
   async handle(_input, { stores, session: { userId, sessionId }, record }) {

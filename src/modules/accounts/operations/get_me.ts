@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import { ContactView, toContactView } from '#modules/contacts/contact_view.ts';
 import { listOwnShifts, OwnShiftView } from '#modules/schedules/own_shifts.ts';
@@ -38,7 +38,7 @@ export const getMe = defineAction({
     'Show how each of your teams reaches you, whether a page would wake you, and which of your browsers receive push messages.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: MeView,
   example: {},
   async handle(_input, context) {

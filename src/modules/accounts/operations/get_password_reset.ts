@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { LinkToken } from '#modules/accounts/fields.ts';
 import { getReset } from '#modules/accounts/operations/password_resets.ts';
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 
 export const getPasswordReset = defineAction({
   name: 'get_password_reset',
@@ -12,7 +12,7 @@ export const getPasswordReset = defineAction({
   route: 'GET /password-resets/:token',
   summary: 'Show whose password a link sets.',
   effect: 'read',
-  input: Type.Object({ token: LinkToken }, CLOSED),
+  input: Type.Object({ token: LinkToken }, STRICT),
   result: Type.Object({
     email: Type.String(),
     apiKeys: Type.Integer({ description: 'how many API keys of their own the person has' }),

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, nullable, Timestamp } from '#actions/fields.ts';
 import { hasPasskeys, relyingPartyOf } from '#auth/second_factor/passkeys.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 
@@ -27,7 +27,7 @@ export const getSecondFactors = defineAction({
   route: 'GET /me/second-factors',
   summary: 'Show which second factors you have set up.',
   effect: 'read',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: SecondFactorsView,
   example: {},
   async handle(_input, { stores: { secondFactors }, session: { userId }, baseUrl }) {

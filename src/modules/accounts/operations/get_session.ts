@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { readSignedIn, SignedInView } from '#modules/accounts/view.ts';
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 
 export const getSession = defineAction({
   name: 'get_session',
@@ -11,7 +11,7 @@ export const getSession = defineAction({
   route: 'GET /session',
   summary: 'Show who is signed in, and their role in each organization.',
   effect: 'read',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: SignedInView,
   example: {},
   handle: (_input, { stores, session }) => readSignedIn(stores, session.userId, session.sessionId),

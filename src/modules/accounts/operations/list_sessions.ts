@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { endOf, livenessAt } from '#auth/sessions.ts';
 import { toTimestamp } from '#kernel/time.ts';
 
@@ -25,7 +25,7 @@ export const listSessions = defineAction({
   route: 'GET /sessions',
   summary: 'List where you are signed in: those that were used last, and how many there are.',
   effect: 'read',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: Type.Object({
     sessions: Type.Array(SessionView, { description: `last used first; at most ${SESSIONS_MAX}` }),
     total: Type.Integer(),

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 
 export const removeAuthenticatorApp = defineAction({
   name: 'remove_authenticator_app',
@@ -11,7 +11,7 @@ export const removeAuthenticatorApp = defineAction({
   stepUp: true,
   summary: 'Remove your authenticator app.',
   effect: 'delete',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: Type.Object({ deleted: Type.Literal(true) }),
   example: {},
   async handle(_input, { stores, session: { userId }, record }) {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { notFound } from '#kernel/errors.ts';
 
 export const removePasskey = defineAction({
@@ -12,7 +12,7 @@ export const removePasskey = defineAction({
   stepUp: true,
   summary: 'Remove a passkey of yours.',
   effect: 'delete',
-  input: Type.Object({ passkeyId: Type.String({ maxLength: 2_000 }) }, CLOSED),
+  input: Type.Object({ passkeyId: Type.String({ maxLength: 2_000 }) }, STRICT),
   result: Type.Object({ deleted: Type.Literal(true) }),
   refusals: ['not_found'],
   example: { passkeyId: 'c0ffee' },

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { replaceCodes } from '#modules/accounts/operations/second_factors.ts';
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 
 export const replaceRecoveryCodes = defineAction({
   name: 'replace_recovery_codes',
@@ -12,7 +12,7 @@ export const replaceRecoveryCodes = defineAction({
   stepUp: true,
   summary: 'Get ten new recovery codes, shown once. The previous ones stop working.',
   effect: 'delete',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: Type.Object({ recoveryCodes: Type.Array(Type.String()) }),
   example: {},
   handle: async (_input, context) => ({ recoveryCodes: await replaceCodes(context) }),

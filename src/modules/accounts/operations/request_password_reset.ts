@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { EmailField } from '#modules/accounts/fields.ts';
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { networkOf } from '#auth/network.ts';
 import { countAttempt } from '#auth/sign_in_limiter.ts';
 import { sendPasswordReset } from '#storage/queue/jobs/send_password_reset.ts';
@@ -18,7 +18,7 @@ export const requestPasswordReset = defineAction({
   summary:
     'Send a link by mail with which a new password can be set, once, within an hour. The answer is the same whether or not there is such an account.',
   effect: 'write',
-  input: Type.Object({ email: EmailField }, CLOSED),
+  input: Type.Object({ email: EmailField }, STRICT),
   result: Type.Object({ sent: Type.Literal(true) }),
   conflict: 'this server sends no mail',
   refusals: ['rate_limited'],

@@ -7,7 +7,7 @@ import { hashNewPassword } from '#modules/accounts/hash_new_password.ts';
 import { getReset, resetNotValid } from '#modules/accounts/operations/password_resets.ts';
 import { proveAddress } from '#modules/accounts/prove_address.ts';
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 
 /** Sets a new password by a link. Of several calls at once with one link, one succeeds. */
 export const resetPassword = defineAction({
@@ -18,7 +18,7 @@ export const resetPassword = defineAction({
   summary:
     'Set a new password by a link. Every session and connected app of the person ends, and their API keys unless they keep them; by the first link that was mailed to the address, second factors and keys end as well; the answer sets the cookie of a new session.',
   effect: 'write',
-  input: Type.Object({ token: LinkToken, password: PasswordField, revokeApiKeys: EndsField }, CLOSED),
+  input: Type.Object({ token: LinkToken, password: PasswordField, revokeApiKeys: EndsField }, STRICT),
   result: SignInView,
   refusals: ['not_found'],
   example: { token: 'tocsin_rst_0', password: 'violet kettle 42 orbit', revokeApiKeys: true },

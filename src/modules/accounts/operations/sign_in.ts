@@ -4,7 +4,7 @@ import { beginSession, SignInView } from '#modules/accounts/begin_session.ts';
 import { EmailField, PasswordField } from '#modules/accounts/fields.ts';
 import { requirePassword, wrongCredentials } from '#modules/accounts/require_password.ts';
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 
 export const signIn = defineAction({
   name: 'sign_in',
@@ -14,7 +14,7 @@ export const signIn = defineAction({
   summary:
     'Sign in with a mail address and a password; the answer sets the cookie of the session, or asks for the second factor.',
   effect: 'write',
-  input: Type.Object({ email: EmailField, password: PasswordField }, CLOSED),
+  input: Type.Object({ email: EmailField, password: PasswordField }, STRICT),
   result: SignInView,
   refusals: ['unauthenticated', 'rate_limited'],
   example: { email: 'anna@example.com', password: 'amber kettle 41 orbit' },

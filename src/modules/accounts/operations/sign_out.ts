@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { endOwnSession } from '#modules/accounts/operations/own_sessions.ts';
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 
 export const signOut = defineAction({
   name: 'sign_out',
@@ -11,7 +11,7 @@ export const signOut = defineAction({
   route: 'DELETE /session',
   summary: 'Sign out: the session ends and its cookie is deleted.',
   effect: 'delete',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: Type.Object({ deleted: Type.Literal(true) }),
   example: {},
   async handle(_input, context) {

@@ -4,7 +4,7 @@ import { PersonName } from '#modules/accounts/fields.ts';
 import { readSignedIn, SignedInView } from '#modules/accounts/view.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { changesSince } from '#actions/changes_since.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 
 const NameRead = Type.String({ description: 'the name that was read' });
 
@@ -15,7 +15,7 @@ export const updateMe = defineAction({
   route: 'PATCH /me',
   summary: 'Change your name.',
   effect: 'write',
-  input: Type.Object({ name: Type.Optional(PersonName), basedOn: Type.Optional(NameRead) }, CLOSED),
+  input: Type.Object({ name: Type.Optional(PersonName), basedOn: Type.Optional(NameRead) }, STRICT),
   result: SignedInView,
   conflict: 'the name was changed since it was read',
   example: { name: 'Anna', basedOn: 'Ann' },

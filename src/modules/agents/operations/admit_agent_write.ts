@@ -24,7 +24,7 @@ export async function admitAgentWrite(
   }
   const agentId = responder?.agentId ?? agentIdOf(actor);
   const cap = capOf(settings, responder !== undefined, agentWritesAnHour);
-  if (cap === null || agentId === null || isBeyondCap(operation)) return;
+  if (cap === null || agentId === null || isExemptFromCap(operation)) return;
   if (await stores.responders.countWrite(agentId, cap, now)) return;
   throw new AppError('rate_limited', `this agent has made ${cap} changes within an hour, which is its cap here`, {
     ...(settings.writesAnHour === null && { limit: 'agentWritesAnHour' as const }),
@@ -32,8 +32,8 @@ export async function admitAgentWrite(
   });
 }
 
-function isBeyondCap(operation: AnyOperation): boolean {
-  return operation.consoleOnly === true && operation.isBeyondCap === true;
+function isExemptFromCap(operation: AnyOperation): boolean {
+  return operation.consoleOnly === true && operation.isExemptFromCap === true;
 }
 
 /** Returns the connection or the key that an agent acts through; null for a person. */

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import { ProposalView, toProposalViews } from '#modules/agents/operations/view.ts';
 import { toIncidentActor } from '#modules/incidents/decide/incident.ts';
@@ -19,7 +19,7 @@ export const answerProposal = defineAction({
   effect: 'write',
   input: Type.Object(
     { proposalId: IdText, answer: Type.Enum(['yes', 'no']), text: Type.Optional(Type.String({ maxLength: 500 })) },
-    CLOSED,
+    STRICT,
   ),
   result: ProposalView,
   conflict: 'it was answered already, has expired, or its agent was stopped',
@@ -36,7 +36,7 @@ export const answerProposal = defineAction({
     if (!(await stores.proposals.settle(proposal, { status, by, answer: words }, now))) {
       throw new AppError('conflict', await refusalOf(proposal, context));
     }
-    if (status === 'carried_out') await carryOut(proposal, context);
+    if (status === 'carried_out') await runApproved(proposal, context);
     const { incidentId, number, agentName } = proposal;
     const told = { by, agent: agentName, number, status, ...(words !== null && { answer: words }) };
     await stores.timeline.record(incidentId, 'proposal_answered', told, now);
@@ -52,9 +52,12 @@ export const answerProposal = defineAction({
   },
 });
 
-async function carryOut({ id, agentId, agentName, action, input }: ProposalRow, context: ActionContext): Promise<void> {
+async function runApproved(
+  { id, agentId, agentName, action, input }: ProposalRow,
+  context: ActionContext,
+): Promise<void> {
   if (action === null) throw new Error(`the proposal ${id} has no action`);
-  await context.carryOut(action, input, { proposalId: id, agentId, agentName });
+  await context.runApproved(action, input, { proposalId: id, agentId, agentName });
 }
 
 async function refusalOf({ id, orgId }: ProposalRow, { stores, now }: ActionContext): Promise<string> {

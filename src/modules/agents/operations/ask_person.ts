@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
 import { AskedView, propose } from '#modules/agents/operations/propose.ts';
 import { ProposalMinutes, Sentence } from '#modules/agents/operations/proposal_fields.ts';
@@ -18,7 +18,7 @@ export const askPerson = defineAction({
   effect: 'write',
   input: Type.Object(
     { incidentId: IdText, question: Sentence, userId: Type.Optional(IdText), minutes: Type.Optional(ProposalMinutes) },
-    CLOSED,
+    STRICT,
   ),
   result: AskedView,
   conflict: 'the incident is resolved, or as many questions wait as it may have',

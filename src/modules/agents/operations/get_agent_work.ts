@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { STRICT, IdText, nullable } from '#actions/fields.ts';
 import { LeaseView, ProposalView, toLeaseView, toProposalViews } from '#modules/agents/operations/view.ts';
 
 const SHOWN = 20;
@@ -13,7 +13,7 @@ export const getAgentWork = defineAction({
   summary: 'What agents do about an incident: the last lease on it, and what they propose and ask, newest first.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ incidentId: IdText }, CLOSED),
+  input: Type.Object({ incidentId: IdText }, STRICT),
   result: Type.Object({
     lease: nullable(LeaseView),
     proposals: Type.Array(ProposalView, { description: `the newest ${SHOWN}` }),

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { visibleOwner } from '#modules/organizations/visible_owner.ts';
 import { AgentSettingsView } from '#modules/agents/operations/settings_view.ts';
@@ -35,7 +35,7 @@ export const getAgents = defineAction({
       text: searchInput('part of the name of the agent or person'),
       ...pageInput(LIMIT, LIMIT_MAX),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     settings: AgentSettingsView,

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { ProposalView, toProposalViews } from '#modules/agents/operations/view.ts';
 import { notFound } from '#kernel/errors.ts';
 
@@ -13,7 +13,7 @@ export const getProposal = defineAction({
   summary: 'Return the state of a proposal or a question: who answered, when, and in which words.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ proposalId: IdText }, CLOSED),
+  input: Type.Object({ proposalId: IdText }, STRICT),
   result: ProposalView,
   example: { proposalId: EXAMPLE_IDS.proposalId },
   async handle({ proposalId }, context) {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
 import { AskedView, propose } from '#modules/agents/operations/propose.ts';
 import { Evidence, ProposalMinutes, Sentence } from '#modules/agents/operations/proposal_fields.ts';
@@ -28,7 +28,7 @@ export const proposeAction = defineAction({
       evidence: Evidence,
       minutes: Type.Optional(ProposalMinutes),
     },
-    CLOSED,
+    STRICT,
   ),
   result: AskedView,
   conflict: 'the incident is resolved, or as many proposals wait as it may have',

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
 import { responderOf } from '#modules/agents/operations/view.ts';
 import { releaseLease as release } from '#modules/agents/agent_lease.ts';
@@ -11,11 +11,11 @@ export const releaseLease = defineAction({
   name: 'release_lease',
   consoleOnly: true,
   isForResponders: true,
-  isBeyondCap: true,
+  isExemptFromCap: true,
   summary: 'Stop working on an incident. A first step that waited for you fires at once.',
   permission: 'oncall:view',
   effect: 'write',
-  input: Type.Object({ incidentId: IdText }, CLOSED),
+  input: Type.Object({ incidentId: IdText }, STRICT),
   result: Type.Object({
     incidentId: IdText,
     released: Type.Boolean({ description: 'false when you did not hold it' }),

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
 import { LeaseMinutes, LeaseResult, toLeaseResult } from '#modules/agents/operations/lease_result.ts';
 import { responderOf } from '#modules/agents/operations/view.ts';
@@ -13,11 +13,11 @@ export const renewLease = defineAction({
   name: 'renew_lease',
   consoleOnly: true,
   isForResponders: true,
-  isBeyondCap: true,
+  isExemptFromCap: true,
   summary: 'Extend a lease that you hold. It then ends this many minutes from now.',
   permission: 'oncall:view',
   effect: 'write',
-  input: Type.Object({ incidentId: IdText, minutes: Type.Optional(LeaseMinutes) }, CLOSED),
+  input: Type.Object({ incidentId: IdText, minutes: Type.Optional(LeaseMinutes) }, STRICT),
   result: LeaseResult,
   conflict: 'you do not hold it any more',
   example: { incidentId: EXAMPLE_IDS.incidentId, minutes: 5 },

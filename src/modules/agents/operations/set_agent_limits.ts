@@ -1,7 +1,7 @@
 import { type Static, type TObject, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { requireOwner } from '#modules/agents/operations/require_owner.ts';
 import { AgentSettingsView, HoldMinutes, WritesAnHour } from '#modules/agents/operations/settings_view.ts';
 import { renewHolds } from '#modules/agents/agent_lease.ts';
@@ -22,10 +22,10 @@ export const setAgentLimits = defineAction({
     {
       ...LIMITS,
       basedOn: Type.Optional(
-        Type.Object(LIMITS, { ...CLOSED, description: 'what was read: anything else is a conflict' }),
+        Type.Object(LIMITS, { ...STRICT, description: 'what was read: anything else is a conflict' }),
       ),
     },
-    CLOSED,
+    STRICT,
   ),
   result: AgentSettingsView,
   refusals: ['forbidden'],

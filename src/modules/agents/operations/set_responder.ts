@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { requireOwner } from '#modules/agents/operations/require_owner.ts';
 import { changesOfKey, keyMayOnlyLook } from '#modules/agents/operations/agent_key.ts';
 import { endAgentWork } from '#modules/agents/end_agent_work.ts';
@@ -18,7 +18,7 @@ export const setResponder = defineAction({
   permission: 'organization:manage',
   effect: 'write',
   stepUp: true,
-  input: Type.Object({ agentId: IdText, enabled: Type.Boolean() }, CLOSED),
+  input: Type.Object({ agentId: IdText, enabled: Type.Boolean() }, STRICT),
   result: Type.Object({ agentId: IdText, isResponder: Type.Boolean() }),
   refusals: ['forbidden', 'not_found'],
   conflict: 'the key may change things',

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { requireOwner } from '#modules/agents/operations/require_owner.ts';
 import { AgentSettingsView } from '#modules/agents/operations/settings_view.ts';
 import { endAgentWork } from '#modules/agents/end_agent_work.ts';
@@ -14,7 +14,7 @@ export const stopAgents = defineAction({
     'Stop every agent of the organization at once: their next requests are refused, their leases end, and what they proposed expires. Only owners can allow them again.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ stopped: Type.Boolean() }, CLOSED),
+  input: Type.Object({ stopped: Type.Boolean() }, STRICT),
   result: AgentSettingsView,
   refusals: ['forbidden'],
   example: { stopped: true },

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
 import { LeaseMinutes, LeaseResult, toLeaseResult } from '#modules/agents/operations/lease_result.ts';
 import { responderOf } from '#modules/agents/operations/view.ts';
@@ -17,7 +17,7 @@ export const takeLease = defineAction({
     'Show people that you work on an incident. Renew it before it expires, or it is lost. The escalation goes on; heldUntil tells when the first step waits for you.',
   permission: 'oncall:view',
   effect: 'write',
-  input: Type.Object({ incidentId: IdText, minutes: Type.Optional(LeaseMinutes) }, CLOSED),
+  input: Type.Object({ incidentId: IdText, minutes: Type.Optional(LeaseMinutes) }, STRICT),
   result: LeaseResult,
   conflict: 'another agent holds it, the incident is resolved, or you hold ten leases already',
   example: { incidentId: EXAMPLE_IDS.incidentId, minutes: 5 },

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
 import { NOTES_MAX, NoteText, NoteView, toNoteView } from '#modules/incidents/notes.ts';
 import { responderOf } from '#modules/agents/operations/view.ts';
@@ -21,7 +21,7 @@ export const writeNote = defineAction({
     'Write what you found into the timeline of an incident, under the name of the agent. The same text twice is one note.',
   permission: 'oncall:view',
   effect: 'write',
-  input: Type.Object({ incidentId: IdText, text: NoteText }, CLOSED),
+  input: Type.Object({ incidentId: IdText, text: NoteText }, STRICT),
   result: NoteView,
   conflict: `you have written ${AGENT_NOTES_MAX} notes on it, or it has ${NOTES_MAX}`,
   example: {

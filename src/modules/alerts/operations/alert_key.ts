@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { newAlertKey, sealAlertKey } from '#auth/alert_keys.ts';
 import type { Id } from '#kernel/ids.ts';
 import { asId } from '#kernel/ids.ts';
@@ -14,7 +14,7 @@ export const AlertKeyInput = Type.Object(
       Type.String({ description: 'the escalation policy of the last route, which takes what no other route does' }),
     ),
   },
-  CLOSED,
+  STRICT,
 );
 
 export const AlertKeyView = Type.Object({

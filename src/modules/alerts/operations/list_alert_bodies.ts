@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { toTimestamp } from '#kernel/time.ts';
 
 export const listAlertBodies = defineAction({
@@ -11,7 +11,7 @@ export const listAlertBodies = defineAction({
   summary: 'Show the last five bodies that a source of alerts has sent. Each call is recorded in the audit log.',
   permission: 'services:edit',
   effect: 'read',
-  input: Type.Object({ sourceId: IdText }, CLOSED),
+  input: Type.Object({ sourceId: IdText }, STRICT),
   result: Type.Object({
     sourceId: IdText,
     bodies: Type.Array(

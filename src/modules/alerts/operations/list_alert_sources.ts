@@ -4,7 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { RoutesView, toRouteViews } from '#modules/alerts/operations/route_view.ts';
 import { SourceSettingsView } from '#modules/alerts/operations/source_fields.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { sourceSettingsOf } from '#modules/alerts/decide/source_settings.ts';
 import { toolOf } from '#modules/alerts/decide/tools.ts';
 import { ALERTS_PATH } from '#kernel/api_paths.ts';
@@ -33,7 +33,7 @@ export const listAlertSources = defineAction({
   summary: 'List the tools that have sent alerts of a service, what was refused of them and why, and the routes.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ serviceId: IdText }, CLOSED),
+  input: Type.Object({ serviceId: IdText }, STRICT),
   result: Type.Object({
     ...RoutesView.properties,
     address: Type.String({ description: 'where the addresses of all protocols begin' }),

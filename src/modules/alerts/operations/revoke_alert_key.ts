@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 
 export const revokeAlertKey = defineAction({
   name: 'revoke_alert_key',
@@ -11,7 +11,7 @@ export const revokeAlertKey = defineAction({
   permission: 'services:edit',
   effect: 'delete',
   stepUp: true,
-  input: Type.Object({ serviceId: IdText }, CLOSED),
+  input: Type.Object({ serviceId: IdText }, STRICT),
   result: Type.Object({ serviceId: IdText, revoked: Type.Literal(true) }),
   example: { serviceId: IDS.serviceId },
   async handle({ serviceId }, context) {

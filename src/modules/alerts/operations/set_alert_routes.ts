@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { RoutesView, toRouteViews } from '#modules/alerts/operations/route_view.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { STRICT, IdText, nullable } from '#actions/fields.ts';
 import { ALERT_PROTOCOL_NAMES } from '#modules/alerts/decide/tools.ts';
 import { ROUTE_CONDITIONS_MAX, ROUTE_OUTCOMES, type RouteCondition, ROUTES_MAX } from '#modules/alerts/decide/route.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
@@ -23,7 +23,7 @@ const Condition = Type.Object(
     equals: Type.Optional(VALUE),
     matches: Type.Optional(VALUE),
   },
-  CLOSED,
+  STRICT,
 );
 
 const Route = Type.Object(
@@ -35,7 +35,7 @@ const Route = Type.Object(
     policyId: nullable(IdText),
     pagesOnRise: Type.Boolean({ description: 'whether an alert that becomes more severe pages anew' }),
   },
-  CLOSED,
+  STRICT,
 );
 
 export const setAlertRoutes = defineAction({
@@ -45,7 +45,7 @@ export const setAlertRoutes = defineAction({
     'Set what becomes of the alerts of a service: the first route whose conditions are all true counts; the last one has none.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ serviceId: IdText, routes: Type.Array(Route, { minItems: 1, maxItems: ROUTES_MAX }) }, CLOSED),
+  input: Type.Object({ serviceId: IdText, routes: Type.Array(Route, { minItems: 1, maxItems: ROUTES_MAX }) }, STRICT),
   result: RoutesView,
   example: {
     serviceId: IDS.serviceId,

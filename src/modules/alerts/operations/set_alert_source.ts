@@ -7,7 +7,7 @@ import {
   SourceSettingsView,
 } from '#modules/alerts/operations/source_fields.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { sourceSettingsOf } from '#modules/alerts/decide/source_settings.ts';
 
 export const setAlertSource = defineAction({
@@ -16,7 +16,7 @@ export const setAlertSource = defineAction({
   summary: 'Set how the alerts of a source share incidents, and what becomes of those that nobody repeats.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ sourceId: IdText, ...SOURCE_SETTING_FIELDS, ...OPTIONAL_SOURCE_FIELDS }, CLOSED),
+  input: Type.Object({ sourceId: IdText, ...SOURCE_SETTING_FIELDS, ...OPTIONAL_SOURCE_FIELDS }, STRICT),
   result: Type.Object({ sourceId: IdText, settings: SourceSettingsView }),
   example: {
     sourceId: IDS.alertSourceId,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { CLOSED, nullable } from '#actions/fields.ts';
+import { STRICT, nullable } from '#actions/fields.ts';
 import type { WebhookMapping } from '#modules/alerts/decide/mapping.ts';
 import { GROUP_MINUTES_MAX } from '#modules/rules/decide/rule_settings.ts';
 
@@ -22,7 +22,7 @@ const Mapping = Type.Object(
           acknowledged: Type.Optional(Values),
           triggered: Type.Optional(Values),
         },
-        CLOSED,
+        STRICT,
       ),
     ),
     severity: Paths,
@@ -30,7 +30,7 @@ const Mapping = Type.Object(
     at: Paths,
   },
   {
-    ...CLOSED,
+    ...STRICT,
     description:
       'where the parts of an alert stand in any JSON, as `alerts.0.title`; null: as the template of its name says, or by usual names',
   },

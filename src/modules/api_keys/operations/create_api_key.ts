@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, Name, nullable } from '#actions/fields.ts';
+import { STRICT, Name, nullable } from '#actions/fields.ts';
 import { makeApiKey } from '#modules/api_keys/operations/add_api_key.ts';
 import { KeyKind, NewApiKeyView, PermissionName } from '#modules/api_keys/operations/view.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
-import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { PERMISSIONS } from '#kernel/permissions.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
@@ -26,7 +26,7 @@ export const createApiKey = defineAction({
       permissions: nullable(Type.Array(PermissionName, { maxItems: PERMISSIONS.length })),
       expiresAt: nullable(Type.String({ description: 'RFC 3339, in the future' })),
     },
-    CLOSED,
+    STRICT,
   ),
   result: NewApiKeyView,
   example: { name: 'CI', kind: 'user', permissions: ['services:view'], expiresAt: null },
@@ -54,7 +54,7 @@ export const createApiKey = defineAction({
 });
 
 function requireFuture(text: string, now: Temporal.Instant): Temporal.Instant {
-  const at = orThrow(parseInstant(text, 'UTC', 'expiresAt'));
+  const at = unwrap(parseInstant(text, 'UTC', 'expiresAt'));
   if (isAtOrBefore(at, now)) throw invalidInput([{ path: 'expiresAt', message: 'must be in the future' }]);
   return at;
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, nullable } from '#actions/fields.ts';
+import { STRICT, nullable } from '#actions/fields.ts';
 import { ApiKeyView, toApiKeyView } from '#modules/api_keys/operations/view.ts';
 import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { visibleOwner } from '#modules/organizations/visible_owner.ts';
@@ -24,7 +24,7 @@ export const listApiKeys = defineAction({
       ),
       ...pageInput(LIMIT, LIMIT_MAX),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     apiKeys: Type.Array(ApiKeyView),

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { auditedApiKey, toApiKeyView } from '#modules/api_keys/operations/view.ts';
 import { visibleOwner } from '#modules/organizations/visible_owner.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -13,7 +13,7 @@ export const revokeApiKey = defineAction({
   summary: 'Revoke an API key: it is refused from the next request on.',
   permission: 'organization:view',
   effect: 'delete',
-  input: Type.Object({ apiKeyId: IdText }, CLOSED),
+  input: Type.Object({ apiKeyId: IdText }, STRICT),
   result: Type.Object({ deleted: Type.Literal(true), apiKeyId: IdText }),
   example: { apiKeyId: EXAMPLE_IDS.apiKeyId },
   async handle({ apiKeyId }, { caller, stores, now, record }) {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { AccessName, Redirect, RequestUid } from '#modules/apps/operations/fields.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { memberCallerOf } from '#auth/sessions.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';
@@ -15,7 +15,7 @@ export const connectApp = defineAction({
   summary: 'Connect the app that asked to one organization, for reading only or for changes as well.',
   effect: 'write',
   stepUp: true,
-  input: Type.Object({ uid: RequestUid, orgId: IdText, access: AccessName }, CLOSED),
+  input: Type.Object({ uid: RequestUid, orgId: IdText, access: AccessName }, STRICT),
   result: Redirect,
   refusals: ['not_found'],
   example: { uid: 'c0ffee', orgId: 'org_01k9z7a2b3c4d5e6f7g8h9jkmn', access: 'read_only' },

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { visibleOwner } from '#modules/organizations/visible_owner.ts';
 import { auditedConnection } from '#auth/oauth/connections.ts';
 import { notFound } from '#kernel/errors.ts';
@@ -14,7 +14,7 @@ export const disconnectApp = defineAction({
   summary: 'Disconnect an app: its very next request is refused, and it can obtain no new token.',
   permission: 'organization:view',
   effect: 'delete',
-  input: Type.Object({ connectionId: IdText }, CLOSED),
+  input: Type.Object({ connectionId: IdText }, STRICT),
   result: Type.Object({ deleted: Type.Literal(true), connectionId: IdText }),
   example: { connectionId: EXAMPLE_IDS.connectionId },
   async handle({ connectionId }, { caller, stores, record }) {

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { RoleName } from '#modules/accounts/view.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { AccessName, RequestUid } from '#modules/apps/operations/fields.ts';
-import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { STRICT, IdText, nullable } from '#actions/fields.ts';
 
 const ConsentView = Type.Object({
   client: Type.Object(
@@ -31,7 +31,7 @@ export const getConnectRequest = defineAction({
   summary:
     'Show which app asks to be connected, where it redirects to, and for which organizations you may connect it.',
   effect: 'read',
-  input: Type.Object({ uid: RequestUid }, CLOSED),
+  input: Type.Object({ uid: RequestUid }, STRICT),
   result: ConsentView,
   refusals: ['not_found'],
   example: { uid: 'c0ffee' },

@@ -4,7 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { AccessName } from '#modules/apps/operations/fields.ts';
 import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { visibleOwner } from '#modules/organizations/visible_owner.ts';
-import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { parseTimeCursor, timeCursorOf } from '#actions/time_cursor.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 
@@ -33,7 +33,7 @@ export const listConnections = defineAction({
       text: searchInput('part of the name of the app or of the person'),
       ...pageInput(LIMIT, LIMIT_MAX),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     connections: Type.Array(ConnectionView),

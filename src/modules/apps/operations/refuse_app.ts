@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { Redirect, RequestUid } from '#modules/apps/operations/fields.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 
 export const refuseApp = defineAction({
   name: 'refuse_app',
@@ -11,7 +11,7 @@ export const refuseApp = defineAction({
   route: 'POST /connect/:uid/refusal',
   summary: 'Refuse the app that asks to be connected.',
   effect: 'write',
-  input: Type.Object({ uid: RequestUid }, CLOSED),
+  input: Type.Object({ uid: RequestUid }, STRICT),
   result: Redirect,
   refusals: ['not_found'],
   example: { uid: 'c0ffee' },

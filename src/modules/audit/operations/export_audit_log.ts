@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { toCsv, toJsonLines } from '#modules/audit/operations/audit_file.ts';
 import { type AuditEntryView, FILTER_FIELDS, parseFilter, toAuditEntryView } from '#modules/audit/operations/view.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import type { FileAnswer } from '#kernel/action.ts';
 import type { Id } from '#kernel/ids.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -21,7 +21,7 @@ export const exportAuditLog = defineAction({
   summary: 'Download who changed what, newest first: every entry that matches the filter.',
   permission: 'organization:manage',
   effect: 'read',
-  input: Type.Object({ format: Type.Enum(['csv', 'jsonl']), ...FILTER_FIELDS }, CLOSED),
+  input: Type.Object({ format: Type.Enum(['csv', 'jsonl']), ...FILTER_FIELDS }, STRICT),
   result: Type.Unsafe<FileAnswer>({ description: 'a file' }),
   sends: Object.values(FORMATS).map(({ mediaType }) => mediaType),
   example: {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { AuditEntryView, FILTER_FIELDS, parseFilter, toAuditEntryView } from '#modules/audit/operations/view.ts';
-import { CLOSED, nullable } from '#actions/fields.ts';
+import { STRICT, nullable } from '#actions/fields.ts';
 import { pageOf } from '#actions/list_page.ts';
 import { parseTimeCursor, timeCursorOf } from '#actions/time_cursor.ts';
 
@@ -20,7 +20,7 @@ export const listAuditLog = defineAction({
       cursor: Type.Optional(Type.String()),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: `${LIMIT} when left out` })),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     entries: Type.Array(AuditEntryView),

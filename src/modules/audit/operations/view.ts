@@ -2,7 +2,7 @@ import { type Static, type TObject, Type } from 'typebox';
 
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
-import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { VIAS } from '#modules/accounts/decide/via.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { AuditFilter, AuditLine } from '#modules/audit/store/audit_reader.ts';
@@ -56,7 +56,7 @@ export function parseFilter({ from, to, ...others }: Static<TObject<typeof FILTE
 }
 
 function parseTime(text: string, path: string): Temporal.Instant {
-  return orThrow(parseInstant(text, 'UTC', path));
+  return unwrap(parseInstant(text, 'UTC', path));
 }
 
 export function toAuditEntryView({ actor, actorName, apiKeyName, at, ...line }: AuditLine): AuditEntryView {

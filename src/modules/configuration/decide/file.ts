@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { LAYER_FIELDS } from '#modules/configuration/decide/file_layers.ts';
-import { CLOSED, Key, Moment, Name, Phone, ShortText, ZoneName } from '#modules/configuration/decide/file_fields.ts';
+import { STRICT, Key, Moment, Name, Phone, ShortText, ZoneName } from '#modules/configuration/decide/file_fields.ts';
 import { POLICY_FIELDS } from '#modules/configuration/decide/file_policies.ts';
 import { ROUTE } from '#modules/configuration/decide/file_routes.ts';
 import { CAPABILITIES, RETENTION_DAYS_MAX } from '#modules/capabilities/decide/capability.ts';
@@ -30,7 +30,7 @@ export const PersonInFile = Type.Object(
       Type.Array(Phone, { maxItems: 10, description: 'unconfirmed numbers; the first is used in each team' }),
     ),
   },
-  CLOSED,
+  STRICT,
 );
 
 const TeamMemberInFile = Type.Object(
@@ -44,12 +44,12 @@ const TeamMemberInFile = Type.Object(
     push: Type.Optional(Type.Boolean()),
     email: Type.Optional(Type.Boolean()),
   },
-  { ...CLOSED, description: 'channels that are left out are on' },
+  { ...STRICT, description: 'channels that are left out are on' },
 );
 
 export const TeamInFile = Type.Object(
   { key: Key, name: Name, members: Type.Optional(Type.Array(TeamMemberInFile, { maxItems: 2_000 })) },
-  CLOSED,
+  STRICT,
 );
 
 const OverrideInFile = Type.Object(
@@ -59,7 +59,7 @@ const OverrideInFile = Type.Object(
     endsAt: Moment,
     layer: Type.Optional(Type.String({ maxLength: 500, description: 'name of the only layer that it replaces' })),
   },
-  { ...CLOSED, description: 'of overlapping ones the last in the file wins' },
+  { ...STRICT, description: 'of overlapping ones the last in the file wins' },
 );
 
 export const ScheduleInFile = Type.Object(
@@ -71,7 +71,7 @@ export const ScheduleInFile = Type.Object(
     layers: Type.Array(LAYER_FIELDS, { maxItems: 10, description: 'from the lowest to the highest, which wins' }),
     overrides: Type.Optional(Type.Array(OverrideInFile, { maxItems: 10_000 })),
   },
-  CLOSED,
+  STRICT,
 );
 
 export const CalendarInFile = Type.Object(
@@ -85,10 +85,10 @@ export const CalendarInFile = Type.Object(
       }),
     ),
   },
-  { ...CLOSED, description: 'holidays: one of url and dates' },
+  { ...STRICT, description: 'holidays: one of url and dates' },
 );
 
-export const PolicyInFile = Type.Object({ key: Key, team: Key, name: Name, ...POLICY_FIELDS }, CLOSED);
+export const PolicyInFile = Type.Object({ key: Key, team: Key, name: Name, ...POLICY_FIELDS }, STRICT);
 
 const RetentionDays = Type.Optional(Type.Integer({ minimum: 1, maximum: RETENTION_DAYS_MAX }));
 
@@ -97,14 +97,14 @@ export const ServiceInFile = Type.Object(
     key: Key,
     name: Name,
     environment: Type.Optional(ShortText),
-    repository: Type.Optional(Type.Object({ owner: ShortText, name: ShortText }, CLOSED)),
+    repository: Type.Optional(Type.Object({ owner: ShortText, name: ShortText }, STRICT)),
     team: Type.Optional(Key),
     policy: Type.Optional(
       Type.Unsafe<string>({ ...Key, description: 'policy by which its alerts page; in place of an entry in routes' }),
     ),
     capabilities: Type.Optional(Type.Array(Type.Enum([...CAPABILITIES]), { maxItems: CAPABILITIES.length })),
     retentionDays: Type.Optional(
-      Type.Object({ metrics: RetentionDays, exceptions: RetentionDays, oncall: RetentionDays }, CLOSED),
+      Type.Object({ metrics: RetentionDays, exceptions: RetentionDays, oncall: RetentionDays }, STRICT),
     ),
     sentry: Type.Optional(
       Type.Object(
@@ -115,11 +115,11 @@ export const ServiceInFile = Type.Object(
           }),
           projectNumber: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
         },
-        { ...CLOSED, description: 'DSN that senders keep using, with another host' },
+        { ...STRICT, description: 'DSN that senders keep using, with another host' },
       ),
     ),
   },
-  CLOSED,
+  STRICT,
 );
 
 export const RuleInFile = Type.Object(
@@ -133,7 +133,7 @@ export const RuleInFile = Type.Object(
     enabled: Type.Optional(Type.Boolean()),
     settings: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'settings beside the config' })),
   },
-  CLOSED,
+  STRICT,
 );
 
 export const RoutesInFile = Type.Object(
@@ -146,7 +146,7 @@ export const RoutesInFile = Type.Object(
       description: 'in order; the last one has no conditions and takes the rest',
     }),
   },
-  CLOSED,
+  STRICT,
 );
 
 export const MaintenanceInFile = Type.Object(
@@ -161,7 +161,7 @@ export const MaintenanceInFile = Type.Object(
           name: Type.String({ minLength: 1, maxLength: 1_000 }),
           value: Type.String({ minLength: 1, maxLength: 1_000 }),
         },
-        CLOSED,
+        STRICT,
       ),
     ),
     timezone: ZoneName,
@@ -181,11 +181,11 @@ export const MaintenanceInFile = Type.Object(
           }),
           minutes: Type.Integer({ minimum: RECURRENCE_MINUTES.min, maximum: RECURRENCE_MINUTES.max }),
         },
-        CLOSED,
+        STRICT,
       ),
     ),
   },
-  { ...CLOSED, description: 'one of service, rule and label' },
+  { ...STRICT, description: 'one of service, rule and label' },
 );
 
 export const DashboardInFile = Type.Object(
@@ -198,7 +198,7 @@ export const DashboardInFile = Type.Object(
       description: 'widgets as in create_dashboard; a serviceId or teamId within is a key of this file',
     }),
   },
-  CLOSED,
+  STRICT,
 );
 
 /** The configuration file. Every resource has a key of the file's own, unique within its kind, by which others name it. */
@@ -216,7 +216,7 @@ export const ConfigurationFile = Type.Object(
     maintenance: list(MaintenanceInFile),
     dashboards: list(DashboardInFile),
   },
-  CLOSED,
+  STRICT,
 );
 
 export type ConfigurationFile = Static<typeof ConfigurationFile>;

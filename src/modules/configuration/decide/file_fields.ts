@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { E164_PATTERN } from '#modules/contacts/decide/e164.ts';
 
-export const CLOSED = { additionalProperties: false } as const;
+export const STRICT = { additionalProperties: false } as const;
 
 export const KEY_LENGTH_MAX = 100;
 
@@ -45,7 +45,7 @@ export const HoursOfWeek = Type.Array(
         description: 'a time of day such as 17:00, at most 24:00',
       }),
     },
-    CLOSED,
+    STRICT,
   ),
   { maxItems: 50, description: 'windows of the week by the wall clock; one may end in the next week' },
 );

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { CLOSED, HoursOfWeek, Key, Moment, Name } from '#modules/configuration/decide/file_fields.ts';
+import { STRICT, HoursOfWeek, Key, Moment, Name } from '#modules/configuration/decide/file_fields.ts';
 
 /** One layer of a schedule. */
 export const LAYER_FIELDS = Type.Object(
@@ -11,12 +11,12 @@ export const LAYER_FIELDS = Type.Object(
         every: Type.Integer({ minimum: 1, maximum: 100_000 }),
         unit: Type.Enum(['hours', 'days', 'weeks', 'months']),
       },
-      { ...CLOSED, description: 'length of a turn, by the wall clock of the schedule' },
+      { ...STRICT, description: 'length of a turn, by the wall clock of the schedule' },
     ),
     turns: Type.Array(
       Type.Object(
         { people: Type.Array(Key, { maxItems: 100, description: 'on call together; none: nobody in this turn' }) },
-        CLOSED,
+        STRICT,
       ),
       { maxItems: 1_000, description: 'in order, again and again from startsAt' },
     ),
@@ -35,11 +35,11 @@ export const LAYER_FIELDS = Type.Object(
           calendar: Key,
           layer: Type.Enum(['on', 'off'], { description: 'on: only on the days of the calendar; off: not on them' }),
         },
-        CLOSED,
+        STRICT,
       ),
     ),
   },
-  CLOSED,
+  STRICT,
 );
 
 export type LayerInFile = Static<typeof LAYER_FIELDS>;

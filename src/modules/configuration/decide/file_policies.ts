@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { CLOSED, HoursOfWeek, Key, ZoneName } from '#modules/configuration/decide/file_fields.ts';
+import { STRICT, HoursOfWeek, Key, ZoneName } from '#modules/configuration/decide/file_fields.ts';
 import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
@@ -23,7 +23,7 @@ const StepInFile = Type.Object(
     policy: Type.Optional(Type.Unsafe<string>({ ...Key, description: 'also by the steps of this policy' })),
     everybody: Type.Optional(Type.Boolean({ description: 'each person has to acknowledge' })),
   },
-  { ...CLOSED, description: 'whom one step reaches: all that it names together' },
+  { ...STRICT, description: 'whom one step reaches: all that it names together' },
 );
 
 /** Fields of a policy beside key, team and name. */
@@ -35,7 +35,7 @@ export const POLICY_FIELDS = {
         times: Type.Integer({ minimum: 1, maximum: 9 }),
         pauseMinutes: Type.Integer({ minimum: 1, maximum: 1_440, description: 'after the last step' }),
       },
-      { ...CLOSED, description: 'the steps begin again so often' },
+      { ...STRICT, description: 'the steps begin again so often' },
     ),
   ),
   hours: Type.Optional(
@@ -48,7 +48,7 @@ export const POLICY_FIELDS = {
         ),
         exemptFrom: Type.Optional(Type.Enum([...LEVELS], { description: 'from this severity on, hours do not count' })),
       },
-      CLOSED,
+      STRICT,
     ),
   ),
   roundRobin: Type.Optional(Type.Boolean({ description: 'the first step goes to one person after the other' })),

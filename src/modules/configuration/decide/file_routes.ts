@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { CLOSED, Key } from '#modules/configuration/decide/file_fields.ts';
+import { STRICT, Key } from '#modules/configuration/decide/file_fields.ts';
 import { ROUTE_CONDITIONS_MAX, ROUTE_OUTCOMES } from '#modules/alerts/decide/route.ts';
 import { ALERT_PROTOCOL_NAMES } from '#modules/alerts/decide/tools.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
@@ -19,7 +19,7 @@ const Condition = Type.Object(
     equals: Type.Optional(Value),
     matches: Type.Optional(Value),
   },
-  CLOSED,
+  STRICT,
 );
 
 /** One route of a service's alerts. */
@@ -32,7 +32,7 @@ export const ROUTE = Type.Object(
     policy: Type.Optional(Key),
     pagesOnRise: Type.Optional(Type.Boolean({ description: 'an alert that becomes more severe pages anew' })),
   },
-  CLOSED,
+  STRICT,
 );
 
 export type RouteInFile = Static<typeof ROUTE>;

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { EmailField } from '#modules/accounts/fields.ts';
 import { RoleName } from '#modules/accounts/view.ts';
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText, Name } from '#actions/fields.ts';
+import { STRICT, IdText, Name } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 
 /** Adds somebody without asking them: for the operator of the installation, who vouches for the address. */
@@ -15,7 +15,7 @@ export const addPerson = defineAction({
   permission: 'organization:manage',
   effect: 'write',
   stepUp: true,
-  input: Type.Object({ email: EmailField, name: Name, role: RoleName }, CLOSED),
+  input: Type.Object({ email: EmailField, name: Name, role: RoleName }, STRICT),
   result: Type.Object({ userId: IdText, isNew: Type.Boolean({ description: 'whether an account was made' }) }),
   conflict: 'the person is a member already',
   refusals: ['forbidden'],

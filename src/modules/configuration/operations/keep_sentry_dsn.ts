@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { newIngestKeyPair, openIngestKeyPair, sealIngestKeyPair } from '#auth/ingest_keys.ts';
 import { AppError } from '#kernel/errors.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
@@ -22,7 +22,7 @@ export const keepSentryDsn = defineAction({
       publicKey: Type.String({ pattern: '^[0-9a-f]{32}$', description: '32 characters of 0-9a-f' }),
       projectNumber: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({ serviceId: IdText, projectNumber: Type.Integer() }),
   conflict: 'another service has this public key, or had it',

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, Timestamp } from '#actions/fields.ts';
+import { STRICT, Timestamp } from '#actions/fields.ts';
 import { MANAGED_CHANGES } from '#modules/configuration/decide/managed_changes.ts';
 import { toTimestamp } from '#kernel/time.ts';
 
@@ -11,7 +11,7 @@ export const listConfigurationFiles = defineAction({
   summary: 'List the configuration files of the organization, with how much each manages and when it was applied last.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: Type.Object({
     managedChanges: Type.Enum([...MANAGED_CHANGES]),
     files: Type.Array(Type.Object({ file: Type.String(), resources: Type.Integer(), changedAt: Timestamp })),

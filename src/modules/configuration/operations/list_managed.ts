@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { MANAGED_CHANGES } from '#modules/configuration/decide/managed_changes.ts';
 
 export const listManaged = defineAction({
@@ -11,7 +11,7 @@ export const listManaged = defineAction({
     'Tell which of these are managed by a configuration file, under which key, and whether people may change them.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object({ ids: Type.Array(IdText, { maxItems: 200 }) }, CLOSED),
+  input: Type.Object({ ids: Type.Array(IdText, { maxItems: 200 }) }, STRICT),
   result: Type.Object({
     managedChanges: Type.Enum([...MANAGED_CHANGES]),
     managed: Type.Array(Type.Object({ id: IdText, kind: Type.String(), key: Type.String(), file: Type.String() })),

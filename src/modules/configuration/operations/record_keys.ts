@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { RESOURCE_KINDS } from '#modules/configuration/decide/resource.ts';
 
 const KEYS_MAX = 500;
@@ -22,15 +22,15 @@ export const recordKeys = defineAction({
       record: Type.Array(
         Type.Object(
           { kind: Kind, key: Type.String({ maxLength: KEY_LENGTH_MAX }), id: IdText, isMade: Type.Boolean() },
-          CLOSED,
+          STRICT,
         ),
         { maxItems: KEYS_MAX },
       ),
-      forget: Type.Array(Type.Object({ kind: Kind, key: Type.String({ maxLength: KEY_LENGTH_MAX }) }, CLOSED), {
+      forget: Type.Array(Type.Object({ kind: Kind, key: Type.String({ maxLength: KEY_LENGTH_MAX }) }, STRICT), {
         maxItems: KEYS_MAX,
       }),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({ recorded: Type.Integer(), forgotten: Type.Integer() }),
   example: {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { MANAGED_CHANGES } from '#modules/configuration/decide/managed_changes.ts';
 
 const Choice = Type.Enum([...MANAGED_CHANGES], {
@@ -14,7 +14,7 @@ export const setManagedChanges = defineAction({
   summary: 'Choose whether what a configuration file manages may also be changed in the console.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ managedChanges: Choice }, CLOSED),
+  input: Type.Object({ managedChanges: Choice }, STRICT),
   result: Type.Object({ managedChanges: Choice }),
   example: { managedChanges: 'refused' },
   async handle({ managedChanges }, { stores, caller, record }) {

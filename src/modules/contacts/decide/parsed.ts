@@ -19,7 +19,7 @@ export function faultsOf(parsed: Parsed<unknown>): readonly Fault[] {
 }
 
 /** Returns the value, or throws AppError `invalid_input` with the faults. */
-export function orThrow<T>(parsed: Parsed<T>): T {
+export function unwrap<T>(parsed: Parsed<T>): T {
   if (parsed.kind === 'faults') throw invalidInput(parsed.faults);
   return parsed.value;
 }

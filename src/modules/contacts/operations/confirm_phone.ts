@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import { Phone } from '#modules/teams/contact_fields.ts';
 import { isSamePhoneCode } from '#auth/phone_codes.ts';
@@ -17,7 +17,7 @@ export const confirmPhone = defineAction({
     'Confirm a phone number of your own by the code that was sent to it. From then on only you, or an owner or admin, changes it.',
   permission: 'organization:view',
   effect: 'write',
-  input: Type.Object({ phone: Phone, code: Type.String({ pattern: '^\\d{6}$', description: 'six digits' }) }, CLOSED),
+  input: Type.Object({ phone: Phone, code: Type.String({ pattern: '^\\d{6}$', description: 'six digits' }) }, STRICT),
   result: Type.Object({
     confirmed: Type.Boolean(),
     triesLeft: Type.Integer({ description: 'wrong codes that may still be tried; 0 once it is confirmed' }),

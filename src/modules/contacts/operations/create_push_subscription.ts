@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, nullable } from '#actions/fields.ts';
+import { STRICT, nullable } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import { SubscriptionView, toSubscriptionView } from '#modules/contacts/subscription_view.ts';
 import { invalidInput } from '#kernel/errors.ts';
@@ -17,10 +17,10 @@ export const createPushSubscription = defineAction({
     {
       endpoint: Type.String(),
       expirationTime: Type.Optional(nullable(Type.Number())),
-      keys: Type.Object({ p256dh: Type.String(), auth: Type.String() }, CLOSED),
+      keys: Type.Object({ p256dh: Type.String(), auth: Type.String() }, STRICT),
       label: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
     },
-    { ...CLOSED, description: 'PushSubscription.toJSON() of the browser, and what the person calls it' },
+    { ...STRICT, description: 'PushSubscription.toJSON() of the browser, and what the person calls it' },
   ),
   result: SubscriptionView,
   example: {

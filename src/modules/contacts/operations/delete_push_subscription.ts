@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import { toSubscriptionView } from '#modules/contacts/subscription_view.ts';
 import { notFound } from '#kernel/errors.ts';
@@ -13,7 +13,7 @@ export const deletePushSubscription = defineAction({
   summary: 'Unsubscribe one of your browsers from push messages.',
   permission: 'organization:view',
   effect: 'delete',
-  input: Type.Object({ subscriptionId: IdText }, CLOSED),
+  input: Type.Object({ subscriptionId: IdText }, STRICT),
   result: Type.Object({ deleted: Type.Literal(true), subscriptionId: IdText }),
   example: { subscriptionId: EXAMPLE_IDS.subscriptionId },
   async handle({ subscriptionId }, { caller, stores, record }) {

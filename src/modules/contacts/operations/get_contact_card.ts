@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { contactCardOf } from '#modules/contacts/decide/contact_card.ts';
 import type { FileAnswer } from '#kernel/action.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -16,7 +16,7 @@ export const getContactCard = defineAction({
     'Download a contact card with the numbers and the address that pages come from, so that a phone lets them through while it is silent.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: Type.Unsafe<FileAnswer>({ description: 'a file' }),
   sends: [MEDIA_TYPE],
   conflict: 'neither SMS and calls nor mail is set up on this server',

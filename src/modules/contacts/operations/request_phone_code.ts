@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, Timestamp } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import { Phone } from '#modules/teams/contact_fields.ts';
 import { newPhoneCode } from '#auth/phone_codes.ts';
@@ -18,7 +18,7 @@ export const requestPhoneCode = defineAction({
   summary: 'Send a code by SMS to a phone number of your own, so that you can confirm that it is yours.',
   permission: 'organization:view',
   effect: 'write',
-  input: Type.Object({ phone: Phone }, CLOSED),
+  input: Type.Object({ phone: Phone }, STRICT),
   result: Type.Object({ notificationId: IdText, expiresAt: Timestamp }),
   conflict: 'SMS is not set up on this server, or the number is confirmed already',
   example: { phone: '+31612345678' },

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import { readTestNotification, TestNotificationView } from '#modules/contacts/operations/test_notification_view.ts';
 import { ChannelName } from '#modules/policies/view.ts';
@@ -24,7 +24,7 @@ export const sendTestNotification = defineAction({
   summary: 'Send a test to each of your own addresses of a channel; a few a minute.',
   permission: 'organization:view',
   effect: 'write',
-  input: Type.Object({ channel: ChannelName }, CLOSED),
+  input: Type.Object({ channel: ChannelName }, STRICT),
   result: Type.Object({ testNotifications: Type.Array(TestNotificationView) }),
   conflict: 'the channel is not set up on this server, or you have no address of it',
   refusals: ['rate_limited'],

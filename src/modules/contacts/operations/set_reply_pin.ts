@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, nullable } from '#actions/fields.ts';
+import { STRICT, nullable } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import { hashPassword } from '#auth/passwords.ts';
 import { forgetPinTries } from '#auth/reply_pins.ts';
@@ -14,7 +14,7 @@ export const setReplyPin = defineAction({
   effect: 'write',
   input: Type.Object(
     { pin: nullable(Type.String({ pattern: '^\\d{4,8}$', description: 'four to eight digits' })) },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({ hasReplyPin: Type.Boolean() }),
   example: { pin: '4711' },

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { changesSince } from '#actions/changes_since.ts';
-import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { STRICT, IdText, nullable } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import { ContactView, toContactView } from '#modules/contacts/contact_view.ts';
 import { notifyOfNumberChange } from '#modules/teams/change_number.ts';
@@ -29,7 +29,7 @@ export const updateOwnContact = defineAction({
       ...CHANNEL_SWITCHES,
       basedOn: Type.Optional(ContactRead),
     },
-    CLOSED,
+    STRICT,
   ),
   result: ContactView,
   conflict: 'somebody has changed the same since it was read',

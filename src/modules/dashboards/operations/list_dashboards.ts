@@ -6,7 +6,7 @@ import {
   toDashboardSummaryView,
   DASHBOARD_SUMMARY_EXAMPLE,
 } from '#modules/dashboards/operations/view.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 
 export const listDashboards = defineAction({
   name: 'list_dashboards',
@@ -14,7 +14,7 @@ export const listDashboards = defineAction({
   guidance: 'The source of dashboardIds.',
   permission: 'dashboards:view',
   effect: 'read',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: Type.Object({
     dashboards: Type.Array(DashboardSummaryView),
     total: Type.Integer({ description: 'how many dashboards there are, also beyond the cut' }),
@@ -25,7 +25,7 @@ export const listDashboards = defineAction({
         return { id: dashboardId, names: [name], links: serviceId === null ? [] : [serviceId] };
       }),
   },
-  alsoCalled: ['get_dashboards', 'search_dashboards'],
+  aliases: ['get_dashboards', 'search_dashboards'],
   digest: ({ dashboards, total }) => ({ total, dashboards }),
   example: {},
   exampleResult: { dashboards: [DASHBOARD_SUMMARY_EXAMPLE], total: 1 },

@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { DASHBOARD_EXAMPLE, DashboardView, Layout, toDashboardView } from '#modules/dashboards/operations/view.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, Name, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, Name, Timestamp } from '#actions/fields.ts';
 import { toTimestamp } from '#kernel/time.ts';
 
 /** Saves a dashboard in the console: unlike `update_dashboard`, it never overwrites what its caller has not seen. */
@@ -22,7 +22,7 @@ export const saveDashboard = defineAction({
       name: Type.Optional(Name),
       layout: Type.Optional(Layout),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     isSaved: Type.Boolean({ description: 'false: somebody else has changed it, and nothing was saved' }),

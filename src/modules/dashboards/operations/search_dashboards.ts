@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { DashboardSummaryView, toDashboardSummaryView } from '#modules/dashboards/operations/view.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, nullable } from '#actions/fields.ts';
+import { STRICT, nullable } from '#actions/fields.ts';
 import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
 
@@ -22,7 +22,7 @@ export const searchDashboards = defineAction({
       text: searchInput('part of the name or of its service'),
       ...pageInput(LIMIT, LIMIT_MAX),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     dashboards: Type.Array(

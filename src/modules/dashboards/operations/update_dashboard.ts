@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { DashboardView, Layout, toDashboardView, DASHBOARD_EXAMPLE } from '#modules/dashboards/operations/view.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, Name } from '#actions/fields.ts';
+import { STRICT, IdText, Name } from '#actions/fields.ts';
 
 export const updateDashboard = defineAction({
   name: 'update_dashboard',
@@ -13,7 +13,7 @@ export const updateDashboard = defineAction({
   guidance: 'The layout must hold every widget that is to stay.',
   permission: 'dashboards:edit',
   effect: 'write',
-  input: Type.Object({ dashboardId: IdText, name: Type.Optional(Name), layout: Type.Optional(Layout) }, CLOSED),
+  input: Type.Object({ dashboardId: IdText, name: Type.Optional(Name), layout: Type.Optional(Layout) }, STRICT),
   result: DashboardView,
   example: { dashboardId: IDS.dashboardId, name: 'Checkout', layout: DASHBOARD_EXAMPLE.layout },
   exampleResult: { ...DASHBOARD_EXAMPLE, name: 'Checkout', updatedAt: '2027-02-01T13:20:11.046Z' },

@@ -6,7 +6,7 @@ import { BrowsedGroupView, toBrowsedGroupView } from '#modules/exceptions/operat
 import { readGroupTotals } from '#modules/exceptions/operations/group_totals.ts';
 import { GROUP_FILTER_FIELDS, toGroupFilter } from '#modules/exceptions/operations/group_filter.ts';
 import { GroupStatusName } from '#modules/exceptions/operations/view.ts';
-import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { STRICT, IdText, nullable } from '#actions/fields.ts';
 import { pageInput, pageOf } from '#actions/list_page.ts';
 import { DeployDayView } from '#modules/releases/deploy_days.ts';
 import { lastDays, startOfDays } from '#modules/exceptions/decide/group_counts.ts';
@@ -41,7 +41,7 @@ export const browseExceptionGroups = defineAction({
       sort: Type.Optional(Type.Enum([...GROUP_SORTS])),
       ...pageInput(LIMIT, LIMIT_MAX),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     groups: Type.Array(BrowsedGroupView),

@@ -14,7 +14,7 @@ import {
   GROUP_EXAMPLE,
   GROUP_UNTRUSTED_TEXT,
 } from '#modules/exceptions/operations/view.ts';
-import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { STRICT, IdText, nullable } from '#actions/fields.ts';
 import { countsOn } from '#modules/exceptions/decide/group_counts.ts';
 import { periodsAt } from '#modules/exceptions/decide/periods.ts';
 
@@ -29,7 +29,7 @@ export const getExceptionGroup = defineAction({
   guidance: 'Use it to find the cause.',
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object({ groupId: IdText }, CLOSED),
+  input: Type.Object({ groupId: IdText }, STRICT),
   result: Type.Object({
     ...GROUP_FIELDS,
     pattern: nullable(Type.String({ description: 'the template of its messages, <*> where they differ' })),
@@ -51,7 +51,7 @@ export const getExceptionGroup = defineAction({
     'suspectDeploy',
     'recentEvents',
   ],
-  alsoCalled: ['get_exception', 'get_error', 'get_issue', 'get_issue_details', 'compare_releases', 'get_stack_trace'],
+  aliases: ['get_exception', 'get_error', 'get_issue', 'get_issue_details', 'compare_releases', 'get_stack_trace'],
   digest: digestOfGroup,
   example: { groupId: IDS.groupId },
   exampleResult: {

@@ -5,7 +5,7 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { readGroupTotals } from '#modules/exceptions/operations/group_totals.ts';
 import { TriageView } from '#modules/exceptions/operations/triage.ts';
 import { GROUP_FIELDS, GroupStatusName, scopeOf, toGroupFields } from '#modules/exceptions/operations/view.ts';
-import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { countsOn, lastDays, startOfDays } from '#modules/exceptions/decide/group_counts.ts';
 import { DeployDayView } from '#modules/releases/deploy_days.ts';
 import { FIX_KINDS } from '#modules/exceptions/decide/fix.ts';
@@ -36,7 +36,7 @@ export const getExceptionOverview = defineAction({
     'are one group, groups that are like it, and the incidents that it opened.',
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object({ groupId: IdText }, CLOSED),
+  input: Type.Object({ groupId: IdText }, STRICT),
   result: Type.Object({
     ...GROUP_FIELDS,
     serviceName: Type.String(),

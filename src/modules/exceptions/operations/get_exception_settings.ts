@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { LEARNT_FIELDS, SETTINGS_FIELDS } from '#modules/exceptions/operations/exception_settings.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { toTimestampOrNull } from '#kernel/time.ts';
 import { NO_SETTINGS } from '#modules/exceptions/decide/inbound_filters.ts';
 
@@ -13,7 +13,7 @@ export const getExceptionSettings = defineAction({
   summary: 'Show which exceptions of a service are left out, which fields are, and how many are kept within an hour.',
   permission: 'services:view',
   effect: 'read',
-  input: Type.Object({ serviceId: IdText }, CLOSED),
+  input: Type.Object({ serviceId: IdText }, STRICT),
   result: Type.Object({ ...SETTINGS_FIELDS, ...LEARNT_FIELDS }),
   example: { serviceId: EXAMPLE_IDS.serviceId },
   async handle({ serviceId }, { caller, stores }) {

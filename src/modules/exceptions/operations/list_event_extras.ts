@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { toTimestamp } from '#kernel/time.ts';
 
 /** Lists the files and the feedback that belong to an event without being part of it. */
@@ -12,7 +12,7 @@ export const listEventExtras = defineAction({
   summary: 'List the files that came with an exception event and what users wrote about it.',
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object({ groupId: IdText, eventId: Type.String({ pattern: '^[0-9a-f]{32}$' }) }, CLOSED),
+  input: Type.Object({ groupId: IdText, eventId: Type.String({ pattern: '^[0-9a-f]{32}$' }) }, STRICT),
   result: Type.Object({
     attachments: Type.Array(
       Type.Object({

@@ -10,7 +10,7 @@ import {
 } from '#modules/exceptions/operations/event_cursor.ts';
 import { toWholeEventView, WholeEventView } from '#modules/exceptions/operations/recent_event.ts';
 import { scopeOf } from '#modules/exceptions/operations/view.ts';
-import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { STRICT, IdText, nullable } from '#actions/fields.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { Temporal } from '#kernel/time.ts';
 
@@ -33,7 +33,7 @@ export const listExceptionEvents = defineAction({
       ),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: '1 when left out' })),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     events: Type.Array(Type.Object({ ...WholeEventView.properties, cursor: EventCursor })),

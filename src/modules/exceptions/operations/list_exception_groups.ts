@@ -11,7 +11,7 @@ import {
   GROUP_EXAMPLE,
   GROUP_UNTRUSTED_TEXT,
 } from '#modules/exceptions/operations/view.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 
 export const listExceptionGroups = defineAction({
   name: 'list_exception_groups',
@@ -20,7 +20,7 @@ export const listExceptionGroups = defineAction({
   guidance: 'Use it to see what breaks. The source of groupIds.',
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object({ serviceId: Type.Optional(IdText), status: Type.Optional(GroupStatusName) }, CLOSED),
+  input: Type.Object({ serviceId: Type.Optional(IdText), status: Type.Optional(GroupStatusName) }, STRICT),
   result: Type.Object({ groups: Type.Array(ExceptionGroupView), total: Type.Integer() }),
   lists: {
     group: ({ groups }) =>
@@ -29,7 +29,7 @@ export const listExceptionGroups = defineAction({
       }),
   },
   untrustedText: GROUP_UNTRUSTED_TEXT.map((field) => `groups[].${field}`),
-  alsoCalled: ['list_exceptions', 'list_errors', 'list_issues', 'search_issues', 'search_exceptions'],
+  aliases: ['list_exceptions', 'list_errors', 'list_issues', 'search_issues', 'search_exceptions'],
   digest: ({ groups, total }) => ({ total, groups: mostUrgentGroups(groups) }),
   example: { serviceId: IDS.serviceId, status: 'unresolved' },
   exampleResult: { groups: [GROUP_EXAMPLE], total: 1 },

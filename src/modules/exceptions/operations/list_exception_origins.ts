@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 
 const ENVIRONMENTS_MAX = 50;
 const RELEASES_MAX = 50;
@@ -21,7 +21,7 @@ export const listExceptionOrigins = defineAction({
       serviceId: Type.Optional(IdText),
       release: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name of the releases' })),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     environments: Type.Array(Type.String()),

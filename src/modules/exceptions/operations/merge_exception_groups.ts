@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { STRICT, IdText, nullable } from '#actions/fields.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 
 const GROUPS_MAX = 50;
@@ -22,7 +22,7 @@ export const mergeExceptionGroups = defineAction({
       intoGroupId: IdText,
       groupIds: Type.Array(IdText, { minItems: 1, maxItems: GROUPS_MAX, uniqueItems: true }),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     merged: Type.Array(Type.Object({ groupId: IdText, fromGroupId: nullable(IdText) }), {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { notFound } from '#kernel/errors.ts';
 
 /** Reads one file, at most 2 MiB. */
@@ -18,7 +18,7 @@ export const readEventAttachment = defineAction({
       serviceId: Type.Optional(IdText),
       attachmentId: Type.String({ maxLength: 36 }),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({ name: Type.String(), content: Type.String({ description: 'in base64' }) }),
   meaning: ({ groupId, serviceId }) =>

@@ -4,7 +4,7 @@ import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { ChangedGroupView, changeGroupStatuses } from '#modules/exceptions/operations/change_group_statuses.ts';
 import { listKnownReleases } from '#modules/exceptions/operations/known_releases.ts';
-import { CLOSED, IdText, ReleaseName } from '#actions/fields.ts';
+import { STRICT, IdText, ReleaseName } from '#actions/fields.ts';
 import { type Fix, newestRelease, releasesToRemember } from '#modules/exceptions/decide/fix.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -27,7 +27,7 @@ export const resolveInRelease = defineAction({
       // The first release with the fix, known already or not; when left out, the next release.
       release: Type.Optional(ReleaseName),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({ changed: Type.Array(ChangedGroupView), resolvedIncidentIds: Type.Array(IdText) }),
   example: { groupIds: [EXAMPLE_IDS.groupId], release: '2027.5.2' },

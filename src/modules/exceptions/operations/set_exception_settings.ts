@@ -4,7 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { changesSince } from '#actions/changes_since.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { LEARNT_FIELDS, SETTINGS_EXAMPLE, SETTINGS_FIELDS } from '#modules/exceptions/operations/exception_settings.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { type ExceptionSettings, NO_SETTINGS } from '#modules/exceptions/decide/inbound_filters.ts';
 
 export const setExceptionSettings = defineAction({
@@ -22,11 +22,11 @@ export const setExceptionSettings = defineAction({
       basedOn: Type.Optional(
         Type.Object(
           { ...SETTINGS_FIELDS, learnsSpikes: LEARNT_FIELDS.learnsSpikes },
-          { ...CLOSED, description: 'what was read' },
+          { ...STRICT, description: 'what was read' },
         ),
       ),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({ ...SETTINGS_FIELDS, learnsSpikes: LEARNT_FIELDS.learnsSpikes }),
   conflict: 'somebody has changed the same since it was read',

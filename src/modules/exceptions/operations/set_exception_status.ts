@@ -12,7 +12,7 @@ import {
   GROUP_EXAMPLE,
   GROUP_UNTRUSTED_TEXT,
 } from '#modules/exceptions/operations/view.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 
 export const setExceptionStatus = defineAction({
   name: 'set_exception_status',
@@ -22,7 +22,7 @@ export const setExceptionStatus = defineAction({
   guidance: 'resolved when it is fixed, ignored when nobody needs to know.',
   permission: 'exceptions:edit',
   effect: 'write',
-  input: Type.Object({ groupId: IdText, status: GroupStatusName }, CLOSED),
+  input: Type.Object({ groupId: IdText, status: GroupStatusName }, STRICT),
   result: ExceptionGroupView,
   untrustedText: GROUP_UNTRUSTED_TEXT,
   example: { groupId: IDS.groupId, status: 'resolved' },

@@ -4,7 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { ChangedGroupView, changeGroupStatuses } from '#modules/exceptions/operations/change_group_statuses.ts';
 import { GroupStatusName } from '#modules/exceptions/operations/view.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 
 const GROUPS_MAX = 200;
 
@@ -19,12 +19,12 @@ export const setExceptionStatuses = defineAction({
   effect: 'write',
   input: Type.Object(
     {
-      changes: Type.Array(Type.Object({ groupId: IdText, status: GroupStatusName }, CLOSED), {
+      changes: Type.Array(Type.Object({ groupId: IdText, status: GroupStatusName }, STRICT), {
         minItems: 1,
         maxItems: GROUPS_MAX,
       }),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     changed: Type.Array(ChangedGroupView, { description: 'without those that had the status already' }),

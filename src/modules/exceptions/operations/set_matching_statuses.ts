@@ -5,7 +5,7 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { ChangedGroupView, changeGroupStatuses } from '#modules/exceptions/operations/change_group_statuses.ts';
 import { GROUP_FILTER_FIELDS, toGroupFilter } from '#modules/exceptions/operations/group_filter.ts';
 import { GroupStatusName } from '#modules/exceptions/operations/view.ts';
-import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, Timestamp } from '#actions/fields.ts';
 import { GROUP_STATUSES } from '#modules/exceptions/decide/group_status.ts';
 import { Temporal } from '#kernel/time.ts';
 
@@ -18,7 +18,7 @@ const Matching = Type.Object(
     statuses: Type.Array(GroupStatusName, { minItems: 1, maxItems: GROUP_STATUSES.length }),
     createdUntil: Timestamp,
   },
-  { ...CLOSED, description: 'only groups that already existed and matched at this time; later ones are left alone' },
+  { ...STRICT, description: 'only groups that already existed and matched at this time; later ones are left alone' },
 );
 
 export const setMatchingStatuses = defineAction({
@@ -27,7 +27,7 @@ export const setMatchingStatuses = defineAction({
   summary: `Set the triage status of all exception groups that match, up to ${SLICE} in a call. Call it again while \`left\` is not 0.`,
   permission: 'exceptions:edit',
   effect: 'write',
-  input: Type.Object({ status: GroupStatusName, matching: Matching }, CLOSED),
+  input: Type.Object({ status: GroupStatusName, matching: Matching }, STRICT),
   result: Type.Object({
     changed: Type.Array(ChangedGroupView),
     resolvedIncidentIds: Type.Array(IdText),

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 
 const GROUPS_MAX = 50;
 
@@ -16,7 +16,7 @@ export const splitExceptionGroups = defineAction({
   effect: 'write',
   input: Type.Object(
     { groupIds: Type.Array(IdText, { minItems: 1, maxItems: GROUPS_MAX, uniqueItems: true }) },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     split: Type.Array(Type.Object({ groupId: IdText, fromGroupId: IdText }), {

@@ -4,7 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { EVENT_CURSOR_EXAMPLE, EventCursor, parseEventCursor } from '#modules/exceptions/operations/event_cursor.ts';
 import { scopeOf } from '#modules/exceptions/operations/view.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { groupEvent, keyOfSplit, learnableMessage, splittableMessage } from '#modules/exceptions/decide/grouping.ts';
 import { textOfTemplate, tokensOfMessage } from '#modules/exceptions/decide/message_templates.ts';
 import { toOccurrence } from '#modules/exceptions/decide/occurrence.ts';
@@ -18,7 +18,7 @@ export const splitExceptionMessage = defineAction({
     'says the same from now on is an exception of its own. Events that are stored stay where they are; merge_exception_groups undoes it.',
   permission: 'exceptions:edit',
   effect: 'write',
-  input: Type.Object({ groupId: IdText, event: EventCursor }, CLOSED),
+  input: Type.Object({ groupId: IdText, event: EventCursor }, STRICT),
   result: Type.Object({
     groupId: IdText,
     message: Type.String({ description: 'of which it is from now on, <*> and the like for what differs' }),

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { MERGED_MAX } from '#modules/exceptions/operations/merge_exception_groups.ts';
-import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { STRICT, IdText, nullable } from '#actions/fields.ts';
 import type { Id } from '#kernel/ids.ts';
 
 const CHANGES_MAX = 600;
@@ -20,11 +20,11 @@ export const undoExceptionMerges = defineAction({
   input: Type.Object(
     {
       changes: Type.Array(
-        Type.Object({ groupId: IdText, nowInGroupId: nullable(IdText), wasInGroupId: nullable(IdText) }, CLOSED),
+        Type.Object({ groupId: IdText, nowInGroupId: nullable(IdText), wasInGroupId: nullable(IdText) }, STRICT),
         { minItems: 1, maxItems: CHANGES_MAX, description: 'null: a group of its own' },
       ),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     undone: Type.Array(Type.Object({ groupId: IdText, inGroupId: nullable(IdText) })),

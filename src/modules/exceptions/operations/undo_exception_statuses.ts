@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { GroupStatusName, toGroupFields } from '#modules/exceptions/operations/view.ts';
-import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, Timestamp } from '#actions/fields.ts';
 import { Temporal } from '#kernel/time.ts';
 
 const GROUPS_MAX = 200;
@@ -17,13 +17,13 @@ export const undoExceptionStatuses = defineAction({
   effect: 'write',
   input: Type.Object(
     {
-      changes: Type.Array(Type.Object({ groupId: IdText, changedAt: Timestamp }, CLOSED), {
+      changes: Type.Array(Type.Object({ groupId: IdText, changedAt: Timestamp }, STRICT), {
         minItems: 1,
         maxItems: GROUPS_MAX,
         description: 'as set_exception_statuses answered them',
       }),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     undone: Type.Array(Type.Object({ groupId: IdText, status: GroupStatusName })),

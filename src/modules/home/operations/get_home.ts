@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, Timestamp } from '#actions/fields.ts';
 import { HomeReadinessView, readHomeReadiness } from '#modules/home/operations/home_readiness.ts';
 import { readSetupProgress, SetupProgressView } from '#modules/home/operations/setup_progress.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
@@ -40,7 +40,7 @@ export const getHome = defineAction({
     'Show who is on call in the next 24 hours, when the caller is, and how far the organization is set up: all that the first page shows beside incidents.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: Type.Object({
     at: Timestamp,
     schedules: Type.Array(HomeScheduleView, {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, FreeText, IdText, Name, nullable } from '#actions/fields.ts';
+import { STRICT, FreeText, IdText, Name, nullable } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import { createEscalationPolicy } from '#modules/policies/operations/create_escalation_policy.ts';
 import { createAlertRule } from '#modules/rules/operations/create_alert_rule.ts';
@@ -38,7 +38,7 @@ export const setUpPaging = defineAction({
       phone: nullable(Phone),
       timezone: FreeText,
     },
-    { ...CLOSED, description: 'serviceId is null for a new service, which serviceName names then' },
+    { ...STRICT, description: 'serviceId is null for a new service, which serviceName names then' },
   ),
   result: Type.Object({ serviceId: IdText, teamId: IdText, policyId: IdText, ruleId: IdText }),
   meaning: ({ serviceId, serviceName }) =>

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { changeStatus } from '#modules/incidents/change_status.ts';
 import { IncidentView, ACKNOWLEDGED_EXAMPLE, INCIDENT_UNTRUSTED_TEXT } from '#modules/incidents/view.ts';
 import { acknowledge } from '#modules/incidents/acknowledge.ts';
@@ -13,12 +13,12 @@ export const acknowledgeIncident = defineAction({
   guidance: 'Nobody else is paged from then on: only when somebody works on it.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ incidentId: IdText }, CLOSED),
+  input: Type.Object({ incidentId: IdText }, STRICT),
   result: IncidentView,
   conflict: 'the incident is resolved already',
-  afterConflict: 'Nothing needs to be done; list_incidents shows what is open.',
+  conflictHint: 'Nothing needs to be done; list_incidents shows what is open.',
   untrustedText: INCIDENT_UNTRUSTED_TEXT,
-  alsoCalled: ['acknowledge', 'acknowledge_alert', 'ack_alert'],
+  aliases: ['acknowledge', 'acknowledge_alert', 'ack_alert'],
   example: { incidentId: IDS.incidentId },
   exampleResult: ACKNOWLEDGED_EXAMPLE,
   async handle({ incidentId }, context) {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, RequestKey } from '#actions/fields.ts';
+import { STRICT, IdText, RequestKey } from '#actions/fields.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
 import { authorOf, NOTES_MAX, NoteText, NoteView, toNoteView } from '#modules/incidents/notes.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -13,7 +13,7 @@ export const addIncidentNote = defineAction({
   summary: 'Write a note about an incident, which everybody of the organization reads in its timeline.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ incidentId: IdText, text: NoteText, requestKey: RequestKey }, CLOSED),
+  input: Type.Object({ incidentId: IdText, text: NoteText, requestKey: RequestKey }, STRICT),
   result: NoteView,
   conflict: `the incident has ${NOTES_MAX} notes`,
   example: {

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, Timestamp } from '#actions/fields.ts';
 import { IncidentFilterFields, toIncidentFilter } from '#modules/incidents/operations/filter.ts';
 import { type IncidentStatus, toIncidentActor } from '#modules/incidents/decide/incident.ts';
 import { acknowledge } from '#modules/incidents/acknowledge.ts';
@@ -29,7 +29,7 @@ const Matching = Type.Object(
     statuses: Type.Array(Type.Enum(['triggered', 'acknowledged']), { minItems: 1, maxItems: 2 }),
     triggeredUntil: Timestamp,
   },
-  { ...CLOSED, description: 'only incidents that already existed and matched at this time; later ones are left alone' },
+  { ...STRICT, description: 'only incidents that already existed and matched at this time; later ones are left alone' },
 );
 
 export const answerIncidents = defineAction({
@@ -44,7 +44,7 @@ export const answerIncidents = defineAction({
       incidentIds: Type.Optional(Type.Array(IdText, { minItems: 1, maxItems: SLICE, description: 'no others' })),
       matching: Type.Optional(Matching),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     changed: Type.Array(Type.Object({ incidentId: IdText, number: Type.Integer() })),

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { IncidentFilterFields, toIncidentFilter } from '#modules/incidents/operations/filter.ts';
 import { StatusCountsView } from '#modules/incidents/view.ts';
 
@@ -12,7 +12,7 @@ export const countIncidents = defineAction({
   summary: 'Count incidents by their status.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(IncidentFilterFields, CLOSED),
+  input: Type.Object(IncidentFilterFields, STRICT),
   result: StatusCountsView,
   example: { serviceId: EXAMPLE_IDS.serviceId, ruleId: EXAMPLE_IDS.ruleId, severity: 'error', text: 'latency' },
   async handle(filter, { caller, stores, now }) {

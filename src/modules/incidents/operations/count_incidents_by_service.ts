@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 
 export const countIncidentsByService = defineAction({
   name: 'count_incidents_by_service',
@@ -9,7 +9,7 @@ export const countIncidentsByService = defineAction({
   summary: 'Count the open incidents of each service that has any.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: Type.Object({
     services: Type.Array(Type.Object({ serviceId: IdText, triggered: Type.Integer(), acknowledged: Type.Integer() })),
   }),

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { DECLARED_TITLE_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable, RequestKey } from '#actions/fields.ts';
+import { STRICT, IdText, nullable, RequestKey } from '#actions/fields.ts';
 import { IncidentView, toIncidentView } from '#modules/incidents/view.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { toIncidentActor } from '#modules/incidents/decide/incident.ts';
@@ -29,7 +29,7 @@ export const declareIncident = defineAction({
       escalationPolicyId: nullable(IdText),
       requestKey: RequestKey,
     },
-    CLOSED,
+    STRICT,
   ),
   result: IncidentView,
   conflict: 'on-call is not enabled for the service',

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
 import { getOwnNote } from '#modules/incidents/notes.ts';
 
@@ -12,7 +12,7 @@ export const deleteIncidentNote = defineAction({
   summary: "Delete one's own note about an incident.",
   permission: 'oncall:edit',
   effect: 'delete',
-  input: Type.Object({ incidentId: IdText, noteId: IdText }, CLOSED),
+  input: Type.Object({ incidentId: IdText, noteId: IdText }, STRICT),
   result: Type.Object({ deleted: Type.Literal(true), noteId: IdText }),
   example: { incidentId: EXAMPLE_IDS.incidentId, noteId: EXAMPLE_IDS.noteId },
   async handle({ incidentId, noteId }, context) {

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { NOTE_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
 import { getOwnNote, NoteText, NoteView, toNoteView } from '#modules/incidents/notes.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -24,7 +24,7 @@ export const editIncidentNote = defineAction({
         description: 'the text that is changed: another one is a conflict',
       }),
     },
-    CLOSED,
+    STRICT,
   ),
   result: NoteView,
   conflict: 'the note was changed meanwhile',

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
 import { IncidentView, toIncidentView } from '#modules/incidents/view.ts';
 import { toIncidentActor } from '#modules/incidents/decide/incident.ts';
@@ -19,7 +19,7 @@ export const escalateIncident = defineAction({
       incidentId: IdText,
       stepIndex: Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: 'from 0: the step to fire now' }),
     },
-    CLOSED,
+    STRICT,
   ),
   result: IncidentView,
   conflict: 'the incident is acknowledged or resolved, or was reassigned',

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { ALERTS_SHOWN, toAlertView } from '#modules/alerts/view.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { digestOfIncident } from '#modules/incidents/operations/digest.ts';
 import { readEvidence } from '#modules/incidents/evidence.ts';
 import { NOTES_MAX, toNoteView } from '#modules/incidents/notes.ts';
@@ -32,10 +32,10 @@ export const getIncident = defineAction({
   guidance: 'Call it first when you look for a cause.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ incidentId: IdText }, CLOSED),
+  input: Type.Object({ incidentId: IdText }, STRICT),
   result: IncidentWithLogView,
   untrustedText: [...INCIDENT_UNTRUSTED_TEXT, 'alerts', 'timeline[].text', 'evidence'],
-  alsoCalled: ['show_incident', 'get_incident_context', 'get_incident_evidence', 'get_notification_log'],
+  aliases: ['show_incident', 'get_incident_context', 'get_incident_evidence', 'get_notification_log'],
   digest: digestOfIncident,
   example: { incidentId: IDS.incidentId },
   exampleResult: INCIDENT_WITH_LOG_EXAMPLE,

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { CONTEXT_FIELDS, readReleases, readStoredContext } from '#modules/incidents/context.ts';
 
 export const getIncidentContext = defineAction({
@@ -13,7 +13,7 @@ export const getIncidentContext = defineAction({
     'before, new exceptions and other incidents at the same time.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ incidentId: IdText }, CLOSED),
+  input: Type.Object({ incidentId: IdText }, STRICT),
   result: Type.Object(CONTEXT_FIELDS),
   example: { incidentId: EXAMPLE_IDS.incidentId },
   async handle({ incidentId }, context) {

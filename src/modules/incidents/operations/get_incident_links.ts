@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { INCIDENT_STATUSES } from '#modules/incidents/decide/incident.ts';
 import { isFor, labelsOf, nextMaintenance } from '#modules/maintenance/decide/maintenance.ts';
 import { isAtOrBefore, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
@@ -26,7 +26,7 @@ export const getIncidentLinks = defineAction({
     'Which incident pages for this one, for which others it pages, until when its pages wait, and which maintenance windows of its service, rule or labels are in effect.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ incidentId: IdText }, CLOSED),
+  input: Type.Object({ incidentId: IdText }, STRICT),
   result: Type.Object({
     lead: nullable(LinkedView),
     followers: Type.Array(LinkedView, { description: `open ones first, then the newest; at most ${FOLLOWERS_SHOWN}` }),

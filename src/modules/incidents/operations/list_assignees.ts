@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { searchInput } from '#actions/list_page.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 import { decideRecipients } from '#modules/policies/decide/recipients.ts';
 import { readContacts } from '#modules/incidents/paging/read_contacts.ts';
@@ -25,7 +25,7 @@ export const listAssignees = defineAction({
       incidentId: IdText,
       text: searchInput('part of the name of a policy, or of a name or mail address'),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     policies: Type.Array(

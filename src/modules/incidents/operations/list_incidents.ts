@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { STRICT, IdText, nullable } from '#actions/fields.ts';
 import { mostUrgentIncidents } from '#modules/incidents/operations/digest.ts';
 import {
   IncidentView,
@@ -34,7 +34,7 @@ export const listIncidents = defineAction({
   effect: 'read',
   input: Type.Object(
     { serviceId: Type.Optional(IdText), status: Type.Optional(Type.Enum([...INCIDENT_STATUSES])) },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     incidents: Type.Array(ListedIncidentView),
@@ -56,7 +56,7 @@ export const listIncidents = defineAction({
         })),
   },
   untrustedText: INCIDENT_UNTRUSTED_TEXT.map((field) => `incidents[].${field}`),
-  alsoCalled: ['list_alerts', 'get_alerts', 'search_incidents', 'list_open_incidents', 'get_active_incidents'],
+  aliases: ['list_alerts', 'get_alerts', 'search_incidents', 'list_open_incidents', 'get_active_incidents'],
   digest: ({ incidents, counts, total, last24Hours }) => ({
     total,
     counts,

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { MOVED_FIELDS, readMovedMetrics } from '#modules/incidents/moved_metrics.ts';
 
 export const listMovedMetrics = defineAction({
@@ -12,7 +12,7 @@ export const listMovedMetrics = defineAction({
     'List the metrics of the service that left their usual range around the time of an incident, furthest first.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ incidentId: IdText }, CLOSED),
+  input: Type.Object({ incidentId: IdText }, STRICT),
   result: Type.Object(MOVED_FIELDS),
   example: { incidentId: EXAMPLE_IDS.incidentId },
   async handle({ incidentId }, context) {

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
 import { IncidentView, toIncidentView } from '#modules/incidents/view.ts';
 import { INCIDENT_STATUSES, toIncidentActor } from '#modules/incidents/decide/incident.ts';
@@ -19,7 +19,7 @@ import { readSteps } from '#modules/policies/decide/stored_steps.ts';
 
 const To = Type.Object(
   { policyId: Type.Optional(IdText), userId: Type.Optional(IdText) },
-  { ...CLOSED, description: 'exactly one of them' },
+  { ...STRICT, description: 'exactly one of them' },
 );
 
 export const reassignIncident = defineAction({
@@ -39,10 +39,10 @@ export const reassignIncident = defineAction({
           status: Type.Enum([...INCIDENT_STATUSES]),
           stepCount: Type.Integer({ minimum: 0, description: 'escalation.stepCount' }),
         },
-        { ...CLOSED, description: 'the incident as the caller saw it: what has changed since is a conflict' },
+        { ...STRICT, description: 'the incident as the caller saw it: what has changed since is a conflict' },
       ),
     },
-    CLOSED,
+    STRICT,
   ),
   result: IncidentView,
   conflict: 'the incident is resolved or not as it was seen, or nothing reaches the person',

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { changeStatus } from '#modules/incidents/change_status.ts';
 import { IncidentView } from '#modules/incidents/view.ts';
 import { lockCause, reopen } from '#modules/incidents/reopen.ts';
@@ -15,7 +15,7 @@ export const reopenIncident = defineAction({
     'Notices of the resolution that were not sent yet are cancelled, and everyone who received one is told that it is open again.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ incidentId: IdText }, CLOSED),
+  input: Type.Object({ incidentId: IdText }, STRICT),
   result: IncidentView,
   conflict: 'its cause has opened a new incident meanwhile, or its exception group is resolved or ignored',
   example: { incidentId: EXAMPLE_IDS.incidentId },

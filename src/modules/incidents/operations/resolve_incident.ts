@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { changeStatus } from '#modules/incidents/change_status.ts';
 import { IncidentView, ACKNOWLEDGED_EXAMPLE, INCIDENT_UNTRUSTED_TEXT } from '#modules/incidents/view.ts';
 import { resolve } from '#modules/incidents/resolve.ts';
@@ -13,10 +13,10 @@ export const resolveIncident = defineAction({
   guidance: 'Only when the cause is gone.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ incidentId: IdText }, CLOSED),
+  input: Type.Object({ incidentId: IdText }, STRICT),
   result: IncidentView,
   untrustedText: INCIDENT_UNTRUSTED_TEXT,
-  alsoCalled: ['resolve', 'resolve_alert', 'close_alert'],
+  aliases: ['resolve', 'resolve_alert', 'close_alert'],
   example: { incidentId: IDS.incidentId },
   exampleResult: {
     ...ACKNOWLEDGED_EXAMPLE,

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { STRICT, IdText, nullable } from '#actions/fields.ts';
 import { IncidentFilterFields, toIncidentFilter } from '#modules/incidents/operations/filter.ts';
 import { IncidentView, toIncidentView } from '#modules/incidents/view.ts';
 import { pageInput, pageOf } from '#actions/list_page.ts';
@@ -60,7 +60,7 @@ export const searchIncidents = defineAction({
       ),
       ...pageInput(LIMIT, LIMIT_MAX),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({ incidents: Type.Array(FoundIncidentView), nextCursor: nullable(Type.String()) }),
   example: {

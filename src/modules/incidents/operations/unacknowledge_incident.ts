@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { changeStatus } from '#modules/incidents/change_status.ts';
 import { IncidentView } from '#modules/incidents/view.ts';
 import { unacknowledge } from '#modules/incidents/unacknowledge.ts';
@@ -13,7 +13,7 @@ export const unacknowledgeIncident = defineAction({
   summary: 'Undo the acknowledgement of an incident: it is triggered again, and its escalation continues.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ incidentId: IdText }, CLOSED),
+  input: Type.Object({ incidentId: IdText }, STRICT),
   result: IncidentView,
   conflict: 'the incident is resolved',
   example: { incidentId: EXAMPLE_IDS.incidentId },

@@ -8,7 +8,7 @@ import type { UnitOfWork } from '#modules/unit_of_work.ts';
 type NextStep = 'now' | 'before' | 'none';
 
 /** Makes the step after this one due now: this one reached nobody, or not everybody. */
-export async function expediteNextStep(
+export async function fireNextStep(
   { stores, now, enqueue }: UnitOfWork,
   incident: IncidentRow,
   stepIndex: number,
@@ -30,6 +30,6 @@ export async function skipUnreachablePerson(
   stepIndex: number,
   userId: Id<'user'>,
 ): Promise<void> {
-  const next = await expediteNextStep(unit, incident, stepIndex);
+  const next = await fireNextStep(unit, incident, stepIndex);
   await unit.stores.timeline.record(incident.id, 'person_unreachable', { userId, stepIndex, next }, unit.now);
 }

@@ -2,7 +2,7 @@ import type { Channel } from '#modules/contacts/decide/channel.ts';
 import { followedBy } from '#modules/incidents/decide/reassignment.ts';
 import { type EscalationStep, planSteps, stepAt, stepCountOf } from '#modules/policies/decide/escalation.ts';
 import { decideRecipients, firstStatusOf, type PageDecision } from '#modules/policies/decide/recipients.ts';
-import { expediteNextStep, skipUnreachablePerson } from '#modules/incidents/paging/expedite_step.ts';
+import { fireNextStep, skipUnreachablePerson } from '#modules/incidents/paging/expedite_step.ts';
 import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
@@ -67,7 +67,7 @@ async function pageRecipients(
   const logged = incident.isShadow ? [] : pages.map((page) => toNotification(incident, stepIndex, page));
   const ids = await stores.notifications.insert(logged, now);
   if (nobodyReached !== null) {
-    const next = nobodyReached === 'acknowledged' ? null : await expediteNextStep(unit, incident, stepIndex);
+    const next = nobodyReached === 'acknowledged' ? null : await fireNextStep(unit, incident, stepIndex);
     const skipped = { stepIndex, reason: nobodyReached, next, unused: unusedChannels(pages) };
     await stores.stepTimers.markSkipped(incident.id, stepIndex, nobodyReached);
     await stores.timeline.record(incident.id, 'step_skipped', skipped, now);

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import type { FileAnswer } from '#kernel/action.ts';
 import { toCell } from '#kernel/csv.ts';
 import { LOAD_INPUT, type LoadView, readLoad } from '#modules/load/read_load.ts';
@@ -31,7 +31,7 @@ export const exportLoadOnPeople = defineAction({
   summary: 'Download the load of a month on the people of a team as CSV; the last line is their mean.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(LOAD_INPUT, CLOSED),
+  input: Type.Object(LOAD_INPUT, STRICT),
   result: Type.Unsafe<FileAnswer>({ description: 'a file' }),
   sends: ['text/csv'],
   example: { teamId: EXAMPLE_IDS.teamId, month: '2027-01' },

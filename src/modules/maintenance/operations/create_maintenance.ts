@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import {
   MAINTENANCE_EXAMPLE,
   MAINTENANCE_FIELDS,
@@ -22,7 +22,7 @@ export const createMaintenance = defineAction({
     'Let incidents of a service, of a rule, or of rules that select a label page nobody for a time, once or recurring. They open all the same, and page when it ends if they are still open.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(MAINTENANCE_FIELDS, CLOSED),
+  input: Type.Object(MAINTENANCE_FIELDS, STRICT),
   result: MaintenanceView,
   conflict: 'the organization has 200 maintenance windows',
   example: { ...MAINTENANCE_EXAMPLE, target: { serviceId: EXAMPLE_IDS.serviceId } },

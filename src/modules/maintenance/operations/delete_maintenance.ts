@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { toMaintenanceView } from '#modules/maintenance/operations/maintenance_view.ts';
 import { nextMaintenance } from '#modules/maintenance/decide/maintenance.ts';
 import { renewQuiet } from '#modules/incidents/paging/paging_start.ts';
@@ -15,7 +15,7 @@ export const deleteMaintenance = defineAction({
     'End or cancel a maintenance window. Incidents that waited for its end page now. One that has begun stays in the list as over, for 30 days; one that is over, or has not begun, is removed.',
   permission: 'oncall:edit',
   effect: 'delete',
-  input: Type.Object({ maintenanceId: IdText }, CLOSED),
+  input: Type.Object({ maintenanceId: IdText }, STRICT),
   result: Type.Object({ deleted: Type.Literal(true), maintenanceId: IdText }),
   example: { maintenanceId: EXAMPLE_IDS.maintenanceId },
   async handle({ maintenanceId }, context) {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { NamedMaintenanceView, toMaintenanceView } from '#modules/maintenance/operations/maintenance_view.ts';
 import { rulesOf } from '#modules/maintenance/decide/maintenance.ts';
 import { ZoneClocks } from '#kernel/zone_clock.ts';
@@ -14,7 +14,7 @@ export const listMaintenance = defineAction({
     'List the maintenance windows of the organization, newest first; there are at most 200. Or only those that keep a rule, or something of a service, quiet.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ serviceId: Type.Optional(IdText), ruleId: Type.Optional(IdText) }, CLOSED),
+  input: Type.Object({ serviceId: Type.Optional(IdText), ruleId: Type.Optional(IdText) }, STRICT),
   result: Type.Object({ windows: Type.Array(NamedMaintenanceView) }),
   example: { serviceId: EXAMPLE_IDS.serviceId, ruleId: EXAMPLE_IDS.ruleId },
   async handle({ serviceId, ruleId }, { stores, caller: { orgId }, now }) {

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
-import { CLOSED, IdText, Name } from '#actions/fields.ts';
+import { STRICT, IdText, Name } from '#actions/fields.ts';
 import { RecurrenceView } from '#modules/maintenance/operations/maintenance_view.ts';
 import { MAINTENANCE_DAYS_MAX } from '#modules/maintenance/decide/maintenance.ts';
-import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
 import { invalidInput } from '#kernel/errors.ts';
@@ -21,9 +21,9 @@ export const MAINTENANCE_FIELDS = {
     {
       serviceId: Type.Optional(IdText),
       ruleId: Type.Optional(IdText),
-      label: Type.Optional(Type.Object({ name: LabelText, value: LabelText }, CLOSED)),
+      label: Type.Optional(Type.Object({ name: LabelText, value: LabelText }, STRICT)),
     },
-    { ...CLOSED, description: 'one of the three' },
+    { ...STRICT, description: 'one of the three' },
   ),
   timezone: Type.String({ maxLength: 100 }),
   startsAt: Type.Optional(When),
@@ -31,7 +31,7 @@ export const MAINTENANCE_FIELDS = {
   recurrence: Type.Optional(RecurrenceView),
 };
 
-const MaintenanceInput = Type.Object(MAINTENANCE_FIELDS, CLOSED);
+const MaintenanceInput = Type.Object(MAINTENANCE_FIELDS, STRICT);
 
 export const MAINTENANCE_EXAMPLE = {
   name: 'Database upgrade',
@@ -49,9 +49,9 @@ export async function readMaintenance(
   if ([serviceId, ruleId, label].filter((target) => target !== undefined).length !== 1) {
     throw invalidInput([{ path: 'target', message: 'must have one of serviceId, ruleId and label' }]);
   }
-  const timezone = orThrow(parseTimeZone(times.timezone, 'timezone'));
-  const startsAt = times.startsAt === undefined ? now : orThrow(parseInstant(times.startsAt, timezone, 'startsAt'));
-  const endsAt = times.endsAt === undefined ? null : orThrow(parseInstant(times.endsAt, timezone, 'endsAt'));
+  const timezone = unwrap(parseTimeZone(times.timezone, 'timezone'));
+  const startsAt = times.startsAt === undefined ? now : unwrap(parseInstant(times.startsAt, timezone, 'startsAt'));
+  const endsAt = times.endsAt === undefined ? null : unwrap(parseInstant(times.endsAt, timezone, 'endsAt'));
   checkEnd(startsAt, endsAt, recurrence !== undefined, now);
   const service = serviceId === undefined ? null : await stores.services.get(orgId, serviceId, 'target.serviceId');
   const rule = ruleId === undefined ? null : await stores.alertRules.get(orgId, ruleId, 'target.ruleId');

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, Timestamp } from '#actions/fields.ts';
 import {
   MAINTENANCE_EXAMPLE,
   MAINTENANCE_FIELDS,
@@ -26,7 +26,7 @@ export const previewMaintenance = defineAction({
     'Say when a maintenance window would be in effect next, how many rules it would keep quiet, and which windows for the same thing overlap with it.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ maintenanceId: Type.Optional(IdText), ...MAINTENANCE_FIELDS }, CLOSED),
+  input: Type.Object({ maintenanceId: Type.Optional(IdText), ...MAINTENANCE_FIELDS }, STRICT),
   result: Type.Object({
     next: Type.Array(Type.Object(Span), { description: `at most ${NEXT_SHOWN}` }),
     ruleCount: Type.Integer({ description: 'rules that it keeps quiet' }),

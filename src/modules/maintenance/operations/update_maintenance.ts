@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import {
   MAINTENANCE_EXAMPLE,
   MAINTENANCE_FIELDS,
@@ -25,7 +25,7 @@ export const updateMaintenance = defineAction({
       basedOn: Type.String({ maxLength: 40, description: 'the updatedAt of what was read' }),
       ...MAINTENANCE_FIELDS,
     },
-    CLOSED,
+    STRICT,
   ),
   result: MaintenanceView,
   conflict: 'somebody has changed the window since it was read',

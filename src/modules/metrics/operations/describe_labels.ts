@@ -4,7 +4,7 @@ import { searchInput } from '#actions/list_page.ts';
 import { LABEL_VALUES_MAX } from '#modules/metrics/decide/limits.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, MetricName } from '#actions/fields.ts';
+import { STRICT, IdText, MetricName } from '#actions/fields.ts';
 import { quantileQuestionOf } from '#modules/metrics/decide/quantile.ts';
 import { parseExpression } from '#modules/metrics/decide/selector.ts';
 
@@ -27,7 +27,7 @@ export const describeLabels = defineAction({
         Type.Integer({ minimum: 1, maximum: LABEL_VALUES_MAX, description: `of each label; ${VALUES} when left out` }),
       ),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     seriesCount: Type.Integer({ description: 'series of the last day that the selector means' }),

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { searchInput } from '#actions/list_page.ts';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { readChart } from '#modules/metrics/chart.ts';
 import { nearestNames } from '#modules/metrics/nearest_names.ts';
 import { AGGREGATIONS, usualAggregation } from '#modules/metrics/decide/aggregation.ts';
@@ -73,7 +73,7 @@ export const describeMetrics = defineAction({
       offset: Type.Optional(Type.Integer({ minimum: 0, maximum: OFFSET_MAX })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `${LIMIT} when left out` })),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     metrics: Type.Array(MetricEntryView),

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { parsePeriod } from '#modules/metrics/period.ts';
 import { INCIDENT_STATUSES } from '#modules/incidents/decide/incident.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
@@ -18,7 +18,7 @@ export const listChartMarks = defineAction({
   effect: 'read',
   input: Type.Object(
     { serviceIds: Type.Array(IdText, { maxItems: SERVICES_MAX }), from: Timestamp, to: Timestamp },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     incidents: Type.Array(

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText, MetricName, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, MetricName, Timestamp } from '#actions/fields.ts';
 import { parsePeriod } from '#modules/metrics/period.ts';
 import { EXEMPLAR_DAYS } from '#modules/metrics/decide/exemplar.ts';
 import { readCheckedExpression, expressionFaults } from '#modules/metrics/decide/selector.ts';
@@ -27,7 +27,7 @@ export const listExemplars = defineAction({
         Type.Integer({ minimum: 1, maximum: EXEMPLARS_MAX, description: `${EXEMPLARS} when left out` }),
       ),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     exemplars: Type.Array(

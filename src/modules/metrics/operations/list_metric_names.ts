@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 
 export const listMetricNames = defineAction({
   name: 'list_metric_names',
@@ -11,10 +11,10 @@ export const listMetricNames = defineAction({
   guidance: 'Call it before query_metric.',
   permission: 'dashboards:view',
   effect: 'read',
-  input: Type.Object({ serviceId: IdText }, CLOSED),
+  input: Type.Object({ serviceId: IdText }, STRICT),
   result: Type.Object({ metricNames: Type.Array(Type.String(), { description: 'sorted' }) }),
   untrustedText: ['metricNames'],
-  alsoCalled: ['list_metrics', 'get_metrics', 'get_metric_names', 'search_metrics'],
+  aliases: ['list_metrics', 'get_metrics', 'get_metric_names', 'search_metrics'],
   digest: ({ metricNames }) => ({ total: metricNames.length, metricNames }),
   example: { serviceId: IDS.serviceId },
   exampleResult: { metricNames: ['http_request_duration_ms', 'orders_total', 'queue_depth'] },

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, MetricName } from '#actions/fields.ts';
+import { STRICT, IdText, MetricName } from '#actions/fields.ts';
 import { digestOfSeries } from '#modules/metrics/operations/digest.ts';
 import { nearestToAsked } from '#modules/metrics/unmet_selectors.ts';
 import { MetricSeriesView, toMetricSeriesView } from '#modules/metrics/operations/view.ts';
@@ -30,12 +30,12 @@ export const queryMetric = defineAction({
       windowMinutes: Type.Optional(Type.Integer({ minimum: 1, maximum: WINDOW_MINUTES_MAX, default: 60 })),
       aggregation: Type.Optional(Type.Enum([...AGGREGATIONS], { default: 'avg' })),
     },
-    CLOSED,
+    STRICT,
   ),
   result: MetricSeriesView,
   untrustedText: ['nearestNames'],
   meaning: ({ metricName }) => (typeof metricName === 'string' ? expressionFaults(metricName) : []),
-  alsoCalled: ['get_metric', 'query_metrics', 'get_metric_data', 'get_timeseries', 'query_timeseries'],
+  aliases: ['get_metric', 'query_metrics', 'get_metric_data', 'get_timeseries', 'query_timeseries'],
   digest: digestOfSeries,
   example: {
     serviceId: IDS.serviceId,

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { CHART_PIXELS_MAX, CHART_QUERIES_MAX } from '#modules/metrics/decide/limits.ts';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText, MetricName, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, MetricName, nullable, Timestamp } from '#actions/fields.ts';
 import { ChartResultView, readChart } from '#modules/metrics/chart.ts';
 import { parsePeriod, type Period } from '#modules/metrics/period.ts';
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
@@ -42,7 +42,7 @@ const ChartQueryInput = Type.Object(
       }),
     ),
   },
-  CLOSED,
+  STRICT,
 );
 
 type ChartQueryInput = Static<typeof ChartQueryInput>;
@@ -69,7 +69,7 @@ export const queryMetrics = defineAction({
       to: Type.Optional(Timestamp),
       queries: Type.Array(ChartQueryInput, { minItems: 1, maxItems: CHART_QUERIES_MAX }),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     from: Timestamp,

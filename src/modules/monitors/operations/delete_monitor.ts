@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { toMonitorFields } from '#modules/monitors/operations/view.ts';
 import { toIncidentActor } from '#modules/incidents/decide/incident.ts';
 import { resolveMonitorIncidents } from '#modules/monitors/monitor_incidents.ts';
@@ -15,7 +15,7 @@ export const deleteMonitor = defineAction({
   permission: 'exceptions:edit',
   effect: 'delete',
   stepUp: true,
-  input: Type.Object({ monitorId: IdText }, CLOSED),
+  input: Type.Object({ monitorId: IdText }, STRICT),
   result: Type.Object({ deleted: Type.Literal(true), monitorId: IdText, resolvedIncidentIds: Type.Array(IdText) }),
   example: { monitorId: EXAMPLE_IDS.monitorId },
   async handle({ monitorId }, context) {

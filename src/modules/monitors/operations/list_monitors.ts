@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { opensMonitorIncidents } from '#modules/monitors/monitor_incidents.ts';
 import { MonitorView, SHOWN_RUNS, toMonitorView } from '#modules/monitors/operations/view.ts';
 import { MONITORS_MAX } from '#modules/monitors/decide/check_in.ts';
@@ -13,7 +13,7 @@ export const listMonitors = defineAction({
   summary: `List the cron monitors of a service with their newest runs, those that fail first; there are at most ${MONITORS_MAX}.`,
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object({ serviceId: IdText }, CLOSED),
+  input: Type.Object({ serviceId: IdText }, STRICT),
   result: Type.Object({
     monitors: Type.Array(MonitorView),
     monitorsMax: Type.Integer({ description: 'how many a service may have' }),

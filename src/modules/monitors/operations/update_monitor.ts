@@ -2,12 +2,12 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { BasedOn, EditedMonitorView, saveEdited } from '#modules/monitors/operations/save_edited.ts';
 import { EXPECTATION_FIELDS, SCHEDULE_EXAMPLE, SCHEDULE_FIELDS } from '#modules/monitors/operations/schedule_fields.ts';
 import { editMonitor } from '#modules/monitors/decide/monitor.ts';
 import { parseEnteredSchedule } from '#modules/monitors/decide/schedule.ts';
-import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
 
 export const updateMonitor = defineAction({
   name: 'update_monitor',
@@ -23,7 +23,7 @@ export const updateMonitor = defineAction({
       ...SCHEDULE_FIELDS,
       ...EXPECTATION_FIELDS,
     },
-    CLOSED,
+    STRICT,
   ),
   result: EditedMonitorView,
   conflict: 'somebody has changed the monitor since it was read',
@@ -37,7 +37,7 @@ export const updateMonitor = defineAction({
     recoveryThreshold: 1,
   },
   async handle({ monitorId, basedOn, scheduleType, crontab, every, unit, timezone, ...expected }, context) {
-    const schedule = orThrow(parseEnteredSchedule({ scheduleType, crontab, every, unit, timezone }));
+    const schedule = unwrap(parseEnteredSchedule({ scheduleType, crontab, every, unit, timezone }));
     const config = { schedule, ...expected };
     return await saveEdited(monitorId, basedOn, (monitor) => editMonitor(monitor, config, context.now), context);
   },

@@ -9,7 +9,7 @@ export const WATCHED_WORK = {
 } as const;
 
 /** Signs of delay between accepted data and the request to a provider; null if nothing waits. */
-export interface PagerSigns {
+export interface PagerHeartbeat {
   /** Time when the oldest event or point was accepted that waits in the queue, or on the disk of an API process. */
   readonly acceptedAt: Instant | null;
   /** Time as above without services that send more than can be processed: only their own data is late. */
@@ -56,7 +56,7 @@ const SILENT_SECONDS_MAX = 30;
 const OVERDUE_SECONDS_MAX = 15;
 
 /** Whether people would be paged in time for data that is accepted now. */
-export function judgePager(signs: PagerSigns, now: Instant): PagerHealth {
+export function judgePager(signs: PagerHeartbeat, now: Instant): PagerHealth {
   const waitingSeconds = secondsSince(signs.acceptedAt, now);
   const waitingInShareSeconds = secondsSince(signs.acceptedInShareAt, now);
   const unevaluatedSeconds = secondsSince(signs.rulesAsOf, now);

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, nullable } from '#actions/fields.ts';
+import { STRICT, nullable } from '#actions/fields.ts';
 import { ChannelName } from '#modules/policies/view.ts';
 import { type Channel, CHANNELS, declarationOf, type Provider, PROVIDERS } from '#modules/contacts/decide/channel.ts';
 import { CHANNEL_STATES, channelStateOf } from '#modules/contacts/decide/channel_state.ts';
@@ -46,7 +46,7 @@ export const getDeliveryHealth = defineAction({
   summary: 'Show which channels are set up, with which provider, and how recent deliveries went.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: DeliveryHealthView,
   example: {},
   async handle(_input, { caller, stores, now, configuredChannels, installation }) {

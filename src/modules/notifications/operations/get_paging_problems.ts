@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { ChannelName } from '#modules/policies/view.ts';
 import { readTeams, type WholeTeam } from '#modules/teams/read_teams.ts';
 import { readWarnings, type WarningView } from '#modules/teams/warnings.ts';
@@ -32,7 +32,7 @@ export const getPagingProblems = defineAction({
     {
       withoutGaps: Type.Optional(Type.Boolean({ description: 'leave out the warnings of gaps in schedules' })),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     missing: Type.Array(ChannelName, {

@@ -6,7 +6,7 @@ import { proveAddress } from '#modules/accounts/prove_address.ts';
 import { hashNewPassword } from '#modules/accounts/hash_new_password.ts';
 import { requirePassword } from '#modules/accounts/require_password.ts';
 import { type AccountContext, defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import {
   getOpenInvitation,
   invitationNotValid,
@@ -18,7 +18,7 @@ import type { UserRow } from '#modules/accounts/store/people_store.ts';
 
 const Acceptance = Type.Object(
   { token: LinkToken, name: Type.Optional(PersonName), password: Type.Optional(PasswordField) },
-  CLOSED,
+  STRICT,
 );
 
 /** Accepts an invitation. Of several calls at once with one of them, one succeeds. A member keeps their role. */

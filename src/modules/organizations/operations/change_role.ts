@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import { RoleName } from '#modules/accounts/view.ts';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import {
   forManagers,
   forOwners,
@@ -31,7 +31,7 @@ export const changeRole = defineAction({
   summary: 'Give a member another role. Only an owner can make or remove owners. There is always at least one.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ userId: IdText, role: RoleName, basedOn: Type.Optional(RoleRead) }, CLOSED),
+  input: Type.Object({ userId: IdText, role: RoleName, basedOn: Type.Optional(RoleRead) }, STRICT),
   result: Type.Object({ userId: IdText, role: RoleName, warnings: DutyWarnings }),
   conflict: 'the last owner cannot be given another role, or somebody has changed the role since it was read',
   example: { userId: EXAMPLE_IDS.userId, role: 'viewer', basedOn: 'editor' },

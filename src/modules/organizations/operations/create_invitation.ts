@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { EmailField } from '#modules/accounts/fields.ts';
 import { RoleName } from '#modules/accounts/view.ts';
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import { INVITATION_FIELDS, toInvitationView } from '#modules/organizations/operations/invitation_view.ts';
 import { findCallerRole } from '#modules/organizations/operations/roles.ts';
@@ -22,7 +22,7 @@ export const createInvitation = defineAction({
   permission: 'organization:manage',
   effect: 'write',
   stepUp: true,
-  input: Type.Object({ email: EmailField, role: RoleName }, CLOSED),
+  input: Type.Object({ email: EmailField, role: RoleName }, STRICT),
   result: Type.Object({
     ...INVITATION_FIELDS,
     link: Type.String({ description: 'shown this once' }),

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { LinkToken } from '#modules/accounts/fields.ts';
 import { RoleName } from '#modules/accounts/view.ts';
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, nullable } from '#actions/fields.ts';
+import { STRICT, nullable } from '#actions/fields.ts';
 import { getOpenInvitation } from '#modules/organizations/operations/open_invitation.ts';
 
 export const getInvitation = defineAction({
@@ -13,7 +13,7 @@ export const getInvitation = defineAction({
   route: 'GET /invitations/:token',
   summary: 'Show who invites whom to which organization. The link is the credential.',
   effect: 'read',
-  input: Type.Object({ token: LinkToken }, CLOSED),
+  input: Type.Object({ token: LinkToken }, STRICT),
   result: Type.Object({
     organization: Type.Object({ name: Type.String() }),
     email: Type.String(),

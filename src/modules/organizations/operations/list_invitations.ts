@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, nullable } from '#actions/fields.ts';
+import { STRICT, nullable } from '#actions/fields.ts';
 import { pageInput, pageOf } from '#actions/list_page.ts';
 import { InvitationView, toInvitationView } from '#modules/organizations/operations/invitation_view.ts';
 import { parseTimeCursor, timeCursorOf } from '#actions/time_cursor.ts';
@@ -20,7 +20,7 @@ export const listInvitations = defineAction({
       isAccepted: Type.Optional(Type.Boolean({ description: 'only those that were accepted, or only those not yet' })),
       ...pageInput(LIMIT, LIMIT_MAX),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     invitations: Type.Array(InvitationView),

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { RoleName } from '#modules/accounts/view.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { idsInput, pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
 import { contactsOf } from '#modules/contacts/decide/contact.ts';
@@ -40,7 +40,7 @@ export const listMembers = defineAction({
       userIds: idsInput(LIMIT_MAX),
       ...pageInput(LIMIT, LIMIT_MAX),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     members: Type.Array(OrganizationMemberView),

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import {
   forManagers,
@@ -32,7 +32,7 @@ export const removeMember = defineAction({
         Type.Array(IdText, { maxItems: KEYS_MAX, description: 'keys of the organization; for owners and admins' }),
       ),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({ deleted: Type.Literal(true), userId: IdText }),
   conflict: 'the last owner can neither leave nor be removed',

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { changesSince } from '#actions/changes_since.ts';
-import { CLOSED, IdText, Name } from '#actions/fields.ts';
+import { STRICT, IdText, Name } from '#actions/fields.ts';
 
 export const renameOrganization = defineAction({
   name: 'rename_organization',
@@ -15,7 +15,7 @@ export const renameOrganization = defineAction({
       name: Name,
       basedOn: Type.Optional(Type.String({ maxLength: 500, description: 'the name that was read' })),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({ orgId: IdText, name: Type.String() }),
   conflict: 'somebody has renamed it since it was read',

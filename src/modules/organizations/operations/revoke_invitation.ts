@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 
 export const revokeInvitation = defineAction({
@@ -11,7 +11,7 @@ export const revokeInvitation = defineAction({
   summary: 'Revoke an invitation: its link stops working from the next request on.',
   permission: 'organization:manage',
   effect: 'delete',
-  input: Type.Object({ invitationId: IdText }, CLOSED),
+  input: Type.Object({ invitationId: IdText }, STRICT),
   result: Type.Object({ deleted: Type.Literal(true), invitationId: IdText }),
   example: { invitationId: EXAMPLE_IDS.invitationId },
   async handle({ invitationId }, { caller, stores, now, record }) {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import { AppError } from '#kernel/errors.ts';
 
@@ -12,7 +12,7 @@ export const setSecondFactorPolicy = defineAction({
   permission: 'organization:manage',
   effect: 'write',
   stepUp: true,
-  input: Type.Object({ required: Type.Boolean() }, CLOSED),
+  input: Type.Object({ required: Type.Boolean() }, STRICT),
   result: Type.Object({ required: Type.Boolean() }),
   conflict: 'you have set up no second factor yourself: you would lock yourself out',
   example: { required: true },

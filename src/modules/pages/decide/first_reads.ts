@@ -25,7 +25,7 @@ const ONE_SERVICE: FirstRead = { action: 'search_services', input: { limit: 1 } 
  * Operations for each page's initial view, with the same inputs as the console's queries. `id` is the one in the page's
  * address. The console itself fetches what takes long or depends on the viewer's time zone.
  */
-export const FIRST_READS: Readonly<Partial<Record<keyof typeof PAGES, (id: string) => readonly FirstRead[]>>> = {
+export const PREFETCHED: Readonly<Partial<Record<keyof typeof PAGES, (id: string) => readonly FirstRead[]>>> = {
   home: () => [...SHELL_READS, ...HOME_READS],
   me: () => [...SHELL_READS, { action: 'get_me', input: {} }],
   incidents: () => [...SHELL_READS, ...LIST_READS],

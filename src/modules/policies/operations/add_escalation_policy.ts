@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, Name } from '#actions/fields.ts';
+import { STRICT, IdText, Name } from '#actions/fields.ts';
 import { DetailedStepInput, toSteps } from '#modules/policies/operations/steps.ts';
 import { PolicyView, toPolicyView } from '#modules/policies/view.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
@@ -23,7 +23,7 @@ export const addEscalationPolicy = defineAction({
       steps: Type.Array(DetailedStepInput, { minItems: 1, maxItems: POLICY_STEPS_MAX }),
       ...POLICY_DETAILS,
     },
-    CLOSED,
+    STRICT,
   ),
   result: PolicyView,
   example: {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, Name } from '#actions/fields.ts';
+import { STRICT, IdText, Name } from '#actions/fields.ts';
 import {
   POLICY_WARNINGS_EXAMPLE,
   PolicyWithWarningsView,
@@ -21,7 +21,7 @@ export const createEscalationPolicy = defineAction({
   effect: 'write',
   input: Type.Object(
     { teamId: IdText, name: Name, steps: Type.Array(StepInput, { minItems: 1, maxItems: POLICY_STEPS_MAX }) },
-    CLOSED,
+    STRICT,
   ),
   result: PolicyWithWarningsView,
   example: { teamId: IDS.teamId, name: POLICY_EXAMPLE.name, steps: POLICY_EXAMPLE.steps },

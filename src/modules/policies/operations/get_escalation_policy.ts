@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { PolicyInUseView, readPoliciesInUse } from '#modules/policies/operations/policy_uses.ts';
 import { readSimulation, SimulationView } from '#modules/policies/operations/simulation_view.ts';
 import { notFound } from '#kernel/errors.ts';
@@ -17,7 +17,7 @@ export const getEscalationPolicy = defineAction({
     'Show an escalation policy: whom its steps would page now, the rules that use it, and what is wrong with it.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ policyId: IdText }, CLOSED),
+  input: Type.Object({ policyId: IdText }, STRICT),
   result: Type.Object({ ...PolicyInUseView.properties, now: SimulationView }),
   example: { policyId: EXAMPLE_IDS.policyId },
   async handle({ policyId }, context) {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { readSimulation, SimulationView } from '#modules/policies/operations/simulation_view.ts';
 import { DetailedStepInput, withDefaults } from '#modules/policies/operations/steps.ts';
 import { readDetails } from '#modules/policies/decide/stored_steps.ts';
@@ -24,7 +24,7 @@ export const previewEscalation = defineAction({
       steps: Type.Array(DetailedStepInput, { maxItems: POLICY_STEPS_MAX }),
       ...POLICY_DETAILS,
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({ steps: SimulationView }),
   example: {

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { EXAMPLE_STAMPS } from '#actions/example_stamps.ts';
-import { CLOSED, IdText, Name } from '#actions/fields.ts';
+import { STRICT, IdText, Name } from '#actions/fields.ts';
 import { DetailedStepInput, toSteps } from '#modules/policies/operations/steps.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
 import { PolicyView, POLICY_EXAMPLE, toPolicyView } from '#modules/policies/view.ts';
@@ -27,7 +27,7 @@ export const replaceEscalationPolicy = defineAction({
       steps: Type.Array(DetailedStepInput, { maxItems: POLICY_STEPS_MAX }),
       ...POLICY_DETAILS,
     },
-    CLOSED,
+    STRICT,
   ),
   result: PolicyView,
   conflict: 'somebody has changed the policy since it was read',

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { STRICT, IdText, nullable } from '#actions/fields.ts';
 import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
 import { PolicyInUseView, readPoliciesInUse } from '#modules/policies/operations/policy_uses.ts';
@@ -24,7 +24,7 @@ export const searchEscalationPolicies = defineAction({
       teamId: Type.Optional(IdText),
       ...pageInput(LIMIT, LIMIT_MAX),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({ policies: Type.Array(PolicyInUseView), nextCursor: nullable(Type.String()) }),
   example: {

@@ -2,12 +2,12 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { SIMULATED_PAGING, simulatePaging } from '#modules/policies/operations/simulated_paging.ts';
 import { conditionText } from '#modules/rules/decide/rule_kinds.ts';
 import { RULE_STATUSES, ruleStatusOf } from '#modules/rules/decide/rule_status.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
-import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { notFound } from '#kernel/errors.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { AlertRuleRow } from '#modules/rules/store/alert_rule_store.ts';
@@ -40,7 +40,7 @@ export const simulateEscalation = defineAction({
       ruleId: Type.Optional(Type.String({ description: 'the first rule that pages when left out' })),
       at: Type.Optional(Type.String({ maxLength: 40, description: 'RFC 3339; now when left out' })),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     at: Timestamp,
@@ -51,7 +51,7 @@ export const simulateEscalation = defineAction({
   example: { serviceId: EXAMPLE_IDS.serviceId, ruleId: EXAMPLE_IDS.ruleId, at: '2027-02-06T02:00:00Z' },
   async handle({ serviceId, ruleId, at }, context) {
     const { stores, caller, now } = context;
-    const triggeredAt = at === undefined ? now : orThrow(parseInstant(at, 'UTC', 'at'));
+    const triggeredAt = at === undefined ? now : unwrap(parseInstant(at, 'UTC', 'at'));
     const service = await stores.services.get(caller.orgId, serviceId);
     const rules = await stores.alertRules.listOfService(caller.orgId, service.id, LIST_LIMIT);
     const rule =

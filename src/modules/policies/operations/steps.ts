@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
-import { CLOSED, IdText, USERS_MAX } from '#actions/fields.ts';
+import { STRICT, IdText, USERS_MAX } from '#actions/fields.ts';
 import { AfterMinutes, ChannelName } from '#modules/policies/view.ts';
 import { namedUsers, requireUsers } from '#actions/require_users.ts';
 import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
@@ -20,11 +20,11 @@ export const StepInput = Type.Object(
       Type.Boolean({ description: 'also the people on call in the team of the policy when the step fires' }),
     ),
   },
-  CLOSED,
+  STRICT,
 );
 
 /** A step with what it may say beyond the contract. */
-export const DetailedStepInput = Type.Object({ ...StepInput.properties, ...STEP_DETAILS }, CLOSED);
+export const DetailedStepInput = Type.Object({ ...StepInput.properties, ...STEP_DETAILS }, STRICT);
 
 /** Returns the steps with their defaults filled in; `not_found` with the paths of users not of the organization. */
 export async function toSteps(

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, Name } from '#actions/fields.ts';
+import { STRICT, IdText, Name } from '#actions/fields.ts';
 import { PolicyWithWarningsView, withWarnings } from '#modules/policies/operations/policy_warnings.ts';
 import { StepInput, toSteps } from '#modules/policies/operations/steps.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
@@ -38,7 +38,7 @@ export const updateEscalationPolicy = defineAction({
       name: Type.Optional(Name),
       steps: Type.Optional(Type.Array(StepInput, { maxItems: POLICY_STEPS_MAX })),
     },
-    CLOSED,
+    STRICT,
   ),
   result: PolicyWithWarningsView,
   example: {

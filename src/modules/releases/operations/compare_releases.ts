@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { STRICT, IdText, nullable } from '#actions/fields.ts';
 
 const GROUPS_MAX = 200;
 const Release = Type.String({ minLength: 1, maxLength: 200 });
@@ -24,7 +24,7 @@ export const compareReleases = defineAction({
     `group in both, those with most events of the later release first, at most ${GROUPS_MAX}, with how many there are.`,
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object({ serviceId: IdText, before: Release, after: Release }, CLOSED),
+  input: Type.Object({ serviceId: IdText, before: Release, after: Release }, STRICT),
   result: Type.Object({
     before: GroupsView,
     after: GroupsView,

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { searchInput } from '#actions/list_page.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { crashFreePercent } from '#modules/exceptions/decide/sessions.ts';
 import { Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 
@@ -27,7 +27,7 @@ export const listReleases = defineAction({
       offset: Type.Optional(Type.Integer({ minimum: 0, maximum: RELEASES_MAX })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_MAX })),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     releases: Type.Array(

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, EnvironmentName, IdText, ReleaseName, Timestamp } from '#actions/fields.ts';
+import { STRICT, EnvironmentName, IdText, ReleaseName, Timestamp } from '#actions/fields.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { Temporal, toTimestamp } from '#kernel/time.ts';
 import type { ReleaseChange } from '#modules/releases/requester.ts';
@@ -22,7 +22,7 @@ export const recordDeploy = defineAction({
       environment: EnvironmentName,
       at: Type.Optional(Timestamp),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({ deployId: IdText, at: Timestamp }),
   example: {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { createAlertRule, insertRule } from '#modules/rules/operations/create_alert_rule.ts';
 import { RuleSettingsInput } from '#modules/rules/settings_fields.ts';
 import { RuleView } from '#modules/rules/view.ts';
@@ -13,7 +13,7 @@ export const addAlertRule = defineAction({
   summary: 'Create an alert rule with its settings.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ ...createAlertRule.input.properties, settings: RuleSettingsInput }, CLOSED),
+  input: Type.Object({ ...createAlertRule.input.properties, settings: RuleSettingsInput }, STRICT),
   result: RuleView,
   ...(createAlertRule.meaning && { meaning: createAlertRule.meaning }),
   example: { ...createAlertRule.example, settings: { forMinutes: 5, noData: 'page', noDataMinutes: 10 } },

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, Name } from '#actions/fields.ts';
+import { STRICT, IdText, Name } from '#actions/fields.ts';
 import { RuleConfigInput } from '#modules/rules/config_fields.ts';
 import { shownSettings } from '#modules/rules/settings_fields.ts';
 import { findMissingMetrics } from '#modules/rules/missing_metric.ts';
@@ -10,7 +10,7 @@ import { RuleKindName, RuleView, toRuleView, RULE_EXAMPLE } from '#modules/rules
 import { isRuleKind, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 import { parseRuleConfig } from '#modules/rules/decide/rule_config.ts';
 import { parseRuleSettings, type StoredSettings } from '#modules/rules/decide/rule_settings.ts';
-import { faultsOf, orThrow } from '#modules/contacts/decide/parsed.ts';
+import { faultsOf, unwrap } from '#modules/contacts/decide/parsed.ts';
 
 export const createAlertRule = defineAction({
   name: 'create_alert_rule',
@@ -28,7 +28,7 @@ export const createAlertRule = defineAction({
       escalationPolicyId: Type.Optional(IdText),
       enabled: Type.Optional(Type.Boolean()),
     },
-    CLOSED,
+    STRICT,
   ),
   result: RuleView,
   meaning: ({ kind, config }) =>
@@ -62,7 +62,7 @@ export async function insertRule(
 ): Promise<Static<typeof RuleView>> {
   const { stores, caller, now, record } = context;
   const { orgId } = caller;
-  const config = orThrow(parseRuleConfig(input.kind, input.config, 'config'));
+  const config = unwrap(parseRuleConfig(input.kind, input.config, 'config'));
   await stores.services.lock(orgId, input.serviceId);
   const service = await stores.services.get(orgId, input.serviceId);
   const policy =
@@ -77,7 +77,7 @@ export async function insertRule(
       config,
       escalationPolicyId: policy && policy.id,
       enabled: input.enabled ?? true,
-      settings: settings && orThrow(parseRuleSettings({ kind: input.kind, config }, settings, 'settings')),
+      settings: settings && unwrap(parseRuleSettings({ kind: input.kind, config }, settings, 'settings')),
     },
     now,
   );

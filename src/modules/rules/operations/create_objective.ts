@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, Name, nullable } from '#actions/fields.ts';
+import { STRICT, IdText, Name, nullable } from '#actions/fields.ts';
 import { burnRateRules } from '#modules/rules/decide/objective.ts';
 import { checkedObjective, OBJECTIVE_EXAMPLE, OBJECTIVE_FIELDS } from '#modules/rules/objective_fields.ts';
 import { insertRule } from '#modules/rules/operations/create_alert_rule.ts';
@@ -15,7 +15,7 @@ export const createObjective = defineAction({
   summary: 'Create the two burn-rate rules of an objective.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ ...OBJECTIVE_FIELDS, name: Name, escalationPolicyId: nullable(IdText) }, CLOSED),
+  input: Type.Object({ ...OBJECTIVE_FIELDS, name: Name, escalationPolicyId: nullable(IdText) }, STRICT),
   result: Type.Object({ rules: Type.Array(RuleView) }),
   example: { ...OBJECTIVE_EXAMPLE, name: 'Checkout', escalationPolicyId: EXAMPLE_IDS.policyId },
   async handle({ serviceId, name, escalationPolicyId, ...objective }, context) {

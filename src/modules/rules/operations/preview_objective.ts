@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, nullable } from '#actions/fields.ts';
+import { STRICT, nullable } from '#actions/fields.ts';
 import { cutRange } from '#modules/metrics/decide/buckets.ts';
 import { parseSelector } from '#modules/metrics/decide/selector.ts';
 import { budgetOf, burnRateRules } from '#modules/rules/decide/objective.ts';
@@ -20,7 +20,7 @@ export const previewObjective = defineAction({
   summary: 'Return the burn-rate rules that an objective makes, and how much of its budget the last days have left.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(OBJECTIVE_FIELDS, CLOSED),
+  input: Type.Object(OBJECTIVE_FIELDS, STRICT),
   result: Type.Object({
     rules: Type.Array(
       Type.Object({

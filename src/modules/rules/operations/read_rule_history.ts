@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, MetricName, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, MetricName, nullable, Timestamp } from '#actions/fields.ts';
 import { readHistory } from '#modules/rules/operations/read_history.ts';
 import { COMPARATORS } from '#modules/rules/decide/comparator.ts';
 import { parseRuleSettings } from '#modules/rules/decide/rule_settings.ts';
@@ -10,7 +10,7 @@ import { RuleSettingsInput } from '#modules/rules/settings_fields.ts';
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
 import { expressionFaults } from '#modules/metrics/decide/selector.ts';
-import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
 
 export const REPLAY_DAYS_MAX = 30;
@@ -33,7 +33,7 @@ export const readRuleHistory = defineAction({
       comparator: Type.Optional(Type.Enum([...COMPARATORS], { description: '> when left out; two windows need it' })),
       settings: Type.Optional(RuleSettingsInput),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     firstAt: Timestamp,
@@ -61,7 +61,7 @@ export const readRuleHistory = defineAction({
     const config = { comparator: '>', threshold, ...wanted } as const;
     // The threshold is tried only later, and so is a recovery past it.
     const { recoveryThreshold: _, ...settings } = wanted.settings ?? {};
-    orThrow(parseRuleSettings({ kind: 'metric_threshold', config }, settings, 'settings'));
+    unwrap(parseRuleSettings({ kind: 'metric_threshold', config }, settings, 'settings'));
     const { firstMs, stepMs, values, moreThan } = await readHistory(service, wanted, context);
     return {
       firstAt: toTimestamp(fromEpochMilliseconds(firstMs)),

@@ -2,14 +2,14 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, Name, nullable } from '#actions/fields.ts';
+import { STRICT, IdText, Name, nullable } from '#actions/fields.ts';
 import { RuleConfigInput } from '#modules/rules/config_fields.ts';
 import { findMissingMetrics } from '#modules/rules/missing_metric.ts';
 import { RuleSettingsInput, shownSettings } from '#modules/rules/settings_fields.ts';
 import { RULE_EXAMPLE, RuleView, toRuleView } from '#modules/rules/view.ts';
 import { parseRuleConfig } from '#modules/rules/decide/rule_config.ts';
 import { parseRuleSettings } from '#modules/rules/decide/rule_settings.ts';
-import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { AppError } from '#kernel/errors.ts';
 
 /** Does what `update_alert_rule` does, but refuses to overwrite a change made since the editor read it. */
@@ -29,7 +29,7 @@ export const replaceAlertRule = defineAction({
       enabled: Type.Boolean(),
       settings: Type.Optional(RuleSettingsInput),
     },
-    CLOSED,
+    STRICT,
   ),
   result: RuleView,
   conflict: 'somebody has changed the rule since it was read',
@@ -46,14 +46,14 @@ export const replaceAlertRule = defineAction({
     const { stores, caller, now, record } = context;
     const { orgId } = caller;
     const { kind, serviceId } = await stores.alertRules.get(orgId, ruleId);
-    const newConfig = orThrow(parseRuleConfig(kind, config, 'config'));
-    const newSettings = settings && orThrow(parseRuleSettings({ kind, config: newConfig }, settings, 'settings'));
+    const newConfig = unwrap(parseRuleConfig(kind, config, 'config'));
+    const newSettings = settings && unwrap(parseRuleSettings({ kind, config: newConfig }, settings, 'settings'));
     // The policy before the rule: deleting a policy locks in this order too.
     const policy =
       escalationPolicyId === null ? null : await stores.policies.lock(orgId, escalationPolicyId, 'escalationPolicyId');
     const rule = await stores.alertRules.lock(orgId, ruleId);
     if (newSettings === undefined && rule.settings !== null) {
-      orThrow(parseRuleSettings({ kind, config: newConfig }, rule.settings, 'settings'));
+      unwrap(parseRuleSettings({ kind, config: newConfig }, rule.settings, 'settings'));
     }
     const service = await stores.services.get(orgId, serviceId, 'ruleId');
     const before = { ...toRuleView(rule, service), settings: shownSettings(rule) };

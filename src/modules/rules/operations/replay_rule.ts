@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, MetricName, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, MetricName, nullable, Timestamp } from '#actions/fields.ts';
 import { readHistory } from '#modules/rules/operations/read_history.ts';
 import { REPLAY_DAYS_MAX } from '#modules/rules/operations/read_rule_history.ts';
 import { CostView, readCostOf, readPolicy } from '#modules/rules/operations/replay_cost.ts';
@@ -15,7 +15,7 @@ import { COMPARATORS } from '#modules/rules/decide/comparator.ts';
 import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
 import { replayRuleInSteps } from '#modules/rules/decide/replay.ts';
 import { expressionFaults } from '#modules/metrics/decide/selector.ts';
-import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import type { Id } from '#kernel/ids.ts';
 import { inSlices } from '#kernel/in_slices.ts';
 import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
@@ -47,7 +47,7 @@ export const replayRule = defineAction({
       settings: Type.Optional(RuleSettingsInput),
       days: Type.Integer({ minimum: 1, maximum: REPLAY_DAYS_MAX }),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     since: Timestamp,
@@ -91,7 +91,7 @@ export const replayRule = defineAction({
   async handle({ serviceId, ruleId, escalationPolicyId, comparator, threshold, settings, ...wanted }, context) {
     const { stores, caller, now } = context;
     const config = { ...wanted, comparator, threshold };
-    const parsed = orThrow(parseRuleSettings({ kind: 'metric_threshold', config }, settings ?? {}, 'settings'));
+    const parsed = unwrap(parseRuleSettings({ kind: 'metric_threshold', config }, settings ?? {}, 'settings'));
     const own = settingsOf(parsed);
     const service = await stores.services.get(caller.orgId, serviceId);
     const rule = ruleId === undefined ? null : await stores.alertRules.get(caller.orgId, ruleId);

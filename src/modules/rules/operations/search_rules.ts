@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { idsInput, pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { findUnmetSelectors } from '#modules/rules/missing_metric.ts';
 import { PagedNowView, readPagedNow } from '#modules/rules/operations/paged_now.ts';
@@ -53,7 +53,7 @@ export const searchRules = defineAction({
       ),
       ...pageInput(LIMIT, LIMIT_MAX),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     rules: Type.Array(FoundRuleView),

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { RuleConfigView } from '#modules/rules/config_fields.ts';
 import { readHistory } from '#modules/rules/operations/read_history.ts';
 import { RuleKindName } from '#modules/rules/view.ts';
@@ -30,7 +30,7 @@ export const suggestRules = defineAction({
   summary: 'Suggest alert rules for metrics that really arrive, with thresholds beyond what the last day has measured.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ serviceId: Type.Optional(IdText) }, CLOSED),
+  input: Type.Object({ serviceId: Type.Optional(IdText) }, STRICT),
   result: Type.Object({ suggestions: Type.Array(SuggestionView) }),
   example: { serviceId: EXAMPLE_IDS.serviceId },
   async handle({ serviceId }, context) {

@@ -2,13 +2,13 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, Name, nullable } from '#actions/fields.ts';
+import { STRICT, IdText, Name, nullable } from '#actions/fields.ts';
 import { RuleConfigInput } from '#modules/rules/config_fields.ts';
 import { findMissingMetrics } from '#modules/rules/missing_metric.ts';
 import { RuleView, toRuleView, RULE_EXAMPLE } from '#modules/rules/view.ts';
 import { parseRuleSettings } from '#modules/rules/decide/rule_settings.ts';
 import { parseRuleConfig } from '#modules/rules/decide/rule_config.ts';
-import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
 
 export const updateAlertRule = defineAction({
   name: 'update_alert_rule',
@@ -25,7 +25,7 @@ export const updateAlertRule = defineAction({
       escalationPolicyId: Type.Optional(nullable(IdText)),
       enabled: Type.Optional(Type.Boolean()),
     },
-    CLOSED,
+    STRICT,
   ),
   result: RuleView,
   example: {
@@ -47,7 +47,7 @@ export const updateAlertRule = defineAction({
     const { stores, caller, now, record } = context;
     const { orgId } = caller;
     const { kind, serviceId } = await stores.alertRules.get(orgId, ruleId);
-    const newConfig = config && orThrow(parseRuleConfig(kind, config, 'config'));
+    const newConfig = config && unwrap(parseRuleConfig(kind, config, 'config'));
     // The policy before the rule: deleting a policy locks in this order too.
     const policy =
       typeof escalationPolicyId === 'string'
@@ -59,7 +59,7 @@ export const updateAlertRule = defineAction({
     if (name !== undefined) rule.name = name;
     if (newConfig !== undefined) {
       // What the console set beside the config stays: a config that contradicts it is refused.
-      if (rule.settings !== null) orThrow(parseRuleSettings({ kind, config: newConfig }, rule.settings, 'settings'));
+      if (rule.settings !== null) unwrap(parseRuleSettings({ kind, config: newConfig }, rule.settings, 'settings'));
       rule.config = newConfig;
     }
     if (escalationPolicyId !== undefined) rule.escalationPolicyId = policy && policy.id;

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { CalendarFeedView, feedOwner, findCalendarFeed } from '#modules/schedules/operations/calendar_feed.ts';
 import { calendarUrl, newCalendarSecret } from '#auth/calendar_secret.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -14,7 +14,7 @@ export const createCalendarFeed = defineAction({
     'Make a secret address of your own under which calendar programs read a schedule, unless you have one. It ends when you leave.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ scheduleId: IdText }, CLOSED),
+  input: Type.Object({ scheduleId: IdText }, STRICT),
   result: CalendarFeedView,
   example: { scheduleId: EXAMPLE_IDS.scheduleId },
   async handle({ scheduleId }, context) {

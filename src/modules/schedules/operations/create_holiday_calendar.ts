@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import {
   CALENDAR_EXAMPLE,
@@ -21,7 +21,7 @@ export const createHolidayCalendar = defineAction({
   summary: 'Make a calendar of holidays: of dates that are typed in, of an iCalendar file, or of the address of one.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(CALENDAR_FIELDS, CLOSED),
+  input: Type.Object(CALENDAR_FIELDS, STRICT),
   result: CalendarView,
   conflict: 'the organization has as many calendars as it may have',
   example: CALENDAR_EXAMPLE,

@@ -2,10 +2,10 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, Timestamp } from '#actions/fields.ts';
 import { requireUsers } from '#actions/require_users.ts';
 import { DutyWarnings, readDutyWarnings } from '#modules/teams/cannot_answer.ts';
-import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { parseOverrideWindow, timeFaults } from '#modules/schedules/decide/schedule_times.ts';
 import { notFound } from '#kernel/errors.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -21,7 +21,7 @@ export const createLayerOverride = defineAction({
     'Put a user of the organization in the place of whom one layer names, from startAt until before endAt and within the hours of the layer.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ scheduleId: IdText, layerId: IdText, userId: IdText, startAt: When, endAt: When }, CLOSED),
+  input: Type.Object({ scheduleId: IdText, layerId: IdText, userId: IdText, startAt: When, endAt: When }, STRICT),
   result: Type.Object({
     overrideId: IdText,
     scheduleId: IdText,
@@ -43,7 +43,7 @@ export const createLayerOverride = defineAction({
     const { stores, caller, now, record } = context;
     const schedule = await stores.schedules.lock(caller.orgId, input.scheduleId);
     const readable = readSchedule(schedule);
-    const window = orThrow(parseOverrideWindow(input, readable.timezone));
+    const window = unwrap(parseOverrideWindow(input, readable.timezone));
     const layer = readLayers(readable).find(({ id }) => id === input.layerId);
     if (layer === undefined) throw notFound('layerId', 'layer');
     const [userId] = await requireUsers([{ path: 'userId', userId: input.userId }], context);

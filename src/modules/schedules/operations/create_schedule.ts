@@ -2,11 +2,11 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, FreeText, IdText, Name } from '#actions/fields.ts';
+import { STRICT, FreeText, IdText, Name } from '#actions/fields.ts';
 import { RotationConfigInput, toRotationConfig } from '#modules/schedules/operations/rotation_config.ts';
 import { RotationTypeName, ScheduleView, toScheduleView, SCHEDULE_EXAMPLE } from '#modules/schedules/view.ts';
 import { DutyWarnings, readDutyWarnings } from '#modules/teams/cannot_answer.ts';
-import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { parseScheduleTimes, timeFaults } from '#modules/schedules/decide/schedule_times.ts';
 
 export const createSchedule = defineAction({
@@ -26,7 +26,7 @@ export const createSchedule = defineAction({
         Type.Unknown({ description: 'RFC 3339, a local date-time in timezone, or epoch milliseconds' }),
       ),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({ ...ScheduleView.properties, warnings: DutyWarnings }),
   meaning: ({ timezone, startAt }) => timeFaults({ timezone, startAt: startAt ?? undefined }),
@@ -41,7 +41,7 @@ export const createSchedule = defineAction({
   exampleResult: { ...SCHEDULE_EXAMPLE, warnings: [] },
   async handle(input, context) {
     const { stores, caller, now, record } = context;
-    const times = orThrow(parseScheduleTimes(input, now));
+    const times = unwrap(parseScheduleTimes(input, now));
     const team = await stores.teams.lock(caller.orgId, input.teamId);
     const schedule = await stores.schedules.insert(
       team,

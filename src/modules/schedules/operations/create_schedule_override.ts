@@ -2,10 +2,10 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, Timestamp } from '#actions/fields.ts';
 import { requireUsers } from '#actions/require_users.ts';
 import { DutyWarnings, readDutyWarnings } from '#modules/teams/cannot_answer.ts';
-import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { parseOverrideWindow, timeFaults } from '#modules/schedules/decide/schedule_times.ts';
 import { toTimestamp } from '#kernel/time.ts';
 
@@ -20,7 +20,7 @@ export const createScheduleOverride = defineAction({
   guidance: 'Use it for leave and swaps.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ scheduleId: IdText, userId: IdText, startAt: Moment, endAt: Moment }, CLOSED),
+  input: Type.Object({ scheduleId: IdText, userId: IdText, startAt: Moment, endAt: Moment }, STRICT),
   result: Type.Object({
     overrideId: IdText,
     scheduleId: IdText,
@@ -48,7 +48,7 @@ export const createScheduleOverride = defineAction({
     const { stores, caller, now, record } = context;
     const timezone = await stores.schedules.findTimezone(caller.orgId, input.scheduleId);
     // The body is judged before what it names: without a schedule its local times are read in UTC.
-    const window = orThrow(parseOverrideWindow(input, timezone ?? 'UTC'));
+    const window = unwrap(parseOverrideWindow(input, timezone ?? 'UTC'));
     const schedule = await stores.schedules.lock(caller.orgId, input.scheduleId);
     const [userId] = await requireUsers([{ path: 'userId', userId: input.userId }], context);
     if (userId === undefined) throw new Error('a user that was required is missing');

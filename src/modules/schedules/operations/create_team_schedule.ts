@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, FreeText, Name } from '#actions/fields.ts';
+import { STRICT, FreeText, Name } from '#actions/fields.ts';
 import { createSchedule } from '#modules/schedules/operations/create_schedule.ts';
 import { RotationConfigInput } from '#modules/schedules/operations/rotation_config.ts';
 import { RotationTypeName, SCHEDULE_EXAMPLE, ScheduleView } from '#modules/schedules/view.ts';
@@ -25,7 +25,7 @@ export const createTeamSchedule = defineAction({
       rotationConfig: RotationConfigInput,
       startAt: Type.String({ maxLength: 40, description: 'RFC 3339, or a local date-time in timezone' }),
     },
-    CLOSED,
+    STRICT,
   ),
   result: ScheduleView,
   meaning: ({ timezone, startAt }) => timeFaults({ timezone, startAt }),

@@ -2,7 +2,7 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { toCalendarView } from '#modules/schedules/operations/holiday_calendar_fields.ts';
 
@@ -12,7 +12,7 @@ export const deleteHolidayCalendar = defineAction({
   summary: 'Remove a calendar of holidays that no layer uses.',
   permission: 'oncall:edit',
   effect: 'delete',
-  input: Type.Object({ calendarId: IdText }, CLOSED),
+  input: Type.Object({ calendarId: IdText }, STRICT),
   result: Type.Object({ deleted: Type.Literal(true), calendarId: IdText }),
   conflict: 'a layer uses it',
   example: { calendarId: EXAMPLE_IDS.calendarId },

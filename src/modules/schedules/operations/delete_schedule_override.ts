@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { toTimestamp } from '#kernel/time.ts';
 
 export const deleteScheduleOverride = defineAction({
@@ -11,7 +11,7 @@ export const deleteScheduleOverride = defineAction({
   summary: 'Remove an override: the schedule without it decides who is on call from now on.',
   permission: 'oncall:edit',
   effect: 'delete',
-  input: Type.Object({ overrideId: IdText }, CLOSED),
+  input: Type.Object({ overrideId: IdText }, STRICT),
   result: Type.Object({ deleted: Type.Literal(true), overrideId: IdText }),
   example: { overrideId: EXAMPLE_IDS.overrideId },
   async handle({ overrideId }, { stores, caller, record }) {

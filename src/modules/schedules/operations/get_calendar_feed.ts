@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { findCalendarFeed } from '#modules/schedules/operations/calendar_feed.ts';
 import { notFound } from '#kernel/errors.ts';
 
@@ -13,7 +13,7 @@ export const getCalendarFeed = defineAction({
     'Show your secret address under which calendar programs read a schedule; null when you have none. Each call is recorded in the audit log.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object({ scheduleId: IdText }, CLOSED),
+  input: Type.Object({ scheduleId: IdText }, STRICT),
   result: Type.Object({ scheduleId: IdText, url: nullable(Type.String()), createdAt: nullable(Timestamp) }),
   example: { scheduleId: EXAMPLE_IDS.scheduleId },
   async handle({ scheduleId }, context) {

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { ShiftView, toShiftView } from '#modules/schedules/operations/shift_view.ts';
 import { ScheduleView, toScheduleView } from '#modules/schedules/view.ts';
-import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { nextHandOver } from '#modules/schedules/decide/rotation_start.ts';
 import { parseTimeRange } from '#modules/schedules/decide/schedule_times.ts';
 import { invalidInput } from '#kernel/errors.ts';
@@ -74,7 +74,7 @@ export const getOnCallTimeline = defineAction({
       scheduleIds: Type.Optional(Type.Array(IdText, { maxItems: SCHEDULES_MAX, description: 'no others' })),
       cursor: Type.Optional(Type.String({ maxLength: 100, description: 'the nextCursor of the page before' })),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     at: Timestamp,
@@ -93,7 +93,7 @@ export const getOnCallTimeline = defineAction({
   },
   async handle(input, context) {
     const { caller, stores, now } = context;
-    const { from, to } = orThrow(parseTimeRange(input, DAYS_MAX));
+    const { from, to } = unwrap(parseTimeRange(input, DAYS_MAX));
     const offset = parseCursor(input.cursor);
     const page = await stores.schedules.listPage(caller.orgId, input, { offset, limit: SCHEDULES_MAX });
     const total = await stores.schedules.count(caller.orgId, input);

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, nullable } from '#actions/fields.ts';
+import { STRICT, nullable } from '#actions/fields.ts';
 import { findOwnCalendar, OwnCalendarView } from '#modules/schedules/operations/own_calendar.ts';
 
 export const getOwnCalendar = defineAction({
@@ -11,7 +11,7 @@ export const getOwnCalendar = defineAction({
     'Show the secret address under which calendar programs read all of your shifts; null when you have none. Each call is recorded in the audit log.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: Type.Object({ calendar: nullable(OwnCalendarView) }),
   example: {},
   async handle(_input, context) {

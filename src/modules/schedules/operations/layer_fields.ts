@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
-import { CLOSED, FreeText, IdText, Name, nullable } from '#actions/fields.ts';
+import { STRICT, FreeText, IdText, Name, nullable } from '#actions/fields.ts';
 import { namedUsers, requireUsers } from '#actions/require_users.ts';
 import { parseInstant, skippedWallOf } from '#modules/schedules/decide/parse_instant.ts';
-import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
 import { AppError, invalidInput, notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
@@ -30,14 +30,14 @@ const TimeOfDay = Type.String({
 });
 const Weekday = Type.Integer({ minimum: 1, maximum: 7 });
 
-const Window = Type.Object({ fromDay: Weekday, from: TimeOfDay, toDay: Weekday, to: TimeOfDay }, CLOSED);
+const Window = Type.Object({ fromDay: Weekday, from: TimeOfDay, toDay: Weekday, to: TimeOfDay }, STRICT);
 
 const TurnLengthInput = Type.Object(
   { every: Type.Integer({ minimum: 1, maximum: 10_000 }), unit: Type.Enum([...ROTATION_UNITS]) },
-  CLOSED,
+  STRICT,
 );
 
-const HolidaysInput = Type.Object({ calendarId: IdText, on: Type.Enum(['speaks', 'silent']) }, CLOSED);
+const HolidaysInput = Type.Object({ calendarId: IdText, on: Type.Enum(['speaks', 'silent']) }, STRICT);
 
 const When = Type.String({ maxLength: 64, description: 'RFC 3339, or a local date-time in timezone' });
 
@@ -47,7 +47,7 @@ const LayerInput = Type.Object(
     layerId: Type.Optional(Type.String({ description: 'of a layer that the schedule has; without it, a new one' })),
     name: Name,
     rotation: TurnLengthInput,
-    turns: Type.Array(Type.Object({ userIds: Type.Array(IdText, { maxItems: PEOPLE_OF_TURN_MAX }) }, CLOSED), {
+    turns: Type.Array(Type.Object({ userIds: Type.Array(IdText, { maxItems: PEOPLE_OF_TURN_MAX }) }, STRICT), {
       maxItems: TURNS_MAX,
       description: 'in turn; one may hold several people, or nobody',
     }),
@@ -59,7 +59,7 @@ const LayerInput = Type.Object(
     ),
     holidays: Type.Optional(nullable(HolidaysInput)),
   },
-  CLOSED,
+  STRICT,
 );
 
 /** Fields that the editor of a schedule sends. */
@@ -98,7 +98,7 @@ export async function planLayers(
   context: Pick<ActionContext, 'caller' | 'stores' | 'now'>,
 ): Promise<LayersPlan> {
   const { stores, caller, now } = context;
-  const timezone = orThrow(parseTimeZone(input.timezone, 'timezone'));
+  const timezone = unwrap(parseTimeZone(input.timezone, 'timezone'));
   const clock = new ZoneClock(timezone);
   const stored = new Map(readLayers(schedule).map((layer) => [layer.id, layer]));
   requireIds(input.layers, stored);
@@ -150,7 +150,7 @@ function toLayer(
   const path = `layers[${index}]`;
   const readWhen = (field: 'startsAt' | 'activeFrom' | 'endsAt'): Temporal.Instant | null | undefined => {
     const text = input[field];
-    return text === undefined || text === null ? text : orThrow(parseInstant(text, timezone, `${path}.${field}`));
+    return text === undefined || text === null ? text : unwrap(parseInstant(text, timezone, `${path}.${field}`));
   };
   const startsAt = readWhen('startsAt') ?? before?.startsAt ?? now;
   const isSameStart = before?.startsAt.equals(startsAt) ?? false;

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { CalendarView, toCalendarView } from '#modules/schedules/operations/holiday_calendar_fields.ts';
 
 export const listHolidayCalendars = defineAction({
@@ -10,7 +10,7 @@ export const listHolidayCalendars = defineAction({
   summary: 'List the calendars of holidays, with their dates, and why an address cannot be read.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: Type.Object({ calendars: Type.Array(CalendarView) }),
   example: {},
   async handle(_input, { stores, caller }) {

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { PREVIEW_WEEKS_MAX } from '#modules/pages/decide/limits.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, Timestamp } from '#actions/fields.ts';
+import { STRICT, Timestamp } from '#actions/fields.ts';
 import { planRotation, ROTATION_FIELDS } from '#modules/schedules/operations/rotation_plan.ts';
 import { ShiftView, toShiftView } from '#modules/schedules/operations/shift_view.ts';
 import { layerOfRotation } from '#modules/schedules/decide/rotation.ts';
@@ -22,7 +22,7 @@ export const previewRotation = defineAction({
   summary: 'Show who would be on call in a new schedule with this rotation. Nothing is saved.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ weeks: Type.Integer({ minimum: 1, maximum: PREVIEW_WEEKS_MAX }), ...ROTATION_FIELDS }, CLOSED),
+  input: Type.Object({ weeks: Type.Integer({ minimum: 1, maximum: PREVIEW_WEEKS_MAX }), ...ROTATION_FIELDS }, STRICT),
   result: Type.Object({
     from: Timestamp,
     to: Timestamp,

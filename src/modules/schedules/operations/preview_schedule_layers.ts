@@ -2,14 +2,14 @@ import { type Static, Type } from 'typebox';
 
 import { PREVIEW_WEEKS_MAX } from '#modules/pages/decide/limits.ts';
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, Timestamp } from '#actions/fields.ts';
 import { ShiftView, toShiftView } from '#modules/schedules/operations/shift_view.ts';
 import { setScheduleLayers } from '#modules/schedules/operations/set_schedule_layers.ts';
 import { LAYERS_FIELDS, planLayers } from '#modules/schedules/operations/layer_fields.ts';
 import { LayerView, toLayerView } from '#modules/schedules/layer_view.ts';
 import { changedShifts } from '#modules/schedules/decide/changed_shifts.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
-import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { notFound } from '#kernel/errors.ts';
 import { collectInTurns, nextTurn } from '#kernel/event_loop_turns.ts';
 import { isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
@@ -51,7 +51,7 @@ export const previewScheduleLayers = defineAction({
       weeks: Type.Integer({ minimum: 1, maximum: PREVIEW_WEEKS_MAX }),
       ...LAYERS_FIELDS,
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     from: Timestamp,
@@ -120,7 +120,7 @@ export const previewScheduleLayers = defineAction({
 });
 
 function readFrom(text: string): Temporal.Instant {
-  return orThrow(parseInstant(text, 'UTC', 'from'));
+  return unwrap(parseInstant(text, 'UTC', 'from'));
 }
 
 function toSpan({ since, until }: Gap): Static<typeof Span> {

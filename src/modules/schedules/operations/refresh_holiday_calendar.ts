@@ -2,7 +2,7 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { CalendarView, NEVER_TRIED, toCalendarView } from '#modules/schedules/operations/holiday_calendar_fields.ts';
 
@@ -12,7 +12,7 @@ export const refreshHolidayCalendar = defineAction({
   summary: 'Read the address of a calendar of holidays again within seconds, in place of tomorrow.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ calendarId: IdText }, CLOSED),
+  input: Type.Object({ calendarId: IdText }, STRICT),
   result: CalendarView,
   conflict: 'its dates are typed in',
   example: { calendarId: EXAMPLE_IDS.calendarId },

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import { OwnCalendarView } from '#modules/schedules/operations/own_calendar.ts';
 import { calendarUrl, newCalendarSecret } from '#auth/calendar_secret.ts';
@@ -14,7 +14,7 @@ export const renewOwnCalendar = defineAction({
     'Make a new secret address under which calendar programs read your shifts in every schedule. The previous address stops working at once, and the new one when you leave the organization.',
   permission: 'organization:view',
   effect: 'write',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: OwnCalendarView,
   example: {},
   async handle(_input, { caller, stores, now, baseUrl, installation, record }) {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 
 export const revokeCalendarFeed = defineAction({
@@ -11,7 +11,7 @@ export const revokeCalendarFeed = defineAction({
   summary: 'Revoke every secret address of a schedule: they stop working from the next request on.',
   permission: 'oncall:edit',
   effect: 'delete',
-  input: Type.Object({ scheduleId: IdText }, CLOSED),
+  input: Type.Object({ scheduleId: IdText }, STRICT),
   result: Type.Object({ revoked: Type.Literal(true), scheduleId: IdText }),
   example: { scheduleId: EXAMPLE_IDS.scheduleId },
   async handle({ scheduleId }, { caller, stores, now, record }) {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import { AppError } from '#kernel/errors.ts';
 
@@ -11,7 +11,7 @@ export const revokeOwnCalendar = defineAction({
   summary: 'Revoke the secret address of your shifts: it stops working from the next request on.',
   permission: 'organization:view',
   effect: 'delete',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: Type.Object({ revoked: Type.Literal(true) }),
   example: {},
   async handle(_input, { caller, stores, record }) {

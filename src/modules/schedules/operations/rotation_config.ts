@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
-import { CLOSED, IdText, SafeInteger, USERS_MAX } from '#actions/fields.ts';
+import { STRICT, IdText, SafeInteger, USERS_MAX } from '#actions/fields.ts';
 import { namedUsers, requireUsers } from '#actions/require_users.ts';
 import type { RotationConfig } from '#storage/postgres/entities/oncall.ts';
 
@@ -13,7 +13,7 @@ export const RotationConfigInput = Type.Object(
     }),
     shiftHours: Type.Optional(SafeInteger),
   },
-  CLOSED,
+  STRICT,
 );
 
 /** Throws `not_found` with the paths of users who do not belong to the organization. */

@@ -1,11 +1,11 @@
 import { type Static, type TObject, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
-import { CLOSED, FreeText } from '#actions/fields.ts';
+import { STRICT, FreeText } from '#actions/fields.ts';
 import { RotationConfigInput, toRotationConfig } from '#modules/schedules/operations/rotation_config.ts';
 import { RotationTypeName } from '#modules/schedules/view.ts';
 import { parseInstant, skippedWallOf } from '#modules/schedules/decide/parse_instant.ts';
-import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { layerOfRotation } from '#modules/schedules/decide/rotation.ts';
 import { startForHandOver } from '#modules/schedules/decide/rotation_start.ts';
 import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
@@ -28,7 +28,7 @@ export const ROTATION_FIELDS = {
           description: 'who takes over then, by the index in rotationConfig.userIds',
         }),
       },
-      { ...CLOSED, description: 'turns are counted so that this is a hand-over; when left out, they stay as they are' },
+      { ...STRICT, description: 'turns are counted so that this is a hand-over; when left out, they stay as they are' },
     ),
   ),
 };
@@ -40,8 +40,8 @@ export async function planRotation(
   { timezone, rotationType, rotationConfig, handOver }: RotationInput,
   context: Pick<ActionContext, 'caller' | 'stores' | 'now'>,
 ): Promise<Omit<NewSchedule, 'name'>> {
-  const zone = orThrow(parseTimeZone(timezone, 'timezone'));
-  const at = handOver && orThrow(parseInstant(handOver.at, zone, 'handOver.at'));
+  const zone = unwrap(parseTimeZone(timezone, 'timezone'));
+  const at = handOver && unwrap(parseInstant(handOver.at, zone, 'handOver.at'));
   const config = await toRotationConfig(rotationConfig, context);
   const rotation = { timezone: zone, rotationType, rotationConfig: config };
   if (handOver === undefined || at === undefined) return { ...rotation, startAt: context.now, startWall: null };

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, Name } from '#actions/fields.ts';
+import { STRICT, IdText, Name } from '#actions/fields.ts';
 import { SCHEDULE_EXAMPLE, ScheduleView, toScheduleView } from '#modules/schedules/view.ts';
 import { DutyWarnings, readDutyWarnings } from '#modules/teams/cannot_answer.ts';
 import { LAYERS_FIELDS, planLayers, requireUnchanged } from '#modules/schedules/operations/layer_fields.ts';
@@ -23,7 +23,7 @@ export const setScheduleLayers = defineAction({
       name: Name,
       ...LAYERS_FIELDS,
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     ...ScheduleView.properties,

@@ -2,9 +2,9 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, Timestamp } from '#actions/fields.ts';
 import { requireUsers } from '#actions/require_users.ts';
-import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { parseOverrideWindow } from '#modules/schedules/decide/schedule_times.ts';
 import { type HandedOverTime, onCallThroughout } from '#modules/schedules/decide/swap.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
@@ -17,7 +17,7 @@ const SIDES = ['first', 'second'] as const;
 const DAYS_MAX = 366;
 const SHIFTS_MAX = 1_000;
 
-const ShiftInput = Type.Object({ scheduleId: IdText, userId: IdText, startAt: Timestamp, endAt: Timestamp }, CLOSED);
+const ShiftInput = Type.Object({ scheduleId: IdText, userId: IdText, startAt: Timestamp, endAt: Timestamp }, STRICT);
 
 const OverrideView = Type.Object({ overrideId: IdText, ...ShiftInput.properties });
 
@@ -28,7 +28,7 @@ export const swapShifts = defineAction({
     'Swap two shifts of two people: each is put on call during the shift of the other, by two overrides that are made together or not at all.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ first: ShiftInput, second: ShiftInput }, CLOSED),
+  input: Type.Object({ first: ShiftInput, second: ShiftInput }, STRICT),
   result: Type.Object({ first: OverrideView, second: OverrideView }),
   conflict: 'one of the two is not on call then any more',
   example: {
@@ -80,7 +80,7 @@ function readWindow(side: string, input: Static<typeof ShiftInput>): Pick<Handed
   if (read.kind === 'faults') {
     throw invalidInput(read.faults.map(({ path, message }) => ({ path: `${side}.${path}`, message })));
   }
-  const { startAt, endAt } = orThrow(read);
+  const { startAt, endAt } = unwrap(read);
   if (isAtOrBefore(endAt, startAt.add({ hours: DAYS_MAX * 24 }))) return { startAt, endAt };
   throw invalidInput([{ path: `${side}.endAt`, message: `must be at most ${DAYS_MAX} days after startAt` }]);
 }

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { toTimestamp } from '#kernel/time.ts';
 
 export const undoShiftSwap = defineAction({
@@ -11,7 +11,7 @@ export const undoShiftSwap = defineAction({
   summary: 'Remove the two overrides of a swap, together or not at all.',
   permission: 'oncall:edit',
   effect: 'delete',
-  input: Type.Object({ firstOverrideId: IdText, secondOverrideId: IdText }, CLOSED),
+  input: Type.Object({ firstOverrideId: IdText, secondOverrideId: IdText }, STRICT),
   result: Type.Object({ deleted: Type.Literal(true) }),
   example: { firstOverrideId: EXAMPLE_IDS.overrideId, secondOverrideId: EXAMPLE_IDS.overrideId },
   async handle(input, { stores, caller, record }) {

@@ -2,7 +2,7 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import {
   CALENDAR_EXAMPLE,
   CALENDAR_FIELDS,
@@ -19,7 +19,7 @@ export const updateHolidayCalendar = defineAction({
     'Replace the name of a calendar of holidays, and its dates or its address. Its dates stay until a new address is read.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ calendarId: IdText, ...CALENDAR_FIELDS }, CLOSED),
+  input: Type.Object({ calendarId: IdText, ...CALENDAR_FIELDS }, STRICT),
   result: CalendarView,
   example: { calendarId: EXAMPLE_IDS.calendarId, ...CALENDAR_EXAMPLE },
   async handle({ calendarId, ...input }, { stores, caller, now, record }) {

@@ -2,11 +2,11 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, FreeText, IdText, Name } from '#actions/fields.ts';
+import { STRICT, FreeText, IdText, Name } from '#actions/fields.ts';
 import { RotationConfigInput, toRotationConfig } from '#modules/schedules/operations/rotation_config.ts';
 import { RotationTypeName, ScheduleView, toScheduleView, SCHEDULE_EXAMPLE } from '#modules/schedules/view.ts';
 import { DutyWarnings, readDutyWarnings } from '#modules/teams/cannot_answer.ts';
-import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { timeFaults } from '#modules/schedules/decide/schedule_times.ts';
 import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -28,7 +28,7 @@ export const updateSchedule = defineAction({
       rotationType: Type.Optional(RotationTypeName),
       rotationConfig: Type.Optional(RotationConfigInput),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({ ...ScheduleView.properties, warnings: DutyWarnings }),
   conflict: 'the first layer says more than a rotation can',
@@ -49,7 +49,7 @@ export const updateSchedule = defineAction({
   },
   async handle({ scheduleId, name, timezone, rotationType, rotationConfig }, context) {
     const { stores, caller, now, record } = context;
-    const zone = timezone === undefined ? undefined : orThrow(parseTimeZone(timezone, 'timezone'));
+    const zone = timezone === undefined ? undefined : unwrap(parseTimeZone(timezone, 'timezone'));
     const schedule = await stores.schedules.lock(caller.orgId, scheduleId);
     makeReadable(schedule);
     const before = toScheduleView(schedule);

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { EXAMPLE_PEOPLE as PEOPLE } from '#actions/example_people.ts';
-import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { SCHEDULE_EXAMPLE } from '#modules/schedules/view.ts';
 import { readWarnings, WarningView, WARNING_EXAMPLE } from '#modules/teams/warnings.ts';
 import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';
@@ -78,7 +78,7 @@ export const whoIsOnCall = defineAction({
   guidance: 'Use it to learn whom to reach, now or on a day to come.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ teamId: IdText }, CLOSED),
+  input: Type.Object({ teamId: IdText }, STRICT),
   result: Type.Object({
     teamId: IdText,
     at: Timestamp,
@@ -86,7 +86,7 @@ export const whoIsOnCall = defineAction({
     schedules: Type.Array(ScheduleAheadView),
     warnings: Type.Array(WarningView, { description: 'none when every page would reach somebody' }),
   }),
-  alsoCalled: [
+  aliases: [
     'get_on_call',
     'get_oncall',
     'list_on_call',

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, FreeText, Name } from '#actions/fields.ts';
+import { STRICT, FreeText, Name } from '#actions/fields.ts';
 import {
   readServiceWithKeys,
   ServiceWithKeysView,
@@ -24,7 +24,7 @@ export const createService = defineAction({
       scmOwner: Type.Optional(FreeText),
       scmRepo: Type.Optional(FreeText),
     },
-    CLOSED,
+    STRICT,
   ),
   result: ServiceWithKeysView,
   example: { name: 'checkout', environment: 'production', scmOwner: 'northwind', scmRepo: 'checkout' },

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { changesSince } from '#actions/changes_since.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { RETENTION_COLUMNS, setRetention } from '#modules/services/operations/set_retention.ts';
 import { ServiceView } from '#modules/services/view.ts';
 
@@ -20,7 +20,7 @@ export const editRetention = defineAction({
       ...setRetention.input.properties,
       basedOn: Type.Integer({ description: 'the days that were read' }),
     },
-    CLOSED,
+    STRICT,
   ),
   result: ServiceView,
   conflict: 'somebody has set it to something else since it was read',

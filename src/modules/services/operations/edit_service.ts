@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { changesSince } from '#actions/changes_since.ts';
-import { CLOSED, FreeText, IdText, Name, nullable } from '#actions/fields.ts';
+import { STRICT, FreeText, IdText, Name, nullable } from '#actions/fields.ts';
 import { changeService } from '#modules/services/change_service.ts';
 import { ServiceView, SERVICE_EXAMPLE } from '#modules/services/view.ts';
 
@@ -24,8 +24,8 @@ export const editService = defineAction({
   permission: 'services:edit',
   effect: 'write',
   input: Type.Object(
-    { serviceId: IdText, ...FACTS, basedOn: Type.Object(FACTS, { ...CLOSED, description: 'what was read' }) },
-    CLOSED,
+    { serviceId: IdText, ...FACTS, basedOn: Type.Object(FACTS, { ...STRICT, description: 'what was read' }) },
+    STRICT,
   ),
   result: ServiceView,
   conflict: 'somebody has changed the same since it was read',

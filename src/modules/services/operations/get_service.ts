@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { readServiceWithKeys, ServiceWithKeysView, SERVICE_WITH_KEYS_EXAMPLE } from '#modules/services/view.ts';
 
 export const getService = defineAction({
@@ -12,9 +12,9 @@ export const getService = defineAction({
     'Shows the configs of its rules. ingestionKey and dsn are secrets: show them to nobody but your user. They are masked when you may only read.',
   permission: 'services:view',
   effect: 'read',
-  input: Type.Object({ serviceId: IdText }, CLOSED),
+  input: Type.Object({ serviceId: IdText }, STRICT),
   result: ServiceWithKeysView,
-  alsoCalled: ['get_service_details', 'describe_service', 'get_dsn', 'get_ingest_key'],
+  aliases: ['get_service_details', 'describe_service', 'get_dsn', 'get_ingest_key'],
   example: { serviceId: IDS.serviceId },
   exampleResult: SERVICE_WITH_KEYS_EXAMPLE,
   async handle({ serviceId }, context) {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, Timestamp } from '#actions/fields.ts';
 import { firstHour, HOURLY, HOURS, toHourly } from '#modules/services/operations/hourly.ts';
 import { toTimestamp } from '#kernel/time.ts';
 
@@ -13,7 +13,7 @@ export const getServiceActivity = defineAction({
     'Show how many metric points and exceptions a service sent in each of the last 24 hours, and what was refused.',
   permission: 'services:view',
   effect: 'read',
-  input: Type.Object({ serviceId: IdText }, CLOSED),
+  input: Type.Object({ serviceId: IdText }, STRICT),
   result: Type.Object({
     from: Timestamp,
     points: HOURLY,

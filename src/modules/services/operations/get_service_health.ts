@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { firstHour, HOURLY, HOURS, toHourly } from '#modules/services/operations/hourly.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 
@@ -19,7 +19,7 @@ export const getServiceHealth = defineAction({
     {
       serviceIds: Type.Array(IdText, { maxItems: SERVICES_MAX, description: 'one that is not there is left out' }),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     from: Timestamp,

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { STRICT, IdText, nullable } from '#actions/fields.ts';
 import { crashFreePercent } from '#modules/exceptions/decide/sessions.ts';
 
 const DAYS = 14;
@@ -16,7 +16,7 @@ export const listReleaseHealth = defineAction({
   summary: `Show how the sessions of a service's releases ended in the last ${DAYS} days.`,
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object({ serviceId: IdText }, CLOSED),
+  input: Type.Object({ serviceId: IdText }, STRICT),
   result: Type.Object({
     releases: Type.Array(
       Type.Object({

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { STRICT, IdText, nullable } from '#actions/fields.ts';
 import { RULE_EXAMPLE, RuleKindName } from '#modules/rules/view.ts';
 import { ServiceView, toServiceView, SERVICE_EXAMPLE } from '#modules/services/view.ts';
 
@@ -50,7 +50,7 @@ export const listServices = defineAction({
   guidance: 'Start here: most tools need a serviceId.',
   permission: 'services:view',
   effect: 'read',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: Type.Object({
     services: Type.Array(ListedServiceView),
     total: Type.Integer({ description: 'how many services there are, also beyond the cut' }),
@@ -62,7 +62,7 @@ export const listServices = defineAction({
         rules.map(({ ruleId, name }) => ({ id: ruleId, names: [name], links: [serviceId] })),
       ),
   },
-  alsoCalled: [
+  aliases: [
     'get_services',
     'list_alert_rules',
     'list_rules',

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { changeService } from '#modules/services/change_service.ts';
 import { CapabilityName, ServiceView, SERVICE_EXAMPLE } from '#modules/services/view.ts';
 import { RETENTION_DAYS_MAX } from '#modules/capabilities/decide/capability.ts';
@@ -30,7 +30,7 @@ export const setRetention = defineAction({
       capability: CapabilityName,
       retentionDays: Type.Integer({ minimum: 1, maximum: RETENTION_DAYS_MAX }),
     },
-    CLOSED,
+    STRICT,
   ),
   result: ServiceView,
   example: { serviceId: IDS.serviceId, capability: 'exceptions', retentionDays: 60 },

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, FreeText, IdText, Name, nullable } from '#actions/fields.ts';
+import { STRICT, FreeText, IdText, Name, nullable } from '#actions/fields.ts';
 import { changeService } from '#modules/services/change_service.ts';
 import { ServiceView, SERVICE_EXAMPLE } from '#modules/services/view.ts';
 
@@ -20,7 +20,7 @@ export const updateService = defineAction({
       scmOwner: Type.Optional(nullable(FreeText)),
       scmRepo: Type.Optional(nullable(FreeText)),
     },
-    CLOSED,
+    STRICT,
   ),
   result: ServiceView,
   example: {

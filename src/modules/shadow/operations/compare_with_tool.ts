@@ -2,10 +2,10 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { CHANNELS, isChannel } from '#modules/contacts/decide/channel.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
-import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { Temporal, toTimestamp } from '#kernel/time.ts';
 import { compareIncidents } from '#modules/shadow/decide/compare_incidents.ts';
@@ -58,7 +58,7 @@ export const compareWithTool = defineAction({
         description: `incidents of the other tool, each with a time and a title, as CSV or JSON; at most ${OTHER_INCIDENTS_MAX}`,
       }),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({
     from: Timestamp,
@@ -85,10 +85,10 @@ export const compareWithTool = defineAction({
     export: 'created_at,title\n2027-02-06T02:00:00Z,Disk of db-1 is full\n',
   },
   async handle({ serviceId, from, to, export: text }, { caller, stores, now }) {
-    const others = orThrow(parseOtherIncidents(text));
+    const others = unwrap(parseOtherIncidents(text));
     const service = serviceId === undefined ? null : await stores.services.get(caller.orgId, serviceId);
-    const start = from === undefined ? (others[0]?.at ?? now) : orThrow(parseInstant(from, 'UTC', 'from'));
-    const end = to === undefined ? (others.at(-1)?.at ?? now) : orThrow(parseInstant(to, 'UTC', 'to'));
+    const start = from === undefined ? (others[0]?.at ?? now) : unwrap(parseInstant(from, 'UTC', 'from'));
+    const end = to === undefined ? (others.at(-1)?.at ?? now) : unwrap(parseInstant(to, 'UTC', 'to'));
     const minutes = (end.epochMilliseconds - start.epochMilliseconds) / 60_000;
     if (minutes < 0 || minutes > DAYS_MAX * 24 * 60) {
       throw invalidInput([{ path: 'to', message: `is after from, and within ${DAYS_MAX} days of it` }]);

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { SHADOW_FIELDS } from '#modules/shadow/operations/shadow_fields.ts';
 
@@ -13,7 +13,7 @@ export const getShadowMode = defineAction({
   summary: 'Show since when the organization and its services are in shadow mode.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: Type.Object({
     organizationSince: nullable(Timestamp),
     services: Type.Array(Type.Object({ serviceId: IdText, name: Type.String(), since: Timestamp }), {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { toTimestampOrNull } from '#kernel/time.ts';
 import { SHADOW_FIELDS, sinceAfter } from '#modules/shadow/operations/shadow_fields.ts';
 
@@ -13,7 +13,7 @@ export const setOrganizationShadow = defineAction({
   permission: 'organization:manage',
   effect: 'write',
   stepUp: true,
-  input: Type.Object({ enabled: Type.Boolean() }, CLOSED),
+  input: Type.Object({ enabled: Type.Boolean() }, STRICT),
   result: Type.Object(SHADOW_FIELDS),
   example: { enabled: false },
   async handle({ enabled }, { caller, stores, now, record }) {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { toTimestampOrNull } from '#kernel/time.ts';
 import { SHADOW_FIELDS, sinceAfter } from '#modules/shadow/operations/shadow_fields.ts';
 
@@ -14,7 +14,7 @@ export const setServiceShadow = defineAction({
   permission: 'oncall:edit',
   effect: 'write',
   stepUp: true,
-  input: Type.Object({ serviceId: IdText, enabled: Type.Boolean() }, CLOSED),
+  input: Type.Object({ serviceId: IdText, enabled: Type.Boolean() }, STRICT),
   result: Type.Object({ serviceId: IdText, ...SHADOW_FIELDS }),
   example: { serviceId: IDS.serviceId, enabled: true },
   async handle({ serviceId, enabled }, { caller, stores, now, record }) {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { changesSince } from '#actions/changes_since.ts';
-import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { STRICT, IdText, nullable } from '#actions/fields.ts';
 import { toContactView } from '#modules/contacts/contact_view.ts';
 import { CHANNEL_SWITCHES, ContactRead, Phone } from '#modules/teams/contact_fields.ts';
 import { updateTeamMember } from '#modules/teams/operations/update_team_member.ts';
@@ -20,7 +20,7 @@ export const editTeamMember = defineAction({
   effect: 'write',
   input: Type.Object(
     { memberId: IdText, phone: Type.Optional(nullable(Phone)), ...CHANNEL_SWITCHES, basedOn: ContactRead },
-    CLOSED,
+    STRICT,
   ),
   result: MemberView,
   conflict: 'somebody has changed the same since it was read',

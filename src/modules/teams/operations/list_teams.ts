@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_PEOPLE as PEOPLE } from '#actions/example_people.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { POLICY_EXAMPLE } from '#modules/policies/view.ts';
 import { SCHEDULE_EXAMPLE } from '#modules/schedules/view.ts';
 import { readTeams, toWholeTeamView, WholeTeamView } from '#modules/teams/read_teams.ts';
@@ -106,10 +106,10 @@ export const listTeams = defineAction({
   guidance: 'Call it before changing any of them.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: ListedTeamsView,
   lists: LISTS,
-  alsoCalled: [
+  aliases: [
     'get_team',
     'get_teams',
     'list_members',

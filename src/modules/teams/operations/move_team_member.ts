@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { toMemberRecord } from '#modules/teams/view.ts';
 import { notFound } from '#kernel/errors.ts';
 
@@ -14,7 +14,7 @@ export const moveTeamMember = defineAction({
     'Move a member of a team one place up or down. The first stays where they are when moved up, as does the last.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ teamId: IdText, memberId: IdText, to: Type.Enum(['up', 'down']) }, CLOSED),
+  input: Type.Object({ teamId: IdText, memberId: IdText, to: Type.Enum(['up', 'down']) }, STRICT),
   result: Type.Object({ memberIds: Type.Array(IdText, { description: 'all of the team, in their order' }) }),
   example: { teamId: EXAMPLE_IDS.teamId, memberId: EXAMPLE_IDS.memberId, to: 'up' },
   async handle({ teamId, memberId, to }, { stores, caller, now, record }) {

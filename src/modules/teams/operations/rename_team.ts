@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { changesSince } from '#actions/changes_since.ts';
-import { CLOSED, IdText, Name } from '#actions/fields.ts';
+import { STRICT, IdText, Name } from '#actions/fields.ts';
 import { updateTeam } from '#modules/teams/operations/update_team.ts';
 import { TEAM_EXAMPLE, TeamView } from '#modules/teams/view.ts';
 
@@ -15,7 +15,7 @@ export const renameTeam = defineAction({
   effect: 'write',
   input: Type.Object(
     { teamId: IdText, name: Name, basedOn: Type.String({ maxLength: 500, description: 'the name that was read' }) },
-    CLOSED,
+    STRICT,
   ),
   result: TeamView,
   conflict: 'somebody has renamed the team since it was read',

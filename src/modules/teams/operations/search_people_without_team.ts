@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { RoleName } from '#modules/accounts/view.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { STRICT, IdText, nullable } from '#actions/fields.ts';
 import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
 import { ReadinessView, readReadiness } from '#modules/teams/readiness_view.ts';
@@ -34,7 +34,7 @@ export const searchPeopleWithoutTeam = defineAction({
       text: searchInput('part of the name or of the mail address'),
       ...pageInput(LIMIT, LIMIT_MAX),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({ people: Type.Array(PersonView), nextCursor: nullable(Type.String()) }),
   example: { text: 'ann', cursor: nameCursorOf({ name: 'Anna', id: EXAMPLE_IDS.userId }), limit: 20 },

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, nullable } from '#actions/fields.ts';
+import { STRICT, nullable } from '#actions/fields.ts';
 import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
 import { onCallNow, PersonOnCallView, readTeams } from '#modules/teams/read_teams.ts';
@@ -40,7 +40,7 @@ export const searchTeams = defineAction({
       text: searchInput('part of the name, or of the name or mail address of a member'),
       ...pageInput(LIMIT, LIMIT_MAX),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({ teams: Type.Array(FoundTeamView), nextCursor: nullable(Type.String()) }),
   example: { text: 'pay', cursor: nameCursorOf({ name: 'Payments', id: EXAMPLE_IDS.teamId }), limit: 20 },

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, Name } from '#actions/fields.ts';
+import { STRICT, IdText, Name } from '#actions/fields.ts';
 import { TeamView, toTeamView, TEAM_EXAMPLE } from '#modules/teams/view.ts';
 
 export const updateTeam = defineAction({
@@ -10,7 +10,7 @@ export const updateTeam = defineAction({
   summary: 'Rename an on-call team.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ teamId: IdText, name: Name }, CLOSED),
+  input: Type.Object({ teamId: IdText, name: Name }, STRICT),
   result: TeamView,
   example: { teamId: IDS.teamId, name: 'Payments and refunds' },
   exampleResult: { ...TEAM_EXAMPLE, name: 'Payments and refunds', updatedAt: '2027-02-01T13:20:11.046Z' },

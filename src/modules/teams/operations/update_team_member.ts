@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable, SafeInteger } from '#actions/fields.ts';
+import { STRICT, IdText, nullable, SafeInteger } from '#actions/fields.ts';
 import { notifyOfNumberChange, requireMayEnterNumber } from '#modules/teams/change_number.ts';
 import { CHANNEL_SWITCHES, Phone } from '#modules/teams/contact_fields.ts';
 import { MemberView, readMember, toMemberRecord, MEMBER_EXAMPLE } from '#modules/teams/view.ts';
@@ -21,7 +21,7 @@ export const updateTeamMember = defineAction({
       ...CHANNEL_SWITCHES,
       sortOrder: Type.Optional(SafeInteger),
     },
-    CLOSED,
+    STRICT,
   ),
   result: MemberView,
   example: {

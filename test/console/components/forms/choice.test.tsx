@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { Choice } from '#console/components/forms/choice.tsx';
 import type { Option } from '#console/components/forms/option_list.tsx';
-import { Suggestions } from '#console/components/forms/suggestions.tsx';
+import { Autocomplete } from '#console/components/forms/autocomplete.tsx';
 
 beforeEach(() => {
   vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => {}, removeEventListener: () => {} }));
@@ -104,7 +104,7 @@ function Metric() {
   const [value, setValue] = useState('');
   return (
     <MantineProvider env="test">
-      <Suggestions listLabel="Metrics" value={value} onChange={setValue} suggestions={['latency', 'errors']} />
+      <Autocomplete listLabel="Metrics" value={value} onChange={setValue} suggestions={['latency', 'errors']} />
     </MantineProvider>
   );
 }

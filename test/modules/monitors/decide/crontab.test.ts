@@ -2,7 +2,7 @@ import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
 import { type Crontab, nextRun, parseCrontab } from '#modules/monitors/decide/crontab.ts';
-import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { Temporal } from '#kernel/time.ts';
 
 const MINUTE = 60_000;
@@ -69,7 +69,7 @@ function referenceRun(line: string, zone: string, afterMs: number, limitMs: numb
   return null;
 }
 
-const crontabOf = (line: string): Crontab => orThrow(parseCrontab(line, 'crontab'));
+const crontabOf = (line: string): Crontab => unwrap(parseCrontab(line, 'crontab'));
 
 /** Zones and moments around which their clocks are changed, by an hour, by half an hour, at midnight, by a whole day. */
 const ODD: readonly (readonly [zone: string, around: string])[] = [
@@ -188,5 +188,5 @@ test.each([
     months: [...rest.months].toSorted((a, b) => a - b),
     weekdays: [...rest.weekdays].toSorted((a, b) => a - b),
   });
-  expect(sorted(orThrow(parseCrontab(wrapped, 'c')))).toEqual(sorted(orThrow(parseCrontab(listed, 'c'))));
+  expect(sorted(unwrap(parseCrontab(wrapped, 'c')))).toEqual(sorted(unwrap(parseCrontab(listed, 'c'))));
 });

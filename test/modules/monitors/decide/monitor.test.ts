@@ -14,13 +14,13 @@ import {
   type Run,
 } from '#modules/monitors/decide/monitor.ts';
 import { type MonitorConfig, parseMonitorConfig, readMonitorConfig } from '#modules/monitors/decide/schedule.ts';
-import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { Temporal } from '#kernel/time.ts';
 
 const START = Temporal.Instant.from('2027-06-01T12:00:00Z');
 const at = (minutes: number): Temporal.Instant => START.add({ seconds: Math.round(minutes * 60) });
 
-const config = (sent: Record<string, unknown>): MonitorConfig => orThrow(parseMonitorConfig(sent));
+const config = (sent: Record<string, unknown>): MonitorConfig => unwrap(parseMonitorConfig(sent));
 const HOURLY = config({ schedule: { type: 'crontab', value: '0 * * * *' }, checkin_margin: 5, max_runtime: 10 });
 
 /** A monitor with its runs, as the stores keep them. */

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 
-import { judgePager, type PagerSigns } from '#modules/notifications/decide/pager_health.ts';
+import { judgePager, type PagerHeartbeat } from '#modules/notifications/decide/pager_health.ts';
 import { Temporal } from '#kernel/time.ts';
 
 const NOW = Temporal.Instant.from('2026-11-22T03:00:00Z');
 const ago = (seconds: number): Temporal.Instant => NOW.subtract({ milliseconds: seconds * 1000 });
 
-const WELL: PagerSigns = {
+const WELL: PagerHeartbeat = {
   acceptedInShareAt: null,
   acceptedAt: null,
   rulesAsOf: ago(12),

@@ -2,7 +2,7 @@ import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
-import { faultsOf, orThrow } from '#modules/contacts/decide/parsed.ts';
+import { faultsOf, unwrap } from '#modules/contacts/decide/parsed.ts';
 import { parseOverrideWindow, parseScheduleTimes } from '#modules/schedules/decide/schedule_times.ts';
 import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -10,7 +10,7 @@ import { Temporal } from '#kernel/time.ts';
 import { at } from '#test/modules/schedules/decide/given_rotation.ts';
 
 const read = (value: unknown, timeZone = 'Europe/Amsterdam'): string =>
-  orThrow(parseInstant(value, timeZone, 'startAt')).toString();
+  unwrap(parseInstant(value, timeZone, 'startAt')).toString();
 
 const messageFor = (value: unknown): string | undefined =>
   faultsOf(parseInstant(value, 'Europe/Amsterdam', 'startAt'))[0]?.message;
@@ -130,7 +130,7 @@ describe('a time zone', () => {
     ['etc/gmt+2', 'Etc/GMT+2'],
     ['america/port-au-prince', 'America/Port-au-Prince'],
   ])('%s is %s', (text, expected) => {
-    expect(orThrow(parseTimeZone(text, 'timezone'))).toBe(expected);
+    expect(unwrap(parseTimeZone(text, 'timezone'))).toBe(expected);
   });
 
   test.each([
@@ -162,13 +162,13 @@ describe('the times of a schedule', () => {
 
   test('an absent zone is UTC, and an absent or null start is now', () => {
     for (const startAt of [undefined, null]) {
-      const { timezone, startAt: start } = orThrow(parseScheduleTimes({ startAt }, now));
+      const { timezone, startAt: start } = unwrap(parseScheduleTimes({ startAt }, now));
       expect([timezone, start.toString()]).toEqual(['UTC', '2026-03-01T09:00:00.123Z']);
     }
   });
 
   test('a local start is read in the zone of the schedule', () => {
-    const parsed = orThrow(parseScheduleTimes({ timezone: 'asia/kolkata', startAt: '2026-03-01T09:00' }, now));
+    const parsed = unwrap(parseScheduleTimes({ timezone: 'asia/kolkata', startAt: '2026-03-01T09:00' }, now));
     expect([parsed.timezone, parsed.startAt.toString()]).toEqual(['Asia/Kolkata', '2026-03-01T03:30:00Z']);
   });
 
@@ -182,7 +182,7 @@ describe('the window of an override', () => {
   const window = (startAt: unknown, endAt: unknown) => parseOverrideWindow({ startAt, endAt }, 'Europe/Amsterdam');
 
   test('mixes the forms of a moment', () => {
-    const { startAt, endAt } = orThrow(window('2026-03-01T09:00', 1_772_355_600_000));
+    const { startAt, endAt } = unwrap(window('2026-03-01T09:00', 1_772_355_600_000));
     expect([startAt.toString(), endAt.toString()]).toEqual(['2026-03-01T08:00:00Z', '2026-03-01T09:00:00Z']);
   });
 
@@ -197,6 +197,6 @@ describe('the window of an override', () => {
   test('is refused for both ends at once, as invalid input', () => {
     const bad = window(null, 'later');
     expect(faultsOf(bad).map((fault) => fault.path)).toEqual(['startAt', 'endAt']);
-    expect(() => orThrow(bad)).toThrow(AppError);
+    expect(() => unwrap(bad)).toThrow(AppError);
   });
 });

@@ -32,7 +32,7 @@ const ROUNDING_MS = 2;
  * jobs of a kind come to this one process: so many processes on either side make neither more wake-ups nor smaller batches.
  * If it has no room for all, it wakes others.
  */
-export class JobWatch {
+export class BusyPoller {
   readonly #watched: Watched;
   #workedAt = -Infinity;
   /** Time since which jobs are ready and none was begun; null when there are none. */

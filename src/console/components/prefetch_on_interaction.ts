@@ -27,7 +27,7 @@ for (const sign of SIGNS_OF_LIFE) {
 window.addEventListener('online', loadAll);
 
 /** Loads a file on the first interaction with the page: after the page is shown, and before the file is needed. */
-export function loadWhenUsed(load: () => void): void {
+export function prefetchOnInteraction(load: () => void): void {
   waiting.add(load);
   loadAll();
 }

@@ -16,7 +16,7 @@ interface SuggestionsProps extends Omit<TextInputProps, 'value' | 'onChange' | '
 }
 
 /** Field for any text, with suggestions for it. */
-export function Suggestions(props: SuggestionsProps) {
+export function Autocomplete(props: SuggestionsProps) {
   const { listLabel, value, onChange, suggestions, isSearched = false, suggestionsMax = 20, ...rest } = props;
   const { opensOnFocus = true, onFocus, onBlur, ...others } = rest;
   const field = useRef<HTMLInputElement>(null);

@@ -15,7 +15,7 @@ const CONCURRENCY_PER_ORGANIZATION = 8;
  * Runs work for each organization separately and concurrently: if the work of one is slow, because its rows are locked
  * or its provider does not answer, the others do not wait for it.
  */
-export class OrganizationRunner<Item extends OfOrganization> {
+export class PerOrganizationQueue<Item extends OfOrganization> {
   readonly #work: (item: Item) => Promise<unknown>;
   readonly #log: Log;
   readonly #busy = new Map<Id<'org'>, Promise<void>>();

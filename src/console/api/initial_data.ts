@@ -1,6 +1,6 @@
 import { serverTimeWas } from '#console/api/http.ts';
 
-/** Data that the server sent with this page (src/entry/http/console/data_of_page.ts). */
+/** Data that the server sent with this page (src/entry/http/console/initial_data.ts). */
 interface FirstData {
   readonly orgId: string;
   readonly at: string;

@@ -6,7 +6,7 @@ import { readEventAttachment } from '#modules/exceptions/operations/read_event_a
 import { getIngestStatus } from '#modules/services/operations/get_ingest_status.ts';
 import { listReleaseHealth } from '#modules/services/operations/list_release_health.ts';
 import { buildApp } from '#entry/http/app.ts';
-import { SideRecorder } from '#ingest/side_recorder.ts';
+import { TelemetryRecorder } from '#ingest/telemetry_recorder.ts';
 import { asId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import { Temporal, toTimestamp } from '#kernel/time.ts';
@@ -86,7 +86,7 @@ test('a session that went wrong counts once, however often and by however many p
 test('each is counted in its own hour, also when the clock is set back', async () => {
   const { serviceId } = await w.given.service();
   const clock = { now: () => Temporal.Instant.from(now) };
-  const recorder = new SideRecorder({
+  const recorder = new TelemetryRecorder({
     db: w.context.db,
     clock,
     log: silentLog,

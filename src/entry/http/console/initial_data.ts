@@ -6,7 +6,7 @@ import { getConsoleOperation } from '#actions/registry.ts';
 import { runAccountOperation } from '#actions/run_account_operation.ts';
 import { runReads } from '#actions/run_reads.ts';
 import { memberCallerOf } from '#auth/sessions.ts';
-import { FIRST_READS, type FirstRead, PAGES_WITHOUT_SHELL, SHELL_READS } from '#modules/pages/decide/first_reads.ts';
+import { PREFETCHED, type FirstRead, PAGES_WITHOUT_SHELL, SHELL_READS } from '#modules/pages/decide/first_reads.ts';
 import { PAGES } from '#modules/pages/decide/pages.ts';
 import { authenticateRequest, browserOf } from '#entry/http/console/browser.ts';
 import { type FirstFrame, titleIn } from '#entry/http/console/first_frame.ts';
@@ -45,7 +45,7 @@ const PAGE_WAIT_MS = 1_000;
 
 const FIRST_READS_OF_ROUTE = new Map(
   Object.entries(PAGES).flatMap(([name, page]) => {
-    const readsOf = FIRST_READS[name as keyof typeof PAGES];
+    const readsOf = PREFETCHED[name as keyof typeof PAGES];
     return readsOf === undefined ? [] : [[routeOfPage(page), readsOf] as const];
   }),
 );
@@ -57,7 +57,7 @@ const ROUTES_WITHOUT_SHELL: ReadonlySet<string> = new Set(PAGES_WITHOUT_SHELL.ma
  * answer the same person: each has its own permission, and counts against their budget. What is refused or fails is
  * left out: the console fetches it, and shows the error.
  */
-export function dataOfPage(serving: Serving, waitMs = PAGE_WAIT_MS): FindDataOfPage {
+export function initialDataOf(serving: Serving, waitMs = PAGE_WAIT_MS): FindDataOfPage {
   const { context, cookie } = serving;
 
   const findFirst = async (

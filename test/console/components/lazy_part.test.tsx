@@ -3,7 +3,7 @@ import { Component, type ComponentType, type ReactNode } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-import { inOwnFile } from '#console/components/in_own_file.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 
 // Before React takes its timers: in these tests no time passes.
 vi.hoisted(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] }));
@@ -43,7 +43,7 @@ interface PartProps {
 /** A part whose files the test delivers or loses, one for each time that it is loaded. */
 function partWithFiles() {
   const files: PromiseWithResolvers<ComponentType<PartProps>>[] = [];
-  const Part = inOwnFile<PartProps>(() => {
+  const Part = lazyPart<PartProps>(() => {
     const file = Promise.withResolvers<ComponentType<PartProps>>();
     files.push(file);
     return file.promise;

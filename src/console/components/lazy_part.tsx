@@ -17,7 +17,7 @@ type InOwnFile<Props> = ComponentType<Props & WhileAway> & {
  * unsuitable: it holds back for up to 300 ms content that `Suspense` has once hidden. A file that could not be loaded
  * is loaded again the next time the part is shown.
  */
-export function inOwnFile<Props extends object>(load: () => Promise<ComponentType<Props>>): InOwnFile<Props> {
+export function lazyPart<Props extends object>(load: () => Promise<ComponentType<Props>>): InOwnFile<Props> {
   let part: ComponentType<Props> | null = null;
   let loading: Promise<void> | null = null;
   const start = (): Promise<void> => {

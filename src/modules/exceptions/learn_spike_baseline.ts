@@ -18,7 +18,7 @@ const HOUR_MS = 3_600_000;
  * Learns anew, every hour, what services usually have within an hour. Only events that are stored count, so a spike that
  * was held back does not make itself usual.
  */
-export async function learnSpikes({ db, clock, exceptions }: LearningRuntime): Promise<void> {
+export async function learnSpikeBaseline({ db, clock, exceptions }: LearningRuntime): Promise<void> {
   const now = clock.now();
   const { exceptionSettings } = storesOf(db.session());
   const due = await exceptionSettings.listToLearn(now.subtract({ hours: LEARNT_FOR_HOURS }), SERVICES_MAX);

@@ -35,7 +35,7 @@ const ATTACHMENT_BYTES_MAX = 256 * 1024 * 1024;
  * feedback are written before the response. Nothing here fails a request: what cannot be stored is counted under its
  * name.
  */
-export class SideRecorder {
+export class TelemetryRecorder {
   readonly #options: SideRecorderOptions;
   readonly #writes: PeriodicWrite;
   #items = new Map<string, SentItems>();

@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 const MARGIN = '300px';
 
 /** Renders content far down a page, and so fetches its data, once it comes near the screen. */
-export function WhenNear({ children }: { readonly children: ReactNode }) {
+export function PrefetchOnHover({ children }: { readonly children: ReactNode }) {
   const [isNear, setIsNear] = useState(false);
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {

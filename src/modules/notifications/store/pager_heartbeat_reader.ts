@@ -1,4 +1,4 @@
-import { type PagerSigns, WATCHED_WORK } from '#modules/notifications/decide/pager_health.ts';
+import { type PagerHeartbeat, WATCHED_WORK } from '#modules/notifications/decide/pager_health.ts';
 import { Temporal } from '#kernel/time.ts';
 import { rowsOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
@@ -20,7 +20,7 @@ export class PagerSignsReader {
   }
 
   /** Steps of deleted services do not count. */
-  async find(now: Temporal.Instant): Promise<PagerSigns> {
+  async find(now: Temporal.Instant): Promise<PagerHeartbeat> {
     const { db } = this.#session;
     const spooled = db.selectFrom('spooled_data').select(({ fn }) => fn.min('oldest_at').as('at'));
     const waiting = this.#waiting();

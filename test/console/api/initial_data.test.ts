@@ -2,7 +2,7 @@
 import { QueryClient } from '@tanstack/react-query';
 import { beforeEach, expect, test, vi } from 'vitest';
 
-import { FIRST_READS, type FirstRead } from '#modules/pages/decide/first_reads.ts';
+import { PREFETCHED, type FirstRead } from '#modules/pages/decide/first_reads.ts';
 
 const ORG = 'org_1';
 const INCIDENT = 'incident_1';
@@ -35,7 +35,7 @@ async function openPage(reads: readonly FirstRead[], at = new Date().toISOString
   document.body.append(held);
   return {
     client: new QueryClient({ defaultOptions: { queries: { staleTime: 60_000, retry: false } } }),
-    data: await import('#console/api/data_of_page.ts'),
+    data: await import('#console/api/initial_data.ts'),
     home: await import('#console/api/home.ts'),
     queries: await import('#console/api/queries.ts'),
     incidents: await import('#console/api/incidents.ts'),
@@ -45,9 +45,9 @@ async function openPage(reads: readonly FirstRead[], at = new Date().toISOString
 
 test('what a page asks for first is in the page, and nobody is asked', async () => {
   const { client, home, queries, incidents } = await openPage([
-    ...(FIRST_READS.home?.('') ?? []),
-    ...(FIRST_READS.incidents?.('') ?? []),
-    ...(FIRST_READS.incident?.(INCIDENT) ?? []),
+    ...(PREFETCHED.home?.('') ?? []),
+    ...(PREFETCHED.incidents?.('') ?? []),
+    ...(PREFETCHED.incident?.(INCIDENT) ?? []),
   ]);
   const { MY_INCIDENTS, LAST_RESOLVED } = await import('#modules/pages/decide/home_reads.ts');
   const found: unknown[] = [

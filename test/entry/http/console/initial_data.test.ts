@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mountConsolePages } from '#entry/http/console_pages.ts';
 import { mountConsole } from '#entry/http/console.ts';
 import { CallBudget } from '#entry/http/connections/call_budget.ts';
-import type { DataOfPage } from '#entry/http/console/data_of_page.ts';
+import type { DataOfPage } from '#entry/http/console/initial_data.ts';
 import { httpContextOf } from '#entry/http/http_context.ts';
 import { openSharedLimits } from '#entry/http/shared_limits.ts';
 import type { Id } from '#kernel/ids.ts';

@@ -19,7 +19,7 @@ interface SeveralChoicesProps {
 }
 
 /** Select of any number of options. Backspace in the empty field removes the last one. */
-export function SeveralChoices(props: SeveralChoicesProps) {
+export function MultiSelect(props: SeveralChoicesProps) {
   const { label, placeholder, options, chosen, onChange, typed, onSearch, emptyText, error } = props;
   const id = useId();
   const field = useRef<HTMLDivElement>(null);
