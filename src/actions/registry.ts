@@ -1,5 +1,8 @@
 import { CONFIGURATION_OPERATIONS } from '#modules/configuration/operations/operations.ts';
 import { RELEASE_OPERATIONS } from '#modules/releases/operations/operations.ts';
+import { beginProviderSignIn } from '#modules/sign_in/operations/begin_provider_sign_in.ts';
+import { completeProviderSignIn } from '#modules/sign_in/operations/complete_provider_sign_in.ts';
+import { SIGN_IN_OPERATIONS } from '#modules/sign_in/operations/operations.ts';
 import { SHADOW_OPERATIONS } from '#modules/shadow/operations/operations.ts';
 import type { AnyAccountOperation, AnyAction, AnyConsoleOperation, AnyOperation } from '#actions/action_context.ts';
 import { addPasskey } from '#modules/accounts/operations/add_passkey.ts';
@@ -242,6 +245,7 @@ const WITHIN_ORGANIZATIONS = [
   ...CONFIGURATION_OPERATIONS,
   ...ALERT_OPERATIONS,
   ...SHADOW_OPERATIONS,
+  ...SIGN_IN_OPERATIONS,
   getBilling,
   getHome,
   setUpPaging,
@@ -340,6 +344,8 @@ const ON_ACCOUNTS = [
   endSession,
   endOtherSessions,
   completeSignIn,
+  beginProviderSignIn,
+  completeProviderSignIn,
   beginPasskeySignIn,
   getSecondFactors,
   beginStepUp,

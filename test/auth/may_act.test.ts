@@ -9,6 +9,8 @@ const standing = (role: Role, secondFactorRequired: boolean, hasSecondFactor: bo
   role,
   secondFactorRequired,
   hasSecondFactor,
+  networks: null,
+  providerRule: null,
 });
 const message = (number: Extract<Way, { kind: 'message' }>['number'], wants: 'acknowledge' | 'more'): Way => ({
   kind: 'message',
@@ -16,9 +18,9 @@ const message = (number: Extract<Way, { kind: 'message' }>['number'], wants: 'ac
   wants,
 });
 const WAYS: readonly Way[] = [
-  { kind: 'session', secondFactorAt: at },
-  { kind: 'session', secondFactorAt: null },
-  { kind: 'credential' },
+  { kind: 'session', secondFactorAt: at, by: 'password', address: null },
+  { kind: 'session', secondFactorAt: null, by: 'password', address: null },
+  { kind: 'credential', address: null },
   message(null, 'more'),
   message('confirmed', 'more'),
 ];
