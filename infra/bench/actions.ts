@@ -119,7 +119,6 @@ async function fire(url: string, key: string, body: () => object): Promise<autoc
   return result;
 }
 
-/** Credential of a request with this key. */
 const credentialOf = (key: string | undefined) => ({ authorization: `Bearer ${key}`, address: '192.0.2.1' });
 
 async function checkKeys(context: AppContext, orgId: string): Promise<void> {

@@ -1,8 +1,6 @@
 import { CONFIGURATION_OPERATIONS } from '#modules/configuration/operations/operations.ts';
 import { RELEASE_OPERATIONS } from '#modules/releases/operations/operations.ts';
-import { beginProviderSignIn } from '#modules/sign_in/operations/begin_provider_sign_in.ts';
-import { completeProviderSignIn } from '#modules/sign_in/operations/complete_provider_sign_in.ts';
-import { SIGN_IN_OPERATIONS } from '#modules/sign_in/operations/operations.ts';
+import { PROVIDER_SIGN_IN, SIGN_IN_OPERATIONS } from '#modules/sign_in/operations/operations.ts';
 import { SHADOW_OPERATIONS } from '#modules/shadow/operations/operations.ts';
 import type { AnyAccountOperation, AnyAction, AnyConsoleOperation, AnyOperation } from '#actions/action_context.ts';
 import { addPasskey } from '#modules/accounts/operations/add_passkey.ts';
@@ -344,8 +342,7 @@ const ON_ACCOUNTS = [
   endSession,
   endOtherSessions,
   completeSignIn,
-  beginProviderSignIn,
-  completeProviderSignIn,
+  ...PROVIDER_SIGN_IN,
   beginPasskeySignIn,
   getSecondFactors,
   beginStepUp,

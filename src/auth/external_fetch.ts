@@ -176,7 +176,9 @@ export function createProviderFetch(options: ExternalFetchOptions): ProviderFetc
       lookup: lookupPublic,
       signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
     };
-    request(url, sent, resolve).on('error', reject).end(form ?? undefined);
+    request(url, sent, resolve)
+      .on('error', reject)
+      .end(form ?? undefined);
     const answer = await promise;
     const status = answer.statusCode ?? 500;
     const type = answer.headers['content-type'];

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 import { isSecretText, newSecretText } from '#auth/secret_text.ts';
 import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
@@ -54,4 +54,10 @@ export function attemptKeysOf(secret: string, state: string): AttemptKeys {
 /** Returns what the database keeps of the browser of a sign-in. */
 export function browserHashOf(secret: string): string {
   return createHash('sha256').update(`browser\n${secret}`).digest('base64url');
+}
+
+/** Whether the secret is that of the browser whose hash was kept. */
+export function isSameBrowser(secret: string, browserHash: string): boolean {
+  const [actual, expected] = [Buffer.from(browserHashOf(secret)), Buffer.from(browserHash)];
+  return actual.length === expected.length && timingSafeEqual(actual, expected);
 }

@@ -23,10 +23,9 @@ import { type Claims, withUserInfo } from '#modules/sign_in/decide/claims.ts';
 import { ProviderSignInError } from '#modules/sign_in/decide/sign_in_fault.ts';
 
 /** Signatures that are accepted: never `none`, and never one by a secret that both sides know. */
-const ALGORITHMS: readonly string[] = [
-  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
-];
+const ALGORITHMS: ReadonlySet<string> = new Set(
+  'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' '),
+);
 
 const TOLERANCE_SECONDS = 30;
 /** An ID token is used at once, so one that claims to be issued later than this is not of now. */
@@ -159,17 +158,18 @@ async function readExactly(issuer: string, fetchProvider: ProviderFetch): Promis
 async function readMetadata(issuer: string, fetchProvider: ProviderFetch): Promise<ServerMetadata> {
   try {
     const options = { [customFetch]: fetchProvider, timeout: TIMEOUT_SECONDS };
-    const found = await discovery(new URL(issuer), 'unused', undefined, undefined, options);
-    const metadata = { ...found.serverMetadata() };
+    const discovered = await discovery(new URL(issuer), 'unused', undefined, undefined, options);
+    const { supportsPKCE: _method, ...metadata } = discovered.serverMetadata();
     // The library takes other spellings, and Microsoft's pattern for all its customers.
     if (metadata.issuer !== issuer && metadata.issuer !== `${issuer}/` && `${metadata.issuer}/` !== issuer) {
       throw new Error('the provider names another issuer');
     }
     for (const endpoint of [metadata.authorization_endpoint, metadata.token_endpoint, metadata.jwks_uri]) {
-      if (endpoint === undefined || new URL(endpoint).protocol !== 'https:') throw new Error('an endpoint is not https');
+      if (endpoint === undefined || new URL(endpoint).protocol !== 'https:')
+        throw new Error('an endpoint is not https');
     }
     const algorithms = metadata.id_token_signing_alg_values_supported ?? ['RS256'];
-    const accepted = algorithms.filter((algorithm) => ALGORITHMS.includes(algorithm));
+    const accepted = algorithms.filter((algorithm) => ALGORITHMS.has(algorithm));
     if (accepted.length === 0) throw new Error('the provider has no algorithm that is accepted');
     return { ...metadata, id_token_signing_alg_values_supported: accepted };
   } catch (error) {

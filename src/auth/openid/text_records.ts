@@ -1,6 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
 
 import { AppError } from '#kernel/errors.ts';
+
+const TOKEN_BYTES = 20;
+
+/** Returns what a record in the DNS has to hold to prove a domain. */
+export const newProofToken = (): string => randomBytes(TOKEN_BYTES).toString('hex');
 
 /** Answers by which the DNS says that a name has no such records. */
 const NO_RECORDS: ReadonlySet<unknown> = new Set(['ENODATA', 'ENOTFOUND']);
@@ -9,9 +15,7 @@ const NO_RECORDS: ReadonlySet<unknown> = new Set(['ENODATA', 'ENOTFOUND']);
  * Returns the function that reads the TXT records of a name from these resolvers, or from those of the machine. Throws
  * `unavailable` if none answers within some seconds.
  */
-export function createTextRecordFinder(
-  servers: string | undefined,
-): (hostname: string) => Promise<readonly string[]> {
+export function createTextRecordFinder(servers: string | undefined): (hostname: string) => Promise<readonly string[]> {
   return async (hostname) => {
     const resolver = new Resolver({ timeout: 2_000, tries: 2 });
     if (servers !== undefined) resolver.setServers(servers.split(',').map((server) => server.trim()));

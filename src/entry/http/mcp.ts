@@ -113,10 +113,7 @@ export function requireShortBatch(body: unknown, { mcpBatchMax }: Pick<Limits, '
 }
 
 /** Returns the person behind a connected app, or the key, with the present permissions. */
-export async function authenticateAgent(
-  { clock, config, db }: AppContext,
-  credential: Credential,
-): Promise<Caller> {
+export async function authenticateAgent({ clock, config, db }: AppContext, credential: Credential): Promise<Caller> {
   const token = bearerTokenOf(credential.authorization);
   return token === null
     ? await authenticateApiKey(storesOf(db.session()), credential, 'mcp', clock.now())

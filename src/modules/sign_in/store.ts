@@ -30,12 +30,12 @@ export class OpenIdStore {
   }
 
   async findConnection(orgId: Id<'org'>): Promise<OpenIdConnectionRow | null> {
-    const found = await this.#session.db
+    const connection = await this.#session.db
       .selectFrom('openid_connections as c')
       .select(columns(OpenIdConnectionEntity, 'c'))
       .where('c.org_id', '=', orgId)
       .executeTakeFirst();
-    return found ?? null;
+    return connection ?? null;
   }
 
   /** Adds the connection of an organization, or replaces it. */
@@ -78,13 +78,13 @@ export class OpenIdStore {
 
   /** Returns the organization that has proven the domain; null for none. */
   async findOwnerOfDomain(domain: string): Promise<Id<'org'> | null> {
-    const found = await this.#session.db
+    const proven = await this.#session.db
       .selectFrom('openid_domains')
       .select('org_id')
       .where('domain', '=', domain)
       .where('proven_at', 'is not', null)
       .executeTakeFirst();
-    return found?.org_id ?? null;
+    return proven?.org_id ?? null;
   }
 
   /** Adds the domain, or replaces it. Throws a unique violation where another organization has proven it. */
@@ -111,7 +111,7 @@ export class OpenIdStore {
     orgId: Id<'org'>,
     { issuer, subject }: ProviderSubject,
   ): Promise<{ userId: Id<'user'>; role: Role | null } | null> {
-    const found = await this.#session.db
+    const linked = await this.#session.db
       .selectFrom('openid_accounts as a')
       .leftJoin('memberships as m', (join) =>
         join.onRef('m.org_id', '=', 'a.org_id').onRef('m.user_id', '=', 'a.user_id'),
@@ -121,12 +121,12 @@ export class OpenIdStore {
       .where('a.issuer', '=', issuer)
       .where('a.subject', '=', subject)
       .executeTakeFirst();
-    return found ?? null;
+    return linked ?? null;
   }
 
   /** Whether a subject of this issuer signs in to the account. */
   async hasSubject(orgId: Id<'org'>, userId: Id<'user'>, issuer: string): Promise<boolean> {
-    const found = await this.#session.db
+    const subject = await this.#session.db
       .selectFrom('openid_accounts')
       .select('subject')
       .where('org_id', '=', orgId)
@@ -134,7 +134,7 @@ export class OpenIdStore {
       .where('issuer', '=', issuer)
       .limit(1)
       .executeTakeFirst();
-    return found !== undefined;
+    return subject !== undefined;
   }
 
   /** Links the subject to the account in place of another subject of the same issuer, or notes that it signed in. */

@@ -66,11 +66,7 @@ import {
   TeamEntity,
   TeamMemberEntity,
 } from '#storage/postgres/entities/oncall.ts';
-import {
-  OpenIdAccountEntity,
-  OpenIdConnectionEntity,
-  OpenIdDomainEntity,
-} from '#storage/postgres/entities/openid.ts';
+import { OpenIdAccountEntity, OpenIdConnectionEntity, OpenIdDomainEntity } from '#storage/postgres/entities/openid.ts';
 import { MembershipEntity, OrganizationEntity, UserEntity } from '#storage/postgres/entities/people.ts';
 import {
   AgentSettingsEntity,

@@ -53,17 +53,17 @@ export const newKey = (): KeyObject => generateKeyPairSync('rsa', { modulusLengt
 
 let ownKey: KeyObject | null = null;
 
-export function jwkOf(key: KeyObject, kid: string): JWK {
+const jwkOf = (key: KeyObject, kid: string): JWK => {
   return { ...(key.export({ format: 'jwk' }) as JWK), kid, use: 'sig', alg: 'RS256' };
-}
+};
+
+/** Returns the public part of a key, as providers publish it. */
+export const publicJwkOf = (key: KeyObject, kid: string): JWK => jwkOf(createPublicKey(key), kid);
 
 /** `redirectUris` are those that its client registered. */
 export async function openTestProvider(
   redirectUris: readonly string[],
-  {
-    claimsIn = 'id_token',
-    clientId = 'tocsin',
-  }: { claimsIn?: 'id_token' | 'userinfo'; clientId?: string } = {},
+  { claimsIn = 'id_token', clientId = 'tocsin' }: { claimsIn?: 'id_token' | 'userinfo'; clientId?: string } = {},
 ): Promise<TestProvider> {
   const key = (ownKey ??= newKey());
   const replaced = new Map<string, Answering>();

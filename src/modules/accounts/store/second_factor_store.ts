@@ -2,7 +2,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { AuthenticatorAppEntity, PasskeyEntity, PendingSignInEntity } from '#storage/postgres/entities/sign_in.ts';
+import { AuthenticatorAppEntity, PasskeyEntity, type PendingSignInEntity } from '#storage/postgres/entities/sign_in.ts';
 
 /** A credential of WebAuthn, under the name that its owner gave it. */
 export type PasskeyRow = Row<typeof PasskeyEntity>;

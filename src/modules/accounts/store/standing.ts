@@ -1,4 +1,5 @@
-import { type Expression, expressionBuilder, sql } from 'kysely';
+import { type Expression, expressionBuilder } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
 
 import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
@@ -21,10 +22,10 @@ export interface Standing {
 export function providerRuleOf(orgId: Expression<Id<'org'>>) {
   const { selectFrom } = expressionBuilder<Tables>();
   return selectFrom('openid_connections as p')
-    .select(
-      sql<ProviderRule>`json_build_object('isRequired', p.is_required, 'trustsSecondFactor', p.trusts_second_factor)`.as(
-        'providerRule',
-      ),
+    .select(({ ref }) =>
+      jsonBuildObject({ isRequired: ref('p.is_required'), trustsSecondFactor: ref('p.trusts_second_factor') })
+        .$castTo<ProviderRule>()
+        .as('providerRule'),
     )
     .where('p.org_id', '=', orgId)
     .where('p.is_enabled', '=', true);

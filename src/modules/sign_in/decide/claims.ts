@@ -1,7 +1,7 @@
 import { type MailDomains, mailDomainOf } from '#modules/sign_in/decide/mail_domain.ts';
 import { ProviderSignInError } from '#modules/sign_in/decide/sign_in_fault.ts';
 
-/** What a provider says about a person. */
+/** Words of a provider about a person. */
 export type Claims = Readonly<Record<string, unknown>>;
 
 /** A person as their provider describes them. */
@@ -46,13 +46,17 @@ export function readProfile(claims: Claims, issuer: string, domains: MailDomains
 /** Microsoft has no `email_verified`: it says with `xms_edov` whether the owner of the domain vouches for the address. */
 function isVerified(claims: Claims, issuer: string): boolean {
   if (claims['email_verified'] === true) return true;
-  return (
-    claims['email_verified'] === undefined && issuer.startsWith(MICROSOFT) && TRUE_AS_SENT.has(claims['xms_edov'])
-  );
+  return claims['email_verified'] === undefined && issuer.startsWith(MICROSOFT) && TRUE_AS_SENT.has(claims['xms_edov']);
 }
 
 function nameIn({ name }: Claims, email: string): string {
-  const text = typeof name === 'string' ? name.toWellFormed().replaceAll(/\p{Cc}/gu, ' ').trim() : '';
+  const text =
+    typeof name === 'string'
+      ? name
+          .toWellFormed()
+          .replaceAll(/\p{Cc}/gu, ' ')
+          .trim()
+      : '';
   return (text === '' ? email.slice(0, email.indexOf('@')) : text).slice(0, NAME_LENGTH_MAX);
 }
 

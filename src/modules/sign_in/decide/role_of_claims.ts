@@ -27,8 +27,8 @@ const VALUES_MAX = 1_000;
 export function roleOfClaims(claims: Claims, { defaultRole, roleClaim, roleMap }: RoleRules): Role | null {
   if (roleClaim === null) return defaultRole;
   const values = new Set(readValues(findClaim(claims, roleClaim)));
-  const mapped = roleMap.filter(({ value }) => values.has(value)).map(({ role }) => role);
-  return ROLES.find((role) => mapped.includes(role)) ?? defaultRole;
+  const mapped = new Set(roleMap.filter(({ value }) => values.has(value)).map(({ role }) => role));
+  return ROLES.find((role) => mapped.has(role)) ?? defaultRole;
 }
 
 function readValues(claim: unknown): readonly string[] {

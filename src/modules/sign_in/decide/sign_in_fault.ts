@@ -16,7 +16,10 @@ const FAULTS = {
     "the provider's answer could not be verified, so you are not signed in; begin again, and tell an owner of your organization if it happens again",
   ],
   provider_away: ['unavailable', 'the sign-in provider does not answer as it should; try again in a minute'],
-  address_missing: ['forbidden', 'the provider tells no mail address of you; ask those who run it to send the claim email'],
+  address_missing: [
+    'forbidden',
+    'the provider tells no mail address of you; ask those who run it to send the claim email',
+  ],
   address_unreadable: [
     'forbidden',
     'the mail address that the provider tells has letters that look like others, so it is not accepted; ask those who run it to correct it',

@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
-
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { newProofToken } from '#auth/openid/text_records.ts';
 import { CLOSED } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { DomainField, readDomain } from '#modules/sign_in/operations/domain_fields.ts';
@@ -11,7 +10,6 @@ import { DomainView, toDomainView } from '#modules/sign_in/sign_in_view.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
 
 const DOMAINS_MAX = 50;
-const TOKEN_BYTES = 20;
 
 export const addSignInDomain = defineAction({
   name: 'add_sign_in_domain',
@@ -41,7 +39,7 @@ export const addSignInDomain = defineAction({
     const row = {
       orgId,
       domain,
-      token: present?.token ?? randomBytes(TOKEN_BYTES).toString('hex'),
+      token: present?.token ?? newProofToken(),
       provenBy: isVouched ? ('operator' as const) : null,
       provenAt: isVouched ? now : null,
       createdAt: now,

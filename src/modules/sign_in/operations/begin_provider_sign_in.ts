@@ -45,15 +45,15 @@ export const beginProviderSignIn = defineAction({
       max: installation.limits.signInsOfAddressMax,
       windowSeconds: WINDOW_SECONDS,
     });
-    const { orgId: found, issuer, clientId, scope } = await findConnection(context, { email, orgId });
+    const { orgId: providerOrgId, issuer, clientId, scope } = await findConnection(context, { email, orgId });
     const secret = browser.readSignInSecret() ?? newAttemptSecret();
     const keys = attemptKeysOf(secret, newAttemptSecret());
     const redirectTo = await installation.openId.begin(
       { issuer, clientId },
-      { redirectUri: redirectUriOf(baseUrl, found), scope, keys },
+      { redirectUri: redirectUriOf(baseUrl, providerOrgId), scope, keys },
     );
     const browserHash = browserHashOf(secret);
-    const attempt: Attempt = { orgId: found, issuer, clientId, browserHash, next: returnPath(next), network };
+    const attempt: Attempt = { orgId: providerOrgId, issuer, clientId, browserHash, next: returnPath(next), network };
     return { secret, keys, redirectTo, attempt };
   },
   async handle(_input, { stores, now, browser }, { secret, keys, redirectTo, attempt }) {

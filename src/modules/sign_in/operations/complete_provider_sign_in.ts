@@ -1,11 +1,9 @@
-import { timingSafeEqual } from 'node:crypto';
-
 import { Type } from 'typebox';
 
 import { beginSession, SignInView } from '#modules/accounts/begin_session.ts';
 import { type AccountContext, defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
-import { attemptKeysOf, browserHashOf } from '#auth/openid/attempt_cookie.ts';
+import { attemptKeysOf, isSameBrowser } from '#auth/openid/attempt_cookie.ts';
 import { hashSecret } from '#auth/secret_text.ts';
 import { asId } from '#kernel/ids.ts';
 import { ATTEMPT_KIND, type Attempt, triesOf } from '#modules/sign_in/attempt.ts';
@@ -25,10 +23,7 @@ export const completeProviderSignIn = defineAction({
   summary:
     'Complete a sign-in with the answer of the provider. The answer sets the cookie of the session, or asks for the second factor.',
   effect: 'write',
-  input: Type.Object(
-    { orgId: IdText, code: Parameter, state: Parameter, iss: Parameter, error: Parameter },
-    CLOSED,
-  ),
+  input: Type.Object({ orgId: IdText, code: Parameter, state: Parameter, iss: Parameter, error: Parameter }, CLOSED),
   result: Type.Object({ signedIn: SignInView, next: Type.String() }),
   refusals: ['unauthenticated', 'forbidden'],
   example: {
@@ -78,17 +73,13 @@ async function takeAttempt({ stores, now, browser }: AccountContext, state: stri
   const secret = browser.readSignInSecret();
   if (secret === null || state === undefined) throw new ProviderSignInError('not_begun');
   const hash = hashSecret(state);
-  const found = await stores.oauthRecords.find(ATTEMPT_KIND, hash, now);
-  const attempt = found?.payload as Attempt | undefined;
-  if (attempt === undefined || !isEqual(attempt.browserHash, browserHashOf(secret))) {
+  const begun = await stores.oauthRecords.find(ATTEMPT_KIND, hash, now);
+  const attempt = begun?.payload as Attempt | undefined;
+  if (attempt === undefined || !isSameBrowser(secret, attempt.browserHash)) {
     throw new ProviderSignInError('not_begun');
   }
   if (!(await stores.oauthRecords.consume(ATTEMPT_KIND, hash, now))) throw new ProviderSignInError('not_begun');
   return { attempt, keys: attemptKeysOf(secret, state) };
-}
-
-function isEqual(one: string, other: string): boolean {
-  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 }
 
 /** Returns the connection that the sign-in was begun with, if it is still the same and enabled. */

@@ -23,9 +23,9 @@ export const proveSignInDomain = defineAction({
   example: { domain: 'example.com' },
   async prepare(input, { caller, stores, installation }) {
     const domain = readDomain(input.domain);
-    const found = (await stores.openId.listDomains(caller.orgId)).find((other) => other.domain === domain);
-    if (found === undefined) throw new AppError('not_found', 'the organization has no such domain; add it first');
-    const { name, value } = proofRecordOf(domain, found.token);
+    const added = (await stores.openId.listDomains(caller.orgId)).find((other) => other.domain === domain);
+    if (added === undefined) throw new AppError('not_found', 'the organization has no such domain; add it first');
+    const { name, value } = proofRecordOf(domain, added.token);
     const records = await installation.findTextRecords(name);
     if (!records.some((text) => text.trim() === value)) {
       throw new AppError(
@@ -33,17 +33,17 @@ export const proveSignInDomain = defineAction({
         `the DNS has no TXT record ${name} with the value ${value} yet; after it was added it can take an hour`,
       );
     }
-    return found;
+    return added;
   },
-  async handle(_input, context, found) {
+  async handle(_input, context, added) {
     const { stores, now, record, caller } = context;
     await requireOwner(context);
-    const proven = { ...found, provenBy: 'dns' as const, provenAt: now };
+    const proven = { ...added, provenBy: 'dns' as const, provenAt: now };
     await stores.openId.saveDomain(proven).catch((error: unknown) => {
       if (isUniqueViolation(error)) throw provenElsewhere();
       throw error;
     });
-    const { domain, provenBy } = found;
+    const { domain, provenBy } = added;
     record({ target: caller.orgId, before: { domain, provenBy }, after: { domain, provenBy: 'dns' } });
     return toDomainView(proven);
   },
