@@ -76,6 +76,8 @@ interface OperationContext extends UnitOfWork {
 /** Context of a handler. It has nothing of HTTP or MCP; the handler checks no permission and begins no transaction. */
 export interface ActionContext extends OperationContext {
   readonly caller: Caller;
+  /** Address that the call comes from; null for the command line. */
+  readonly address: string | null;
   readonly metrics: MetricReader;
   readonly exceptions: ExceptionReader;
   readonly releases: ReleaseReader;

@@ -4,6 +4,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { OpenIdAccountEntity, OpenIdConnectionEntity, OpenIdDomainEntity } from '#storage/postgres/entities/openid.ts';
+import { OrganizationEntity } from '#storage/postgres/entities/people.ts';
 import type { MailDomains } from '#modules/sign_in/decide/mail_domain.ts';
 
 export type OpenIdConnectionRow = Row<typeof OpenIdConnectionEntity>;
@@ -163,6 +164,14 @@ export class OpenIdStore {
       .where('issuer', '=', issuer)
       .executeTakeFirstOrThrow();
     return count;
+  }
+
+  async setNetworks(orgId: Id<'org'>, networks: AdmittedNetworks): Promise<void> {
+    await this.#session.db
+      .updateTable('organizations')
+      .set(toColumns(OrganizationEntity, { ...networks }))
+      .where('id', '=', orgId)
+      .execute();
   }
 
   async findNetworks(orgId: Id<'org'>): Promise<AdmittedNetworks> {

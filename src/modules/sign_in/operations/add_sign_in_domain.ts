@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { newProofToken } from '#auth/openid/text_records.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { DomainField, readDomain } from '#modules/sign_in/operations/domain_fields.ts';
 import { requireOwner } from '#modules/sign_in/require_owner.ts';
@@ -19,7 +19,7 @@ export const addSignInDomain = defineAction({
     'Add a mail domain whose people sign in through the provider. It counts once it is proven by a record in the DNS, which the answer shows. Only owners may.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ domain: DomainField }, CLOSED),
+  input: Type.Object({ domain: DomainField }, STRICT),
   result: DomainView,
   conflict: `the organization has ${DOMAINS_MAX} domains already, or another one has proven this domain`,
   example: { domain: 'example.com' },

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { type AccountContext, defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { networkOf } from '#auth/network.ts';
 import { ATTEMPT_MINUTES, attemptKeysOf, browserHashOf, newAttemptSecret } from '#auth/openid/attempt_cookie.ts';
 import { hashSecret } from '#auth/secret_text.ts';
@@ -31,7 +31,7 @@ export const beginProviderSignIn = defineAction({
       orgId: Type.Optional(IdText),
       next: Type.Optional(Type.String({ maxLength: 4_000, description: 'page of the console to show afterwards' })),
     },
-    CLOSED,
+    STRICT,
   ),
   result: Type.Object({ redirectTo: Type.String() }),
   refusals: ['unauthenticated', 'rate_limited'],

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { beginSession, SignInView } from '#modules/accounts/begin_session.ts';
 import { type AccountContext, defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
+import { STRICT, IdText } from '#actions/fields.ts';
 import { attemptKeysOf, isSameBrowser } from '#auth/openid/attempt_cookie.ts';
 import { hashSecret } from '#auth/secret_text.ts';
 import { asId } from '#kernel/ids.ts';
@@ -23,7 +23,7 @@ export const completeProviderSignIn = defineAction({
   summary:
     'Complete a sign-in with the answer of the provider. The answer sets the cookie of the session, or asks for the second factor.',
   effect: 'write',
-  input: Type.Object({ orgId: IdText, code: Parameter, state: Parameter, iss: Parameter, error: Parameter }, CLOSED),
+  input: Type.Object({ orgId: IdText, code: Parameter, state: Parameter, iss: Parameter, error: Parameter }, STRICT),
   result: Type.Object({ signedIn: SignInView, next: Type.String() }),
   refusals: ['unauthenticated', 'forbidden'],
   example: {

@@ -5,6 +5,7 @@ import { getSignInSettings } from '#modules/sign_in/operations/get_sign_in_setti
 import { proveSignInDomain } from '#modules/sign_in/operations/prove_sign_in_domain.ts';
 import { removeOpenidConnection } from '#modules/sign_in/operations/remove_openid_connection.ts';
 import { removeSignInDomain } from '#modules/sign_in/operations/remove_sign_in_domain.ts';
+import { setAddressLists } from '#modules/sign_in/operations/set_address_lists.ts';
 import { setOpenidConnection } from '#modules/sign_in/operations/set_openid_connection.ts';
 
 /** Operations by which people sign in through the provider of an organization. */
@@ -18,4 +19,5 @@ export const SIGN_IN_OPERATIONS = [
   addSignInDomain,
   proveSignInDomain,
   removeSignInDomain,
+  setAddressLists,
 ] as const;

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { proofRecordOf } from '#modules/sign_in/decide/mail_domain.ts';
 import { provenElsewhere } from '#modules/sign_in/operations/add_sign_in_domain.ts';
@@ -17,7 +17,7 @@ export const proveSignInDomain = defineAction({
   summary: 'Look up the record in the DNS that proves a mail domain. Only owners may.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ domain: DomainField }, CLOSED),
+  input: Type.Object({ domain: DomainField }, STRICT),
   result: DomainView,
   conflict: 'the record is not in the DNS, or another organization has proven the domain',
   example: { domain: 'example.com' },

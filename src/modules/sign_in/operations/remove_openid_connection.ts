@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { requireOwner } from '#modules/sign_in/require_owner.ts';
 import { auditedConnection } from '#modules/sign_in/sign_in_view.ts';
@@ -14,7 +14,7 @@ export const removeOpenidConnection = defineAction({
     'Disconnect the provider of the organization. Sessions that were begun through it act no more from the next request on. Only owners may.',
   permission: 'organization:manage',
   effect: 'delete',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: Type.Object({ deleted: Type.Literal(true) }),
   example: {},
   async handle(_input, context) {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { DomainField, readDomain } from '#modules/sign_in/operations/domain_fields.ts';
 import { requireOwner } from '#modules/sign_in/require_owner.ts';
@@ -13,7 +13,7 @@ export const removeSignInDomain = defineAction({
   summary: 'Remove a mail domain: its people sign in through the provider no more. Only owners may.',
   permission: 'organization:manage',
   effect: 'delete',
-  input: Type.Object({ domain: DomainField }, CLOSED),
+  input: Type.Object({ domain: DomainField }, STRICT),
   result: Type.Object({ deleted: Type.Literal(true), domain: Type.String() }),
   example: { domain: 'example.com' },
   async handle(input, context) {

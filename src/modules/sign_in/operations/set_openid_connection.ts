@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { ProviderSignInError } from '#modules/sign_in/decide/sign_in_fault.ts';
 import { requireOwner } from '#modules/sign_in/require_owner.ts';
@@ -27,7 +27,7 @@ export const setOpenidConnection = defineAction({
         Type.String({ minLength: 1, maxLength: 1_000, description: 'may be left out where one is kept already' }),
       ),
     },
-    CLOSED,
+    STRICT,
   ),
   result: SignInSettingsView,
   conflict: 'the provider would be required although nobody has signed in through it yet',
