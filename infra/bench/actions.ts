@@ -120,7 +120,6 @@ async function fire(url: string, key: string, body: () => object): Promise<autoc
 }
 
 const credentialOf = (key: string | undefined) => ({ authorization: `Bearer ${key}`, address: '192.0.2.1' });
-
 async function checkKeys(context: AppContext, orgId: string): Promise<void> {
   const texts = Array.from({ length: KEYS }, () => newSecretText('tocsin_key'));
   await context.db.sql.run(

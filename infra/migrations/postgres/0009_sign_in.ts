@@ -18,7 +18,7 @@ export class SignIn extends Migration {
         trusts_second_factor boolean not null default false,
         default_role text check (default_role in ('admin', 'editor', 'responder', 'viewer')),
         role_claim text,
-        role_map jsonb not null default '[]',
+        role_map json not null default '[]',
         last_fault text,
         last_fault_at timestamptz(3),
         created_at timestamptz(3) not null,
@@ -50,8 +50,8 @@ export class SignIn extends Migration {
       alter table sessions add column provider_org_id text references organizations on delete cascade;
       alter table pending_sign_ins add column provider_org_id text references organizations on delete cascade;
 
-      alter table organizations add column key_networks jsonb;
-      alter table organizations add column session_networks jsonb;
+      alter table organizations add column key_networks json;
+      alter table organizations add column session_networks json;
     `);
   }
 }

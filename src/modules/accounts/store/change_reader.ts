@@ -109,9 +109,11 @@ export class ChangeReader {
    * listen.
    */
   async listLiveListeners(listeners: readonly Listener[], { now, usedSince }: Liveness): Promise<LiveListener[]> {
+    const pairs = new Map(listeners.map((listener) => [`${listener.sessionId} ${listener.orgId}`, listener]));
+    const asked = [...pairs.values()];
     const listening = rowsOf('l', {
-      session_id: ['text', listeners.map(({ sessionId }) => sessionId)],
-      org_id: ['text', listeners.map(({ orgId }) => orgId)],
+      session_id: ['text', asked.map(({ sessionId }) => sessionId)],
+      org_id: ['text', asked.map(({ orgId }) => orgId)],
     });
     return await this.#session.db
       .selectFrom(listening)
@@ -125,7 +127,6 @@ export class ChangeReader {
       .select('s.provider_org_id as providerOrgId')
       .select(({ ref }) => hasSecondFactor(ref('m.user_id')).as('hasSecondFactor'))
       .select(({ ref }) => providerRuleOf(ref('o.id')).as('providerRule'))
-      .distinct()
       .where('s.expires_at', '>', now)
       .where('s.last_used_at', '>', usedSince)
       .execute();
