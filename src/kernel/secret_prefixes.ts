@@ -9,6 +9,7 @@ export const SECRET_PREFIXES = {
   session: 'tocsin_ses',
   pendingSignIn: 'tocsin_pen',
   device: 'tocsin_dev',
+  signInAttempt: 'tocsin_att',
   reset: 'tocsin_rst',
   invitation: 'tocsin_inv',
   accessToken: 'tocsin_oat',

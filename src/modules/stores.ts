@@ -58,6 +58,7 @@ import { ObjectNameReader } from '#modules/agents/store/object_name_reader.ts';
 import { HolidayCalendarStore } from '#modules/schedules/store/holiday_calendar_store.ts';
 import { OnCallReader } from '#modules/schedules/store/on_call_reader.ts';
 import { OwnCalendarStore } from '#modules/schedules/store/own_calendar_store.ts';
+import { OpenIdStore } from '#modules/sign_in/store.ts';
 import { PagerSignsReader } from '#modules/notifications/store/pager_heartbeat_reader.ts';
 import { OutboxStore } from '#storage/postgres/outbox_store.ts';
 import { PasswordResetStore } from '#modules/accounts/store/password_reset_store.ts';
@@ -95,6 +96,7 @@ export interface Stores {
   readonly sessions: SessionStore;
   readonly secondFactors: SecondFactorStore;
   readonly signInLimits: SignInLimitStore;
+  readonly openId: OpenIdStore;
   readonly invitations: InvitationStore;
   readonly passwordResets: PasswordResetStore;
   readonly addressProofs: AddressProofStore;
@@ -191,6 +193,7 @@ export function storesOf(session: Session): Stores {
     sessions: new SessionStore(session),
     secondFactors: new SecondFactorStore(session),
     signInLimits: new SignInLimitStore(session),
+    openId: new OpenIdStore(session),
     invitations: new InvitationStore(session),
     passwordResets: new PasswordResetStore(session),
     addressProofs: new AddressProofStore(session),

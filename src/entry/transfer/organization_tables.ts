@@ -22,7 +22,13 @@ const own = (table: keyof Tables, refersTo: readonly string[] = [], orderBy = 'i
 
 /** Tables in the order of their import: what is referred to comes first. */
 export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
-  { table: 'organizations', where: 'id = $1', orderBy: 'id' },
+  {
+    table: 'organizations',
+    where: 'id = $1',
+    orderBy: 'id',
+    // The networks of another installation would shut its owners out.
+    without: ['key_networks', 'session_networks'],
+  },
   {
     table: 'users',
     where: 'id in (select user_id from memberships where org_id = $1)',
@@ -127,6 +133,9 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   recovery_codes: 'a secret',
   pending_sign_ins: 'a secret',
   passkey_challenges: 'a secret',
+  openid_connections: 'a secret: connect the provider again, with the address of this installation',
+  openid_domains: 'of the installation: prove them again',
+  openid_accounts: 'of the connection to the provider',
   sign_in_brakes: 'of the installation',
   calendar_feeds: 'a secret: create new addresses',
   own_calendars: 'a secret: create new addresses',

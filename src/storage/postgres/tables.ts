@@ -66,6 +66,7 @@ import {
   TeamEntity,
   TeamMemberEntity,
 } from '#storage/postgres/entities/oncall.ts';
+import { OpenIdAccountEntity, OpenIdConnectionEntity, OpenIdDomainEntity } from '#storage/postgres/entities/openid.ts';
 import { MembershipEntity, OrganizationEntity, UserEntity } from '#storage/postgres/entities/people.ts';
 import {
   AgentSettingsEntity,
@@ -136,6 +137,9 @@ export const ENTITIES = [
   RecoveryCodeEntity,
   PendingSignInEntity,
   PasskeyChallengeEntity,
+  OpenIdConnectionEntity,
+  OpenIdDomainEntity,
+  OpenIdAccountEntity,
   ApiKeyEntity,
   IngestKeyEntity,
   ConnectionEntity,
