@@ -68,6 +68,11 @@ import {
 } from '#storage/postgres/entities/oncall.ts';
 import { MembershipEntity, OrganizationEntity, UserEntity } from '#storage/postgres/entities/people.ts';
 import {
+  ScimGroupEntity,
+  ScimGroupMemberEntity,
+  ScimUserEntity,
+} from '#storage/postgres/entities/provisioning.ts';
+import {
   AgentSettingsEntity,
   AgentWriteEntity,
   IncidentLeaseEntity,
@@ -140,6 +145,9 @@ export const ENTITIES = [
   IngestKeyEntity,
   ConnectionEntity,
   OAuthRecordEntity,
+  ScimUserEntity,
+  ScimGroupEntity,
+  ScimGroupMemberEntity,
   ServiceEntity,
   ServiceCapabilityEntity,
   BillingPeriodEntity,

@@ -1,6 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/postgresql';
 
 import type { ManagedChanges } from '#modules/configuration/decide/managed_changes.ts';
+import type { ProvisionedRole } from '#modules/provisioning/decide/provisioned_role.ts';
 import type { Role } from '#kernel/permissions.ts';
 import { id, instant, text } from '#storage/postgres/entities/column_types.ts';
 
@@ -18,6 +19,8 @@ export const OrganizationEntity = defineEntity({
     managedChanges: text<ManagedChanges>().default('allowed'),
     /** Time since which its incidents page nobody; null if they page. */
     shadowSince: instant().strictNullable(),
+    /** Role of people whom the identity provider brings in and no mapped group says more of. */
+    provisionedRole: text<ProvisionedRole>().default('viewer'),
   },
 });
 
