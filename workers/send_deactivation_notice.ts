@@ -24,7 +24,11 @@ export const onSendDeactivationNotice = ({ mail, baseUrl, db, clock }: AccountMa
     const members = await stores.teams.listMembers(orgId, [...new Set(schedules.map(({ teamId }) => teamId))]);
     const managers = await stores.people.listManagers(orgId, MANAGERS_MAX);
     const recipients = [...new Set([...managers, ...members].map(({ email }) => email))].slice(0, RECIPIENTS_MAX);
-    const text = deactivationMail({ name: person.name, schedules: schedules.map((schedule) => schedule.text), baseUrl });
+    const text = deactivationMail({
+      name: person.name,
+      schedules: schedules.map((schedule) => schedule.text),
+      baseUrl,
+    });
     const host = new URL(baseUrl).hostname;
     for (const [index, to] of recipients.entries()) {
       const messageId = messageIdOf(`${noticeId}.${index}`, host);

@@ -44,7 +44,10 @@ export async function mountScim(app: FastifyInstance, context: AppContext, limit
       parseJsonBodies(scope, { mediaTypes: ['application/scim+json', 'application/json'], valuesMax: VALUES_MAX });
       scope.setErrorHandler((error, request, reply) => {
         const known = beginRefusal(error, request, reply, log);
-        return reply.code(known.status).type(MEDIA_TYPE).send(JSON.stringify(errorBody(known)));
+        return reply
+          .code(known.status)
+          .type(MEDIA_TYPE)
+          .send(JSON.stringify(errorBody(known)));
       });
       scope.addHook('onRequest', async (request, reply) => {
         void reply.header('cache-control', 'no-store').type(MEDIA_TYPE);

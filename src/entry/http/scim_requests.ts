@@ -182,7 +182,11 @@ export class ScimRequests {
     });
   }
 
-  async #userAnswer(stores: Stores, { query }: ScimCall, user: ProvisionedUser & { orgId: Id<'org'> }): Promise<Answer> {
+  async #userAnswer(
+    stores: Stores,
+    { query }: ScimCall,
+    user: ProvisionedUser & { orgId: Id<'org'> },
+  ): Promise<Answer> {
     const groups = await stores.scimGroups.listOfUsers(user.orgId, [user.userId]);
     return toAnswer(toUserResource(user, groups, this.#baseUrl), readQuery(query).projection);
   }
@@ -226,7 +230,9 @@ function toAnswer(resource: Resource, projection: Projection): Answer {
 
 function ifChanged({ headers }: ScimCall, answer: Answer): Answer {
   const known = tagsOf(headers['if-none-match']);
-  return answer.version !== undefined && known.includes(answer.version) ? { ...answer, status: 304, body: null } : answer;
+  return answer.version !== undefined && known.includes(answer.version)
+    ? { ...answer, status: 304, body: null }
+    : answer;
 }
 
 /** Throws if the request names other versions than the present one. */

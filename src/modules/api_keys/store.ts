@@ -71,7 +71,9 @@ export class ApiKeyStore {
     this.#session = session;
   }
 
-  async insert(key: Omit<ApiKeyRow, 'revokedAt' | 'lastUsedAt' | 'isProvisioning'> & Partial<ApiKeyRow>): Promise<void> {
+  async insert(
+    key: Omit<ApiKeyRow, 'revokedAt' | 'lastUsedAt' | 'isProvisioning'> & Partial<ApiKeyRow>,
+  ): Promise<void> {
     const { em } = this.#session;
     em.persist(em.create(ApiKeyEntity, { isProvisioning: false, ...key, revokedAt: null, lastUsedAt: null }));
     await em.flush();

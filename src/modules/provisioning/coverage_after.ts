@@ -30,12 +30,17 @@ export async function readUncovered(
   return found.schedules.map(({ schedule, layered }) => {
     const [first] = ownShifts(layered, { userId, from: now, limit: 1 }, (id) => id === userId || isPresent(id));
     const gaps = gapsBetween(layered, now, until, isPresent, GAPS_SHOWN_MAX);
-    const turn = first === undefined ? 'no shift in the next 90 days' : `the next shift would begin ${toTimestamp(first.since)}`;
+    const turn =
+      first === undefined ? 'no shift in the next 90 days' : `the next shift would begin ${toTimestamp(first.since)}`;
     const [gap] = gaps;
     const rest =
       gap === undefined
         ? 'the others of the schedule take the shifts over'
         : `nobody is on call from ${toTimestamp(gap.since)} to ${toTimestamp(gap.until)}${gaps.length > 1 ? ', and at other times within 30 days' : ''}`;
-    return { scheduleId: schedule.id, teamId: asId('team', schedule.teamId), text: `${schedule.name}: ${turn}; ${rest}` };
+    return {
+      scheduleId: schedule.id,
+      teamId: asId('team', schedule.teamId),
+      text: `${schedule.name}: ${turn}; ${rest}`,
+    };
   });
 }

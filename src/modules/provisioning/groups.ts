@@ -21,17 +21,35 @@ export async function createGroup(provisioning: ProvisioningUnit, body: GroupBod
   const id = newId('scimgroup');
   const { displayName, externalId } = body;
   const times = { createdAt: now, updatedAt: now };
-  await stores.scimGroups.insert({ id, orgId, displayName, externalId, teamId: null, role: null, version: 1, ...times });
+  await stores.scimGroups.insert({
+    id,
+    orgId,
+    displayName,
+    externalId,
+    teamId: null,
+    role: null,
+    version: 1,
+    ...times,
+  });
   const members = await requireKnown(provisioning, body.members);
   await stores.scimGroups.addMembers(id, members);
   await recordProvisioning(provisioning, [
-    { action: 'create_provisioned_group', target: id, before: null, after: { displayName, ...audited('members', members) } },
+    {
+      action: 'create_provisioned_group',
+      target: id,
+      before: null,
+      after: { displayName, ...audited('members', members) },
+    },
   ]);
   return id;
 }
 
 /** Changes a locked group and, if it is mapped, the teams and roles of those who came or left. */
-export async function updateGroup(provisioning: ProvisioningUnit, group: ScimGroupRow, patch: GroupPatch): Promise<void> {
+export async function updateGroup(
+  provisioning: ProvisioningUnit,
+  group: ScimGroupRow,
+  patch: GroupPatch,
+): Promise<void> {
   const { unit, orgId } = provisioning;
   const { stores, now } = unit;
   const displayName = patch.displayName ?? group.displayName;
@@ -49,7 +67,13 @@ export async function updateGroup(provisioning: ProvisioningUnit, group: ScimGro
       action: 'update_provisioned_group',
       target: group.id,
       before: { displayName: group.displayName, externalId: group.externalId },
-      after: { displayName, externalId, ...audited('added', added), ...audited('removed', removed), ...auditedTeam(effects) },
+      after: {
+        displayName,
+        externalId,
+        ...audited('added', added),
+        ...audited('removed', removed),
+        ...auditedTeam(effects),
+      },
     },
     ...effects.roles,
   ]);

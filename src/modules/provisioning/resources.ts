@@ -62,7 +62,12 @@ interface Stamps {
   readonly version: string;
 }
 
-function metaOf(resourceType: 'User' | 'Group', id: string, { createdAt, updatedAt, version }: Stamps, baseUrl: string) {
+function metaOf(
+  resourceType: 'User' | 'Group',
+  id: string,
+  { createdAt, updatedAt, version }: Stamps,
+  baseUrl: string,
+) {
   return {
     resourceType,
     created: toTimestamp(createdAt),

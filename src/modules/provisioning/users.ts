@@ -37,7 +37,8 @@ export async function createUser(provisioning: ProvisioningUnit, state: UserStat
   }
   const name = nameOf(state);
   const userId =
-    account?.id ?? (await stores.people.insertUser({ email, name, passwordHash: null, isAddressProven: false }, now)).id;
+    account?.id ??
+    (await stores.people.insertUser({ email, name, passwordHash: null, isAddressProven: false }, now)).id;
   const role = await stores.provisioning.findProvisionedRole(orgId);
   const { userName, externalId, profile, isActive } = state;
   await stores.provisioning.insert({
@@ -65,7 +66,11 @@ export function stateOf({ userName, externalId, email, name, profile, role }: Pr
 }
 
 /** Changes a person to what the identity provider says. Throws `uniqueness`, `mutability`. */
-export async function updateUser(provisioning: ProvisioningUnit, user: ProvisionedUser, next: UserState): Promise<void> {
+export async function updateUser(
+  provisioning: ProvisioningUnit,
+  user: ProvisionedUser,
+  next: UserState,
+): Promise<void> {
   const { unit, orgId } = provisioning;
   const { stores, now } = unit;
   const before = stateOf(user);
@@ -127,7 +132,10 @@ async function deactivate(
   await requireAnotherOwner(stores, orgId, role).catch((error: unknown) => {
     throw error instanceof AppError ? new ScimError('mutability', `${error.message}; nothing was changed`) : error;
   });
-  const { phone, smsEnabled, callEnabled, pushEnabled, emailEnabled } = await stores.people.lockMembership(orgId, userId);
+  const { phone, smsEnabled, callEnabled, pushEnabled, emailEnabled } = await stores.people.lockMembership(
+    orgId,
+    userId,
+  );
   const teams = (await stores.teams.listPlacesOf(orgId, userId)).map((place) => ({
     teamId: place.teamId,
     phone: place.phone,

@@ -67,11 +67,7 @@ import {
   TeamMemberEntity,
 } from '#storage/postgres/entities/oncall.ts';
 import { MembershipEntity, OrganizationEntity, UserEntity } from '#storage/postgres/entities/people.ts';
-import {
-  ScimGroupEntity,
-  ScimGroupMemberEntity,
-  ScimUserEntity,
-} from '#storage/postgres/entities/provisioning.ts';
+import { ScimGroupEntity, ScimGroupMemberEntity, ScimUserEntity } from '#storage/postgres/entities/provisioning.ts';
 import {
   AgentSettingsEntity,
   AgentWriteEntity,

@@ -62,11 +62,7 @@ const USER: readonly Attribute[] = [
     name: 'name',
     type: 'complex',
     description: 'parts of the name',
-    parts: [
-      text('formatted', 'whole name'),
-      text('familyName', 'family name'),
-      text('givenName', 'given name'),
-    ],
+    parts: [text('formatted', 'whole name'), text('familyName', 'family name'), text('givenName', 'given name')],
   },
   text('displayName', 'name that others see'),
   {

@@ -2,7 +2,14 @@ import { AppError, type ErrorCode } from '#kernel/errors.ts';
 
 /** Keywords of RFC 7644, section 3.12. */
 export type ScimType =
-  'invalidFilter' | 'invalidPath' | 'invalidSyntax' | 'invalidValue' | 'mutability' | 'noTarget' | 'tooMany' | 'uniqueness';
+  | 'invalidFilter'
+  | 'invalidPath'
+  | 'invalidSyntax'
+  | 'invalidValue'
+  | 'mutability'
+  | 'noTarget'
+  | 'tooMany'
+  | 'uniqueness';
 
 const CODES: Readonly<Partial<Record<ScimType, ErrorCode>>> = { tooMany: 'payload_too_large', uniqueness: 'conflict' };
 

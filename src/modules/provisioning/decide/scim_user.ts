@@ -137,7 +137,9 @@ function isOfWorkAddress(filter: Filter, email: string | null): boolean {
 function readEmails(value: unknown): string | null {
   if (value === undefined || value === null) return null;
   if (!Array.isArray(value)) throw new ScimError('invalidValue', 'emails must be an array');
-  const entries = value.map((entry: unknown) => (typeof entry === 'string' ? { value: entry } : entry)).filter(isObject);
+  const entries = value
+    .map((entry: unknown) => (typeof entry === 'string' ? { value: entry } : entry))
+    .filter(isObject);
   const isPrimary = (entry: Body) => String(attributeOf(entry, 'primary')).toLowerCase() === 'true';
   const isWork = (entry: Body) => String(attributeOf(entry, 'type')).toLowerCase() === 'work';
   const chosen = entries.find(isPrimary) ?? entries.find(isWork) ?? entries[0];

@@ -125,7 +125,10 @@ export class ProvisioningStore {
   /** Returns the people who have this user name; a member whom the identity provider has not named has the address. */
   async listNamed(orgId: Id<'org'>, userName: string): Promise<Id<'user'>[]> {
     const named = await this.#people(orgId, idsOf(orgId, { userName, externalId: null }))
-      .where(({ fn, ref, val }) => sql<boolean>`lower(coalesce(${ref('s.user_name')}, ${ref('u.email')})) = ${fn('lower', [val(userName)])}`)
+      .where(
+        ({ fn, ref, val }) =>
+          sql<boolean>`lower(coalesce(${ref('s.user_name')}, ${ref('u.email')})) = ${fn('lower', [val(userName)])}`,
+      )
       .execute();
     return named.map(({ userId }) => userId);
   }
@@ -165,11 +168,7 @@ export class ProvisioningStore {
   }
 
   async delete(orgId: Id<'org'>, userId: Id<'user'>): Promise<void> {
-    await this.#session.db
-      .deleteFrom('scim_users')
-      .where('org_id', '=', orgId)
-      .where('user_id', '=', userId)
-      .execute();
+    await this.#session.db.deleteFrom('scim_users').where('org_id', '=', orgId).where('user_id', '=', userId).execute();
   }
 
   /** Counts the organizations that know the account, without this one. Locks the account until the transaction ends. */
@@ -219,9 +218,13 @@ export class ProvisioningStore {
           ))[1] as user_id)`.as('n'),
         (join) => join.onTrue(),
       )
-      .innerJoin('scim_users as x', (join) => join.onRef('x.org_id', '=', 's.org_id').onRef('x.user_id', '=', 'n.user_id'))
+      .innerJoin('scim_users as x', (join) =>
+        join.onRef('x.org_id', '=', 's.org_id').onRef('x.user_id', '=', 'n.user_id'),
+      )
       .innerJoin('users as u', 'u.id', 'x.user_id')
-      .leftJoin('memberships as m', (join) => join.onRef('m.org_id', '=', 'x.org_id').onRef('m.user_id', '=', 'x.user_id'))
+      .leftJoin('memberships as m', (join) =>
+        join.onRef('m.org_id', '=', 'x.org_id').onRef('m.user_id', '=', 'x.user_id'),
+      )
       .select(['u.id as userId', 'u.name', 's.id as scheduleId', 's.name as scheduleName'])
       .where('s.org_id', '=', orgId)
       .where('m.user_id', 'is', null)

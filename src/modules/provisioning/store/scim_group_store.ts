@@ -70,9 +70,7 @@ export class ScimGroupStore {
   }
 
   async find(orgId: Id<'org'>, groupId: string): Promise<ScimGroupRow | null> {
-    const group = await this.#found(orgId, null)
-      .where('g.id', '=', asId('scimgroup', groupId))
-      .executeTakeFirst();
+    const group = await this.#found(orgId, null).where('g.id', '=', asId('scimgroup', groupId)).executeTakeFirst();
     return group ?? null;
   }
 
