@@ -21,7 +21,16 @@ const RULES: Record<string, { parts: string[]; packages: string[] }> = {
   },
   decide: {
     parts: ['decide', 'kernel'],
-    packages: ['re2js', 'typebox', 'node:crypto', 'node:net', '@jridgewell/trace-mapping', 'acorn', 'yaml'],
+    packages: [
+      're2js',
+      'typebox',
+      'node:crypto',
+      'node:net',
+      '@jridgewell/trace-mapping',
+      'acorn',
+      'yaml',
+      'scim2-parse-filter',
+    ],
   },
   storage: {
     parts: ['storage', 'kernel', 'decide'],

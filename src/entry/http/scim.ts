@@ -7,7 +7,7 @@ import { ACTION_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
 import { setSender } from '#entry/http/connections/sender.ts';
 import { parseJsonBodies } from '#entry/http/json_body.ts';
 import { beginRefusal } from '#entry/http/problem.ts';
-import { ScimRequests } from '#entry/http/scim_requests.ts';
+import { type Answer, ScimRequests } from '#entry/http/scim_requests.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { resourceTypes, schemas, serviceProviderConfig } from '#modules/provisioning/decide/discovery.ts';
 import { errorBody } from '#modules/provisioning/decide/scim_error.ts';
@@ -43,11 +43,11 @@ export async function mountScim(app: FastifyInstance, context: AppContext, limit
     async (scope) => {
       parseJsonBodies(scope, { mediaTypes: ['application/scim+json', 'application/json'], valuesMax: VALUES_MAX });
       scope.setErrorHandler((error, request, reply) => {
-        const known = beginRefusal(error, request, reply, log);
+        const refusal = beginRefusal(error, request, reply, log);
         return reply
-          .code(known.status)
+          .code(refusal.status)
           .type(MEDIA_TYPE)
-          .send(JSON.stringify(errorBody(known)));
+          .send(JSON.stringify(errorBody(refusal)));
       });
       scope.addHook('onRequest', async (request, reply) => {
         void reply.header('cache-control', 'no-store').type(MEDIA_TYPE);
@@ -121,14 +121,6 @@ export async function mountScim(app: FastifyInstance, context: AppContext, limit
   );
 }
 
-/** Answer to a request; a body of null is none. */
-export interface Answer {
-  readonly status?: number;
-  readonly body: object | null;
-  readonly version?: string;
-  readonly location?: string;
-}
-
 function listOf(resources: readonly object[]): object {
   return {
     schemas: ['urn:ietf:params:scim:api:messages:2.0:ListResponse'],
@@ -140,9 +132,9 @@ function listOf(resources: readonly object[]): object {
 }
 
 function named(resources: readonly { readonly id: string }[], id: string): object {
-  const found = resources.find((resource) => resource.id.toLowerCase() === id.toLowerCase());
-  if (found === undefined) throw new AppError('not_found', `there is no ${id} here`);
-  return found;
+  const resource = resources.find((candidate) => candidate.id.toLowerCase() === id.toLowerCase());
+  if (resource === undefined) throw new AppError('not_found', `there is no ${id} here`);
+  return resource;
 }
 
 function tooMany(retryAfterSeconds: number): AppError {

@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import type { ActionRuntime } from '#actions/run_action.ts';
 import type { Provisioner } from '#auth/provisioning_token.ts';
-import type { Answer } from '#entry/http/scim.ts';
 import { PAGE_MAX } from '#modules/provisioning/decide/discovery.ts';
 import { isReturned, project, type Projection, readProjection } from '#modules/provisioning/decide/projection.ts';
 import { PreconditionFailed } from '#modules/provisioning/decide/scim_error.ts';
@@ -25,6 +24,14 @@ const PAGE_DEFAULT = 100;
 const INDEX_MAX = 1_000_000;
 /** Limit on the members in the answer to one list of groups. */
 const MEMBERS_LISTED_MAX = 20_000;
+
+/** Answer to a request; a body of null is none. */
+export interface Answer {
+  readonly status?: number;
+  readonly body: object | null;
+  readonly version?: string;
+  readonly location?: string;
+}
 
 /** A request of an identity provider. */
 export interface ScimCall {
@@ -229,8 +236,8 @@ function toAnswer(resource: Resource, projection: Projection): Answer {
 }
 
 function ifChanged({ headers }: ScimCall, answer: Answer): Answer {
-  const known = tagsOf(headers['if-none-match']);
-  return answer.version !== undefined && known.includes(answer.version)
+  const tags = tagsOf(headers['if-none-match']);
+  return answer.version !== undefined && tags.includes(answer.version)
     ? { ...answer, status: 304, body: null }
     : answer;
 }

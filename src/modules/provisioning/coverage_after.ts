@@ -24,10 +24,10 @@ export async function readUncovered(
   now: Temporal.Instant,
 ): Promise<UncoveredSchedule[]> {
   const rows = await schedules.listNaming(orgId, userId, { after: now, limit: SCHEDULES_MAX });
-  const found = await onCall.ofSchedulesAt(orgId, rows, now);
+  const { schedules: read, people } = await onCall.ofSchedulesAt(orgId, rows, now);
   const until = now.add({ hours: DAYS_AHEAD * 24 });
-  const isPresent = (id: string): boolean => found.people.has(id);
-  return found.schedules.map(({ schedule, layered }) => {
+  const isPresent = (id: string): boolean => people.has(id);
+  return read.map(({ schedule, layered }) => {
     const [first] = ownShifts(layered, { userId, from: now, limit: 1 }, (id) => id === userId || isPresent(id));
     const gaps = gapsBetween(layered, now, until, isPresent, GAPS_SHOWN_MAX);
     const turn =

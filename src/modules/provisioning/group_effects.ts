@@ -79,10 +79,10 @@ async function applyRoles(
 ): Promise<ProvisioningChange[]> {
   await stores.people.lockMemberships(orgId);
   const fallback = await stores.provisioning.findProvisionedRole(orgId);
-  const given = new Set(wasMapped);
+  const mappedBefore = new Set(wasMapped);
   const facts = await stores.scimGroups.listRoles(orgId, [...new Set([...others, ...wasMapped])]);
   const changes = facts.flatMap(({ userId, role, mapped }) => {
-    const next = roleByGroups({ role, mapped, wasMapped: given.has(userId), fallback });
+    const next = roleByGroups({ role, mapped, wasMapped: mappedBefore.has(userId), fallback });
     return next === role ? [] : [{ userId, before: role, after: next }];
   });
   for (const [role, of] of Map.groupBy(changes, ({ after }): Role => after)) {

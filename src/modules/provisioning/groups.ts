@@ -6,7 +6,7 @@ import type { ScimGroupRow } from '#modules/provisioning/store/scim_group_store.
 import { type Id, newId } from '#kernel/ids.ts';
 
 const GROUPS_MAX = 1_000;
-const MEMBERS_MAX = 10_000;
+const MEMBERS_MAX = 20_000;
 /** Ids that an entry of the audit log names; more are counted. */
 const AUDITED_MAX = 200;
 
@@ -116,8 +116,8 @@ async function move(provisioning: ProvisioningUnit, group: ScimGroupRow, { repla
 
 async function requireKnown({ unit, orgId }: ProvisioningUnit, userIds: readonly string[]): Promise<Id<'user'>[]> {
   if (userIds.length > MEMBERS_MAX) throw new ScimError('tooMany', `a group has at most ${MEMBERS_MAX} members`);
-  const known = new Set<string>(await unit.stores.provisioning.listKnown(orgId, userIds));
-  const unknown = userIds.find((userId) => !known.has(userId));
+  const people = new Set<string>(await unit.stores.provisioning.listKnown(orgId, userIds));
+  const unknown = userIds.find((userId) => !people.has(userId));
   if (unknown !== undefined) throw new ScimError('invalidValue', `no user of the organization has the id ${unknown}`);
   return userIds as Id<'user'>[];
 }

@@ -1,4 +1,4 @@
-import { findCallerRole } from '#modules/organizations/operations/roles.ts';
+import { findCallerRole } from '#modules/organizations/roles.ts';
 import type { ActionContext } from '#actions/action_context.ts';
 import { AppError } from '#kernel/errors.ts';
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { endMembership } from '#modules/organizations/end_membership.ts';
-import { requireAnotherOwner } from '#modules/organizations/operations/roles.ts';
+import { requireAnotherOwner } from '#modules/organizations/roles.ts';
 import { roleByGroups } from '#modules/provisioning/decide/provisioned_role.ts';
 import { ScimError } from '#modules/provisioning/decide/scim_error.ts';
 import { addressOf, nameOf, type UserState } from '#modules/provisioning/decide/scim_user.ts';

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import { readUncovered } from '#modules/provisioning/coverage_after.ts';
 import { storesOf } from '#modules/stores.ts';
 import { GROUP_SCHEMA, identityProvider, USER_SCHEMA } from '#test/kit/identity_provider.ts';
 import { givenPerson, givePassword, signedIn } from '#test/kit/programs/browser.ts';
@@ -158,12 +159,15 @@ test('a person who is deactivated is out at once everywhere, and comes back as t
   const team = async () => (await owner.invoke(w.orgId, 'get_team', { teamId })).body.result;
   const { warnings } = await team();
   expect(warnings).toMatchObject([{ kind: 'schedule_gap', scheduleId }]);
-  const waiting = await w.context.db.sql.rows<{ job_name: string }>('select job_name from outbox');
   const provisioning = await owner.invoke(w.orgId, 'get_provisioning');
   expect(provisioning.body.result.stillNamed).toEqual([
     { userId: anna.userId, name: 'Anna', scheduleId, scheduleName: 'Primary' },
   ]);
-  expect(waiting.map(({ job_name }) => job_name)).toContain('send_deactivation_notice');
+  const uncovered = await readUncovered(storesOf(w.context.db.session()), w.orgId, anna.userId, w.clock.now());
+  expect(uncovered).toMatchObject([
+    { scheduleId, text: expect.stringContaining('Primary: the next shift would begin') },
+  ]);
+  expect(uncovered[0]?.text).toContain('nobody is on call from');
 
   await idp.patch(`/Users/${anna.userId}`, [{ op: 'Replace', path: 'active', value: 'True' }]);
   expect(await roleOf(w, anna.userId)).toBe('responder');

@@ -11,7 +11,7 @@ import {
   lockRoles,
   managesOrganization,
   requireAnotherOwner,
-} from '#modules/organizations/operations/roles.ts';
+} from '#modules/organizations/roles.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';

@@ -15,13 +15,16 @@ export type ComparedAttributes = Readonly<Record<string, Compared>>;
 
 type Condition = RawBuilder<boolean>;
 
+const JOINED_BY = { and: sql` and `, or: sql` or ` } as const;
+
 /** Builds the condition of a filter. Throws `invalidFilter` for attributes and comparisons that are not offered. */
 export function conditionOf(filter: Filter, attributes: ComparedAttributes, prefix = ''): Condition {
   switch (filter.op) {
     case 'and':
     case 'or': {
       const conditions = filter.filters.map((inner) => conditionOf(inner, attributes, prefix));
-      return sql<boolean>`(${sql.join(conditions, filter.op === 'and' ? sql` and ` : sql` or `)})`;
+      const joined = sql.join(conditions, JOINED_BY[filter.op]);
+      return sql<boolean>`(${joined})`;
     }
     case 'not':
       return sql<boolean>`not coalesce(${conditionOf(filter.filter, attributes, prefix)}, false)`;
@@ -44,15 +47,15 @@ type Comparison = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'lt' | 'ge' | 'le';
 
 const ORDERED = { gt: sql`>`, lt: sql`<`, ge: sql`>=`, le: sql`<=` } as const;
 
-function comparison(op: Comparison, { type, value }: Compared, given: unknown): Condition {
-  if (given === null) {
+function comparison(op: Comparison, { type, value }: Compared, operand: unknown): Condition {
+  if (operand === null) {
     if (op === 'eq') return sql<boolean>`${value} is null`;
     if (op === 'ne') return sql<boolean>`${value} is not null`;
     throw new ScimError('invalidFilter', `${op} does not compare with null`);
   }
-  if (type === 'boolean') return ofBoolean(op, value, given);
-  if (type === 'instant') return ofInstant(op, value, given);
-  const text = String(given);
+  if (type === 'boolean') return ofBoolean(op, value, operand);
+  if (type === 'instant') return ofInstant(op, value, operand);
+  const text = String(operand);
   const [left, right] = type === 'exact' ? [value, sql`${text}`] : [sql`lower(${value})`, sql`lower(${text})`];
   switch (op) {
     case 'eq':
@@ -73,8 +76,8 @@ function comparison(op: Comparison, { type, value }: Compared, given: unknown): 
   }
 }
 
-function ofBoolean(op: Comparison, value: Expression<unknown>, given: unknown): Condition {
-  const text = String(given).toLowerCase();
+function ofBoolean(op: Comparison, value: Expression<unknown>, operand: unknown): Condition {
+  const text = String(operand).toLowerCase();
   if ((op !== 'eq' && op !== 'ne') || (text !== 'true' && text !== 'false')) {
     throw new ScimError('invalidFilter', 'active is compared by eq or ne with true or false');
   }
@@ -82,8 +85,8 @@ function ofBoolean(op: Comparison, value: Expression<unknown>, given: unknown): 
   return isWanted ? sql<boolean>`${value}` : sql<boolean>`not ${value}`;
 }
 
-function ofInstant(op: Comparison, value: Expression<unknown>, given: unknown): Condition {
-  const at = parseInstant(given);
+function ofInstant(op: Comparison, value: Expression<unknown>, operand: unknown): Condition {
+  const at = parseInstant(operand);
   switch (op) {
     case 'gt':
     case 'lt':
@@ -100,10 +103,10 @@ function ofInstant(op: Comparison, value: Expression<unknown>, given: unknown): 
   }
 }
 
-function parseInstant(given: unknown): Temporal.Instant {
+function parseInstant(operand: unknown): Temporal.Instant {
   try {
-    return Temporal.Instant.from(String(given));
+    return Temporal.Instant.from(String(operand));
   } catch {
-    throw new ScimError('invalidFilter', 'a time must be given as RFC 3339, such as "2026-03-01T09:00:00Z"');
+    throw new ScimError('invalidFilter', 'a time must be operand as RFC 3339, such as "2026-03-01T09:00:00Z"');
   }
 }

@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely';
+import { type AliasedSelectQueryBuilder, expressionBuilder, sql } from 'kysely';
 
 import type { KeptContact } from '#modules/provisioning/decide/suspended_membership.ts';
 import { type Filter, requiredValue } from '#modules/provisioning/decide/scim_filter.ts';
@@ -8,6 +8,7 @@ import type { Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
+import type { Tables } from '#storage/postgres/tables.ts';
 import { ScimUserEntity } from '#storage/postgres/entities/provisioning.ts';
 import type { ProvisionedRole } from '#modules/provisioning/decide/provisioned_role.ts';
 
@@ -104,11 +105,11 @@ export class ProvisioningStore {
 
   async find(orgId: Id<'org'>, userId: string): Promise<ProvisionedUser | null> {
     const id = asId('user', userId);
-    const user = await this.#people(
-      orgId,
-      sql`select user_id from memberships where org_id = ${orgId} and user_id = ${id}
-          union select user_id from scim_users where org_id = ${orgId} and user_id = ${id}`,
-    ).executeTakeFirst();
+    const { selectFrom } = expressionBuilder<Tables>();
+    const member = selectFrom('memberships').select('user_id as userId').where('org_id', '=', orgId);
+    const named = selectFrom('scim_users').select('user_id as userId').where('org_id', '=', orgId);
+    const ids = member.where('user_id', '=', id).union(named.where('user_id', '=', id));
+    const user = await this.#people(orgId, ids).executeTakeFirst();
     return user ?? null;
   }
 
@@ -137,7 +138,7 @@ export class ProvisioningStore {
   async listKnown(orgId: Id<'org'>, userIds: readonly string[]): Promise<Id<'user'>[]> {
     if (userIds.length === 0) return [];
     const ids = userIds.map((userId) => asId('user', userId));
-    const known = await this.#session.db
+    const people = await this.#session.db
       .selectFrom('memberships')
       .select('user_id as userId')
       .where('org_id', '=', orgId)
@@ -149,7 +150,7 @@ export class ProvisioningStore {
           .where('user_id', '=', anyOf(ids)),
       )
       .execute();
-    return known.map(({ userId }) => userId);
+    return people.map(({ userId }) => userId);
   }
 
   async insert(row: ScimUserRow): Promise<void> {
@@ -174,12 +175,19 @@ export class ProvisioningStore {
   /** Counts the organizations that know the account, without this one. Locks the account until the transaction ends. */
   async countElsewhere(orgId: Id<'org'>, userId: Id<'user'>): Promise<number> {
     await this.#session.db.selectFrom('users').select('id').where('id', '=', userId).forUpdate().execute();
-    const { rows } = await sql<{ count: number }>`
-      select count(*)::int as count from (
-        select org_id from memberships where user_id = ${userId}
-        union select org_id from scim_users where user_id = ${userId}
-      ) as o where org_id <> ${orgId}`.execute(this.#session.db);
-    return rows[0]?.count ?? 0;
+    const { db } = this.#session;
+    const { count } = await db
+      .selectFrom(({ selectFrom }) =>
+        selectFrom('memberships')
+          .select('org_id as orgId')
+          .where('user_id', '=', userId)
+          .union(selectFrom('scim_users').select('org_id as orgId').where('user_id', '=', userId))
+          .as('o'),
+      )
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('o.orgId', '<>', orgId)
+      .executeTakeFirstOrThrow();
+    return count;
   }
 
   /** Gives an account another address, which nobody has proven yet. Unused links to set a password end. */
@@ -263,12 +271,12 @@ export class ProvisioningStore {
     return filter === null ? people : people.where(conditionOf(filter, USER_ATTRIBUTES));
   }
 
-  #people(orgId: Id<'org'>, ids: RawBuilder<unknown>) {
+  #people(orgId: Id<'org'>, ids: UserIds) {
     return this.#session.db
-      .selectFrom(sql<{ user_id: Id<'user'> }>`(${ids})`.as('p'))
-      .innerJoin('users as u', 'u.id', 'p.user_id')
-      .leftJoin('memberships as m', (join) => join.onRef('m.user_id', '=', 'p.user_id').on('m.org_id', '=', orgId))
-      .leftJoin('scim_users as s', (join) => join.onRef('s.user_id', '=', 'p.user_id').on('s.org_id', '=', orgId))
+      .selectFrom(ids.as('p'))
+      .innerJoin('users as u', 'u.id', 'p.userId')
+      .leftJoin('memberships as m', (join) => join.onRef('m.user_id', '=', 'p.userId').on('m.org_id', '=', orgId))
+      .leftJoin('scim_users as s', (join) => join.onRef('s.user_id', '=', 'p.userId').on('s.org_id', '=', orgId))
       .select(['u.id as userId', 'u.email', 'u.name', 'm.role'])
       .select(['s.external_id as externalId', 's.profile', 's.suspended', 's.is_account_made as isAccountMade'])
       .select(({ fn, ref }) => [
@@ -286,17 +294,21 @@ export class ProvisioningStore {
 function idsOf(
   orgId: Id<'org'>,
   { userName, externalId }: { readonly userName: string | null; readonly externalId: string | null },
-): RawBuilder<unknown> {
-  if (externalId !== null) {
-    return sql`select user_id from scim_users where org_id = ${orgId} and external_id = ${externalId}`;
-  }
-  if (userName === null) {
-    return sql`select user_id from memberships where org_id = ${orgId}
-      union select user_id from scim_users where org_id = ${orgId}`;
-  }
-  return sql`select m.user_id from memberships m join users u on u.id = m.user_id
-      where m.org_id = ${orgId} and lower(u.email) = lower(${userName})
-    union select user_id from scim_users where org_id = ${orgId} and lower(user_name) = lower(${userName})`;
+): UserIds {
+  const { selectFrom } = expressionBuilder<Tables>();
+  const members = selectFrom('memberships as m').select('m.user_id as userId').where('m.org_id', '=', orgId);
+  const named = selectFrom('scim_users as s').select('s.user_id as userId').where('s.org_id', '=', orgId);
+  if (externalId !== null) return named.where('s.external_id', '=', externalId);
+  if (userName === null) return members.union(named);
+  return members
+    .innerJoin('users as u', 'u.id', 'm.user_id')
+    .where(({ eb, fn, val }) => eb(fn('lower', ['u.email']), '=', fn('lower', [val(userName)])))
+    .union(named.where(({ eb, fn, val }) => eb(fn('lower', ['s.user_name']), '=', fn('lower', [val(userName)]))));
+}
+
+/** Query for ids of people. */
+interface UserIds {
+  as(alias: 'p'): AliasedSelectQueryBuilder<{ userId: Id<'user'> }, 'p'>;
 }
 
 const text = (value: Compared['value']): Compared => ({ type: 'text', value });

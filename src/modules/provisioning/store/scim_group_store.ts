@@ -310,12 +310,12 @@ export class ScimGroupStore {
 
   #found(orgId: Id<'org'>, filter: Filter | null) {
     const member = filter === null ? null : requiredValue(filter, ['members', 'members.value']);
-    let found = this.#session.db
+    let groups = this.#session.db
       .selectFrom('scim_groups as g')
       .select(columns(ScimGroupEntity, 'g'))
       .where('g.org_id', '=', orgId);
-    if (filter !== null) found = found.where(conditionOf(filter, groupAttributes(member)));
-    return found;
+    if (filter !== null) groups = groups.where(conditionOf(filter, groupAttributes(member)));
+    return groups;
   }
 }
 
