@@ -113,7 +113,7 @@ export async function mountScim(app: FastifyInstance, context: AppContext, limit
       route('PUT', '/Groups/:id', (call, id) => requests.replaceGroup(call, id));
       route('PATCH', '/Groups/:id', (call, id) => requests.patchGroup(call, id));
       route('DELETE', '/Groups/:id', (call, id) => requests.deleteGroup(call, id));
-      scope.all('/*', async (request) => {
+      scope.all('/*', (request) => {
         throw new AppError('not_found', `there is no ${request.url.split('?')[0]} here; use /Users or /Groups`);
       });
     },

@@ -108,11 +108,11 @@ test('Okta makes, finds, changes and deactivates a person', async () => {
   const off = await idp.patch(`/Users/${id}`, [{ op: 'replace', value: { active: false } }]);
   expect([off.status, off.body.active]).toEqual([200, false]);
   expect(await roleOf(w, id)).toBeUndefined();
-  const actions = (await w.context.db.sql.rows<{
+  const actions = await w.context.db.sql.rows<{
     action: string;
     actor: { kind: string; apiKeyName: string };
     via: string;
-  }>(`select action, actor, via from audit_log where org_id = $1 and via = 'scim' order by at, id`, [w.orgId]))!;
+  }>(`select action, actor, via from audit_log where org_id = $1 and via = 'scim' order by at, id`, [w.orgId]);
   expect(actions.map(({ action }) => action)).toEqual([
     'provision_user',
     'update_provisioned_user',

@@ -28,7 +28,7 @@ test('no request asks more queries of 10,000 people than of a few', async () => 
   const { teamId } = await w.expectOk('create_team', { name: 'Payments' });
   const groupId = await idp.group('All');
   const ask = vi.spyOn(Client.prototype, 'query');
-  onTestFinished(() => void ask.mockRestore());
+  onTestFinished(() => ask.mockRestore());
   const counted = async (work: () => Promise<{ status: number }>, status: number): Promise<number> => {
     ask.mockClear();
     const answer = await work();

@@ -95,7 +95,7 @@ test.each([
   ['a broken filter', { schemas: [PATCH], Operations: [{ op: 'add', path: 'emails[x]', value: 1 }] }, 'invalidFilter'],
   [
     'very many',
-    { schemas: [PATCH], Operations: Array(1_001).fill({ op: 'add', path: 'active', value: true }) },
+    { schemas: [PATCH], Operations: Array.from({ length: 1_001 }, () => ({ op: 'add', path: 'active', value: true })) },
     'tooMany',
   ],
 ])('a PATCH with %s is refused', (_name, body, scimType) => {

@@ -8,7 +8,7 @@ export interface Projection {
 
 const NAMES_MAX = 50;
 /** Attributes that are always returned. */
-const ALWAYS = ['schemas', 'id', 'meta'];
+const ALWAYS = new Set(['schemas', 'id', 'meta']);
 
 /** Reads `attributes` and `excludedAttributes`. Throws `invalidValue` if both are given. */
 export function readProjection(attributes: unknown, excluded: unknown): Projection {
@@ -23,7 +23,7 @@ export function readProjection(attributes: unknown, excluded: unknown): Projecti
 /** Whether the attribute is returned, at least in part. */
 export function isReturned(attribute: string, { only, without }: Projection): boolean {
   const name = attribute.toLowerCase();
-  if (ALWAYS.includes(name)) return true;
+  if (ALWAYS.has(name)) return true;
   if (only === null) return !without.includes(name);
   return only.some((wanted) => wanted === name || wanted.startsWith(`${name}.`));
 }
@@ -39,7 +39,7 @@ export function project(resource: object, projection: Projection): object {
 }
 
 function projectParts(name: string, value: unknown, { only, without }: Projection): unknown {
-  if (ALWAYS.includes(name) || typeof value !== 'object' || value === null) return value;
+  if (ALWAYS.has(name) || typeof value !== 'object' || value === null) return value;
   const isKept = (part: string): boolean => {
     const path = `${name}.${part.toLowerCase()}`;
     return only === null ? !without.includes(path) : only.includes(name) || only.includes(path);

@@ -45,9 +45,11 @@ function compared(path: string, attributes: ComparedAttributes, prefix: string):
 
 type Comparison = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'lt' | 'ge' | 'le';
 
+type Operand = string | number | boolean | null;
+
 const ORDERED = { gt: sql`>`, lt: sql`<`, ge: sql`>=`, le: sql`<=` } as const;
 
-function comparison(op: Comparison, { type, value }: Compared, operand: unknown): Condition {
+function comparison(op: Comparison, { type, value }: Compared, operand: Operand): Condition {
   if (operand === null) {
     if (op === 'eq') return sql<boolean>`${value} is null`;
     if (op === 'ne') return sql<boolean>`${value} is not null`;
@@ -76,7 +78,7 @@ function comparison(op: Comparison, { type, value }: Compared, operand: unknown)
   }
 }
 
-function ofBoolean(op: Comparison, value: Expression<unknown>, operand: unknown): Condition {
+function ofBoolean(op: Comparison, value: Expression<unknown>, operand: Operand): Condition {
   const text = String(operand).toLowerCase();
   if ((op !== 'eq' && op !== 'ne') || (text !== 'true' && text !== 'false')) {
     throw new ScimError('invalidFilter', 'active is compared by eq or ne with true or false');
@@ -85,7 +87,7 @@ function ofBoolean(op: Comparison, value: Expression<unknown>, operand: unknown)
   return isWanted ? sql<boolean>`${value}` : sql<boolean>`not ${value}`;
 }
 
-function ofInstant(op: Comparison, value: Expression<unknown>, operand: unknown): Condition {
+function ofInstant(op: Comparison, value: Expression<unknown>, operand: Operand): Condition {
   const at = parseInstant(operand);
   switch (op) {
     case 'gt':
@@ -103,7 +105,7 @@ function ofInstant(op: Comparison, value: Expression<unknown>, operand: unknown)
   }
 }
 
-function parseInstant(operand: unknown): Temporal.Instant {
+function parseInstant(operand: Operand): Temporal.Instant {
   try {
     return Temporal.Instant.from(String(operand));
   } catch {
