@@ -30,6 +30,7 @@ const RULES: Record<string, { parts: string[]; packages: string[] }> = {
       '@jridgewell/trace-mapping',
       'acorn',
       'yaml',
+      'scim2-parse-filter',
     ],
   },
   storage: {

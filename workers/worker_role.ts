@@ -47,6 +47,7 @@ import { renewCapabilities } from '#workers/renew_capabilities.ts';
 import { watchMonitors } from '#workers/watch_monitors.ts';
 import { type Role, runRole, type StartedRole } from '#workers/run_role.ts';
 import { rollUpPoints } from '#workers/roll_up_points.ts';
+import { onSendDeactivationNotice } from '#workers/send_deactivation_notice.ts';
 import { onSendInvitation } from '#workers/send_invitation.ts';
 import { onSendPasswordReset } from '#workers/send_password_reset.ts';
 import { onStorePoints } from '#workers/store_points.ts';
@@ -180,6 +181,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       onRecordFailedSignIn(runtime),
       onSendPasswordReset(runtime),
       onSendInvitation(runtime),
+      onSendDeactivationNotice(runtime),
     ],
     shared: Object.values(evaluation).flat(),
     periodic: [

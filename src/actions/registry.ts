@@ -1,6 +1,7 @@
 import { CONFIGURATION_OPERATIONS } from '#modules/configuration/operations/operations.ts';
 import { RELEASE_OPERATIONS } from '#modules/releases/operations/operations.ts';
 import { PROVIDER_SIGN_IN, SIGN_IN_OPERATIONS } from '#modules/sign_in/operations/operations.ts';
+import { PROVISIONING_OPERATIONS } from '#modules/provisioning/operations/operations.ts';
 import { SHADOW_OPERATIONS } from '#modules/shadow/operations/operations.ts';
 import type { AnyAccountOperation, AnyAction, AnyConsoleOperation, AnyOperation } from '#actions/action_context.ts';
 import { addPasskey } from '#modules/accounts/operations/add_passkey.ts';
@@ -302,6 +303,7 @@ const WITHIN_ORGANIZATIONS = [
   listApiKeys,
   createApiKey,
   revokeApiKey,
+  ...PROVISIONING_OPERATIONS,
   listConnections,
   disconnectApp,
   listAuditLog,

@@ -37,6 +37,7 @@ export const KIND_NOUNS = {
   notification: 'a notification',
   subscription: 'a push subscription',
   feed: 'a calendar feed',
+  scimgroup: 'a group of the identity provider',
   audit: 'an entry of the audit log',
   job: 'a job',
   req: 'a request',

@@ -4,6 +4,7 @@
  */
 export const SECRET_PREFIXES = {
   apiKey: 'tocsin_key',
+  provisioning: 'tocsin_scm',
   ingestKey: 'tocsin_ing',
   calendar: 'tocsin_cal',
   session: 'tocsin_ses',

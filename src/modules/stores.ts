@@ -67,6 +67,8 @@ import { ProposalStore } from '#modules/agents/store/proposal_store.ts';
 import { PushSubscriptionStore } from '#modules/contacts/store/push_subscription_store.ts';
 import { PhoneNumberStore } from '#modules/contacts/store/phone_number_store.ts';
 import { PolicyStore } from '#modules/policies/store.ts';
+import { ProvisioningStore } from '#modules/provisioning/store/provisioning_store.ts';
+import { ScimGroupStore } from '#modules/provisioning/store/scim_group_store.ts';
 import { ReleaseStore } from '#modules/releases/store/release_store.ts';
 import { ReplyNumberStore } from '#modules/notifications/store/reply_number_store.ts';
 import { ReadinessReader } from '#modules/contacts/store/readiness_reader.ts';
@@ -101,6 +103,8 @@ export interface Stores {
   readonly passwordResets: PasswordResetStore;
   readonly addressProofs: AddressProofStore;
   readonly apiKeys: ApiKeyStore;
+  readonly provisioning: ProvisioningStore;
+  readonly scimGroups: ScimGroupStore;
   readonly connections: ConnectionStore;
   readonly oauthRecords: OAuthRecordStore;
   readonly services: ServiceStore;
@@ -198,6 +202,8 @@ export function storesOf(session: Session): Stores {
     passwordResets: new PasswordResetStore(session),
     addressProofs: new AddressProofStore(session),
     apiKeys: new ApiKeyStore(session),
+    provisioning: new ProvisioningStore(session),
+    scimGroups: new ScimGroupStore(session),
     connections: new ConnectionStore(session),
     oauthRecords: new OAuthRecordStore(session),
     services: new ServiceStore(session),

@@ -10,10 +10,11 @@ import { toOccurrence } from '#modules/exceptions/decide/occurrence.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
 import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import type { MonitorStore } from '#modules/monitors/store/monitor_store.ts';
-import { storesOf } from '#modules/stores.ts';
+import { type Stores, storesOf } from '#modules/stores.ts';
 import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
 import type { World } from '#test/kit/world.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
@@ -103,10 +104,18 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
       maintenanceId: (await maintenance.insert({ orgId, name: 'Move', ...what, ...when }, now)).id,
       alertSourceId: (await alertSources.findOrCreate({ orgId, serviceId }, { protocol: 'events', name: '' }, now)).id,
       calendarId: (await stores.holidayCalendars.insert({ orgId, name: 'Holidays', ...days }, now)).id,
+      provisionedGroupId: await insertProvisionedGroup(stores, orgId, now),
       notificationId: sent!,
     };
   });
   return { ...fixture, ...made, otherGroupId: await seeException(w, orgId, serviceId, { fingerprint: ['other'] }) };
+}
+
+async function insertProvisionedGroup({ scimGroups }: Stores, orgId: Id<'org'>, now: Temporal.Instant) {
+  const id = newId('scimgroup');
+  const group = { displayName: 'SRE', externalId: null, teamId: null, role: null, version: 1 };
+  await scimGroups.insert({ id, orgId, ...group, createdAt: now, updatedAt: now });
+  return id;
 }
 
 /** What people have of the console beside the actions. */

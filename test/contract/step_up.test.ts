@@ -37,6 +37,7 @@ const WITHOUT = [
   'revoke_calendar_feed',
   'revoke_invitation',
   'revoke_own_calendar',
+  'revoke_provisioning_token',
   'sign_out',
   'undo_shift_swap',
 ];

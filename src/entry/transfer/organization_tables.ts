@@ -114,6 +114,9 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
 /** Tables that are never exported, and why. */
 export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   api_keys: 'a secret: create new ones',
+  scim_users: 'of the identity provider: it says them again once it has a new token',
+  scim_groups: 'of the identity provider: it says them again once it has a new token',
+  scim_group_members: 'of the identity provider: it says them again once it has a new token',
   managed_resources: 'of configuration files: applied again, they find everything by its name',
   work_members: 'of this installation: which processes are alive',
   limit_buckets: 'of this installation: what was used lately',

@@ -74,9 +74,11 @@ export class ApiKeyStore {
     this.#session = session;
   }
 
-  async insert(key: Omit<ApiKeyRow, 'revokedAt' | 'lastUsedAt'>): Promise<void> {
+  async insert(
+    key: Omit<ApiKeyRow, 'revokedAt' | 'lastUsedAt' | 'isProvisioning'> & Partial<ApiKeyRow>,
+  ): Promise<void> {
     const { em } = this.#session;
-    em.persist(em.create(ApiKeyEntity, { ...key, revokedAt: null, lastUsedAt: null }));
+    em.persist(em.create(ApiKeyEntity, { isProvisioning: false, ...key, revokedAt: null, lastUsedAt: null }));
     await em.flush();
   }
 
@@ -197,7 +199,8 @@ export class ApiKeyStore {
           .as('isBySystem'),
       )
       .where('k.org_id', '=', orgId)
-      .where('k.revoked_at', 'is', null);
+      .where('k.revoked_at', 'is', null)
+      .where('k.is_provisioning', '=', false);
   }
 
   #revoking(now: Temporal.Instant) {

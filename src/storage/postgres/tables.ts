@@ -68,6 +68,7 @@ import {
 } from '#storage/postgres/entities/oncall.ts';
 import { OpenIdAccountEntity, OpenIdConnectionEntity, OpenIdDomainEntity } from '#storage/postgres/entities/openid.ts';
 import { MembershipEntity, OrganizationEntity, UserEntity } from '#storage/postgres/entities/people.ts';
+import { ScimGroupEntity, ScimGroupMemberEntity, ScimUserEntity } from '#storage/postgres/entities/provisioning.ts';
 import {
   AgentSettingsEntity,
   AgentWriteEntity,
@@ -144,6 +145,9 @@ export const ENTITIES = [
   IngestKeyEntity,
   ConnectionEntity,
   OAuthRecordEntity,
+  ScimUserEntity,
+  ScimGroupEntity,
+  ScimGroupMemberEntity,
   ServiceEntity,
   ServiceCapabilityEntity,
   BillingPeriodEntity,

@@ -1,6 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/postgresql';
 
 import type { ManagedChanges } from '#modules/configuration/decide/managed_changes.ts';
+import type { ProvisionedRole } from '#modules/provisioning/decide/provisioned_role.ts';
 import type { Role } from '#kernel/permissions.ts';
 import { id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
 
@@ -22,6 +23,8 @@ export const OrganizationEntity = defineEntity({
     keyNetworks: jsonColumn<readonly string[]>().strictNullable(),
     /** Networks from which people act in the console; null for everywhere. */
     sessionNetworks: jsonColumn<readonly string[]>().strictNullable(),
+    /** Role of people whom the identity provider brings in and no mapped group says more of. */
+    provisionedRole: text<ProvisionedRole>().default('viewer'),
   },
 });
 

@@ -1,0 +1,31 @@
+import { createHmac, randomBytes } from 'node:crypto';
+
+const PREFIX = 'whsec_';
+const SECRET_BYTES = 32;
+
+/** Makes a signing secret in the form of Standard Webhooks: `whsec_` and base64. */
+export function newSigningSecret(): string {
+  return PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+}
+
+/** A message to sign. */
+export interface SignedMessage {
+  /** Identifier that stays the same when the message is sent again. */
+  readonly id: string;
+  readonly sentAtSeconds: number;
+  readonly body: string;
+}
+
+/** Returns the headers of Standard Webhooks for a message; several secrets while one is being replaced. */
+export function webhookHeaders({ id, sentAtSeconds, body }: SignedMessage, secrets: readonly string[]) {
+  const signed = `${id}.${sentAtSeconds}.${body}`;
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
+    return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`;
+  });
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(sentAtSeconds),
+    'webhook-signature': signatures.join(' '),
+  } as const;
+}
