@@ -70,6 +70,7 @@ async function endMembership(
   if (!isOwn && before.caller !== 'owner' && before.target === 'owner') throw forOwners();
   await requireAnotherOwner(stores, caller.orgId, before.target);
   const revokedKeys = await stores.apiKeys.revokeAllOf(caller.orgId, id, now);
+  await stores.groupAssignments.releaseMember(caller.orgId, id);
   await stores.people.removeMembership(caller.orgId, id);
   return { id, role: before.target, revokedKeys };
 }
