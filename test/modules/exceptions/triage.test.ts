@@ -43,7 +43,8 @@ async function arrive(users: readonly string[] = ['1'], type = 'CardDeclined'): 
     }),
   );
   await runGroupExceptions(workerRuntime(w.context), { orgId: w.orgId, serviceId }, events);
-  w.clock.advance({ seconds: 5 });
+  // Longer than a group rests after it was counted.
+  w.clock.advance({ minutes: 11 });
   await countExceptions({ ...w.context, exceptions: w.context.actions.exceptions });
   const { groups } = await w.expectOk('list_exception_groups', { serviceId });
   return groups.find(({ title }: { title: string }) => title.startsWith(type)).groupId;

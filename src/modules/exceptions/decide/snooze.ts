@@ -1,10 +1,6 @@
+import { SNOOZE_DAYS_MAX } from '#modules/exceptions/decide/snooze_limits.ts';
 import type { Fault } from '#kernel/errors.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
-
-/** Longest time for which a group can be snoozed. */
-export const SNOOZE_DAYS_MAX = 366;
-/** Limit on the events and users to wait for. */
-export const SNOOZE_COUNT_MAX = 1_000_000_000;
 
 /** End of a snooze: whichever comes first. At least one of the three is not null. */
 export interface Snooze {

@@ -12,7 +12,7 @@ import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { useSnooze } from '#console/pages/exceptions/triage/use_set_status.ts';
 import { readLocalField } from '#console/pages/oncall/local_time.ts';
-import { SNOOZE_COUNT_MAX } from '#modules/exceptions/decide/snooze.ts';
+import { SNOOZE_COUNT_MAX } from '#modules/exceptions/decide/snooze_limits.ts';
 
 interface SnoozeDialogProps {
   readonly groupIds: readonly string[];
