@@ -19,6 +19,8 @@ export const KIND_NOUNS = {
   alertroute: 'a route of alerts',
   alert: 'an alert of another tool',
   group: 'an exception group',
+  activity: 'an entry in the history of an exception',
+  search: 'a saved search',
   monitor: 'a cron monitor',
   deploy: 'a deploy',
   bundle: 'an upload of source maps',

@@ -33,6 +33,9 @@ import { IncidentLeaseStore } from '#modules/agents/store/incident_lease_store.t
 import { IncidentNoteStore } from '#modules/incidents/store/incident_note_store.ts';
 import { IncidentPagingStore } from '#modules/incidents/store/incident_paging_store.ts';
 import { IncidentSearch } from '#modules/incidents/store/incident_search.ts';
+import { GroupActivityStore } from '#modules/exceptions/store/group_activity_store.ts';
+import { GroupAssignmentStore } from '#modules/exceptions/store/group_assignment_store.ts';
+import { GroupSnoozeStore } from '#modules/exceptions/store/group_snooze_store.ts';
 import { GroupKeyStore } from '#modules/exceptions/store/group_key_store.ts';
 import { GroupReleaseStore } from '#modules/exceptions/store/group_release_store.ts';
 import { GroupRateStore } from '#modules/exceptions/store/group_rate_store.ts';
@@ -138,6 +141,9 @@ export interface Stores {
   readonly groupMerges: GroupMergeStore;
   readonly groupReleases: GroupReleaseStore;
   readonly groupRates: GroupRateStore;
+  readonly groupAssignments: GroupAssignmentStore;
+  readonly groupActivity: GroupActivityStore;
+  readonly groupSnoozes: GroupSnoozeStore;
   readonly messageTemplates: MessageTemplateStore;
   readonly teams: TeamStore;
   readonly schedules: ScheduleStore;
@@ -237,6 +243,9 @@ export function storesOf(session: Session): Stores {
     groupMerges: new GroupMergeStore(session),
     groupReleases: new GroupReleaseStore(session),
     groupRates: new GroupRateStore(session),
+    groupAssignments: new GroupAssignmentStore(session),
+    groupActivity: new GroupActivityStore(session),
+    groupSnoozes: new GroupSnoozeStore(session),
     messageTemplates: new MessageTemplateStore(session),
     teams: new TeamStore(session),
     schedules,

@@ -92,6 +92,14 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
     const what = { serviceId, ruleId: null, labelName: null, labelValue: null };
     const test = { orgId, incidentId: null, stepIndex: null, kind: 'test', userId, channel: 'email' } as const;
     const days = { url: null, dates: ['2027-12-25'], fetchedAt: null, triedAt: null, fault: null };
+    const comment = {
+      orgId,
+      groupId: asId('group', fixture.groupId),
+      actor: { userId, via: 'console' } as const,
+      userId,
+      body: 'Looking at it.',
+      requestKey: 'fixture',
+    };
     const note = { incidentId, userId, agentName: null, body: 'Looking at it.', requestKey: 'fixture' };
     const [sent] = await notifications.insert(
       [{ ...test, address: 'a@example.com', status: 'failed', reason: null }],
@@ -99,6 +107,7 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
     );
     return {
       noteId: (await incidentNotes.insert(note, now)).id,
+      activityId: (await stores.groupActivity.addComment(comment, now)).id,
       proposalId: (await proposals.insert(asked, now)).id,
       monitorId: idOfMonitor(await monitors.lockOrCreate(name, { byKey: true, schedule: null }, now)),
       maintenanceId: (await maintenance.insert({ orgId, name: 'Move', ...what, ...when }, now)).id,

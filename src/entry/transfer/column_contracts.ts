@@ -58,6 +58,44 @@ const ALERT_LINK = {
   properties: { href: WEB_ADDRESS, text: text(TEXT_LENGTH_MAX) },
   required: ['href', 'text'],
 };
+const ASSIGNMENT_RULE = {
+  type: 'object',
+  properties: {
+    path: TEXT_OR_NULL,
+    tag: {
+      anyOf: [
+        {
+          type: 'object',
+          properties: { key: text(TEXT_LENGTH_MAX), value: text(TEXT_LENGTH_MAX) },
+          required: ['key', 'value'],
+          additionalProperties: false,
+        },
+        { type: 'null' },
+      ],
+    },
+    assigneeId: text(100),
+  },
+  required: ['path', 'tag', 'assigneeId'],
+  additionalProperties: false,
+};
+const ACTIVITY_FACTS = {
+  type: 'object',
+  properties: {
+    kind: oneOf(
+      'comment',
+      'status',
+      'snoozed',
+      'snooze_ended',
+      'assigned',
+      'regressed',
+      'merged',
+      'merged_into',
+      'split_off',
+      'issue',
+    ),
+  },
+  required: ['kind'],
+};
 const INCIDENT_ACTOR = { type: 'object', properties: { via: oneOf(...VIAS) }, required: ['via'] };
 /** Step as stored: with optional fields filled in. */
 const STEP = { ...DetailedStepInput, required: Object.keys(StepInput.properties) };
@@ -160,6 +198,8 @@ export const COLUMN_CONTRACTS: Contracts = {
     filters: SETTINGS_FIELDS.filters,
     patterns: SETTINGS_FIELDS.patterns,
     secret_names: SETTINGS_FIELDS.secretNames,
+    assignment_rules: list(ASSIGNMENT_RULE, 1_000),
+    issue_link: WEB_ADDRESS,
   },
   monitors: { ...COUNTS, schedule: RECORD, edited_config: RECORD, sent_config: RECORD },
   monitor_runs: { status: oneOf(...RUN_STATUSES) },
@@ -183,7 +223,10 @@ export const COLUMN_CONTRACTS: Contracts = {
       required: ['strategy', 'because', 'lines'],
       additionalProperties: false,
     }),
+    issue_url: WEB_ADDRESS,
   },
+  group_activity: { actor: INCIDENT_ACTOR, facts: ACTIVITY_FACTS },
+  saved_searches: { name: Name, search: RECORD },
   group_fixes: { kind: oneOf(...FIX_KINDS), known_releases: TEXTS },
   message_templates: { tokens: TEXTS },
   incidents: {

@@ -66,7 +66,13 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
     refersTo: ['service_id'],
   },
   own('dashboards', ['service_id']),
-  { ...own('exception_groups', ['service_id', 'merged_into_id'], 'merged_into_id nulls first, id') },
+  {
+    ...own(
+      'exception_groups',
+      ['service_id', 'merged_into_id', 'assigned_user_id', 'assigned_team_id'],
+      'merged_into_id nulls first, id',
+    ),
+  },
   {
     table: 'exception_group_keys',
     where: OF_SERVICES,
@@ -79,6 +85,20 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
     orderBy: 'group_id, decided_at',
     refersTo: ['group_id'],
   },
+  {
+    table: 'group_snoozes',
+    where: 'group_id in (select id from exception_groups where org_id = $1)',
+    orderBy: 'group_id, decided_at',
+    refersTo: ['group_id'],
+  },
+  own('group_activity', ['group_id'], 'at, id'),
+  {
+    table: 'group_watchers',
+    where: 'group_id in (select id from exception_groups where org_id = $1)',
+    orderBy: 'group_id, user_id',
+    refersTo: ['group_id', 'user_id'],
+  },
+  own('saved_searches', ['user_id'], 'created_at, id'),
   {
     table: 'group_regressions',
     where: OF_SERVICES,

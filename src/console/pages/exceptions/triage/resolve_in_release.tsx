@@ -12,7 +12,7 @@ import { faultsAtFields } from '#console/components/forms/field_faults.ts';
 import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft.ts';
 import { countText } from '#console/pages/exceptions/count_text.ts';
-import { useResolveInRelease } from '#console/pages/exceptions/use_set_status.ts';
+import { useResolveInRelease } from '#console/pages/exceptions/triage/use_set_status.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface ResolveInReleaseProps {

@@ -7,7 +7,7 @@ import { serverNow } from '#console/api/http.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
-import { PAST, useUndoStatus } from '#console/pages/exceptions/use_set_status.ts';
+import { PAST, useUndoStatus } from '#console/pages/exceptions/triage/use_set_status.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 /** Matching groups: those that the filter shows, in these statuses. */

@@ -5,11 +5,11 @@ import { useState } from 'react';
 
 import { ActionMenu } from '#console/components/action_menu.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
-import { useResolveInRelease } from '#console/pages/exceptions/use_set_status.ts';
+import { useResolveInRelease } from '#console/pages/exceptions/triage/use_set_status.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
 
 const ResolveInRelease = lazyDialog(() =>
-  import('#console/pages/exceptions/resolve_in_release.tsx').then((m) => m.ResolveInRelease),
+  import('#console/pages/exceptions/triage/resolve_in_release.tsx').then((m) => m.ResolveInRelease),
 );
 
 interface ResolveMenuProps {

@@ -10,7 +10,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { saveFile } from '#console/pages/exceptions/save_file.ts';
-import classes from '#console/pages/exceptions/event_extras.module.css';
+import classes from '#console/pages/exceptions/event/event_extras.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface EventExtrasProps {

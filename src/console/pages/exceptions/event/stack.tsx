@@ -7,8 +7,14 @@ import { Card } from '#console/components/card.tsx';
 import { type Frame, functionOf, placeOf } from '#console/components/text/frame_text.ts';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { fieldsOf } from '#console/pages/exceptions/field_text.ts';
-import classes from '#console/pages/exceptions/stack.module.css';
-import { partsOf, rawStack, type ShownStack, type StackPart, stacksOf } from '#console/pages/exceptions/stack_text.ts';
+import classes from '#console/pages/exceptions/event/stack.module.css';
+import {
+  partsOf,
+  rawStack,
+  type ShownStack,
+  type StackPart,
+  stacksOf,
+} from '#console/pages/exceptions/event/stack_text.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
 
 const LOOKS = [

@@ -2,7 +2,7 @@ import type { ExceptionEvent } from '#console/api/exceptions.ts';
 import { Card } from '#console/components/card.tsx';
 import { fieldsOf } from '#console/pages/exceptions/field_text.ts';
 import { countText } from '#console/pages/exceptions/count_text.ts';
-import classes from '#console/pages/exceptions/event_data.module.css';
+import classes from '#console/pages/exceptions/event/event_data.module.css';
 
 /** Card of all other data that the client sent with the event. */
 export function EventData({ event }: { readonly event: ExceptionEvent }) {

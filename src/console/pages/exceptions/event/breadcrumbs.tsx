@@ -1,7 +1,7 @@
 import type { ExceptionEvent } from '#console/api/exceptions.ts';
 import { Card } from '#console/components/card.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
-import classes from '#console/pages/exceptions/breadcrumbs.module.css';
+import classes from '#console/pages/exceptions/event/breadcrumbs.module.css';
 import { fieldText } from '#console/pages/exceptions/field_text.ts';
 
 /** Card of the events before the exception, the newest last, as in a log. */

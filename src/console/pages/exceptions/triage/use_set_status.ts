@@ -14,6 +14,7 @@ import { countText } from '#console/pages/exceptions/count_text.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 type Change = InputOf<'set_exception_statuses'>['changes'][number];
+type SnoozeWanted = Omit<InputOf<'snooze_exceptions'>, 'groupIds'> & { readonly groupIds: readonly string[] };
 type Changed = ResultOf<'set_exception_statuses'>;
 
 /** Most groups in one request, as on the server. */
@@ -72,6 +73,30 @@ export function useResolveInRelease() {
     onSuccess(done, { release }) {
       const where = release === undefined ? 'the next release' : `release ${release}`;
       if (done.changed.length > 0) showUndoable(textOf(done, `resolved in ${where}`), () => undoing.mutate(done));
+    },
+    onSettled: (_done, _error, { groupIds }) => refreshExceptions(queryClient, orgId, groupIds),
+  });
+}
+
+/** Ignores groups until a time, a number of events or a number of users, and offers to undo it. */
+export function useSnooze() {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  const undoing = useUndoStatus();
+  return useMutation({
+    async mutationFn({ groupIds, ...end }: SnoozeWanted) {
+      const done: Changed = { changed: [], resolvedIncidentIds: [] };
+      for (let from = 0; from < groupIds.length; from += CHUNK) {
+        const input = { ...end, groupIds: groupIds.slice(from, from + CHUNK) };
+        const { changed, resolvedIncidentIds } = await invoke(orgId, 'snooze_exceptions', input);
+        done.changed.push(...changed);
+        done.resolvedIncidentIds.push(...resolvedIncidentIds);
+      }
+      return done;
+    },
+    onError: (error) => showError('Nothing was snoozed', error),
+    onSuccess(done) {
+      if (done.changed.length > 0) showUndoable(textOf(done, 'snoozed'), () => undoing.mutate(done));
     },
     onSettled: (_done, _error, { groupIds }) => refreshExceptions(queryClient, orgId, groupIds),
   });

@@ -1,8 +1,8 @@
 import type { ExceptionEvent } from '#console/api/exceptions.ts';
 import { Card } from '#console/components/card.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
-import { Frames } from '#console/pages/exceptions/stack.tsx';
-import classes from '#console/pages/exceptions/threads.module.css';
+import { Frames } from '#console/pages/exceptions/event/stack.tsx';
+import classes from '#console/pages/exceptions/event/threads.module.css';
 
 /** Card of the other threads at that moment, each with its name. */
 export function Threads({ event: { otherThreads } }: { readonly event: ExceptionEvent }) {
