@@ -67,6 +67,5 @@ async function removeFrom(
   if (!isOwn && before.caller !== 'owner' && before.target === 'owner') throw forOwners();
   await requireAnotherOwner(stores, caller.orgId, before.target);
   const revokedKeys = await endMembership(stores, caller.orgId, id, now);
-  await stores.groupAssignments.releaseMember(caller.orgId, id);
   return { id, role: before.target, revokedKeys };
 }

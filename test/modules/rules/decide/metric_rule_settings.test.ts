@@ -153,6 +153,7 @@ const settings: fc.Arbitrary<MetricRuleSettings> = fc.record({
   shortWindowMinutes: fc.constant(null),
   trafficAtLeast: fc.constant(null),
   byLabel: fc.constant(null),
+  severity: fc.constant('error'),
 });
 
 const rule: fc.Arbitrary<Rule> = fc.record({

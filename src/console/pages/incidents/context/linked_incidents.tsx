@@ -34,12 +34,18 @@ export function IncidentMaintenance({ incident }: { readonly incident: IncidentW
 export function LinkedIncidents({ incident }: { readonly incident: IncidentWithLog }) {
   const links = useLinks(incident.incidentId);
   if (links === undefined) return null;
-  const { lead, followers, followerCount } = links;
-  if (lead === null && followers.length === 0) return null;
+  const { lead, followers, followerCount, later, laterCount } = links;
   const isWaiting = incident.escalation.waitsFor === 'incident';
   const shown = followers.length < followerCount ? ` The first ${followers.length} are shown.` : '';
   return (
     <>
+      {later !== null && (
+        <Card
+          title="Its cause opened another incident since"
+          about={laterCount > 1 ? `The newest of ${laterCount.toLocaleString('en')}.` : undefined}
+          rows={<LinkedRow linked={later} />}
+        />
+      )}
       {lead !== null && (
         <Card
           title="Opened together with"

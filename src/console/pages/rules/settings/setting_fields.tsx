@@ -1,7 +1,7 @@
 import { NativeSelect, NumberInput, Stack, TextInput } from '@mantine/core';
 
-import classes from '#console/pages/rules/setting_fields.module.css';
-import type { SettingValues } from '#console/pages/rules/setting_values.ts';
+import classes from '#console/pages/rules/settings/setting_fields.module.css';
+import type { SettingValues } from '#console/pages/rules/settings/setting_values.ts';
 import type { MonitorChoice } from '#modules/rules/decide/exception_rule_settings.ts';
 import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 import { hasSetting } from '#modules/rules/decide/rule_settings.ts';
@@ -18,7 +18,7 @@ const MONITORS: Readonly<Record<MonitorChoice, string>> = {
   ignore: 'Open none',
 };
 
-interface SettingFieldsProps {
+export interface SettingFieldsProps {
   readonly kind: RuleKind;
   readonly values: SettingValues;
   onChange(change: Partial<SettingValues>): void;

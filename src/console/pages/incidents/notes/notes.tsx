@@ -9,12 +9,13 @@ import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields } from '#console/components/forms/field_faults.ts';
 import { Form } from '#console/components/forms/form.tsx';
+import { Markdown } from '#console/components/text/markdown/markdown.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { newRequestKey } from '#console/components/forms/request_key.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { useDraftState } from '#console/components/forms/use_draft_state.ts';
-import { NoteButton } from '#console/pages/incidents/note_button.tsx';
-import classes from '#console/pages/incidents/notes.module.css';
+import { NoteButton } from '#console/pages/incidents/notes/note_button.tsx';
+import classes from '#console/pages/incidents/notes/notes.module.css';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
 import { useMemberNames } from '#console/pages/incidents/member_names.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
@@ -91,7 +92,7 @@ export function NewNote({ incidentId }: { readonly incidentId: string }) {
       <Textarea
         ref={field}
         aria-label="Add a note"
-        placeholder="Add a note: what you see, what you try"
+        placeholder="Add a note: what you see, what you try. Markdown works."
         autosize
         minRows={1}
         maxRows={10}
@@ -139,9 +140,9 @@ export function NoteEntry({ incidentId, note }: { readonly incidentId: string; r
           />
         )}
       </div>
-      <p className={classes.text} dir="auto">
-        {note.text}
-      </p>
+      <div className={classes.text}>
+        <Markdown>{note.text}</Markdown>
+      </div>
       {mode === 'deleting' && (
         <Confirm
           title="Delete this note?"

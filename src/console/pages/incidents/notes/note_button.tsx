@@ -1,7 +1,7 @@
 import { ActionIcon, type ActionIconProps, type ElementProps } from '@mantine/core';
 import { IconDots } from '@tabler/icons-react';
 
-import classes from '#console/pages/incidents/notes.module.css';
+import classes from '#console/pages/incidents/notes/notes.module.css';
 
 type NoteButtonProps = ActionIconProps & ElementProps<'button', keyof ActionIconProps>;
 

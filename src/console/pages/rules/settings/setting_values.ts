@@ -6,6 +6,7 @@ import {
   settingsOf,
   type StoredSettings,
 } from '#modules/rules/decide/rule_settings.ts';
+import { METRIC_RULE_DEFAULTS } from '#modules/rules/decide/metric_rule_settings.ts';
 import { keysOf } from '#kernel/keys_of.ts';
 import { recordOf } from '#kernel/record_of.ts';
 import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
@@ -22,6 +23,7 @@ export function settingsOfValues(kind: RuleKind, values: SettingValues): StoredS
   return Object.fromEntries(
     Object.entries(values)
       .filter(([name]) => hasSetting(kind, name as keyof RuleSettings))
+      .map(([name, value]) => [name, typeof value === 'string' ? value.trim() : value] as const)
       .map(([name, value]) => [name, value === '' ? RULE_DEFAULTS[name as keyof RuleSettings] : value]),
   );
 }
@@ -32,7 +34,7 @@ export function settingsOfKind(kind: RuleKind, settings: StoredSettings): Stored
 }
 
 /** Settings that are texts. */
-const TEXTS = new Set(['noData', 'byLabel']);
+const TEXTS = new Set(['noData', 'byLabel', 'severity', 'description', 'runbookUrl']);
 
 /** Returns the settings for a replay while somebody types: a value that is not a number yet counts as the default. */
 export function replayedSettings(values: SettingValues): RuleSettings {
@@ -81,7 +83,8 @@ function metricSentences(settings: RuleSettings): string[] {
   const { forMinutes, recoveryThreshold, recoveryMinutes, noData, noDataMinutes, flapIncidents, flapMinutes } =
     settings;
   const sentences: string[] = [];
-  const { shortWindowMinutes, trafficAtLeast, byLabel } = settings;
+  const { shortWindowMinutes, trafficAtLeast, byLabel, severity } = settings;
+  if (severity !== METRIC_RULE_DEFAULTS.severity) sentences.push(`Its incidents have the severity ${severity}.`);
   if (shortWindowMinutes !== null) {
     sentences.push(`The condition has to be true over the last ${shortWindowMinutes} min, too.`);
   }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 
 import type { IncidentWithLog, ResultOf } from '#console/api/actions.ts';
 import { actionQuery } from '#console/api/queries.ts';
@@ -8,10 +8,12 @@ import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { STATUS_TONES, Status } from '#console/components/status.tsx';
+import { TextButton } from '#console/components/text_button.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
-import { MovedMetrics } from '#console/pages/incidents/moved_metrics.tsx';
+import { MovedMetrics } from '#console/pages/incidents/context/moved_metrics.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { type Around, byNearness } from '#modules/incidents/decide/around.ts';
 
 type Context = ResultOf<'get_incident_context'>;
 
@@ -27,7 +29,7 @@ export function IncidentContext({ incident }: { readonly incident: IncidentWithL
   return (
     <>
       <Similar similar={data.similar} />
-      <Around serviceId={incident.serviceId} context={data} />
+      <Around incident={incident} context={data} />
       <MovedMetrics incident={incident} />
     </>
   );
@@ -70,12 +72,24 @@ function Similar({ similar }: Pick<Context, 'similar'>) {
   );
 }
 
-/** List of changes, new exceptions and other incidents, in the order of time. */
-function Around({ serviceId, context }: { readonly serviceId: string; readonly context: Context }) {
-  const { changes, newGroups, releases, neighbours } = context;
-  const entries: { readonly at: string; readonly key: string; readonly row: ReactNode }[] = [
+interface AroundProps {
+  readonly incident: Pick<IncidentWithLog, 'serviceId' | 'triggeredAt'>;
+  readonly context: Context;
+}
+
+/** Number of entries that are shown at first. */
+const SHOWN_FIRST = 10;
+
+/** List of changes, new exceptions and other incidents: those of the own service and the minutes before first. */
+function Around({ incident: { serviceId, triggeredAt }, context }: AroundProps) {
+  const [isWhole, setIsWhole] = useState(false);
+  const { changes, newGroups, newGroupTotals, releases, neighbours, neighbourTotals } = context;
+  const ofService = <Item,>(items: readonly Item[], { ofService: count }: Context['newGroupTotals']) =>
+    items.map((item, index) => ({ ...item, isOwn: index < count }));
+  const entries: (Omit<Around, 'atMs'> & { readonly at: string; readonly key: string; readonly row: ReactNode })[] = [
     ...changes.map(({ at, action, by, target, targetName }) => ({
       at,
+      isOwn: true,
       key: `${at} ${action} ${target}`,
       row: (
         <>
@@ -89,8 +103,9 @@ function Around({ serviceId, context }: { readonly serviceId: string; readonly c
         </>
       ),
     })),
-    ...newGroups.map(({ groupId, title, serviceName, release, at }) => ({
+    ...ofService(newGroups, newGroupTotals).map(({ groupId, title, serviceName, release, at, isOwn }) => ({
       at,
+      isOwn,
       key: groupId,
       row: (
         <>
@@ -109,6 +124,7 @@ function Around({ serviceId, context }: { readonly serviceId: string; readonly c
     })),
     ...releases.map(({ release, environment, at }) => ({
       at,
+      isOwn: true,
       key: `release ${release} ${environment ?? ''} ${at}`,
       row: (
         <>
@@ -125,8 +141,9 @@ function Around({ serviceId, context }: { readonly serviceId: string; readonly c
         </>
       ),
     })),
-    ...neighbours.map(({ incidentId, title, serviceName, triggeredAt }) => ({
-      at: triggeredAt,
+    ...ofService(neighbours, neighbourTotals).map(({ incidentId, title, serviceName, triggeredAt: at, isOwn }) => ({
+      at,
+      isOwn,
       key: incidentId,
       row: (
         <>
@@ -136,24 +153,54 @@ function Around({ serviceId, context }: { readonly serviceId: string; readonly c
     })),
   ];
   const more = [
-    moreText(newGroups, context.newGroupTotals, 'new exception'),
-    moreText(neighbours, context.neighbourTotals, 'other incident'),
+    moreText(changes, { ofService: context.changeTotal, elsewhere: 0 }, 'change'),
+    moreText(releases, { ofService: context.releaseTotal, elsewhere: 0 }, 'release'),
+    moreText(newGroups, newGroupTotals, 'new exception'),
+    moreText(neighbours, neighbourTotals, 'other incident'),
   ].flatMap((text) => text ?? []);
   if (entries.length === 0) {
     return <Card title="What else happened" about="Nothing was changed shortly before, and nothing else broke." />;
   }
+  const ordered = byNearness(
+    entries.map((entry) => ({ ...entry, atMs: Date.parse(entry.at) })),
+    Date.parse(triggeredAt),
+  );
+  const shown = isWhole ? ordered : ordered.slice(0, SHOWN_FIRST);
   return (
     <Card
       title="What else happened"
-      about="Changes of the service, its rules and the policy, its deploys and new releases, from two hours before; new exceptions and other incidents within 15 minutes, those of this service first."
+      about="This service first, and what came before the incident, the nearest first: changes of the service, its rules and the policy, its deploys and new releases, from two hours before; new exceptions and other incidents within 15 minutes."
       rows={[
-        ...entries
-          .toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
-          .map(({ key, at, row }) => <Row key={key} title={row} sub={<Timestamp at={at} format="date_time" />} />),
-        ...more.map((text) => <Row key={text} title={text} />),
+        ...shown.map(({ key, at, row }) => (
+          <Row
+            key={key}
+            title={row}
+            sub={
+              <>
+                {distanceText(at, triggeredAt)}, <Timestamp at={at} format="date_time" />
+              </>
+            }
+          />
+        )),
+        ...(shown.length < ordered.length
+          ? [
+              <Row
+                key="whole"
+                title={
+                  <TextButton onClick={() => setIsWhole(true)}>Show {ordered.length - shown.length} more</TextButton>
+                }
+              />,
+            ]
+          : more.map((text) => <Row key={text} title={text} />)),
       ]}
     />
   );
+}
+
+/** Returns how long before or after the incident something happened: `4 min before`. */
+function distanceText(at: string, triggeredAt: string): string {
+  const distance = Date.parse(at) - Date.parse(triggeredAt);
+  return distance === 0 ? 'Together' : `${durationText(Math.abs(distance))} ${distance < 0 ? 'before' : 'after'}`;
 }
 
 /** Returns how many more there were than are listed: `And 24 more new exceptions, 23 of them in this service.` */
