@@ -50,6 +50,8 @@ export interface Installation {
   readonly senders: Senders;
   /** Public key for `PushManager.subscribe` in browsers. */
   readonly vapidPublicKey: string;
+  /** Whether addresses of this machine and of private networks may be used, also without TLS. */
+  readonly allowsInternalAddresses: boolean;
   /** Asks the DNS whether a host name stands for an address that is not public. */
   readonly isPrivateHost: (hostname: string) => Promise<boolean>;
   readonly ciphers: {
@@ -57,6 +59,7 @@ export interface Installation {
     readonly invitations: Cipher;
     readonly secondFactors: Cipher;
     readonly eventAttachments: Cipher;
+    readonly places: Cipher;
   };
 }
 

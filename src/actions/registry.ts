@@ -1,5 +1,6 @@
 import { CONFIGURATION_OPERATIONS } from '#modules/configuration/operations/operations.ts';
 import { RELEASE_OPERATIONS } from '#modules/releases/operations/operations.ts';
+import { PLACE_OPERATIONS } from '#modules/places/operations/operations.ts';
 import { SHADOW_OPERATIONS } from '#modules/shadow/operations/operations.ts';
 import type { AnyAccountOperation, AnyAction, AnyConsoleOperation, AnyOperation } from '#actions/action_context.ts';
 import { addPasskey } from '#modules/accounts/operations/add_passkey.ts';
@@ -242,6 +243,7 @@ const WITHIN_ORGANIZATIONS = [
   ...CONFIGURATION_OPERATIONS,
   ...ALERT_OPERATIONS,
   ...SHADOW_OPERATIONS,
+  ...PLACE_OPERATIONS,
   getBilling,
   getHome,
   setUpPaging,

@@ -33,12 +33,14 @@ export function installationOf(config: FoundationConfig): Installation {
       emails: mail === null ? [] : [addressIn(mail.from)],
     },
     vapidPublicKey: deriveVapidKeys(appSecret).publicKey,
+    allowsInternalAddresses: externalFetchOptionsOf(config).allowInternalAddresses,
     isPrivateHost: (hostname) => isInternalHostname(hostname, externalFetchOptionsOf(config)),
     ciphers: {
       calendarFeeds: createCipher(appSecret, 'calendar-feeds'),
       invitations: createCipher(appSecret, 'invitations'),
       secondFactors: createCipher(appSecret, 'second-factors'),
       eventAttachments: createCipher(appSecret, 'event-attachments'),
+      places: createCipher(appSecret, 'places'),
     },
   };
 }

@@ -65,6 +65,9 @@ import { PeopleStore } from '#modules/accounts/store/people_store.ts';
 import { ProposalStore } from '#modules/agents/store/proposal_store.ts';
 import { PushSubscriptionStore } from '#modules/contacts/store/push_subscription_store.ts';
 import { PhoneNumberStore } from '#modules/contacts/store/phone_number_store.ts';
+import { ChatAccountStore } from '#modules/places/store/chat_account_store.ts';
+import { PlaceDeliveryStore } from '#modules/places/store/place_delivery_store.ts';
+import { PlaceStore } from '#modules/places/store/place_store.ts';
 import { PolicyStore } from '#modules/policies/store.ts';
 import { ReleaseStore } from '#modules/releases/store/release_store.ts';
 import { ReplyNumberStore } from '#modules/notifications/store/reply_number_store.ts';
@@ -139,6 +142,9 @@ export interface Stores {
   readonly ownCalendars: OwnCalendarStore;
   readonly holidayCalendars: HolidayCalendarStore;
   readonly onCall: OnCallReader;
+  readonly places: PlaceStore;
+  readonly placeDeliveries: PlaceDeliveryStore;
+  readonly chatAccounts: ChatAccountStore;
   readonly policies: PolicyStore;
   readonly alertRules: AlertRuleStore;
   readonly activeRules: ActiveRuleStore;
@@ -235,6 +241,9 @@ export function storesOf(session: Session): Stores {
     ownCalendars: new OwnCalendarStore(session),
     holidayCalendars,
     onCall: new OnCallReader(schedules, people, holidayCalendars),
+    places: new PlaceStore(session),
+    placeDeliveries: new PlaceDeliveryStore(session),
+    chatAccounts: new ChatAccountStore(session),
     policies: new PolicyStore(session),
     alertRules: new AlertRuleStore(session),
     activeRules: new ActiveRuleStore(session),

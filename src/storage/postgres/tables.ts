@@ -66,6 +66,13 @@ import {
   TeamEntity,
   TeamMemberEntity,
 } from '#storage/postgres/entities/oncall.ts';
+import {
+  ChatAccountEntity,
+  PlaceCursorEntity,
+  PlaceDeliveryEntity,
+  PlaceEntity,
+  PlaceMessageEntity,
+} from '#storage/postgres/entities/places.ts';
 import { MembershipEntity, OrganizationEntity, UserEntity } from '#storage/postgres/entities/people.ts';
 import {
   AgentSettingsEntity,
@@ -196,6 +203,11 @@ export const ENTITIES = [
   IncidentTimelineEntity,
   IncidentMemberEntity,
   IncidentNoteEntity,
+  PlaceEntity,
+  PlaceMessageEntity,
+  PlaceDeliveryEntity,
+  PlaceCursorEntity,
+  ChatAccountEntity,
   AgentSettingsEntity,
   ResponderEntity,
   AgentWriteEntity,

@@ -7,6 +7,10 @@ const WAYS = {
   mcp: { by: 'an agent (MCP)', title: 'MCP' },
   console: { by: 'the console', title: 'console' },
   cli: { by: 'the command line', title: 'command line' },
+  slack: { by: 'Slack', title: 'Slack' },
+  mattermost: { by: 'Mattermost', title: 'Mattermost' },
+  discord: { by: 'Discord', title: 'Discord' },
+  telegram: { by: 'Telegram', title: 'Telegram' },
 } as const;
 
 const RULE = { by: 'a rule', title: 'rule' };

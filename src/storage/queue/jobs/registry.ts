@@ -6,6 +6,7 @@ import { recordFailedSignIn } from '#storage/queue/jobs/record_failed_sign_in.ts
 import { runEscalationStep } from '#storage/queue/jobs/run_escalation_step.ts';
 import { sendInvitation } from '#storage/queue/jobs/send_invitation.ts';
 import { sendPasswordReset } from '#storage/queue/jobs/send_password_reset.ts';
+import { sendPlaceOff } from '#storage/queue/jobs/send_place_off.ts';
 import { storePoints } from '#storage/queue/jobs/store_points.ts';
 import type { JobContract } from '#kernel/job.ts';
 
@@ -20,6 +21,7 @@ export const JOBS: readonly JobContract[] = [
   assembleBundle,
   sendPasswordReset,
   sendInvitation,
+  sendPlaceOff,
 ];
 
 const BY_NAME = new Map(JOBS.map((job) => [job.name, job]));
