@@ -19,7 +19,12 @@ export const onSendPlaceOff = (runtime: AccountMailRuntime): JobHandler =>
     if (owner === undefined) return;
     const { name, kind, lastFailure } = place;
     const messageId = messageIdOf(`${placeId}.${place.switchedOffAt.epochMilliseconds}`, new URL(baseUrl).hostname);
-    const text = placeOffMail({ name, kind: placeDeclarationOf(kind).title, lastFailure, link: linkTo(baseUrl, `${PAGES.settings}/places`, place.orgId) });
+    const text = placeOffMail({
+      name,
+      kind: placeDeclarationOf(kind).title,
+      lastFailure,
+      link: linkTo(baseUrl, `${PAGES.settings}/places`, place.orgId),
+    });
     const delivery = await sendMail(mail, { to: owner.email, messageId, ...text, priority: 'normal' });
     if (delivery.kind === 'retry') throw new Error(`the mail could not be sent: ${delivery.reason}`);
   });

@@ -72,7 +72,7 @@ function isFor(place: PlaceRow, entry: AnnouncedEntry, known: ReadonlySet<string
   return !isSuppressed && takesIncident(place.routes, entry);
 }
 
-/** Has every place that knows the incident get a note about it. */
+/** Makes deliveries of a note for every place that was told of its incident. */
 export async function announceNote(
   { stores, now }: UnitOfWork,
   { orgId, incidentId }: { readonly orgId: Id<'org'>; readonly incidentId: Id<'incident'> },

@@ -80,7 +80,17 @@ export function toDeliveryView(delivery: PlaceDeliveryRow): Static<typeof PlaceD
   const { id: deliveryId, number, placeId, incidentId, event, status, tries, failure } = delivery;
   const { body, answerStatus, answer } = delivery;
   return {
-    ...{ deliveryId, number, placeId, incidentId, event, status, tries, failure, body, answerStatus, answer },
+    deliveryId,
+    number,
+    placeId,
+    incidentId,
+    event,
+    status,
+    tries,
+    failure,
+    body,
+    answerStatus,
+    answer,
     nextTryAt: status === 'waiting' ? toTimestamp(delivery.dueAt) : null,
     createdAt: toTimestamp(delivery.createdAt),
     endedAt: toTimestampOrNull(delivery.endedAt),

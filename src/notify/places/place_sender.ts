@@ -28,6 +28,6 @@ export interface PlaceSender {
 /** Dependencies of senders. */
 export interface PlaceSenderContext {
   readonly http: PlaceHttp;
-  /** Where the API of a vendor is. */
+  /** Address of the API of each vendor. */
   readonly bases: PlaceBases;
 }

@@ -1,6 +1,6 @@
 import { optionalUrl, type ValuesOf } from '#kernel/config.ts';
 
-/** Where the vendors of places are. */
+/** Settings with the addresses of vendors. */
 export const PLACE_SETTINGS = {
   slackApiBase: optionalUrl('SLACK_API_BASE', ['http', 'https'], "another address for Slack's API", {
     unset: '`https://slack.com/api`',

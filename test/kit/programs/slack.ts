@@ -61,7 +61,7 @@ export async function startSlack(nowMs: () => number): Promise<Slack> {
   const whispers: { user: string; text: string }[] = [];
   const calls: string[] = [];
   const answers: { status?: number; retryAfter?: string; error?: string }[] = [];
-  let always: { status?: number; error?: string } | null = null;
+  let always: { status?: number; retryAfter?: string; error?: string } | null = null;
   let hanging: { arrived: () => void; released: Promise<void> } | null = null;
   let count = 0;
 
@@ -73,12 +73,14 @@ export async function startSlack(nowMs: () => number): Promise<Slack> {
     await hanging?.released;
     const wanted = answers.shift() ?? always;
     if (wanted?.status !== undefined) {
-      const retry = 'retryAfter' in wanted && wanted.retryAfter !== undefined ? { 'retry-after': wanted.retryAfter } : {};
+      const retry = wanted.retryAfter === undefined ? {} : { 'retry-after': wanted.retryAfter };
       response.writeHead(wanted.status, retry).end('no');
       return;
     }
     const result =
-      wanted?.error === undefined ? take(method, request.headers.authorization, body) : { ok: false, error: wanted.error };
+      wanted?.error === undefined
+        ? take(method, request.headers.authorization, body)
+        : { ok: false, error: wanted.error };
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(result));
   };
 
@@ -116,7 +118,12 @@ export async function startSlack(nowMs: () => number): Promise<Slack> {
 
   const send = async (
     app: FastifyInstance,
-    { placeId, form, at, secret = SLACK_SECRET }: { placeId: string; form: URLSearchParams; at: number; secret?: string },
+    {
+      placeId,
+      form,
+      at,
+      secret = SLACK_SECRET,
+    }: { placeId: string; form: URLSearchParams; at: number; secret?: string },
   ) => {
     const payload = form.toString();
     const timestamp = String(Math.floor(at / 1_000));
@@ -199,7 +206,8 @@ function faultOf({ text: plain, blocks = [] }: any): string | null {
     if (block.type === 'header' && (block.text.type !== 'plain_text' || block.text.text.length > 150))
       return 'invalid_blocks';
     if (block.type === 'section' && block.fields.length > 10) return 'invalid_blocks';
-    for (const field of block.fields ?? []) if (field.text.length === 0 || field.text.length > 2_000) return 'invalid_blocks';
+    for (const field of block.fields ?? [])
+      if (field.text.length === 0 || field.text.length > 2_000) return 'invalid_blocks';
     for (const element of block.elements ?? []) {
       if (element.type !== 'button') continue;
       if (element.text.text.length > 75 || (element.value ?? '').length > 2_000) return 'invalid_blocks';

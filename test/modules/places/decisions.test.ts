@@ -57,7 +57,15 @@ test('a route takes an incident when all that it names is true', () => {
   const any = { serviceId: null, teamId: null, atLeast: null };
   expect(takesIncident([any], incident)).toBe(true);
   expect(takesIncident([{ ...any, serviceId: 's2' }], incident)).toBe(false);
-  expect(takesIncident([{ ...any, serviceId: 's2' }, { ...any, teamId: 't1' }], incident)).toBe(true);
+  expect(
+    takesIncident(
+      [
+        { ...any, serviceId: 's2' },
+        { ...any, teamId: 't1' },
+      ],
+      incident,
+    ),
+  ).toBe(true);
   expect(takesIncident([{ ...any, atLeast: 'error' }], incident)).toBe(true);
   expect(takesIncident([{ ...any, atLeast: 'fatal' }], incident)).toBe(false);
   expect(takesIncident([{ ...any, teamId: 't1' }], { ...incident, teamId: null })).toBe(false);

@@ -69,7 +69,11 @@ async function makeAlert() {
 }
 
 const deliveriesOf = async (placeId: string) =>
-  (await asOwner(listPlaceDeliveries, { placeId })).deliveries as { status: string; event: string; deliveryId: string }[];
+  (await asOwner(listPlaceDeliveries, { placeId })).deliveries as {
+    status: string;
+    event: string;
+    deliveryId: string;
+  }[];
 
 describe('a message in Slack', () => {
   test('is sent when an incident opens, and kept up to date until it is resolved', async () => {
@@ -80,7 +84,9 @@ describe('a message in Slack', () => {
     expect(slack.messages).toHaveLength(1);
     expect(slack.messages[0]?.text).toContain('&lt;!channel&gt; latency is 250');
     const buttons = () =>
-      slack.messages[0]?.blocks.find(({ type }) => type === 'actions').elements.map((one: { action_id: string }) => one.action_id);
+      slack.messages[0]?.blocks
+        .find(({ type }) => type === 'actions')
+        .elements.map((one: { action_id: string }) => one.action_id);
     expect(buttons()).toEqual(['acknowledge', 'resolve', 'escalate', 'open']);
     await w.expectOk('acknowledge_incident', { incidentId }, { key: anna.key });
     await w.runUntilIdle();
@@ -202,7 +208,10 @@ test('a place that fails for a day is switched off, owners are told once, and it
   const [place] = (await asOwner(listPlaces, {})).places;
   expect(place).toMatchObject({ isOn: false, switchedOffAt: expect.any(String), waiting: 0 });
   expect(mails.mails).toMatchObject([
-    { subject: '[Tocsin] The place Hook (Webhook) was switched off after a day of failures', recipients: [w.owner.email] },
+    {
+      subject: '[Tocsin] The place Hook (Webhook) was switched off after a day of failures',
+      recipients: [w.owner.email],
+    },
   ]);
   const attempts = receiver.received.length;
   await w.advance({ hours: 2 });
@@ -211,7 +220,9 @@ test('a place that fails for a day is switched off, owners are told once, and it
   await asOwner(updatePlace, { placeId, isOn: true });
   await asOwner(testPlace, { placeId });
   await w.runUntilIdle();
-  expect((await asOwner(listPlaces, {})).places).toMatchObject([{ isOn: true, switchedOffAt: null, failingSince: null }]);
+  expect((await asOwner(listPlaces, {})).places).toMatchObject([
+    { isOn: true, switchedOffAt: null, failingSince: null },
+  ]);
 });
 
 // eslint-disable-next-line typescript/no-explicit-any -- bodies of any shape

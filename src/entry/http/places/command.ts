@@ -5,7 +5,8 @@ import { countTry, forgetTries } from '#auth/tries.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { callerOf, type ChatPerson } from '#entry/http/places/press.ts';
 import { placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
-import { LINK_TRIES, linkCodeHash } from '#modules/places/link_codes.ts';
+import { linkChatAccount } from '#modules/places/link_chat_account.ts';
+import { LINK_TRIES } from '#modules/places/link_codes.ts';
 import { whoIsOnCall } from '#modules/schedules/operations/who_is_on_call.ts';
 import { storesOf } from '#modules/stores.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';
@@ -19,7 +20,8 @@ interface TypedCommand extends ChatPerson {
 /** Teams that one answer names. */
 const TEAMS_MAX = 20;
 
-const HELP = 'Type /oncall to see who is on call, or /oncall link CODE to link your account with a code of the console.';
+const HELP =
+  'Type /oncall to see who is on call, or /oncall link CODE to link your account with a code of the console.';
 
 /** Answers `/oncall`: who is on call, or linking an account by a code. */
 export async function answerCommand(context: AppContext, command: TypedCommand): Promise<string> {
@@ -34,25 +36,8 @@ async function linkAccount(context: AppContext, { place, kind, account, name, or
   const stores = storesOf(context.db.session());
   const counted = await countTry(stores, tries, context.clock.now());
   if (!counted.isAllowed) return 'Too many wrong codes. Try again in 15 minutes.';
-  const linkedTo = await inUnitOfWork(context.actions, async (unit) => {
-    const code = await unit.stores.chatAccounts.lockCode({ orgId, kind, codeHash: linkCodeHash(typed) }, unit.now);
-    if (code === null) return null;
-    const person = (await unit.stores.people.listPeople(orgId, [code.userId])).get(code.userId);
-    if (person === undefined) return null;
-    const shown = name.slice(0, 100);
-    await unit.stores.chatAccounts.link(code, account, shown, unit.now);
-    const chatAccount = { placeId: place.id, account, name: shown };
-    await unit.stores.audit.append(
-      {
-        ...{ orgId, action: 'link_chat_account', via: kind, target: code.userId, result: 'done', origin },
-        actor: { kind: 'user', userId: code.userId, apiKeyId: null, chatAccount },
-        before: null,
-        after: { chatAccount: { kind, account, name: shown } },
-      },
-      unit.now,
-    );
-    return person.name;
-  });
+  const chat = { orgId, placeId: place.id, kind, account, name: name.slice(0, 100) };
+  const linkedTo = await inUnitOfWork(context.actions, (unit) => linkChatAccount(unit, chat, typed, origin));
   if (linkedTo === null) return 'This code is wrong, or older than ten minutes. Get another one in the console.';
   await forgetTries(stores, tries.key);
   return `Linked: buttons that you press in ${placeDeclarationOf(kind).title} act for ${linkedTo} from now on.`;

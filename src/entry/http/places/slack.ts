@@ -28,7 +28,10 @@ export async function answerSlack(context: AppContext, request: VendorRequest): 
   }
   const { channel, ts, user } = asked;
   const text = await answerPress(context, {
-    ...{ place, ...asked, kind: 'slack', origin },
+    place,
+    ...asked,
+    kind: 'slack',
+    origin,
     isOf: (reference) => reference['channel'] === channel && reference['ts'] === ts,
   });
   const { http, bases } = context.places;

@@ -1,5 +1,5 @@
 import type { MessageReference } from '#modules/places/decide/place_content.ts';
-import { isAtOrBefore, Temporal } from '#kernel/time.ts';
+import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 
 export const DELIVERY_STATUSES = ['waiting', 'sent', 'superseded', 'dead'] as const;
 
@@ -45,10 +45,10 @@ export interface PlaceHealth {
   readonly heldUntil: Temporal.Instant | null;
 }
 
-/** What follows an attempt for the delivery and for its place. */
+/** Consequences of an attempt for the delivery and for its place. */
 export interface AfterAttempt {
   readonly status: DeliveryStatus;
-  /** When it is tried again; only of one that waits. */
+  /** Time of the next attempt; only of one that waits. */
   readonly dueAt: Temporal.Instant;
   readonly health: PlaceHealth;
   /** Whether the place has failed for a whole day. */

@@ -15,7 +15,7 @@ export interface PlaceIncident {
   readonly occurrences: number;
   readonly triggeredAt: string;
   readonly acknowledgedAt: string | null;
-  /** Who acknowledged it, in words. */
+  /** Name and way of whoever acknowledged it. */
   readonly acknowledgedBy: string | null;
   readonly resolvedAt: string | null;
   readonly resolvedBy: string | null;
@@ -32,7 +32,7 @@ export interface PlaceNote {
   readonly at: string;
 }
 
-/** What a place is told. */
+/** Content of a message to a place. */
 export type PlaceContent =
   | { readonly kind: 'incident'; readonly event: PlaceEvent; readonly incident: PlaceIncident }
   | { readonly kind: 'note'; readonly incident: PlaceIncident; readonly note: PlaceNote }

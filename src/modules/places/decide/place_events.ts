@@ -30,9 +30,6 @@ const BY_TIMELINE_EVENT: Readonly<Record<string, PlaceEvent>> = {
   reopened: 'reopened',
 };
 
-/** Events of timelines that a place may be told of. */
-export const ANNOUNCED_EVENTS: readonly string[] = Object.keys(BY_TIMELINE_EVENT);
-
 /** Returns the event that an entry of a timeline is for places; null for one that they are not told of. */
 export function placeEventOf(event: string, data: Readonly<Record<string, unknown>>): PlaceEvent | null {
   // The first step fires with the trigger.

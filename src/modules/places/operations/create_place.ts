@@ -23,7 +23,10 @@ export const createPlace = defineAction({
   summary: 'Add a place where incidents are announced, beside the people who are paged: a chat room or a webhook.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ kind: Type.Enum([...PLACE_KINDS]), name: PlaceName, settings: Settings, routes: Routes }, STRICT),
+  input: Type.Object(
+    { kind: Type.Enum([...PLACE_KINDS]), name: PlaceName, settings: Settings, routes: Routes },
+    STRICT,
+  ),
   result: Type.Object({
     place: PlaceView,
     signingSecret: nullable(

@@ -18,7 +18,9 @@ export const listPlaceDeliveries = defineAction({
     {
       placeId: IdText,
       status: Type.Optional(Type.Enum([...DELIVERY_STATUSES])),
-      before: Type.Optional(Type.Integer({ minimum: 1, description: 'number of the last delivery of the page before' })),
+      before: Type.Optional(
+        Type.Integer({ minimum: 1, description: 'number of the last delivery of the page before' }),
+      ),
     },
     STRICT,
   ),

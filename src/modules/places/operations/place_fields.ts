@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto';
-
 import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
@@ -14,6 +12,7 @@ import {
   type PlaceSettings,
   placeDeclarationOf,
 } from '#modules/places/decide/place_kinds.ts';
+import { newWebhookSecret } from '#modules/places/settings.ts';
 import { PLACE_ROUTES_MAX, type PlaceRoute } from '#modules/places/decide/place_route.ts';
 
 const Value = Type.String({ maxLength: 2_000 });
@@ -31,7 +30,10 @@ export const Settings = Type.Object(
 );
 
 export const Routes = Type.Array(
-  Type.Object({ serviceId: nullable(IdText), teamId: nullable(IdText), atLeast: nullable(Type.Enum([...LEVELS])) }, STRICT),
+  Type.Object(
+    { serviceId: nullable(IdText), teamId: nullable(IdText), atLeast: nullable(Type.Enum([...LEVELS])) },
+    STRICT,
+  ),
   {
     minItems: 1,
     maxItems: PLACE_ROUTES_MAX,
@@ -66,7 +68,7 @@ export async function readSettings(
   }
   if (faults.length > 0) throw invalidInput(faults);
   const makesSecret = kind === 'webhook' && settings.signingSecret === undefined;
-  const madeSecret = makesSecret ? `whsec_${randomBytes(32).toString('base64')}` : null;
+  const madeSecret = makesSecret ? newWebhookSecret() : null;
   return { settings: madeSecret === null ? settings : { ...settings, signingSecret: madeSecret }, madeSecret };
 }
 

@@ -44,7 +44,7 @@ export const updatePlace = defineAction({
   example: {
     placeId: IDS.placeId,
     name: 'Operations at night',
-    settings: { address: 'https://example.com/hook' },
+    settings: { channel: 'C0123456789', token: 'xoxb-token', signingSecret: 'secret' },
     routes: [{ serviceId: null, teamId: IDS.teamId, atLeast: null }],
     isOn: true,
   },

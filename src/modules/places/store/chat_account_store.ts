@@ -87,7 +87,7 @@ export class ChatAccountStore {
     return (await this.#linked({ orgId, kind, account }).executeTakeFirst()) ?? null;
   }
 
-  /** The same, locked until the transaction ends: two presses are counted one after the other. */
+  /** Finds it and locks it until the transaction ends: two presses are counted one after the other. */
   async lock(identity: ChatIdentity): Promise<ChatAccountRow | null> {
     return (await this.#linked(identity).forUpdate().executeTakeFirst()) ?? null;
   }
@@ -125,9 +125,6 @@ export class ChatAccountStore {
   }
 
   #linked({ orgId, kind, account }: ChatIdentity) {
-    return this.#accounts()
-      .where('a.org_id', '=', orgId)
-      .where('a.kind', '=', kind)
-      .where('a.account', '=', account);
+    return this.#accounts().where('a.org_id', '=', orgId).where('a.kind', '=', kind).where('a.account', '=', account);
   }
 }

@@ -44,7 +44,9 @@ export class PlaceDeliveryStore {
       .values(
         deliveries.map((delivery) => ({
           ...toColumns(PlaceDeliveryEntity, { id: newId('delivery'), ...delivery, status: 'waiting' }),
-          ...{ due_at: now, expires_at: expiresAt, created_at: now },
+          due_at: now,
+          expires_at: expiresAt,
+          created_at: now,
         })),
       )
       .onConflict((conflict) => conflict.columns(['place_id', 'source']).doNothing())
@@ -147,7 +149,7 @@ export class PlaceDeliveryStore {
     return delivery;
   }
 
-  /** Has a delivery sent again, for as long as a new one. */
+  /** Sends a delivery again, for as long as a new one. */
   async redeliver(id: Id<'delivery'>, now: Temporal.Instant): Promise<void> {
     const expiresAt = now.add({ hours: DELIVERY_HOURS });
     await this.#session.db
@@ -223,7 +225,11 @@ export class PlaceDeliveryStore {
   async hasPlaces(): Promise<boolean> {
     const { exists } = await this.#session.db
       .selectNoFrom(({ exists: any, selectFrom }) =>
-        any(selectFrom('places').select(sql`1`.as('one')).where('is_on', '=', true)).as('exists'),
+        any(
+          selectFrom('places')
+            .select(sql`1`.as('one'))
+            .where('is_on', '=', true),
+        ).as('exists'),
       )
       .executeTakeFirstOrThrow();
     return Boolean(exists);

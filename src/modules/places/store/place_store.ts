@@ -65,8 +65,14 @@ export class PlaceStore {
   async insert(place: NewPlace, now: Temporal.Instant): Promise<PlaceRow> {
     const health = { failures: 0, failingSince: null, lastFailure: null, lastSuccessAt: null, heldUntil: null };
     const row = {
-      ...{ id: newId('place'), ...place, isOn: true, ...health, switchedOffAt: null, claimedUntil: null },
-      ...{ createdAt: now, updatedAt: now },
+      id: newId('place'),
+      ...place,
+      isOn: true,
+      ...health,
+      switchedOffAt: null,
+      claimedUntil: null,
+      createdAt: now,
+      updatedAt: now,
     };
     await this.#session.db.insertInto('places').values(toColumns(PlaceEntity, row)).execute();
     return row;

@@ -41,8 +41,7 @@ export function slackSender({ http, bases }: PlaceSenderContext): PlaceSender {
     async send({ content, settings, reference, nowMs }) {
       const message = { ...slackMessage(content), ...QUIET };
       const slack = { http, bases, settings, nowMs };
-      const post = async (target: object) =>
-        (await call(slack, 'chat.postMessage', { ...target, ...message })).outcome;
+      const post = async (target: object) => (await call(slack, 'chat.postMessage', { ...target, ...message })).outcome;
       if (reference === null || content.kind === 'test') {
         const posted = await post({ channel: settings.channel });
         return content.kind === 'incident' ? posted : withoutReference(posted);

@@ -8,7 +8,7 @@ export function slackText(text: string): string {
   return withoutLinks(text.toWellFormed()).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** The same within limits: an escaped text is never cut in the middle of an escape. */
+/** Escapes a text within a limit; it is never cut in the middle of an escape. */
 export function slackTextWithin(text: string, lengthMax: number): string {
   let escaped = '';
   for (const letter of withoutLinks(text.toWellFormed())) {

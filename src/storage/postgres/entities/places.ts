@@ -62,7 +62,7 @@ export const PlaceDeliveryEntity = defineEntity({
     incidentId: id<'incident'>().strictNullable(),
     noteId: id<'note'>().strictNullable(),
     event: text<PlaceEvent>(),
-    /** What it announces; unique for a place, so that nothing is announced twice. */
+    /** Event that it announces; unique for a place, so that nothing is announced twice. */
     source: p.text(),
     status: text<DeliveryStatus>(),
     tries: p.integer().default(0),
