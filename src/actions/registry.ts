@@ -2,6 +2,7 @@ import { CONFIGURATION_OPERATIONS } from '#modules/configuration/operations/oper
 import { RELEASE_OPERATIONS } from '#modules/releases/operations/operations.ts';
 import { PROVIDER_SIGN_IN, SIGN_IN_OPERATIONS } from '#modules/sign_in/operations/operations.ts';
 import { PROVISIONING_OPERATIONS } from '#modules/provisioning/operations/operations.ts';
+import { PLACE_OPERATIONS } from '#modules/places/operations/operations.ts';
 import { SHADOW_OPERATIONS } from '#modules/shadow/operations/operations.ts';
 import type { AnyAccountOperation, AnyAction, AnyConsoleOperation, AnyOperation } from '#actions/action_context.ts';
 import { addPasskey } from '#modules/accounts/operations/add_passkey.ts';
@@ -245,6 +246,7 @@ const WITHIN_ORGANIZATIONS = [
   ...ALERT_OPERATIONS,
   ...SHADOW_OPERATIONS,
   ...SIGN_IN_OPERATIONS,
+  ...PLACE_OPERATIONS,
   getBilling,
   getHome,
   setUpPaging,

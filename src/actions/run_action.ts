@@ -19,6 +19,7 @@ import type { Cipher } from '#auth/cipher.ts';
 import { type Channel, CHANNELS } from '#modules/contacts/decide/channel.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { Actor, RequestOrigin } from '#kernel/caller.ts';
+import { CHAT_PLACES } from '#modules/places/decide/place_kinds.ts';
 import type { Via } from '#modules/accounts/decide/via.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -42,8 +43,11 @@ export interface ActionRuntime extends UnitOfWorkRuntime {
   readonly installation: Installation;
 }
 
-/** Ways that may invoke the console's own operations: the console itself, the command line, and answers to messages. */
-const CONSOLE_VIAS: ReadonlySet<Via> = new Set(['console', 'cli', ...CHANNELS]);
+/**
+ * Ways that may invoke the console's own operations: the console itself, the command line, answers to messages, and
+ * buttons in chats.
+ */
+const CONSOLE_VIAS: ReadonlySet<Via> = new Set(['console', 'cli', ...CHANNELS, ...CHAT_PLACES]);
 
 /** Work that commits with a change, or is undone with it; `changes` are those that it has recorded. */
 export type BeforeCommit = (unit: UnitOfWork, changes: readonly Change[]) => Promise<void>;

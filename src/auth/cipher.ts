@@ -24,7 +24,8 @@ export function createCipher(
     | 'waiting-events'
     | 'second-factors'
     | 'event-attachments'
-    | 'openid-secrets' = 'ingest-keys',
+    | 'openid-secrets'
+    | 'places' = 'ingest-keys',
 ): Cipher {
   const key = Buffer.from(hkdfSync('sha256', appSecret, 'tocsin', purpose, 32));
   const seal = (bytes: Uint8Array): Buffer => {

@@ -38,6 +38,7 @@ export function installationOf(config: FoundationConfig, clock: Clock): Installa
     vapidPublicKey: deriveVapidKeys(appSecret).publicKey,
     openId: createOpenIdClient(clock, createProviderFetch(externalFetchOptionsOf(config))),
     findTextRecords: createTextRecordFinder(config.dnsServers),
+    allowsInternalAddresses: externalFetchOptionsOf(config).allowInternalAddresses,
     isPrivateHost: (hostname) => isInternalHostname(hostname, externalFetchOptionsOf(config)),
     ciphers: {
       calendarFeeds: createCipher(appSecret, 'calendar-feeds'),
@@ -45,6 +46,7 @@ export function installationOf(config: FoundationConfig, clock: Clock): Installa
       secondFactors: createCipher(appSecret, 'second-factors'),
       eventAttachments: createCipher(appSecret, 'event-attachments'),
       openIdSecrets: createCipher(appSecret, 'openid-secrets'),
+      places: createCipher(appSecret, 'places'),
     },
   };
 }

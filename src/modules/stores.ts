@@ -69,6 +69,9 @@ import { PeopleStore } from '#modules/accounts/store/people_store.ts';
 import { ProposalStore } from '#modules/agents/store/proposal_store.ts';
 import { PushSubscriptionStore } from '#modules/contacts/store/push_subscription_store.ts';
 import { PhoneNumberStore } from '#modules/contacts/store/phone_number_store.ts';
+import { ChatAccountStore } from '#modules/places/store/chat_account_store.ts';
+import { PlaceDeliveryStore } from '#modules/places/store/place_delivery_store.ts';
+import { PlaceStore } from '#modules/places/store/place_store.ts';
 import { PolicyStore } from '#modules/policies/store.ts';
 import { ProvisioningStore } from '#modules/provisioning/store/provisioning_store.ts';
 import { ScimGroupStore } from '#modules/provisioning/store/scim_group_store.ts';
@@ -151,6 +154,9 @@ export interface Stores {
   readonly ownCalendars: OwnCalendarStore;
   readonly holidayCalendars: HolidayCalendarStore;
   readonly onCall: OnCallReader;
+  readonly places: PlaceStore;
+  readonly placeDeliveries: PlaceDeliveryStore;
+  readonly chatAccounts: ChatAccountStore;
   readonly policies: PolicyStore;
   readonly alertRules: AlertRuleStore;
   readonly activeRules: ActiveRuleStore;
@@ -253,6 +259,9 @@ export function storesOf(session: Session): Stores {
     ownCalendars: new OwnCalendarStore(session),
     holidayCalendars,
     onCall: new OnCallReader(schedules, people, holidayCalendars),
+    places: new PlaceStore(session),
+    placeDeliveries: new PlaceDeliveryStore(session),
+    chatAccounts: new ChatAccountStore(session),
     policies: new PolicyStore(session),
     alertRules: new AlertRuleStore(session),
     activeRules: new ActiveRuleStore(session),

@@ -84,6 +84,7 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
   const expiresAt = now.add({ hours: 24 });
   const made = await w.context.db.transaction(async (session) => {
     const stores = storesOf(session);
+    const { places, placeDeliveries, chatAccounts } = stores;
     const { incidentNotes, proposals, monitors, alertSources, maintenance, notifications } = stores;
     const proposed = { kind: 'question', agentId: 'agent', agentName: 'Agent', action: null, input: null } as const;
     const asked = { orgId, incidentId, ...proposed, sentence: 'Shall I go on?', evidence: [], expiresAt };
@@ -101,6 +102,16 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
       requestKey: 'fixture',
     };
     const note = { incidentId, userId, agentName: null, body: 'Looking at it.', requestKey: 'fixture' };
+    const routes = [{ serviceId: null, teamId: null, atLeast: null }];
+    const settings = { kind: 'slack', shown: {}, sealed: Buffer.from('sealed'), routes } as const;
+    const place = await places.insert({ orgId, name: 'Fixture', ...settings }, now);
+    const delivery = { orgId, placeId: place.id, incidentId, noteId: null, event: 'triggered', source: '1' } as const;
+    await placeDeliveries.insert([delivery], now);
+    const codeHash = randomBytes(32);
+    const code = { orgId, userId, kind: 'slack', codeHash, codeExpiresAt: expiresAt } as const;
+    await chatAccounts.insertCode(code, now);
+    const typed = await chatAccounts.lockCode({ orgId, kind: 'slack', codeHash }, now);
+    await chatAccounts.link(typed!, 'T1 U1', 'anna', now);
     const [sent] = await notifications.insert(
       [{ ...test, address: 'a@example.com', status: 'failed', reason: null }],
       now,
@@ -111,6 +122,9 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
       proposalId: (await proposals.insert(asked, now)).id,
       monitorId: idOfMonitor(await monitors.lockOrCreate(name, { byKey: true, schedule: null }, now)),
       maintenanceId: (await maintenance.insert({ orgId, name: 'Move', ...what, ...when }, now)).id,
+      placeId: place.id,
+      deliveryId: (await placeDeliveries.list(place.id, { before: null, status: null, limit: 1 }))[0]!.id,
+      chatAccountId: typed!.id,
       alertSourceId: (await alertSources.findOrCreate({ orgId, serviceId }, { protocol: 'events', name: '' }, now)).id,
       calendarId: (await stores.holidayCalendars.insert({ orgId, name: 'Holidays', ...days }, now)).id,
       provisionedGroupId: await insertProvisionedGroup(stores, orgId, now),

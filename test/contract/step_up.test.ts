@@ -41,6 +41,7 @@ const WITHOUT = [
   'revoke_provisioning_token',
   'sign_out',
   'undo_shift_swap',
+  'unlink_chat_account',
 ];
 
 test('keys, roles and deletion ask people for their second factor again, whichever operation it is', () => {

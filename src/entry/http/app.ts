@@ -24,6 +24,7 @@ import { mountMetrics } from '#entry/http/metrics.ts';
 import { mountOAuth } from '#entry/http/oauth.ts';
 import { mountOpenApi } from '#entry/http/openapi.ts';
 import { refusalOf, sendProblem } from '#entry/http/problem.ts';
+import { mountPlaces } from '#entry/http/places/places.ts';
 import { mountProposalAnswers } from '#entry/http/answers/proposal_answers.ts';
 import { RefusedAnswers } from '#entry/http/answers/refused_answers.ts';
 import { mountResponder } from '#entry/http/responder.ts';
@@ -129,6 +130,7 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   await mountCallbacks(app, answerContext);
   await mountAnswers(app, answerContext);
   await mountProposalAnswers(app, answerContext);
+  await mountPlaces(app, context);
   mountCalendar(app, context);
   const findData = await mountConsole(app, httpContext, budget);
   await mountIngest(app, context, ingestCounters, { disk, limits });

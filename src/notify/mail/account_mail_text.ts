@@ -67,3 +67,18 @@ export function deactivationMail({
     { kind: 'links', links: [{ label: 'Open the schedules', url: `${baseUrl}/oncall` }] },
   ]);
 }
+
+/** Says that a place was switched off. */
+export function placeOffMail(place: {
+  readonly name: string;
+  readonly kind: string;
+  readonly lastFailure: string | null;
+  readonly link: string;
+}): MailText {
+  const heading = withoutLinks(`The place ${place.name} (${place.kind}) was switched off after a day of failures`);
+  return render(heading, [
+    { kind: 'heading', text: `${heading}.` },
+    ...(place.lastFailure === null ? [] : [{ kind: 'paragraph', text: place.lastFailure } as const]),
+    { kind: 'links', links: [{ label: 'Look at the places', url: place.link }] },
+  ]);
+}

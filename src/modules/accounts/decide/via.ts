@@ -8,6 +8,10 @@ const WAYS = {
   console: { by: 'the console', title: 'console' },
   cli: { by: 'the command line', title: 'command line' },
   scim: { by: 'the identity provider (SCIM)', title: 'SCIM' },
+  slack: { by: 'Slack', title: 'Slack' },
+  mattermost: { by: 'Mattermost', title: 'Mattermost' },
+  discord: { by: 'Discord', title: 'Discord' },
+  telegram: { by: 'Telegram', title: 'Telegram' },
 } as const;
 
 const RULE = { by: 'a rule', title: 'rule' };

@@ -8,6 +8,7 @@ import { sendDeactivationNotice } from '#storage/queue/jobs/send_deactivation_no
 import { sendExceptionNotice } from '#storage/queue/jobs/send_exception_notice.ts';
 import { sendInvitation } from '#storage/queue/jobs/send_invitation.ts';
 import { sendPasswordReset } from '#storage/queue/jobs/send_password_reset.ts';
+import { sendPlaceOff } from '#storage/queue/jobs/send_place_off.ts';
 import { storePoints } from '#storage/queue/jobs/store_points.ts';
 import type { JobContract } from '#kernel/job.ts';
 
@@ -24,6 +25,7 @@ export const JOBS: readonly JobContract[] = [
   sendInvitation,
   sendDeactivationNotice,
   sendExceptionNotice,
+  sendPlaceOff,
 ];
 
 const BY_NAME = new Map(JOBS.map((job) => [job.name, job]));
