@@ -60,8 +60,8 @@ async function readAssignees(assignedTo: string, { caller, stores }: ActionConte
       return [userId, ...places.map(({ teamId }) => teamId)];
     }
     default: {
-      const known = await findAssignees(stores, caller.orgId, [assignedTo]);
-      if (!known.has(assignedTo)) throw notFound('assignedTo', 'person or team');
+      const assignees = await findAssignees(stores, caller.orgId, [assignedTo]);
+      if (!assignees.has(assignedTo)) throw notFound('assignedTo', 'person or team');
       return [assignedTo];
     }
   }

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { issueProvisioningToken } from '#auth/provisioning_token.ts';
 import { requireOwner } from '#modules/provisioning/require_owner.ts';
 
@@ -14,7 +14,7 @@ export const createProvisioningToken = defineAction({
     'Create the token with which the identity provider of the organization brings people in. It is shown this once. The token before it ends at once.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: Type.Object({ token: Type.String({ description: 'the secret, shown this once' }) }),
   example: {},
   async handle(_input, context) {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { PROVISIONED_ROLES } from '#modules/provisioning/decide/provisioned_role.ts';
@@ -23,7 +23,7 @@ export const getProvisioning = defineAction({
     'Get how the identity provider of the organization brings people in: its address, its token, its groups and what they are mapped to.',
   permission: 'organization:manage',
   effect: 'read',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: Type.Object({
     baseUrl: Type.String({ description: 'address to give to the identity provider' }),
     token: nullable(

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { STRICT, IdText, nullable } from '#actions/fields.ts';
 import { notFound } from '#kernel/errors.ts';
 import { PROVISIONED_ROLES } from '#modules/provisioning/decide/provisioned_role.ts';
 import { applyMapping } from '#modules/provisioning/group_effects.ts';
@@ -23,7 +23,7 @@ export const mapProvisionedGroup = defineAction({
       teamId: nullable(IdText),
       role: nullable(Type.Enum([...PROVISIONED_ROLES])),
     },
-    CLOSED,
+    STRICT,
   ),
   result: ProvisionedGroupView,
   example: { groupId: IDS.provisionedGroupId, teamId: IDS.teamId, role: 'responder' },

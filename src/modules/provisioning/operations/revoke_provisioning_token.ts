@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { requireOwner } from '#modules/provisioning/require_owner.ts';
 
@@ -11,7 +11,7 @@ export const revokeProvisioningToken = defineAction({
   summary: 'Revoke the token of the identity provider. Its next request is refused. Members, teams and roles stay.',
   permission: 'organization:manage',
   effect: 'delete',
-  input: Type.Object({}, CLOSED),
+  input: Type.Object({}, STRICT),
   result: Type.Object({ deleted: Type.Literal(true) }),
   refusals: ['not_found'],
   example: {},

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { STRICT } from '#actions/fields.ts';
 import { PROVISIONED_ROLES } from '#modules/provisioning/decide/provisioned_role.ts';
 import { requireOwner } from '#modules/provisioning/require_owner.ts';
 
@@ -14,7 +14,7 @@ export const setProvisionedRole = defineAction({
   summary: 'Set the role of people whom the identity provider brings in and whom no mapped group gives another.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ role: RoleField }, CLOSED),
+  input: Type.Object({ role: RoleField }, STRICT),
   result: Type.Object({ role: RoleField }),
   example: { role: 'responder' },
   async handle({ role }, context) {

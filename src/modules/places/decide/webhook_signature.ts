@@ -1,12 +1,6 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 
 const PREFIX = 'whsec_';
-const SECRET_BYTES = 32;
-
-/** Makes a signing secret in the form of Standard Webhooks: `whsec_` and base64. */
-export function newSigningSecret(): string {
-  return PREFIX + randomBytes(SECRET_BYTES).toString('base64');
-}
 
 /** A message to sign. */
 export interface SignedMessage {
