@@ -25,6 +25,7 @@ export const Settings = Type.Object(
     token: Type.Optional(Value),
     signingSecret: Type.Optional(Value),
     channel: Type.Optional(Value),
+    publicKey: Type.Optional(Value),
   },
   { ...STRICT, description: 'what this kind of place asks for; secrets are stored encrypted and never shown' },
 );
