@@ -50,13 +50,13 @@ async function announce(
   });
   const places = await stores.places.listOn([...new Set(announced.map(({ entry }) => entry.orgId))]);
   if (places.length === 0) return 0;
-  const known = await stores.placeDeliveries.listAnnounced(
+  const earlier = await stores.placeDeliveries.listAnnounced(
     places.map(({ id }) => id),
     [...new Set(announced.map(({ entry }) => entry.incidentId))],
   );
   const deliveries = announced.flatMap(({ entry, event }): NewDelivery[] =>
     places
-      .filter((place) => isFor(place, entry, known, now))
+      .filter((place) => isFor(place, entry, earlier, now))
       .map(({ id: placeId, orgId }) => {
         return { orgId, placeId, incidentId: entry.incidentId, noteId: null, event, source: `timeline ${entry.id}` };
       }),
@@ -65,9 +65,9 @@ async function announce(
 }
 
 /** Whether a place is told of an entry: a route takes the incident, or it was told of the incident before. */
-function isFor(place: PlaceRow, entry: AnnouncedEntry, known: ReadonlySet<string>, now: Temporal.Instant): boolean {
+function isFor(place: PlaceRow, entry: AnnouncedEntry, earlier: ReadonlySet<string>, now: Temporal.Instant): boolean {
   if (place.orgId !== entry.orgId || place.createdAt.epochMilliseconds > entry.at.epochMilliseconds) return false;
-  if (known.has(`${place.id} ${entry.incidentId}`)) return true;
+  if (earlier.has(`${place.id} ${entry.incidentId}`)) return true;
   const isSuppressed = entry.quietUntil !== null && entry.quietUntil.epochMilliseconds > now.epochMilliseconds;
   return !isSuppressed && takesIncident(place.routes, entry);
 }
@@ -79,12 +79,12 @@ export async function announceNote(
   noteId: Id<'note'>,
 ): Promise<void> {
   const places = await stores.places.listOn([orgId]);
-  const known = await stores.placeDeliveries.listAnnounced(
+  const earlier = await stores.placeDeliveries.listAnnounced(
     places.map(({ id }) => id),
     [incidentId],
   );
   const deliveries = places
-    .filter(({ id }) => known.has(`${id} ${incidentId}`))
+    .filter(({ id }) => earlier.has(`${id} ${incidentId}`))
     .map(({ id: placeId }) => {
       return { orgId, placeId, incidentId, noteId, event: 'note' as const, source: `note ${noteId}` };
     });

@@ -10,7 +10,7 @@ export function parsePressData(
   text: string,
 ): { readonly press: Press; readonly incidentId: string; readonly stepIndex: number | null } | null {
   const [name, incidentId = '', step] = text.split(' ');
-  const press = PRESSES.find((known) => known === name);
+  const press = PRESSES.find((candidate) => candidate === name);
   if (press === undefined || incidentId === '') return null;
   return { press, incidentId, stepIndex: step !== undefined && /^\d{1,9}$/.test(step) ? Number(step) : null };
 }

@@ -30,16 +30,16 @@ export function PlaceForm({ place, onClose }: { readonly place: Place | null; re
   const [settings, setSettings] = useState<Settings>({});
   const [routes, setRoutes] = useState<Place['routes']>(place?.routes ?? [ALL]);
   const { fields, title } = placeDeclarationOf(kind);
-  const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value.trim() !== ''));
+  const filled = Object.fromEntries(Object.entries(settings).filter(([, value]) => value.trim() !== ''));
   const saving = useMutation({
     mutationFn: () =>
       place === null
-        ? invoke(org.orgId, 'create_place', { kind, name: name.trim(), settings: given, routes })
+        ? invoke(org.orgId, 'create_place', { kind, name: name.trim(), settings: filled, routes })
         : invoke(org.orgId, 'update_place', {
             placeId: place.placeId,
             name: name.trim(),
             routes,
-            ...(Object.keys(given).length > 0 && { settings: given }),
+            ...(Object.keys(filled).length > 0 && { settings: filled }),
           }),
     async onSuccess({ signingSecret }) {
       await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
@@ -64,7 +64,7 @@ export function PlaceForm({ place, onClose }: { readonly place: Place | null; re
               options={PLACE_KINDS.map((value) => ({ value, label: placeDeclarationOf(value).title }))}
               value={kind}
               onChange={(chosen) => {
-                setKind(PLACE_KINDS.find((known) => known === chosen) ?? kind);
+                setKind(PLACE_KINDS.find((candidate) => candidate === chosen) ?? kind);
                 setSettings({});
               }}
             />
