@@ -9,7 +9,7 @@ import { answersUrlOf, PLACE_KINDS, placeDeclarationOf } from '#modules/places/d
 import type { PlaceDeliveryRow } from '#modules/places/store/place_delivery_store.ts';
 import type { PlaceRow } from '#modules/places/store/place_store.ts';
 
-export const PlaceRouteView = Type.Object({
+const PlaceRouteView = Type.Object({
   serviceId: nullable(Type.String({ description: 'only of this service; null: of any' })),
   teamId: nullable(Type.String({ description: 'only of this team; null: of any' })),
   atLeast: nullable(Type.Enum([...LEVELS], { description: 'only of this severity or worse; null: of any' })),

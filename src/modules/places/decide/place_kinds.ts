@@ -20,9 +20,7 @@ interface PlaceDeclaration {
   readonly fields: Readonly<Partial<Record<PlaceFieldName, PlaceField>>>;
 }
 
-export const PLACE_FIELD_NAMES = ['address', 'channel', 'token', 'signingSecret', 'publicKey'] as const;
-
-export type PlaceFieldName = (typeof PLACE_FIELD_NAMES)[number];
+export type PlaceFieldName = 'address' | 'channel' | 'token' | 'signingSecret' | 'publicKey';
 
 /** Settings of a place, by field. */
 export type PlaceSettings = Readonly<Partial<Record<PlaceFieldName, string>>>;
@@ -34,7 +32,7 @@ const field = (label: string, help: string, more: Partial<PlaceField> = {}): Pla
 const secret = (label: string, help: string): PlaceField => field(label, help, { isSecret: true });
 
 /** Kinds of places, in the order in which they are shown. */
-export const PLACE_DECLARATIONS = {
+const PLACE_DECLARATIONS = {
   slack: {
     title: 'Slack',
     sendsNewest: true,

@@ -43,7 +43,7 @@ export const Routes = Type.Array(
 );
 
 /** Settings as they are stored, and the signing secret when it was made here. */
-export interface ReadSettings {
+interface ReadSettings {
   readonly settings: PlaceSettings;
   readonly madeSecret: string | null;
 }

@@ -15,7 +15,7 @@ const TEXT_LENGTH_MAX = 2_500;
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
 /** Escapes a text for Telegram's HTML, within a length. */
-export function telegramText(text: string, lengthMax: number): string {
+function telegramText(text: string, lengthMax: number): string {
   return escapedWithin(text, lengthMax, (letter) => ESCAPES[letter] ?? letter);
 }
 
