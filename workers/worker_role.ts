@@ -9,6 +9,7 @@ import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
 import { countExceptions } from '#modules/exceptions/count_exceptions.ts';
 import { learnSpikeBaseline } from '#modules/exceptions/learn_spike_baseline.ts';
+import { reopenSnoozed } from '#modules/exceptions/reopen_snoozed.ts';
 import { retrySetAside } from '#modules/exceptions/retry_set_aside.ts';
 import { endSilentAlerts } from '#modules/alerts/end_silent_alerts.ts';
 import { applyGroupRates } from '#modules/rules/apply_group_rates.ts';
@@ -47,6 +48,8 @@ import { renewCapabilities } from '#workers/renew_capabilities.ts';
 import { watchMonitors } from '#workers/watch_monitors.ts';
 import { type Role, runRole, type StartedRole } from '#workers/run_role.ts';
 import { rollUpPoints } from '#workers/roll_up_points.ts';
+import { onSendDeactivationNotice } from '#workers/send_deactivation_notice.ts';
+import { onSendExceptionNotice } from '#workers/send_exception_notice.ts';
 import { onSendInvitation } from '#workers/send_invitation.ts';
 import { onSendPlaceOff } from '#workers/send_place_off.ts';
 import { openPlaceWork } from '#workers/tell_places.ts';
@@ -188,6 +191,8 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       onRecordFailedSignIn(runtime),
       onSendPasswordReset(runtime),
       onSendInvitation(runtime),
+      onSendDeactivationNotice(runtime),
+      onSendExceptionNotice(runtime),
       onSendPlaceOff(runtime),
     ],
     shared: Object.values(evaluation).flat(),
@@ -198,6 +203,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       { name: 'end_shadow_incidents', everySeconds: 10, run: () => endShadowIncidents(runtime) },
       { name: 'apply_group_rates', everySeconds: 10, run: () => applyGroupRates(runtime) },
       { name: 'count_exceptions', everySeconds: 2, run: () => countExceptions(runtime) },
+      { name: 'reopen_snoozed', everySeconds: 10, run: () => reopenSnoozed(runtime) },
       { name: 'learn_spikes', everySeconds: 60, run: () => learnSpikeBaseline(runtime) },
       { name: 'enforce_retention', everySeconds: 600, run: () => enforceRetention(runtime) },
       { name: 'roll_up_points', everySeconds: 60, run: () => rollUpPoints(runtime) },

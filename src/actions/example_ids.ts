@@ -3,6 +3,7 @@ export const EXAMPLE_IDS = {
   serviceId: 'service_01k9z8e4rnf7ktv2x5m6w0abqd',
   dashboardId: 'dashboard_01k9z8f1c2e3taz9v4n7h8s5rm',
   groupId: 'group_01kdwm3y8pfqa9b6t2x0c4v7zs',
+  activityId: 'activity_01kdwm4c2d3e4f5g6h7j8k9m0n',
   otherGroupId: 'group_01kdwm3y9qgrb0c7v3y1d5w8at',
   teamId: 'team_01k9z8g5m6f0rbn3w8d2y7k4qe',
   memberId: 'member_01k9z8gq7he1stp5x0a4v9c6nd',
@@ -27,5 +28,6 @@ export const EXAMPLE_IDS = {
   chatAccountId: 'chataccount_01kdwm4a1b2c3d4e5f6g7h8j9r',
   maintenanceId: 'maintenance_01kdwm4a1b2c3d4e5f6g7h8j9m',
   calendarId: 'calendar_01k9z8g5m6f0rbn3w8d2y7k4qf',
+  provisionedGroupId: 'scimgroup_01kdwm4a1b2c3d4e5f6g7h8j9q',
   periodId: 'period_01k9z8e9s0t1v2w3x4y5z6a7bc',
 } as const;

@@ -144,7 +144,7 @@ async function read(
 ): Promise<unknown> {
   const targets = new Set<string>();
   const context: ActionContext = {
-    ...readContextOf(runtime, runtime.db.session(), caller, runtime.clock.now()),
+    ...readContextOf(runtime, runtime.db.session(), { caller, origin }, runtime.clock.now()),
     recordCredentialRead: (target) => void targets.add(target),
   };
   const prepared: unknown = await action.prepare?.(input, context);
@@ -160,13 +160,13 @@ async function change(
   input: unknown,
   { origin, beforeCommit }: { readonly origin: RequestOrigin; readonly beforeCommit: BeforeCommit | undefined },
 ): Promise<unknown> {
-  const before = () => readContextOf(runtime, runtime.db.session(), caller, runtime.clock.now());
+  const before = () => readContextOf(runtime, runtime.db.session(), { caller, origin }, runtime.clock.now());
   const prepared: unknown = await action.prepare?.(input, before());
   return await inUnitOfWork(runtime, async (unit, session) => {
     if (caller.via === 'mcp') await admitAgentWrite(unit, caller, action, runtime.installation.limits);
     const changes: (Change & { readonly action: string; readonly actor: Actor })[] = [];
     const contextOf = (name: string, actor: Actor): ActionContext => ({
-      ...readContextOf(runtime, session, caller, unit.now),
+      ...readContextOf(runtime, session, { caller, origin }, unit.now),
       ...unit,
       record: (made) => {
         if (!isDeepStrictEqual(made.before, made.after)) changes.push({ ...made, action: name, actor });
@@ -206,11 +206,17 @@ function checkCall(name: string, input: unknown): CheckedCall {
   return { effect: action.effect, permission: action.permission };
 }
 
-function readContextOf(runtime: ActionRuntime, session: Session, caller: Caller, now: Temporal.Instant): ActionContext {
+function readContextOf(
+  runtime: ActionRuntime,
+  session: Session,
+  { caller, origin }: { readonly caller: Caller; readonly origin: RequestOrigin },
+  now: Temporal.Instant,
+): ActionContext {
   const { metrics, exceptions, releases, sourceMaps, cipher, configuredChannels, baseUrl, installation, limitLog } =
     runtime;
   return {
     caller,
+    address: origin.address,
     now,
     stores: storesOf(session),
     metrics,

@@ -24,6 +24,7 @@ export function createCipher(
     | 'waiting-events'
     | 'second-factors'
     | 'event-attachments'
+    | 'openid-secrets'
     | 'places' = 'ingest-keys',
 ): Cipher {
   const key = Buffer.from(hkdfSync('sha256', appSecret, 'tocsin', purpose, 32));

@@ -158,6 +158,50 @@ export function createExternalPost(options: ExternalFetchOptions): ExternalPost 
   };
 }
 
+/** Exchanges messages with a sign-in provider, which an organization names; as `ExternalFetch` does. */
+export type ProviderFetch = (
+  url: string,
+  options: {
+    readonly method?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: unknown;
+    readonly signal?: AbortSignal | undefined;
+  },
+) => Promise<Response>;
+
+/** Bytes of the largest answer of a provider: the keys of big ones take some tens of kilobytes. */
+const PROVIDER_BYTES_MAX = 256 * 1024;
+
+export function createProviderFetch(options: ExternalFetchOptions): ProviderFetch {
+  const lookupPublic = createLookup(options);
+  return async (address, { method = 'GET', headers = {}, body, signal }) => {
+    const url = new URL(address);
+    if (url.protocol !== 'https:') throw new Error('only https addresses are allowed');
+    requirePublic(url, options.allowInternalAddresses);
+    const deadline = AbortSignal.timeout(DEADLINE_MS);
+    const form = body instanceof URLSearchParams ? body.toString() : null;
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const sent = {
+      agent: false,
+      method,
+      headers: form === null ? headers : { ...headers, 'content-length': String(Buffer.byteLength(form)) },
+      lookup: lookupPublic,
+      signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+    };
+    request(url, sent, resolve)
+      .on('error', reject)
+      .end(form ?? undefined);
+    const answer = await promise;
+    const status = answer.statusCode ?? 500;
+    const type = answer.headers['content-type'];
+    const content = await readBounded(answer, PROVIDER_BYTES_MAX);
+    return new Response(status === 204 || status === 304 ? null : new Uint8Array(content), {
+      status: status < 200 ? 502 : status,
+      ...(type !== undefined && { headers: { 'content-type': type } }),
+    });
+  };
+}
+
 export function createExternalExchange(options: ExternalFetchOptions): ExternalExchange {
   const lookupPublic = createLookup(options);
   const agent = new Agent({ keepAlive: true, lookup: lookupPublic });

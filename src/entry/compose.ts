@@ -70,7 +70,7 @@ export async function compose(config: RunningConfig, options: FoundationOptions)
     configuredChannels: new Set(senders.keys()),
     clock,
     baseUrl: config.baseUrl,
-    installation: installationOf(config),
+    installation: installationOf(config, clock),
     onOutbox: () => outbox.wake(),
     limitLog: foundation.limitLog,
   };

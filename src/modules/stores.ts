@@ -33,6 +33,9 @@ import { IncidentLeaseStore } from '#modules/agents/store/incident_lease_store.t
 import { IncidentNoteStore } from '#modules/incidents/store/incident_note_store.ts';
 import { IncidentPagingStore } from '#modules/incidents/store/incident_paging_store.ts';
 import { IncidentSearch } from '#modules/incidents/store/incident_search.ts';
+import { GroupActivityStore } from '#modules/exceptions/store/group_activity_store.ts';
+import { GroupAssignmentStore } from '#modules/exceptions/store/group_assignment_store.ts';
+import { GroupSnoozeStore } from '#modules/exceptions/store/group_snooze_store.ts';
 import { GroupKeyStore } from '#modules/exceptions/store/group_key_store.ts';
 import { GroupReleaseStore } from '#modules/exceptions/store/group_release_store.ts';
 import { GroupRateStore } from '#modules/exceptions/store/group_rate_store.ts';
@@ -58,6 +61,7 @@ import { ObjectNameReader } from '#modules/agents/store/object_name_reader.ts';
 import { HolidayCalendarStore } from '#modules/schedules/store/holiday_calendar_store.ts';
 import { OnCallReader } from '#modules/schedules/store/on_call_reader.ts';
 import { OwnCalendarStore } from '#modules/schedules/store/own_calendar_store.ts';
+import { OpenIdStore } from '#modules/sign_in/store.ts';
 import { PagerSignsReader } from '#modules/notifications/store/pager_heartbeat_reader.ts';
 import { OutboxStore } from '#storage/postgres/outbox_store.ts';
 import { PasswordResetStore } from '#modules/accounts/store/password_reset_store.ts';
@@ -69,6 +73,8 @@ import { ChatAccountStore } from '#modules/places/store/chat_account_store.ts';
 import { PlaceDeliveryStore } from '#modules/places/store/place_delivery_store.ts';
 import { PlaceStore } from '#modules/places/store/place_store.ts';
 import { PolicyStore } from '#modules/policies/store.ts';
+import { ProvisioningStore } from '#modules/provisioning/store/provisioning_store.ts';
+import { ScimGroupStore } from '#modules/provisioning/store/scim_group_store.ts';
 import { ReleaseStore } from '#modules/releases/store/release_store.ts';
 import { ReplyNumberStore } from '#modules/notifications/store/reply_number_store.ts';
 import { ReadinessReader } from '#modules/contacts/store/readiness_reader.ts';
@@ -98,10 +104,13 @@ export interface Stores {
   readonly sessions: SessionStore;
   readonly secondFactors: SecondFactorStore;
   readonly signInLimits: SignInLimitStore;
+  readonly openId: OpenIdStore;
   readonly invitations: InvitationStore;
   readonly passwordResets: PasswordResetStore;
   readonly addressProofs: AddressProofStore;
   readonly apiKeys: ApiKeyStore;
+  readonly provisioning: ProvisioningStore;
+  readonly scimGroups: ScimGroupStore;
   readonly connections: ConnectionStore;
   readonly oauthRecords: OAuthRecordStore;
   readonly services: ServiceStore;
@@ -135,6 +144,9 @@ export interface Stores {
   readonly groupMerges: GroupMergeStore;
   readonly groupReleases: GroupReleaseStore;
   readonly groupRates: GroupRateStore;
+  readonly groupAssignments: GroupAssignmentStore;
+  readonly groupActivity: GroupActivityStore;
+  readonly groupSnoozes: GroupSnoozeStore;
   readonly messageTemplates: MessageTemplateStore;
   readonly teams: TeamStore;
   readonly schedules: ScheduleStore;
@@ -197,10 +209,13 @@ export function storesOf(session: Session): Stores {
     sessions: new SessionStore(session),
     secondFactors: new SecondFactorStore(session),
     signInLimits: new SignInLimitStore(session),
+    openId: new OpenIdStore(session),
     invitations: new InvitationStore(session),
     passwordResets: new PasswordResetStore(session),
     addressProofs: new AddressProofStore(session),
     apiKeys: new ApiKeyStore(session),
+    provisioning: new ProvisioningStore(session),
+    scimGroups: new ScimGroupStore(session),
     connections: new ConnectionStore(session),
     oauthRecords: new OAuthRecordStore(session),
     services: new ServiceStore(session),
@@ -234,6 +249,9 @@ export function storesOf(session: Session): Stores {
     groupMerges: new GroupMergeStore(session),
     groupReleases: new GroupReleaseStore(session),
     groupRates: new GroupRateStore(session),
+    groupAssignments: new GroupAssignmentStore(session),
+    groupActivity: new GroupActivityStore(session),
+    groupSnoozes: new GroupSnoozeStore(session),
     messageTemplates: new MessageTemplateStore(session),
     teams: new TeamStore(session),
     schedules,

@@ -30,6 +30,7 @@ import { RefusedAnswers } from '#entry/http/answers/refused_answers.ts';
 import { mountResponder } from '#entry/http/responder.ts';
 import { mountConfiguration } from '#entry/http/configuration.ts';
 import { mountRest } from '#entry/http/rest.ts';
+import { mountScim } from '#entry/http/scim.ts';
 import { mountSentryApi } from '#entry/http/ingest/sentry_api.ts';
 import { senderOf } from '#entry/http/connections/sender.ts';
 import { traceRequests } from '#entry/http/trace_requests.ts';
@@ -118,6 +119,7 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   mountDocs(app);
   await mountRest(app, context.actions, budget, limits);
   await mountConfiguration(app, context.actions, budget, limits);
+  await mountScim(app, context, limits);
   const { baseUrl } = context.config;
   await mountSentryApi(app, { runtime: context.actions, budget, limits, log: context.log, baseUrl });
   await mountMcp(app, context, budget, limits);

@@ -44,19 +44,19 @@ async function announce(
   now: Temporal.Instant,
 ): Promise<number> {
   const oldest = now.subtract({ hours: DELIVERY_HOURS }).epochMilliseconds;
-  const announced = entries.flatMap((entry) => {
+  const entered = entries.flatMap((entry) => {
     const event = placeEventOf(entry.event, entry.data);
     return event === null || entry.isShadow || entry.at.epochMilliseconds < oldest ? [] : [{ entry, event }];
   });
-  const places = await stores.places.listOn([...new Set(announced.map(({ entry }) => entry.orgId))]);
+  const places = await stores.places.listOn([...new Set(entered.map(({ entry }) => entry.orgId))]);
   if (places.length === 0) return 0;
-  const earlier = await stores.placeDeliveries.listAnnounced(
+  const announced = await stores.placeDeliveries.listAnnounced(
     places.map(({ id }) => id),
-    [...new Set(announced.map(({ entry }) => entry.incidentId))],
+    [...new Set(entered.map(({ entry }) => entry.incidentId))],
   );
-  const deliveries = announced.flatMap(({ entry, event }): NewDelivery[] =>
+  const deliveries = entered.flatMap(({ entry, event }): NewDelivery[] =>
     places
-      .filter((place) => isFor(place, entry, earlier, now))
+      .filter((place) => isFor(place, entry, announced, now))
       .map(({ id: placeId, orgId }) => {
         return { orgId, placeId, incidentId: entry.incidentId, noteId: null, event, source: `timeline ${entry.id}` };
       }),
@@ -65,9 +65,9 @@ async function announce(
 }
 
 /** Whether a place is told of an entry: a route takes the incident, or it was told of the incident before. */
-function isFor(place: PlaceRow, entry: AnnouncedEntry, earlier: ReadonlySet<string>, now: Temporal.Instant): boolean {
+function isFor(place: PlaceRow, entry: AnnouncedEntry, announced: ReadonlySet<string>, now: Temporal.Instant): boolean {
   if (place.orgId !== entry.orgId || place.createdAt.epochMilliseconds > entry.at.epochMilliseconds) return false;
-  if (earlier.has(`${place.id} ${entry.incidentId}`)) return true;
+  if (announced.has(`${place.id} ${entry.incidentId}`)) return true;
   const isSuppressed = entry.quietUntil !== null && entry.quietUntil.epochMilliseconds > now.epochMilliseconds;
   return !isSuppressed && takesIncident(place.routes, entry);
 }
@@ -79,12 +79,12 @@ export async function announceNote(
   noteId: Id<'note'>,
 ): Promise<void> {
   const places = await stores.places.listOn([orgId]);
-  const earlier = await stores.placeDeliveries.listAnnounced(
+  const announced = await stores.placeDeliveries.listAnnounced(
     places.map(({ id }) => id),
     [incidentId],
   );
   const deliveries = places
-    .filter(({ id }) => earlier.has(`${id} ${incidentId}`))
+    .filter(({ id }) => announced.has(`${id} ${incidentId}`))
     .map(({ id: placeId }) => {
       return { orgId, placeId, incidentId, noteId, event: 'note' as const, source: `note ${noteId}` };
     });

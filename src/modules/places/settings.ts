@@ -1,13 +1,6 @@
-import { randomBytes } from 'node:crypto';
-
 import type { Cipher } from '#auth/cipher.ts';
 import { type PlaceKind, type PlaceSettings, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
 import { keysOf } from '#kernel/keys_of.ts';
-
-/** A new signing secret as Standard Webhooks spell it. */
-export function newWebhookSecret(): string {
-  return `whsec_${randomBytes(32).toString('base64')}`;
-}
 
 export function sealSettings(cipher: Cipher, settings: PlaceSettings): Buffer {
   return cipher.encrypt(JSON.stringify(settings));

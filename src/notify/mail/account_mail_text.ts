@@ -46,6 +46,28 @@ export function passwordResetMail({
   ]);
 }
 
+/** Says which schedules name somebody whom the identity provider has deactivated, and what becomes of the shifts. */
+export function deactivationMail({
+  name,
+  schedules,
+  baseUrl,
+}: {
+  readonly name: string;
+  readonly schedules: readonly string[];
+  readonly baseUrl: string;
+}): MailText {
+  const heading = withoutLinks(`${name} was deactivated, and schedules still name them`);
+  return render(heading, [
+    { kind: 'heading', text: `${heading}.` },
+    {
+      kind: 'paragraph',
+      text: 'The identity provider of your organization has deactivated this person. They are no longer paged. Nothing was changed in the schedules:',
+    },
+    ...schedules.map((text) => ({ kind: 'paragraph' as const, text: withoutLinks(text) })),
+    { kind: 'links', links: [{ label: 'Open the schedules', url: `${baseUrl}/oncall` }] },
+  ]);
+}
+
 /** Says that a place was switched off. */
 export function placeOffMail(place: {
   readonly name: string;

@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 
 import { slackText, slackTextWithin } from '#notify/places/slack/text.ts';
 import { slackFault } from '#notify/places/slack/presses.ts';
-import { webhookHeaders } from '#notify/places/webhook/signature.ts';
+import { webhookHeaders } from '#modules/places/decide/webhook_signature.ts';
 
 test('nothing that a sender wrote is a mention, a link or a command in Slack', () => {
   expect(slackText('<!channel> & <@U1> <https://evil.example|click>')).toBe(
@@ -15,7 +15,7 @@ test('nothing that a sender wrote is a mention, a link or a command in Slack', (
 test('the signature of a webhook is the one that the library of Standard Webhooks verifies', () => {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
   const body = '{"type":"test"}';
-  const headers = webhookHeaders(secret, { id: 'delivery_1', body, nowMs: Date.now() });
+  const headers = webhookHeaders({ id: 'delivery_1', body, sentAtSeconds: Math.floor(Date.now() / 1_000) }, [secret]);
   expect(new Webhook(secret).verify(body, headers)).toEqual({ type: 'test' });
   expect(() => new Webhook(secret).verify('{"type":"other"}', headers)).toThrow('No matching signature found');
 });

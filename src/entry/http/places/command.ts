@@ -50,8 +50,8 @@ async function onCallText(context: AppContext, command: TypedCommand): Promise<s
   const teams = await storesOf(context.db.session()).teams.list(caller.orgId, TEAMS_MAX);
   const lines = await Promise.all(
     teams.map(async ({ id, name }) => {
-      const shifts = await runAction(context.actions, whoIsOnCall, caller, { teamId: id }, command.origin);
-      const { onCall } = shifts as Static<typeof whoIsOnCall.result>;
+      const answer = await runAction(context.actions, whoIsOnCall, caller, { teamId: id }, command.origin);
+      const { onCall } = answer as Static<typeof whoIsOnCall.result>;
       return `${name}: ${onCall.length === 0 ? 'nobody' : onCall.map((person) => person.name).join(', ')}`;
     }),
   );

@@ -12,7 +12,8 @@ import {
   type PlaceSettings,
   placeDeclarationOf,
 } from '#modules/places/decide/place_kinds.ts';
-import { newWebhookSecret } from '#modules/places/settings.ts';
+import { newSigningSecret } from '#auth/signing_secrets.ts';
+
 import { PLACE_ROUTES_MAX, type PlaceRoute } from '#modules/places/decide/place_route.ts';
 
 const Value = Type.String({ maxLength: 2_000 });
@@ -69,7 +70,7 @@ export async function readSettings(
   }
   if (faults.length > 0) throw invalidInput(faults);
   const makesSecret = kind === 'webhook' && settings.signingSecret === undefined;
-  const madeSecret = makesSecret ? newWebhookSecret() : null;
+  const madeSecret = makesSecret ? newSigningSecret() : null;
   return { settings: madeSecret === null ? settings : { ...settings, signingSecret: madeSecret }, madeSecret };
 }
 

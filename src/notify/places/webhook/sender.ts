@@ -1,7 +1,7 @@
+import { webhookHeaders } from '#modules/places/decide/webhook_signature.ts';
 import { exchange, outcomeOfStatus } from '#notify/places/exchange.ts';
 import type { PlaceSender, PlaceSenderContext } from '#notify/places/place_sender.ts';
 import { webhookBody } from '#notify/places/webhook/body.ts';
-import { webhookHeaders } from '#notify/places/webhook/signature.ts';
 
 /**
  * Webhooks with the headers and signature of Standard Webhooks. Each attempt has the same id and body. Whatever is not
@@ -14,7 +14,7 @@ export function webhookSender({ http }: PlaceSenderContext): PlaceSender {
       const body = message.earlierBody ?? webhookBody(message);
       const headers = {
         'content-type': 'application/json',
-        ...webhookHeaders(settings.signingSecret ?? '', { id, body, nowMs }),
+        ...webhookHeaders({ id, body, sentAtSeconds: Math.floor(nowMs / 1_000) }, [settings.signingSecret ?? '']),
       };
       const answer = await exchange(http, { url: settings.address ?? '', headers, body, nowMs });
       if (answer.kind === 'failed') return answer.outcome;
