@@ -1,6 +1,6 @@
 import { asId } from '#kernel/ids.ts';
 import { linkTo } from '#modules/pages/decide/link_to.ts';
-import { PAGES } from '#modules/pages/decide/pages.ts';
+import { PAGES, SETTINGS_PAGES } from '#modules/pages/decide/pages.ts';
 import { placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
 import { storesOf } from '#modules/stores.ts';
 import { placeOffMail } from '#notify/mail/account_mail_text.ts';
@@ -23,7 +23,7 @@ export const onSendPlaceOff = (runtime: AccountMailRuntime): JobHandler =>
       name,
       kind: placeDeclarationOf(kind).title,
       lastFailure,
-      link: linkTo(baseUrl, `${PAGES.settings}/places`, place.orgId),
+      link: linkTo(baseUrl, `${PAGES.settings}${SETTINGS_PAGES.places}`, place.orgId),
     });
     const delivery = await sendMail(mail, { to: owner.email, messageId, ...text, priority: 'normal' });
     if (delivery.kind === 'retry') throw new Error(`the mail could not be sent: ${delivery.reason}`);

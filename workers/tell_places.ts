@@ -7,7 +7,7 @@ import { PerOrganizationQueue } from '#workers/per_organization_queue.ts';
 const BATCH = 200;
 
 /** Tells places what happens to incidents. */
-export interface PlaceWork {
+interface PlaceWork {
   /** Makes deliveries of what has happened, and starts to send what is due. */
   run(): Promise<void>;
   /** Resolves once everything that was started has ended. */

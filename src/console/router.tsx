@@ -9,6 +9,7 @@ import {
   IconHistory,
   IconHome,
   IconKey,
+  IconMessages,
   IconLayoutDashboard,
   IconPlug,
   IconReceiptEuro,
@@ -85,6 +86,7 @@ const SETTINGS_NAVIGATION: readonly SettingsEntry[] = [
     icon: IconPlug,
     isForAdmins: false,
   },
+  { to: `${PAGES.settings}${SETTINGS_PAGES.places}`, label: 'Places', icon: IconMessages, isForAdmins: false },
 ];
 
 const NAVIGATION = { main: MAIN_NAVIGATION, settings: SETTINGS_NAVIGATION };
@@ -165,6 +167,11 @@ const settingsRoutes = [
     path: SETTINGS_PAGES.integrations,
     validateSearch: readIntegrationSearch,
     component: lazyRouteComponent(() => import('#console/pages/settings/integrations.tsx'), 'Integrations'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: SETTINGS_PAGES.places,
+    component: lazyRouteComponent(() => import('#console/pages/places/places.tsx'), 'Places'),
   }),
 ] as const;
 

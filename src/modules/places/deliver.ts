@@ -5,7 +5,7 @@ import type { Log } from '#kernel/log.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 import { afterAttempt, type PlaceOutcome } from '#modules/places/decide/delivery.ts';
 import type { PlaceContent } from '#modules/places/decide/place_content.ts';
-import { placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
+import { answersUrlOf, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
 import { readContent } from '#modules/places/read_content.ts';
 import { openSettings } from '#modules/places/settings.ts';
 import type { PlaceDeliveryRow } from '#modules/places/store/place_delivery_store.ts';
@@ -79,7 +79,7 @@ const GONE: PlaceOutcome = {
 };
 
 async function send(
-  { placeSenders, placeCipher, clock, log }: PlaceRuntime,
+  { placeSenders, placeCipher, clock, log, baseUrl }: PlaceRuntime,
   place: PlaceRow,
   { id: deliveryId, number: sequence, body: earlierBody }: PlaceDeliveryRow,
   { content, reference }: { content: PlaceContent; reference: Readonly<Record<string, string>> | null },
@@ -87,7 +87,8 @@ async function send(
   try {
     const settings = openSettings(placeCipher, place.sealed);
     const nowMs = clock.now().epochMilliseconds;
-    const message = { content, settings, reference, deliveryId, sequence, earlierBody, nowMs };
+    const answersUrl = answersUrlOf(baseUrl, place);
+    const message = { content, settings, reference, deliveryId, sequence, earlierBody, answersUrl, nowMs };
     return await placeSenders[place.kind].send(message);
   } catch (error) {
     log.error({ placeId: place.id, err: messageOf(error) }, 'a message to a place could not be made');
@@ -124,7 +125,7 @@ async function record(
     const { incidentId } = delivery;
     if (outcome.kind === 'sent' && incidentId !== null && content?.kind === 'incident') {
       if (outcome.reference !== null) await stores.places.saveMessage(place.id, incidentId, outcome.reference, now);
-      if (placeDeclarationOf(place.kind).updates) {
+      if (placeDeclarationOf(place.kind).sendsNewest) {
         await stores.placeDeliveries.supersede({ placeId: place.id, incidentId, upTo }, now);
       }
     }

@@ -5,11 +5,11 @@ import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { DELIVERY_STATUSES } from '#modules/places/decide/delivery.ts';
 import { PLACE_EVENTS } from '#modules/places/decide/place_events.ts';
-import { PLACE_KINDS, PLACES_PATH, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
+import { answersUrlOf, PLACE_KINDS, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
 import type { PlaceDeliveryRow } from '#modules/places/store/place_delivery_store.ts';
 import type { PlaceRow } from '#modules/places/store/place_store.ts';
 
-export const PlaceRouteView = Type.Object({
+const PlaceRouteView = Type.Object({
   serviceId: nullable(Type.String({ description: 'only of this service; null: of any' })),
   teamId: nullable(Type.String({ description: 'only of this team; null: of any' })),
   atLeast: nullable(Type.Enum([...LEVELS], { description: 'only of this severity or worse; null: of any' })),
@@ -52,7 +52,7 @@ export function toPlaceView(place: PlaceRow, waiting: number, baseUrl: string): 
     failingSince: toTimestampOrNull(place.failingSince),
     lastFailure,
     waiting,
-    answersAddress: hasAnswers ? `${baseUrl}${PLACES_PATH}/${placeId}/${kind}` : null,
+    answersAddress: hasAnswers ? answersUrlOf(baseUrl, place) : null,
     createdAt: toTimestamp(place.createdAt),
   };
 }

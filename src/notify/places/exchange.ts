@@ -12,7 +12,7 @@ export type PlaceHttp = (
 ) => Promise<{ readonly status: number; readonly retryAfter: string | null; readonly text: string }>;
 
 /** Longest time that a place may take for an answer. */
-export const PLACE_TIMEOUT_MS = 10_000;
+const PLACE_TIMEOUT_MS = 10_000;
 
 /** Characters of an answer that people see in the list of deliveries. */
 const ANSWER_LENGTH_MAX = 2_000;

@@ -16,6 +16,8 @@ export interface PlaceMessage {
   readonly sequence: number;
   /** Body of an earlier attempt; null before the first. */
   readonly earlierBody: string | null;
+  /** Address to which the vendor sends presses. */
+  readonly answersUrl: string;
   /** Time of this attempt. */
   readonly nowMs: number;
 }

@@ -12,7 +12,7 @@ export const SLACK_CHANNEL = 'C0123456789';
 const TEAM = 'T0001';
 
 /** A message in a channel, as it is now. */
-export interface SlackMessage {
+interface SlackMessage {
   readonly ts: string;
   readonly threadTs: string | undefined;
   readonly text: string;

@@ -2,6 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { createPlace } from '#modules/places/operations/create_place.ts';
+import { deletePlace } from '#modules/places/operations/delete_place.ts';
 import { listPlaceDeliveries } from '#modules/places/operations/list_place_deliveries.ts';
 import { listPlaces } from '#modules/places/operations/list_places.ts';
 import { redeliverToPlace } from '#modules/places/operations/redeliver_to_place.ts';
@@ -12,6 +13,7 @@ import { SLACK_CHANNEL, SLACK_SECRET, SLACK_TOKEN, type Slack, startSlack } from
 import { startWebhookReceiver, type WebhookReceiver } from '#test/kit/programs/webhook_receiver.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
+import { enforceRetention } from '#workers/enforce_retention.ts';
 import { tellPlaces } from '#workers/tell_places.ts';
 
 const ALL = [{ serviceId: null, teamId: null, atLeast: null }];
@@ -223,6 +225,21 @@ test('a place that fails for a day is switched off, owners are told once, and it
   expect((await asOwner(listPlaces, {})).places).toMatchObject([
     { isOn: true, switchedOffAt: null, failingSince: null },
   ]);
+});
+
+test('deliveries are kept for thirty days, and go with their place', async () => {
+  const { placeId } = await makeWebhook();
+  await asOwner(testPlace, { placeId });
+  await w.runUntilIdle();
+  w.clock.advance({ hours: 24 * 30 - 1 });
+  await enforceRetention(w.runtime);
+  expect(await deliveriesOf(placeId)).toHaveLength(1);
+  w.clock.advance({ hours: 2 });
+  await enforceRetention(w.runtime);
+  expect(await deliveriesOf(placeId)).toEqual([]);
+  await asOwner(testPlace, { placeId });
+  await asOwner(deletePlace, { placeId });
+  expect(await w.context.db.sql.rows('select from place_deliveries')).toEqual([]);
 });
 
 // eslint-disable-next-line typescript/no-explicit-any -- bodies of any shape

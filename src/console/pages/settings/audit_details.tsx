@@ -14,12 +14,13 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /** Returns who did it: a person, with the key or app that they used, or a key of the organization. */
-export function whoText({ actor, apiKey, connection, proposal }: AuditEntry): string {
+export function whoText({ actor, apiKey, connection, proposal, chatAccount }: AuditEntry): string {
   const keyName = apiKey?.name == null ? null : `the API key "${isolateBidi(apiKey.name)}"`;
   if (actor.kind === 'api_key') return keyName ?? 'an API key';
   const name = actor.name === null ? (KINDS[actor.kind] ?? actor.kind) : isolateBidi(actor.name);
   if (proposal !== null) return `${name}, as ${isolateBidi(proposal.agentName)} proposed`;
   if (connection !== null) return `${name}, through ${isolateBidi(connection.clientName)}`;
+  if (chatAccount !== null) return `${name}, as ${isolateBidi(chatAccount.name)}`;
   return keyName === null ? name : `${name}, with ${keyName}`;
 }
 

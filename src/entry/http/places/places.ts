@@ -2,6 +2,9 @@ import type { FastifyInstance } from 'fastify';
 
 import type { AppContext } from '#entry/compose.ts';
 import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
+import { answerDiscord } from '#entry/http/places/discord.ts';
+import { answerMattermost } from '#entry/http/places/mattermost.ts';
+import { answerTelegram } from '#entry/http/places/telegram.ts';
 import { answerSlack } from '#entry/http/places/slack.ts';
 import type { VendorAnswer, VendorRequest } from '#entry/http/places/vendor_request.ts';
 import { parseRawBodies, rawBodyOf } from '#entry/http/raw_body.ts';
@@ -13,6 +16,9 @@ import { storesOf } from '#modules/stores.ts';
 /** Answers each vendor that sends presses and commands; each checks the signature before it reads the rest. */
 const ANSWERS: Readonly<Record<ChatPlace, (context: AppContext, request: VendorRequest) => Promise<VendorAnswer>>> = {
   slack: answerSlack,
+  mattermost: answerMattermost,
+  discord: answerDiscord,
+  telegram: answerTelegram,
 };
 
 /** Mounts the addresses to which vendors send presses of buttons and commands. */

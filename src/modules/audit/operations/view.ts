@@ -39,6 +39,9 @@ export const AuditEntryView = Type.Object({
       { description: 'what an agent proposed and this person approved' },
     ),
   ),
+  chatAccount: nullable(
+    Type.Object({ account: Type.String(), name: Type.String() }, { description: 'whose button was pressed in a chat' }),
+  ),
   action: Type.String(),
   target: nullable(Type.String()),
   before: Fields,
@@ -68,6 +71,7 @@ export function toAuditEntryView({ actor, actorName, apiKeyName, at, ...line }: 
     via: line.via,
     connection: (actor.kind === 'user' && actor.connection) || null,
     proposal: (actor.kind === 'user' && actor.proposal) || null,
+    chatAccount: chatAccountOf(actor),
     action: line.action,
     target: line.target,
     before: line.before,
@@ -81,6 +85,12 @@ export function toAuditEntryView({ actor, actorName, apiKeyName, at, ...line }: 
 function apiKeyOf(actor: AuditLine['actor'], name: string | null): AuditEntryView['apiKey'] {
   if (actor.kind !== 'user' && actor.kind !== 'api_key') return null;
   return actor.apiKeyId === null ? null : { apiKeyId: actor.apiKeyId, name };
+}
+
+function chatAccountOf(actor: AuditLine['actor']): AuditEntryView['chatAccount'] {
+  if (actor.kind !== 'user' || actor.chatAccount === undefined) return null;
+  const { account, name } = actor.chatAccount;
+  return { account, name };
 }
 
 function idOf(actor: AuditLine['actor']): string | null {

@@ -47,4 +47,5 @@ export const SETTINGS_PAGES = {
   billing: '/billing',
   delivery: '/delivery',
   integrations: '/integrations',
+  places: '/places',
 } as const;

@@ -46,7 +46,7 @@ export interface PlaceHealth {
 }
 
 /** Consequences of an attempt for the delivery and for its place. */
-export interface AfterAttempt {
+interface AfterAttempt {
   readonly status: DeliveryStatus;
   /** Time of the next attempt; only of one that waits. */
   readonly dueAt: Temporal.Instant;

@@ -25,7 +25,7 @@ export interface PlaceIncident {
   readonly url: string;
 }
 
-export interface PlaceNote {
+interface PlaceNote {
   readonly id: string;
   readonly author: string;
   readonly text: string;

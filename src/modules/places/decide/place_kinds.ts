@@ -13,16 +13,14 @@ export interface PlaceField {
 /** Declaration of a kind of place without its sender, which is in `notify/places`. */
 interface PlaceDeclaration {
   readonly title: string;
-  /** Whether the message of an incident is changed in place; otherwise each event is a message. */
-  readonly updates: boolean;
+  /** Whether only the newest state of an incident is sent; otherwise each event is a message. */
+  readonly sendsNewest: boolean;
   /** Whether the vendor sends presses or commands to an address of the place. */
   readonly hasAnswers: boolean;
   readonly fields: Readonly<Partial<Record<PlaceFieldName, PlaceField>>>;
 }
 
-export const PLACE_FIELD_NAMES = ['address', 'token', 'signingSecret', 'channel'] as const;
-
-export type PlaceFieldName = (typeof PLACE_FIELD_NAMES)[number];
+export type PlaceFieldName = 'address' | 'channel' | 'token' | 'signingSecret' | 'publicKey';
 
 /** Settings of a place, by field. */
 export type PlaceSettings = Readonly<Partial<Record<PlaceFieldName, string>>>;
@@ -34,10 +32,10 @@ const field = (label: string, help: string, more: Partial<PlaceField> = {}): Pla
 const secret = (label: string, help: string): PlaceField => field(label, help, { isSecret: true });
 
 /** Kinds of places, in the order in which they are shown. */
-export const PLACE_DECLARATIONS = {
+const PLACE_DECLARATIONS = {
   slack: {
     title: 'Slack',
-    updates: true,
+    sendsNewest: true,
     hasAnswers: true,
     fields: {
       channel: field('Channel', 'ID of the channel, as C0123456789'),
@@ -45,9 +43,67 @@ export const PLACE_DECLARATIONS = {
       signingSecret: secret('Signing secret', 'of the app, below Basic Information'),
     },
   },
+  teams: {
+    title: 'Microsoft Teams',
+    sendsNewest: true,
+    hasAnswers: false,
+    fields: {
+      address: field('Workflow address', 'what the workflow shows when it is saved', {
+        isSecret: true,
+        check: 'address',
+      }),
+    },
+  },
+  mattermost: {
+    title: 'Mattermost',
+    sendsNewest: true,
+    hasAnswers: true,
+    fields: {
+      address: field('Server', 'as https://chat.example.com', { check: 'address' }),
+      channel: field('Channel', 'ID of the channel: 26 letters and digits'),
+      token: secret('Bot token', 'access token of the bot account'),
+      signingSecret: field('Command token', 'token of the slash command /oncall, if there is one', {
+        isSecret: true,
+        isRequired: false,
+      }),
+    },
+  },
+  discord: {
+    title: 'Discord',
+    sendsNewest: true,
+    hasAnswers: true,
+    fields: {
+      channel: field('Channel', 'ID of the channel'),
+      token: secret('Bot token', 'of the application, below Bot'),
+      publicKey: field('Public key', 'of the application: 64 hexadecimal digits'),
+    },
+  },
+  telegram: {
+    title: 'Telegram',
+    sendsNewest: true,
+    hasAnswers: true,
+    fields: {
+      channel: field('Chat', 'ID of the chat, as -1001234567890'),
+      token: secret('Bot token', 'from @BotFather'),
+      signingSecret: secret('Secret token', 'the secret_token that you give setWebhook'),
+    },
+  },
+  ntfy: {
+    title: 'ntfy',
+    sendsNewest: true,
+    hasAnswers: false,
+    fields: {
+      address: field('Server', 'as https://ntfy.sh', { check: 'address' }),
+      channel: secret('Topic', 'whoever knows the topic of a public server can read it'),
+      token: field('Access token', 'begins with tk_; left empty for a topic that anybody may write to', {
+        isSecret: true,
+        isRequired: false,
+      }),
+    },
+  },
   webhook: {
     title: 'Webhook',
-    updates: false,
+    sendsNewest: false,
     hasAnswers: false,
     fields: {
       address: field('Address', 'https address that takes the messages', { isSecret: true, check: 'address' }),
@@ -68,12 +124,17 @@ export function placeDeclarationOf(kind: PlaceKind): PlaceDeclaration {
 }
 
 /** Places with buttons that act for the person whose chat account is linked. */
-export const CHAT_PLACES = ['slack'] as const satisfies readonly PlaceKind[];
+export const CHAT_PLACES = ['slack', 'mattermost', 'discord', 'telegram'] as const satisfies readonly PlaceKind[];
 
 export type ChatPlace = (typeof CHAT_PLACES)[number];
 
 /** Path below which vendors send presses and commands. */
 export const PLACES_PATH = '/api/places';
+
+/** Returns the address to which the vendor of a place sends presses and commands. */
+export function answersUrlOf(baseUrl: string, { id, kind }: { readonly id: string; readonly kind: PlaceKind }): string {
+  return `${baseUrl}${PLACES_PATH}/${id}/${kind}`;
+}
 
 /** Places that an organization may have. */
 export const PLACES_MAX = 50;

@@ -10,7 +10,7 @@ export interface PlaceRoute {
 }
 
 /** Facts about an incident that routes look at. */
-export interface RoutedIncident {
+interface RoutedIncident {
   readonly serviceId: string;
   readonly teamId: string | null;
   readonly severity: string;

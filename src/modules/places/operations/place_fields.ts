@@ -26,6 +26,7 @@ export const Settings = Type.Object(
     token: Type.Optional(Value),
     signingSecret: Type.Optional(Value),
     channel: Type.Optional(Value),
+    publicKey: Type.Optional(Value),
   },
   { ...STRICT, description: 'what this kind of place asks for; secrets are stored encrypted and never shown' },
 );
@@ -43,7 +44,7 @@ export const Routes = Type.Array(
 );
 
 /** Settings as they are stored, and the signing secret when it was made here. */
-export interface ReadSettings {
+interface ReadSettings {
   readonly settings: PlaceSettings;
   readonly madeSecret: string | null;
 }

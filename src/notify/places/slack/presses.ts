@@ -22,7 +22,7 @@ export function slackFault(
 }
 
 /** A button pressed in Slack. */
-export interface SlackPress {
+interface SlackPress {
   readonly kind: 'press';
   /** Differs for each press. */
   readonly pressId: string;
@@ -37,7 +37,7 @@ export interface SlackPress {
 }
 
 /** A slash command typed in Slack. */
-export interface SlackCommand {
+interface SlackCommand {
   readonly kind: 'command';
   readonly text: string;
   readonly account: string;

@@ -1,5 +1,6 @@
 import type { PlaceOutcome } from '#modules/places/decide/delivery.ts';
 import type { PlaceSettings } from '#modules/places/decide/place_kinds.ts';
+import { withoutReference } from '#notify/places/chat_send.ts';
 import { exchange, outcomeOfStatus, type PlaceHttp } from '#notify/places/exchange.ts';
 import type { PlaceSender, PlaceSenderContext } from '#notify/places/place_sender.ts';
 import type { PlaceBases } from '#notify/places/settings.ts';
@@ -58,11 +59,6 @@ export function slackSender({ http, bases }: PlaceSenderContext): PlaceSender {
 
 /** Nothing in a message is made a link or a mention, or shown as a preview. */
 const QUIET = { unfurl_links: false, unfurl_media: false, link_names: false };
-
-/** Only the message of an incident is changed later. */
-function withoutReference(outcome: PlaceOutcome): PlaceOutcome {
-  return outcome.kind === 'sent' ? { ...outcome, reference: null } : outcome;
-}
 
 interface SlackCall {
   readonly http: PlaceHttp;

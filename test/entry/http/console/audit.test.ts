@@ -94,6 +94,7 @@ test('an entry tells who, through what, when, what and from where', async () => 
       apiKey: null,
       connection: { connectionId: 'connection_1', clientName: 'Some agent' },
       proposal: null,
+      chatAccount: null,
       action: 'update_team',
       target: 'team_1',
       before: { name: 'a' },

@@ -1,0 +1,175 @@
+import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { IconMessages, IconPlus } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { invoke } from '#console/api/actions.ts';
+import { addressOf } from '#console/api/http.ts';
+import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { Card } from '#console/components/card.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
+import { CopyField } from '#console/components/forms/copy_field.tsx';
+import { lazyDialog } from '#console/components/lazy_dialog.tsx';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
+import { Page } from '#console/components/page.tsx';
+import { Status } from '#console/components/status.tsx';
+import { Name, named } from '#console/components/text/name.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { ChatAccounts } from '#console/pages/places/chat_accounts.tsx';
+import type { Place } from '#console/pages/places/place_texts.ts';
+import { PlaceRoutes } from '#console/pages/places/place_routes.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+const PlaceForm = lazyDialog(() => import('#console/pages/places/place_form.tsx').then((m) => m.PlaceForm));
+const Deliveries = lazyDialog(() => import('#console/pages/places/deliveries.tsx').then((m) => m.Deliveries));
+
+/** Page of the places where incidents are announced, and of the person's chat accounts. */
+export function Places() {
+  const { org, isAdmin } = useOrganization();
+  const { data, error, refetch } = useQuery(actionQuery(org.orgId, 'settings', 'list_places', {}));
+  const [edited, setEdited] = useState<Place | 'new' | null>(null);
+  const [listed, setListed] = useState<Place | null>(null);
+  const add = isAdmin && (
+    <Button leftSection={<IconPlus size={18} />} onClick={() => setEdited('new')}>
+      Add a place
+    </Button>
+  );
+  const places = data?.places;
+  return (
+    <Page
+      title="Places"
+      lead={
+        <>
+          Chat rooms and webhooks that are told of incidents, beside the people who are paged.{' '}
+          <a href={addressOf('docs/places')}>How places work</a>
+        </>
+      }
+      actions={places?.length === 0 ? undefined : add}
+      isNarrow
+    >
+      {error !== null && places === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {places === undefined && error === null && <Skeleton height={240} radius="lg" />}
+      {places?.length === 0 && (
+        <EmptyState icon={<IconMessages size={24} />} title="No place yet" actions={add}>
+          Add Slack, Microsoft Teams, Mattermost, Discord, Telegram, ntfy, or a webhook. A place never delays a page.
+        </EmptyState>
+      )}
+      {places?.map((place) => (
+        <PlaceCard
+          key={place.placeId}
+          place={place}
+          onEdit={() => setEdited(place)}
+          onDeliveries={() => setListed(place)}
+        />
+      ))}
+      {places !== undefined && <ChatAccounts />}
+      {edited !== null && <PlaceForm place={edited === 'new' ? null : edited} onClose={() => setEdited(null)} />}
+      {listed !== null && <Deliveries place={listed} onClose={() => setListed(null)} />}
+    </Page>
+  );
+}
+
+interface PlaceCardProps {
+  readonly place: Place;
+  onEdit(): void;
+  onDeliveries(): void;
+}
+
+function PlaceCard({ place, onEdit, onDeliveries }: PlaceCardProps) {
+  const { org, isAdmin } = useOrganization();
+  const queryClient = useQueryClient();
+  const [isDeleting, setIsDeleting] = useState(false);
+  const { placeId, name, title, isOn, answersAddress, lastSuccessAt, waiting } = place;
+  const refresh = () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
+  const testing = useMutation({
+    mutationFn: () => invoke(org.orgId, 'test_place', { placeId }),
+    async onSuccess() {
+      showSuccess('A test is on its way; the deliveries say what came of it.');
+      await refresh();
+    },
+  });
+  const switching = useMutation({
+    mutationFn: () => invoke(org.orgId, 'update_place', { placeId, isOn: !isOn }),
+    onSuccess: refresh,
+  });
+  const deleting = useMutation({
+    mutationFn: () => invoke(org.orgId, 'delete_place', { placeId }),
+    async onSuccess() {
+      showSuccess(named`${name} is deleted.`);
+      setIsDeleting(false);
+      await refresh();
+    },
+  });
+  const failed = testing.error ?? switching.error;
+  return (
+    <Card title={<Name>{name}</Name>} about={title} action={<PlaceStatus place={place} />}>
+      <Stack gap="sm">
+        <PlaceRoutes routes={place.routes} />
+        <Text size="sm" c="dimmed">
+          {lastSuccessAt === null ? (
+            'Nothing was sent yet'
+          ) : (
+            <>
+              Last message <Timestamp at={lastSuccessAt} />
+            </>
+          )}
+          {waiting > 0 && ` · ${waiting} waiting`}
+        </Text>
+        {place.lastFailure !== null && <Text size="sm">{place.lastFailure}</Text>}
+        {place.switchedOffAt !== null && (
+          <Text size="sm">
+            It was switched off after a day of failures, <Timestamp at={place.switchedOffAt} />. Mend it, and switch it
+            on.
+          </Text>
+        )}
+        {isAdmin && answersAddress !== null && (
+          <CopyField label="Address for buttons and commands" value={answersAddress} />
+        )}
+        {failed !== null && <ErrorAlert title="Nothing was changed" error={failed} />}
+        {isAdmin && (
+          <Group gap="xs">
+            <Button variant="default" onClick={() => testing.mutate()} loading={testing.isPending} disabled={!isOn}>
+              Send a test
+            </Button>
+            <Button variant="default" onClick={onDeliveries}>
+              Deliveries
+            </Button>
+            <Button variant="default" onClick={onEdit}>
+              Change
+            </Button>
+            <Button variant="default" onClick={() => switching.mutate()} loading={switching.isPending}>
+              {isOn ? 'Switch off' : 'Switch on'}
+            </Button>
+            <Button variant="subtle" color="red" onClick={() => setIsDeleting(true)}>
+              Delete
+            </Button>
+          </Group>
+        )}
+      </Stack>
+      {isDeleting && (
+        <Confirm
+          title={named`Delete ${name}?`}
+          button="Delete"
+          isPending={deleting.isPending}
+          error={deleting.error}
+          onConfirm={() => deleting.mutate()}
+          onClose={() => setIsDeleting(false)}
+        >
+          Its deliveries are deleted, too. Messages that were sent stay where they are. This cannot be undone.
+        </Confirm>
+      )}
+    </Card>
+  );
+}
+
+function PlaceStatus({ place: { isOn, failingSince } }: { readonly place: Place }) {
+  if (!isOn) return <Status tone="gray">Off</Status>;
+  if (failingSince === null) return <Status tone="green">On</Status>;
+  return (
+    <Status tone="amber">
+      Failing since <Timestamp at={failingSince} />
+    </Status>
+  );
+}

@@ -1,0 +1,50 @@
+import type { PlaceOutcome } from '#modules/places/decide/delivery.ts';
+import { exchange, outcomeOfStatus, type PlaceAnswer, type PlaceHttp } from '#notify/places/exchange.ts';
+
+type Answered = Extract<PlaceAnswer, { kind: 'answered' }>;
+
+/** A request to a vendor with JSON over HTTP, and how its answer is read. */
+interface ChatRequest {
+  readonly http: PlaceHttp;
+  readonly url: string;
+  readonly method?: 'POST' | 'PUT' | 'PATCH';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly payload: object;
+  readonly nowMs: number;
+  /** Returns the ids of the message; null when the answer has none. */
+  readonly referenceOf?: (answer: Answered) => Readonly<Record<string, string>> | null;
+  readonly reasons?: Readonly<Record<number, string>>;
+}
+
+/** Outcome of a request, and the status by which a message that is gone is recognized. */
+export interface ChatSent {
+  readonly outcome: PlaceOutcome;
+  readonly status: number | null;
+  readonly text: string;
+}
+
+/**
+ * Sends one request. Status 400, 413 and 422 say that the message will never be taken; every other refusal can be mended by
+ * a person, so it is tried again.
+ */
+export async function sendJson(request: ChatRequest): Promise<ChatSent> {
+  const { http, url, method = 'POST', headers = {}, payload, nowMs, referenceOf = () => null, reasons = {} } = request;
+  const body = JSON.stringify(payload);
+  const sending = { url, method, headers: { 'content-type': 'application/json', ...headers }, body, nowMs };
+  const answer = await exchange(http, sending);
+  if (answer.kind === 'failed') return { outcome: answer.outcome, status: null, text: '' };
+  const { status, text, exchange: sent } = answer;
+  const byStatus = outcomeOfStatus(answer);
+  if (byStatus !== null) return { outcome: byStatus, status, text };
+  if (status >= 200 && status < 300) {
+    return { outcome: { kind: 'sent', reference: referenceOf(answer), ...sent }, status, text };
+  }
+  const isOfMessage = status === 400 || status === 413 || status === 422;
+  const reason = reasons[status] ?? `It answers with status ${status}.`;
+  return { outcome: { kind: isOfMessage ? 'refused' : 'retry', reason, ...sent }, status, text };
+}
+
+/** Only the message of an incident is changed later. */
+export function withoutReference(outcome: PlaceOutcome): PlaceOutcome {
+  return outcome.kind === 'sent' ? { ...outcome, reference: null } : outcome;
+}

@@ -1,0 +1,155 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** A message at a vendor, as it is now. */
+interface VendorMessage {
+  readonly id: string;
+  // eslint-disable-next-line typescript/no-explicit-any -- tests look into bodies of any shape
+  readonly body: any;
+  readonly edits: number;
+}
+
+/**
+ * Doubles of Microsoft Teams, Mattermost, Discord, Telegram and ntfy on one port, written from the references of their
+ * APIs: each refuses what its vendor would refuse of a message.
+ */
+export interface ChatVendors {
+  readonly url: string;
+  readonly messages: readonly VendorMessage[];
+  removeMessages(): void;
+  /** Public key of the Discord application, and its signature of a request. */
+  readonly publicKey: string;
+  signed(timestamp: string, body: string): string;
+  close(): Promise<void>;
+}
+
+export const VENDOR_TOKEN = 'token-of-the-bot';
+
+interface Reply {
+  readonly status: number;
+  readonly body: object;
+}
+
+export async function startChatVendors(): Promise<ChatVendors> {
+  const messages: VendorMessage[] = [];
+  let count = 0;
+  const add = (body: object): string => {
+    const id = String(1_000 + (count += 1));
+    messages.push({ id, body, edits: 0 });
+    return id;
+  };
+  const edit = (id: string, body: object): boolean => {
+    const index = messages.findIndex((message) => message.id === id);
+    const message = messages[index];
+    if (message === undefined) return false;
+    messages[index] = { id, body, edits: message.edits + 1 };
+    return true;
+  };
+
+  // eslint-disable-next-line typescript/no-explicit-any -- bodies of any shape arrive
+  const mattermost = (method: string, path: string, authorization: string, body: any): Reply => {
+    if (authorization !== `Bearer ${VENDOR_TOKEN}`) return { status: 401, body: { id: 'api.context.session_expired' } };
+    if (body.message.length > 16_383) return { status: 400, body: { id: 'api.post.create_post.too_long' } };
+    if (method === 'POST') return { status: 201, body: { id: add(body), channel_id: body.channel_id } };
+    const [, id = ''] = /^\/api\/v4\/posts\/(\w+)\/patch$/.exec(path) ?? [];
+    return edit(id, body) ? { status: 200, body: { id } } : { status: 404, body: { id: 'store.sql_post.get' } };
+  };
+
+  // eslint-disable-next-line typescript/no-explicit-any -- bodies of any shape arrive
+  const discord = (method: string, path: string, authorization: string, body: any): Reply => {
+    if (authorization !== `Bot ${VENDOR_TOKEN}`) return { status: 401, body: { code: 0 } };
+    const [embed] = body.embeds ?? [];
+    const isTooLong =
+      body.content.length > 2_000 ||
+      (embed !== undefined &&
+        // eslint-disable-next-line typescript/no-explicit-any -- as above
+        (embed.title.length > 256 || embed.fields.some(({ value }: any) => value.length > 1_024 || value === '')));
+    // eslint-disable-next-line typescript/no-explicit-any -- as above
+    const isWrong = (body.components ?? []).some((row: any) =>
+      row.components.some(({ custom_id: data = '' }) => data.length > 100),
+    );
+    if (isTooLong || isWrong) return { status: 400, body: { code: 50_035 } };
+    const [, channel = '', id] = /^\/channels\/(\w+)\/messages(?:\/(\w+))?$/.exec(path) ?? [];
+    if (method === 'POST') return { status: 200, body: { id: add(body), channel_id: channel } };
+    return edit(id ?? '', body)
+      ? { status: 200, body: { id, channel_id: channel } }
+      : { status: 404, body: { code: 10_008, message: 'Unknown Message' } };
+  };
+
+  // eslint-disable-next-line typescript/no-explicit-any -- bodies of any shape arrive
+  const telegram = (path: string, body: any): Reply => {
+    const [, token, method] = /^\/bot([^/]+)\/(\w+)$/.exec(path) ?? [];
+    const refuse = (code: number, description: string) => {
+      return { status: code, body: { ok: false, error_code: code, description } };
+    };
+    if (token !== VENDOR_TOKEN) return refuse(401, 'Unauthorized');
+    if (body.text.length > 4_096) return refuse(400, 'Bad Request: message is too long');
+    for (const row of body.reply_markup?.inline_keyboard ?? []) {
+      for (const { callback_data: data = '' } of row) {
+        if (Buffer.byteLength(data) > 64) return refuse(400, 'Bad Request: BUTTON_DATA_INVALID');
+      }
+    }
+    if (method === 'sendMessage') {
+      const result = { message_id: Number(add(body)), chat: { id: Number(body.chat_id) } };
+      return { status: 200, body: { ok: true, result } };
+    }
+    return edit(String(body.message_id), body)
+      ? { status: 200, body: { ok: true, result: { message_id: body.message_id, chat: { id: Number(body.chat_id) } } } }
+      : refuse(400, 'Bad Request: message to edit not found');
+  };
+
+  const answer = async (request: IncomingMessage): Promise<Reply> => {
+    const body = JSON.parse(await text(request));
+    const authorization = request.headers.authorization ?? '';
+    const [, vendor, path = ''] = /^\/(\w+)(\/.*)?$/.exec(request.url ?? '') ?? [];
+    const method = request.method ?? '';
+    switch (vendor) {
+      case 'mattermost':
+        return mattermost(method, path, authorization, body);
+      case 'discord':
+        return discord(method, path, authorization, body);
+      case 'telegram':
+        return telegram(path, body);
+      case 'teams':
+        if (JSON.stringify(body).length > 28 * 1_024) return { status: 413, body: {} };
+        add(body);
+        return { status: 202, body: {} };
+      case 'ntfy':
+        if (authorization !== `Bearer ${VENDOR_TOKEN}`) return { status: 403, body: { code: 40_301 } };
+        if (Buffer.byteLength(body.message) > 4_096) return { status: 400, body: {} };
+        return { status: 200, body: { id: add(body), event: 'message' } };
+      default:
+        return { status: 404, body: {} };
+    }
+  };
+
+  const server = createServer((request, response) => {
+    void answer(request).then(({ status, body }) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const keys = generateKeyPairSync('ed25519', {
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  });
+  const der = createPublicKey(keys.publicKey).export({ type: 'spki', format: 'der' });
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    messages,
+    removeMessages: () => void messages.splice(0),
+    publicKey: der.subarray(-32).toString('hex'),
+    signed: (timestamp, body) =>
+      sign(null, Buffer.from(timestamp + body), createPrivateKey(keys.privateKey)).toString('hex'),
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

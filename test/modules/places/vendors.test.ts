@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { beginChatLink } from '#modules/places/operations/begin_chat_link.ts';
+import { createPlace } from '#modules/places/operations/create_place.ts';
+import { listPlaces } from '#modules/places/operations/list_places.ts';
+import { type ChatVendors, startChatVendors, VENDOR_TOKEN } from '#test/kit/programs/chat_vendors.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
+
+const TITLE = '@everyone <b>*latency*</b> https://evil.example';
+
+let vendors: ChatVendors;
+let w: StaffedWorld;
+let incidentId: string;
+
+beforeAll(async () => {
+  vendors = await startChatVendors();
+});
+afterAll(() => vendors.close());
+
+beforeEach(async () => {
+  vendors.removeMessages();
+  const settings = { discordApiBase: `${vendors.url}/discord`, telegramApiBase: `${vendors.url}/telegram` };
+  w = await staffedWorld({ settings });
+});
+
+const asOwner = (operation: Parameters<typeof runOperation>[1], input: object) =>
+  runOperation(w, operation, memberCaller(w.orgId, w.owner.userId, 'owner'), input);
+
+async function makePlace(kind: string, settings: object): Promise<string> {
+  const routes = [{ serviceId: null, teamId: null, atLeast: null }];
+  return (await asOwner(createPlace, { kind, name: kind, settings, routes })).place.placeId;
+}
+
+async function trigger(title = TITLE): Promise<void> {
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const step = { channels: ['sms'] as const, targetUserIds: [anna.userId], useSchedule: false };
+  const alert = await w.staff.alert(teamId, [
+    { afterMinutes: 0, ...step },
+    { afterMinutes: 15, ...step },
+  ]);
+  incidentId = await alert.trigger(title);
+  await w.runUntilIdle();
+}
+
+const statusOf = async () => (await w.expectOk('get_incident', { incidentId })).status as string;
+
+/** Sends a request as the vendor does. */
+async function send(placeId: string, kind: string, payload: string, headers: object) {
+  const answer = await w.app.inject({
+    method: 'POST',
+    url: `/api/places/${placeId}/${kind}`,
+    headers: { ...headers },
+    payload,
+  });
+  return { status: answer.statusCode, body: answer.body === '' ? {} : answer.json() };
+}
+
+/** Returns a code of a responder of this name. */
+async function codeOf(kind: string, name = 'Bram'): Promise<string> {
+  const { userId } = await w.given.user({ name });
+  return (await runOperation(w, beginChatLink, memberCaller(w.orgId, userId, 'responder'), { kind })).code;
+}
+
+const shown = () => JSON.stringify(vendors.messages.map(({ body }) => body));
+
+describe('Microsoft Teams', () => {
+  test('gets a card for each state, with what senders wrote as plain text', async () => {
+    await makePlace('teams', { address: `${vendors.url}/teams/workflow?sig=secret` });
+    await trigger();
+    const { content } = vendors.messages[0]!.body.attachments[0];
+    expect(content).toMatchObject({ type: 'AdaptiveCard', version: '1.4' });
+    expect(content.body[0].inlines[0].text).toBe('@\u200Beveryone <b>*latency*</b> https:// evil(.)example');
+    await w.expectOk('resolve_incident', { incidentId });
+    await w.runUntilIdle();
+    expect(vendors.messages).toHaveLength(2);
+    expect(JSON.stringify(await asOwner(listPlaces, {}))).not.toContain('sig=secret');
+  });
+});
+
+describe('ntfy', () => {
+  test('gets a notification with its priority and a link', async () => {
+    await makePlace('ntfy', { address: `${vendors.url}/ntfy`, channel: 'ops', token: VENDOR_TOKEN });
+    await trigger();
+    expect(vendors.messages[0]?.body).toMatchObject({
+      topic: 'ops',
+      title: '@\u200Beveryone <b>*latency*</b> https:// evil(.)example',
+      priority: 4,
+      actions: [{ action: 'view', label: 'Open', url: expect.stringContaining(incidentId) }],
+    });
+  });
+});
+
+describe('Mattermost', () => {
+  const settings = () => ({
+    address: `${vendors.url}/mattermost`,
+    channel: 'c'.repeat(26),
+    token: VENDOR_TOKEN,
+    signingSecret: 'command-token',
+  });
+  const form = (text: string, token = 'command-token') =>
+    new URLSearchParams({ token, command: '/oncall', text, user_id: 'u1', user_name: 'bram' }).toString();
+
+  test('has one post that is kept up to date, and its buttons act for a linked person', async () => {
+    const placeId = await makePlace('mattermost', settings());
+    await trigger();
+    const post = vendors.messages[0]!;
+    const [attachment] = post.body.props.attachments;
+    expect(attachment.title).toBe('@\u200Beveryone \\<b\\>\\*latency\\*\\</b\\> https:// evil\\(.\\)example');
+    const { url, context } = attachment.actions[0].integration;
+    expect(url).toBe(`http://tocsin.test/api/places/${placeId}/mattermost`);
+    const press = (more: object = {}, triggerId = 'first') =>
+      send(
+        placeId,
+        'mattermost',
+        JSON.stringify({ user_id: 'u1', user_name: 'bram', post_id: post.id, trigger_id: triggerId, context, ...more }),
+        { 'content-type': 'application/json' },
+      );
+    expect((await press()).body.ephemeral_text).toContain('is not linked');
+    const linked = await send(placeId, 'mattermost', form(`link ${await codeOf('mattermost')}`), {});
+    expect(linked.body.text).toContain('act for Bram');
+    expect(await press({ context: { ...context, token: 'forged' } })).toMatchObject({ status: 403 });
+    expect((await press({ post_id: 'other' })).body.ephemeral_text).toContain('belongs to no message');
+    expect(await statusOf()).toBe('triggered');
+    expect((await press()).body).toEqual({ ephemeral_text: 'Acknowledged. Thank you.' });
+    await w.runUntilIdle();
+    expect(vendors.messages).toMatchObject([{ id: post.id, edits: 1 }]);
+    expect(shown()).toContain('Acknowledged by Bram by Mattermost');
+    expect(await send(placeId, 'mattermost', form('', 'wrong'), {})).toMatchObject({ status: 403 });
+  });
+});
+
+describe('Discord', () => {
+  const interact = async (placeId: string, interaction: object, { age = 0, forged = false } = {}) => {
+    const body = JSON.stringify(interaction);
+    const timestamp = String(Math.floor(w.clock.now().epochMilliseconds / 1_000) - age);
+    const signature = vendors.signed(timestamp, forged ? `${body} ` : body);
+    return await send(placeId, 'discord', body, {
+      'x-signature-timestamp': timestamp,
+      'x-signature-ed25519': signature,
+    });
+  };
+  const user = { member: { user: { id: '42', username: 'bram' } } };
+
+  test('has one message that mentions nobody, and its buttons act for a linked person', async () => {
+    const placeId = await makePlace('discord', { channel: '77', token: VENDOR_TOKEN, publicKey: vendors.publicKey });
+    expect(await interact(placeId, { type: 1 })).toMatchObject({ status: 200, body: { type: 1 } });
+    expect(await interact(placeId, { type: 1 }, { forged: true })).toMatchObject({ status: 401 });
+    expect(await interact(placeId, { type: 1 }, { age: 301 })).toMatchObject({ status: 401 });
+    await trigger('@everyone '.repeat(100));
+    const message = vendors.messages[0]!;
+    expect(message.body).toMatchObject({ allowed_mentions: { parse: [] } });
+    expect(shown()).not.toContain('@everyone');
+    const data = { custom_id: message.body.components[0].components[0].custom_id };
+    const press = { type: 3, id: 'i1', channel_id: '77', message: { id: message.id }, data, ...user };
+    expect((await interact(placeId, press)).body.data.content).toContain('is not linked');
+    const option = { name: 'oncall', options: [{ name: 'text', value: `link ${await codeOf('discord')}` }] };
+    const linked = await interact(placeId, { type: 2, id: 'i2', data: option, ...user });
+    expect(linked.body).toMatchObject({ type: 4, data: { flags: 64 } });
+    expect(linked.body.data.content).toContain('act for Bram');
+    expect((await interact(placeId, press)).body.data.content).toBe('Acknowledged. Thank you.');
+    await w.runUntilIdle();
+    expect(vendors.messages).toMatchObject([{ id: message.id, edits: 1 }]);
+    vendors.removeMessages();
+    await w.expectOk('resolve_incident', { incidentId });
+    await w.runUntilIdle();
+    expect(vendors.messages).toMatchObject([{ edits: 0 }]);
+  });
+});
+
+describe('Telegram', () => {
+  const update = (placeId: string, sent: object, secret = 'secret-token') =>
+    send(placeId, 'telegram', JSON.stringify(sent), { 'x-telegram-bot-api-secret-token': secret });
+  const from = { id: 42, username: 'bram' };
+
+  test('has one message in its HTML, and its buttons act for a linked person', async () => {
+    const placeId = await makePlace('telegram', {
+      channel: '-1001234567890',
+      token: VENDOR_TOKEN,
+      signingSecret: 'secret-token',
+    });
+    await trigger();
+    const message = vendors.messages[0]!;
+    expect(message.body.text).toContain('<b>@\u200Beveryone &lt;b&gt;*latency*&lt;/b&gt; https:// evil(.)example</b>');
+    const at = { message_id: Number(message.id), chat: { id: -1_001_234_567_890 } };
+    const data = message.body.reply_markup.inline_keyboard[0][0].callback_data;
+    const press = { update_id: 1, callback_query: { id: 'q1', from, message: at, data } };
+    expect(await update(placeId, press, 'wrong')).toMatchObject({ status: 403 });
+    expect((await update(placeId, press)).body).toMatchObject({
+      method: 'answerCallbackQuery',
+      callback_query_id: 'q1',
+      text: expect.stringContaining('is not linked'),
+    });
+    const command = { text: `/oncall@tocsin_bot link ${await codeOf('telegram')}`, from, chat: at.chat };
+    expect((await update(placeId, { update_id: 2, message: command })).body).toMatchObject({
+      method: 'sendMessage',
+      text: expect.stringContaining('act for Bram'),
+    });
+    expect((await update(placeId, press)).body.text).toBe('Acknowledged. Thank you.');
+    await w.runUntilIdle();
+    expect(vendors.messages).toMatchObject([{ id: message.id, edits: 1 }]);
+    expect((await update(placeId, press)).body.text).toContain('counted already');
+  });
+});
