@@ -13,6 +13,7 @@ import { Back } from '#console/components/back.tsx';
 import { ItemActions, ItemPage } from '#console/components/item_page.tsx';
 import { Page } from '#console/components/page.tsx';
 import { IncidentStatus } from '#console/components/status.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { PrefetchOnHover } from '#console/components/prefetch_on_hover.tsx';
 import { AgentsCard } from '#console/pages/incidents/agents_card.tsx';
 import { EscalationCard } from '#console/pages/incidents/escalation_card.tsx';
@@ -26,11 +27,14 @@ import { StormMembers } from '#console/pages/incidents/storm_members.tsx';
 import { Timeline } from '#console/pages/incidents/timeline.tsx';
 import { useUndoAnswers } from '#console/pages/incidents/undo_answers.ts';
 import { IncidentGuidance } from '#console/pages/incidents/context/rule_guidance.tsx';
-import { IncidentContext } from '#console/pages/incidents/context/incident_context.tsx';
 import { IncidentCause } from '#console/pages/incidents/incident_cause.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { actorName } from '#modules/incidents/decide/incident_actor.ts';
+
+const IncidentContext = lazyPart(() =>
+  import('#console/pages/incidents/context/incident_context.tsx').then((m) => m.IncidentContext),
+);
 
 const route = getRouteApi('/inside/incidents/$incidentId');
 
