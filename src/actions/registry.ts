@@ -60,6 +60,7 @@ import { escalateIncident } from '#modules/incidents/operations/escalate_inciden
 import { getIncident } from '#modules/incidents/operations/get_incident.ts';
 import { getIncidentContext } from '#modules/incidents/operations/get_incident_context.ts';
 import { getIncidentLinks } from '#modules/incidents/operations/get_incident_links.ts';
+import { RESPONSE_OPERATIONS } from '#modules/incidents/operations/operations.ts';
 import { listAssignees } from '#modules/incidents/operations/list_assignees.ts';
 import { listIncidents } from '#modules/incidents/operations/list_incidents.ts';
 import { listMovedMetrics } from '#modules/incidents/operations/list_moved_metrics.ts';
@@ -140,6 +141,7 @@ import { getServiceHealth } from '#modules/services/operations/get_service_healt
 import { listServices } from '#modules/services/operations/list_services.ts';
 import { revealIngestKey } from '#modules/services/operations/reveal_ingest_key.ts';
 import { rotateIngestKey } from '#modules/services/operations/rotate_ingest_key.ts';
+import { searchEverything } from '#modules/search/operations/search_everything.ts';
 import { searchServices } from '#modules/services/operations/search_services.ts';
 import { editRetention } from '#modules/services/operations/edit_retention.ts';
 import { editService } from '#modules/services/operations/edit_service.ts';
@@ -264,6 +266,8 @@ const WITHIN_ORGANIZATIONS = [
   deleteIncidentNote,
   getIncidentContext,
   getIncidentLinks,
+  ...RESPONSE_OPERATIONS,
+  searchEverything,
   ...AGENT_OPERATIONS,
   listMovedMetrics,
   deleteScheduleOverride,

@@ -23,6 +23,7 @@ import { IncidentMaintenance, LinkedIncidents } from '#console/pages/incidents/c
 import { MemberNames, useMemberNames } from '#console/pages/incidents/member_names.tsx';
 import type { Answer } from '#console/pages/incidents/answer.ts';
 import { useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
+import { ResponseCard } from '#console/pages/incidents/response/response_card.tsx';
 import { StormMembers } from '#console/pages/incidents/storm_members.tsx';
 import { Timeline } from '#console/pages/incidents/timeline.tsx';
 import { useUndoAnswers } from '#console/pages/incidents/undo_answers.ts';
@@ -95,6 +96,7 @@ function Incident({ incident, back }: { readonly incident: IncidentWithLog; read
         <Timeline incident={incident} />
       </div>
       <div>
+        <ResponseCard incident={incident} />
         <EscalationCard incident={incident} />
         <NotificationLog incident={incident} />
       </div>
