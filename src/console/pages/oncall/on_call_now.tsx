@@ -35,7 +35,7 @@ import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const CreateTeam = lazyDialog(() => import('#console/pages/oncall_teams/create_team.tsx').then((m) => m.CreateTeam));
-const PutOnCall = lazyDialog(() => import('#console/pages/oncall/put/put_on_call.tsx').then((m) => m.PutOnCall));
+const PutOnCall = lazyDialog(() => import('#console/pages/oncall/override/put_on_call.tsx').then((m) => m.PutOnCall));
 const ShiftDialog = lazyDialog(() => import('#console/pages/oncall/shift_dialog.tsx').then((m) => m.ShiftDialog));
 
 const route = getRouteApi('/inside/on-call/oncall');

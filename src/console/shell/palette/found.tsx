@@ -49,8 +49,8 @@ export function useFound({ text, isPutOnCall }: PaletteQuery, isOpen: boolean): 
     // Names change seldom, and nothing tells an open palette.
     staleTime: 5_000,
   });
-  const found = text === '' ? [] : (data?.found ?? []);
-  const people = found.find(({ kind }) => kind === 'person')?.items ?? [];
+  const kinds = text === '' ? [] : (data?.found ?? []);
+  const people = kinds.find(({ kind }) => kind === 'person')?.items ?? [];
   const put: SpotlightActionGroupData = {
     group: 'Put on call',
     actions: may('oncall:edit')
@@ -63,7 +63,7 @@ export function useFound({ text, isPutOnCall }: PaletteQuery, isOpen: boolean): 
         }))
       : [],
   };
-  return isPutOnCall ? [put] : [...found.map(toGroup), put];
+  return isPutOnCall ? [put] : [...kinds.map(toGroup), put];
 
   function toGroup({ kind, items, total }: Found): SpotlightActionGroupData {
     const { group, icon: KindIcon } = KINDS[kind];

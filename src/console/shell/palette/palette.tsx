@@ -31,9 +31,9 @@ export function Palette({ isOpen, onClose }: PaletteProps) {
   const [typed, setTyped] = useState('');
   const { text, isPutOnCall } = readPaletteQuery(typed);
   const [asked] = useDebouncedValue(text, DEBOUNCE_MS);
-  const found = useFound({ text: asked, isPutOnCall }, isOpen);
-  const own = [usePages(text), useCommands(text), useSwitches(text)];
-  const groups: SpotlightActionGroupData[] = isPutOnCall ? found : [...found, ...own];
+  const results = useFound({ text: asked, isPutOnCall }, isOpen);
+  const commands = [usePages(text), useCommands(text), useSwitches(text)];
+  const groups: SpotlightActionGroupData[] = isPutOnCall ? results : [...results, ...commands];
   return (
     <Spotlight
       store={store}

@@ -15,7 +15,7 @@ import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { readOrKeep, toLocalField } from '#console/pages/oncall/local_time.ts';
-import { usePutOnCall } from '#console/pages/oncall/use_put_on_call.ts';
+import { usePutOnCall } from '#console/pages/oncall/override/use_put_on_call.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface Schedule {
@@ -43,8 +43,8 @@ export function PutOnCall({ userId: first, schedules, onClose }: PutOnCallProps)
   const [to, setTo] = useState(() => toLocalField(start + DAY_MS));
   const [schedule, setSchedule] = useState<Schedule | null>(schedules.length === 1 ? (schedules[0] ?? null) : null);
   const [isChecked, setIsChecked] = useState(false);
-  const found = useSchedules(schedules);
-  const options = schedule === null ? found.schedules : [schedule, ...found.schedules];
+  const search = useSchedules(schedules);
+  const options = schedule === null ? search.schedules : [schedule, ...search.schedules];
   const names = useNamesOf(userId === null ? [] : [userId]);
   const putting = usePutOnCall(
     schedule ?? { scheduleId: '', name: '' },
@@ -80,13 +80,15 @@ export function PutOnCall({ userId: first, schedules, onClose }: PutOnCallProps)
           <Choice
             label="Schedule"
             placeholder="Type a name"
-            options={[...new Map(options.map((one) => [one.scheduleId, one])).values()].map(({ scheduleId, name }) => ({
-              value: scheduleId,
-              label: isolateBidi(name),
-            }))}
+            options={[...new Map(options.map((option) => [option.scheduleId, option])).values()].map(
+              ({ scheduleId, name }) => ({
+                value: scheduleId,
+                label: isolateBidi(name),
+              }),
+            )}
             value={schedule?.scheduleId ?? null}
             onChange={(value) => setSchedule(options.find(({ scheduleId }) => scheduleId === value) ?? null)}
-            onSearch={found.setTyped}
+            onSearch={search.setTyped}
             emptyText="No schedule has this name"
             error={isChecked && schedule === null ? 'Choose a schedule' : undefined}
             data-autofocus
