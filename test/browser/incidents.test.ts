@@ -165,9 +165,9 @@ inBrowser('incidents', () => {
     await page.getByText('No results').waitFor();
     await page.getByLabel('Search people, services, incidents and everything else').fill('checkout');
     await page.getByRole('button', { name: 'checkout', exact: true }).waitFor();
-    // Until the server has answered, the incident that was just resolved is still found, above the service.
-    await page.getByRole('button', { name: 'Checkout is slow' }).waitFor({ state: 'detached' });
-    await keys('ArrowDown', 'Enter');
+    // The incident that was just resolved is found above the service.
+    await page.getByRole('button', { name: 'Checkout is slow' }).first().waitFor();
+    await keys('ArrowDown', 'ArrowDown', 'Enter');
     await page.waitForURL(/\/services\/service_/);
     await expect.poll(() => page.getByRole('heading', { level: 1 }).innerText()).toBe('checkout');
   });

@@ -1,6 +1,6 @@
 import { type Expression, type SelectQueryBuilder, sql } from 'kysely';
 
-import { FOUND_PER_KIND, type SearchKind } from '#modules/search/decide/search_kinds.ts';
+import { FOUND_PER_KIND, FOUND_TOTAL_MAX, type SearchKind } from '#modules/search/decide/search_kinds.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { daysBefore } from '#storage/postgres/columns.ts';
@@ -47,18 +47,22 @@ export class SearchReader {
   }
 
   #best(kind: SearchKind, things: Things, words: readonly string[]) {
-    const begin = words[0] ?? '';
-    const best = this.#session.db
+    const [begin = ''] = words;
+    const matching = this.#session.db
       .selectFrom(things.as('t'))
       .select(['t.id', 't.name', 't.detail'])
-      .select((eb) => eb.fn.countAll<number>().over().as('total'))
-      .where(({ and, ref }) =>
-        and(words.map((word) => holds(sql<string>`concat_ws(' ', ${ref('t.name')}, ${ref('t.detail')})`, word))),
+      .where(({ and, or, ref }) =>
+        and(words.map((word) => or([holds(ref('t.name'), word), holds(ref('t.detail'), word)]))),
       )
-      .orderBy(({ ref }) => sql`starts_with(${lowerFor(ref('t.name'), begin)}, ${begin})`, 'desc')
-      .orderBy(({ ref }) => holds(ref('t.name'), begin), 'desc')
-      .orderBy(({ fn }) => fn('lower', ['t.name']))
-      .orderBy('t.id')
+      .limit(FOUND_TOTAL_MAX);
+    const best = this.#session.db
+      .selectFrom(matching.as('m'))
+      .select(['m.id', 'm.name', 'm.detail'])
+      .select((eb) => eb.fn.countAll<number>().over().as('total'))
+      .orderBy(({ ref }) => beginsWith(ref('m.name'), begin), 'desc')
+      .orderBy(({ ref }) => holds(ref('m.name'), begin), 'desc')
+      .orderBy(({ fn }) => fn('lower', ['m.name']))
+      .orderBy('m.id')
       .limit(FOUND_PER_KIND);
     return this.#session.db
       .selectFrom(best.as('b'))
@@ -140,11 +144,19 @@ export class SearchReader {
 
 type Things = SelectQueryBuilder<never, never, Thing>;
 
-/** Whether a text holds a word in small letters. Folding ASCII letters alone takes a fraction of the time of all. */
-function holds(value: Expression<string>, word: string) {
-  return sql<boolean>`strpos(${lowerFor(value, word)}, ${word}) > 0`;
+function holds(value: Expression<string | null>, word: string) {
+  return sql<boolean>`${folding(value, word)} ilike ${`%${escaped(word)}%`}`;
 }
 
-function lowerFor(value: Expression<string>, word: string) {
-  return /^[\0-\x7F]*$/.test(word) ? sql<string>`lower(${value} collate "C")` : sql<string>`lower(${value})`;
+function beginsWith(value: Expression<string | null>, word: string) {
+  return sql<boolean>`${folding(value, word)} ilike ${`${escaped(word)}%`}`;
+}
+
+/** Folding only ASCII letters takes half of the time, and suffices for a word of ASCII letters. */
+function folding(value: Expression<string | null>, word: string) {
+  return /^[ -~]*$/.test(word) ? sql<string>`${value} collate "C"` : value;
+}
+
+function escaped(word: string): string {
+  return word.replaceAll(/[\\%_]/g, String.raw`\$&`);
 }

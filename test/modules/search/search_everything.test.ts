@@ -30,6 +30,10 @@ test('the search finds things of every kind by their words, a few of each, and s
   expect(kindsOf(await search('Latency'))).toEqual(['incident', 'rule']);
   expect(await search('no such thing at all')).toEqual({ found: [] });
   expect(await search('%')).toEqual({ found: [] });
+  expect(await search('_')).toEqual({ found: [] });
+  expect(await search('till\\')).toEqual({ found: [] });
+  await w.given.service({ name: 'Überweisung' });
+  expect(kindsOf(await search('überW'))).toEqual(['service']);
 
   const narrow = { ...viewer, permissions: new Set(['services:view', 'organization:view'] as const) };
   expect(kindsOf(await search('till', narrow))).toEqual(['service']);

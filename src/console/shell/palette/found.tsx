@@ -21,6 +21,7 @@ import { actionQuery } from '#console/api/queries.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import type { PaletteQuery } from '#console/shell/palette/palette_query.ts';
+import { FOUND_TOTAL_MAX } from '#modules/search/decide/search_kinds.ts';
 
 type Found = ResultOf<'search_everything'>['found'][number];
 type Kind = Found['kind'];
@@ -76,7 +77,7 @@ export function useFound({ text, isPutOnCall }: PaletteQuery, isOpen: boolean): 
     }));
     const more: SpotlightActionData = {
       id: `more ${kind}`,
-      label: `${(total - items.length).toLocaleString('en')} more`,
+      label: `${total < FOUND_TOTAL_MAX ? '' : 'At least '}${(total - items.length).toLocaleString('en')} more`,
       leftSection: <IconDots size={18} stroke={1.75} />,
       onClick: () => openers[kind].list(),
     };

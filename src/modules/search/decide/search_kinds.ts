@@ -18,6 +18,9 @@ export type SearchKind = keyof typeof SEARCH_KINDS;
 /** Results of each kind in one answer; the others are counted. */
 export const FOUND_PER_KIND = 5;
 
+/** Limit up to which results are counted: of more, not all are looked at. */
+export const FOUND_TOTAL_MAX = 2_000;
+
 /** Limit on the words of a search that are looked for; further ones do not narrow it. */
 const WORDS_MAX = 6;
 

@@ -5,6 +5,7 @@ import { STRICT, nullable } from '#actions/fields.ts';
 import { SEARCH_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
 import {
   FOUND_PER_KIND,
+  FOUND_TOTAL_MAX,
   SEARCH_KINDS,
   type SearchKind,
   visibleKinds,
@@ -23,7 +24,9 @@ const FoundView = Type.Object({
     }),
     { description: `at most ${FOUND_PER_KIND}, those that begin with the text first` },
   ),
-  total: Type.Integer({ description: 'of incidents and exceptions, among the newest 5,000' }),
+  total: Type.Integer({
+    description: `counted up to ${FOUND_TOTAL_MAX}; of incidents and exceptions, among the newest 5,000`,
+  }),
 });
 
 export const searchEverything = defineAction({
