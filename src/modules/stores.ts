@@ -35,6 +35,9 @@ import { IncidentLeaseStore } from '#modules/agents/store/incident_lease_store.t
 import { IncidentNoteStore } from '#modules/incidents/store/incident_note_store.ts';
 import { IncidentPagingStore } from '#modules/incidents/store/incident_paging_store.ts';
 import { IncidentSearch } from '#modules/incidents/store/incident_search.ts';
+import { GroupActivityStore } from '#modules/exceptions/store/group_activity_store.ts';
+import { GroupAssignmentStore } from '#modules/exceptions/store/group_assignment_store.ts';
+import { GroupSnoozeStore } from '#modules/exceptions/store/group_snooze_store.ts';
 import { GroupKeyStore } from '#modules/exceptions/store/group_key_store.ts';
 import { GroupReleaseStore } from '#modules/exceptions/store/group_release_store.ts';
 import { GroupRateStore } from '#modules/exceptions/store/group_rate_store.ts';
@@ -60,6 +63,7 @@ import { ObjectNameReader } from '#modules/agents/store/object_name_reader.ts';
 import { HolidayCalendarStore } from '#modules/schedules/store/holiday_calendar_store.ts';
 import { OnCallReader } from '#modules/schedules/store/on_call_reader.ts';
 import { OwnCalendarStore } from '#modules/schedules/store/own_calendar_store.ts';
+import { OpenIdStore } from '#modules/sign_in/store.ts';
 import { PagerSignsReader } from '#modules/notifications/store/pager_heartbeat_reader.ts';
 import { OutboxStore } from '#storage/postgres/outbox_store.ts';
 import { PasswordResetStore } from '#modules/accounts/store/password_reset_store.ts';
@@ -67,7 +71,12 @@ import { PeopleStore } from '#modules/accounts/store/people_store.ts';
 import { ProposalStore } from '#modules/agents/store/proposal_store.ts';
 import { PushSubscriptionStore } from '#modules/contacts/store/push_subscription_store.ts';
 import { PhoneNumberStore } from '#modules/contacts/store/phone_number_store.ts';
+import { ChatAccountStore } from '#modules/places/store/chat_account_store.ts';
+import { PlaceDeliveryStore } from '#modules/places/store/place_delivery_store.ts';
+import { PlaceStore } from '#modules/places/store/place_store.ts';
 import { PolicyStore } from '#modules/policies/store.ts';
+import { ProvisioningStore } from '#modules/provisioning/store/provisioning_store.ts';
+import { ScimGroupStore } from '#modules/provisioning/store/scim_group_store.ts';
 import { ReleaseStore } from '#modules/releases/store/release_store.ts';
 import { ReplyNumberStore } from '#modules/notifications/store/reply_number_store.ts';
 import { ReadinessReader } from '#modules/contacts/store/readiness_reader.ts';
@@ -97,10 +106,13 @@ export interface Stores {
   readonly sessions: SessionStore;
   readonly secondFactors: SecondFactorStore;
   readonly signInLimits: SignInLimitStore;
+  readonly openId: OpenIdStore;
   readonly invitations: InvitationStore;
   readonly passwordResets: PasswordResetStore;
   readonly addressProofs: AddressProofStore;
   readonly apiKeys: ApiKeyStore;
+  readonly provisioning: ProvisioningStore;
+  readonly scimGroups: ScimGroupStore;
   readonly connections: ConnectionStore;
   readonly oauthRecords: OAuthRecordStore;
   readonly services: ServiceStore;
@@ -134,6 +146,9 @@ export interface Stores {
   readonly groupMerges: GroupMergeStore;
   readonly groupReleases: GroupReleaseStore;
   readonly groupRates: GroupRateStore;
+  readonly groupAssignments: GroupAssignmentStore;
+  readonly groupActivity: GroupActivityStore;
+  readonly groupSnoozes: GroupSnoozeStore;
   readonly messageTemplates: MessageTemplateStore;
   readonly teams: TeamStore;
   readonly schedules: ScheduleStore;
@@ -141,6 +156,9 @@ export interface Stores {
   readonly ownCalendars: OwnCalendarStore;
   readonly holidayCalendars: HolidayCalendarStore;
   readonly onCall: OnCallReader;
+  readonly places: PlaceStore;
+  readonly placeDeliveries: PlaceDeliveryStore;
+  readonly chatAccounts: ChatAccountStore;
   readonly policies: PolicyStore;
   readonly alertRules: AlertRuleStore;
   readonly activeRules: ActiveRuleStore;
@@ -195,10 +213,13 @@ export function storesOf(session: Session): Stores {
     sessions: new SessionStore(session),
     secondFactors: new SecondFactorStore(session),
     signInLimits: new SignInLimitStore(session),
+    openId: new OpenIdStore(session),
     invitations: new InvitationStore(session),
     passwordResets: new PasswordResetStore(session),
     addressProofs: new AddressProofStore(session),
     apiKeys: new ApiKeyStore(session),
+    provisioning: new ProvisioningStore(session),
+    scimGroups: new ScimGroupStore(session),
     connections: new ConnectionStore(session),
     oauthRecords: new OAuthRecordStore(session),
     services: new ServiceStore(session),
@@ -232,6 +253,9 @@ export function storesOf(session: Session): Stores {
     groupMerges: new GroupMergeStore(session),
     groupReleases: new GroupReleaseStore(session),
     groupRates: new GroupRateStore(session),
+    groupAssignments: new GroupAssignmentStore(session),
+    groupActivity: new GroupActivityStore(session),
+    groupSnoozes: new GroupSnoozeStore(session),
     messageTemplates: new MessageTemplateStore(session),
     teams: new TeamStore(session),
     schedules,
@@ -239,6 +263,9 @@ export function storesOf(session: Session): Stores {
     ownCalendars: new OwnCalendarStore(session),
     holidayCalendars,
     onCall: new OnCallReader(schedules, people, holidayCalendars),
+    places: new PlaceStore(session),
+    placeDeliveries: new PlaceDeliveryStore(session),
+    chatAccounts: new ChatAccountStore(session),
     policies: new PolicyStore(session),
     alertRules: new AlertRuleStore(session),
     activeRules: new ActiveRuleStore(session),

@@ -9,6 +9,7 @@ const PAGES = path.resolve('src/console/pages');
 const KEEP_NO_DRAFT: Readonly<Record<string, string>> = {
   'exceptions/merge_into.tsx': 'one choice from a list',
   'exceptions/merge_selected.tsx': 'one choice from a list',
+  'exceptions/triage/assign_dialog.tsx': 'one choice from a list',
   'explore/metric_list.tsx': 'the address holds the search',
   'explore/metric_view.tsx': 'the address holds the selector',
   'me/replies_card.tsx': 'codes and PINs are secret',

@@ -24,6 +24,7 @@ const KEYS_AND_ROLES = [
 
 /** Deletions that nothing must hinder, because they take access away, and those of what is one's own, ends by itself or is undone. */
 const WITHOUT = [
+  'delete_exception_comment',
   'delete_holiday_calendar',
   'delete_incident_note',
   'delete_maintenance',
@@ -37,8 +38,10 @@ const WITHOUT = [
   'revoke_calendar_feed',
   'revoke_invitation',
   'revoke_own_calendar',
+  'revoke_provisioning_token',
   'sign_out',
   'undo_shift_swap',
+  'unlink_chat_account',
 ];
 
 test('keys, roles and deletion ask people for their second factor again, whichever operation it is', () => {

@@ -24,7 +24,12 @@ const MONITOR_CONFIG = {
 
 /** What a column holds where its type does not say it. */
 const VALUES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  organizations: { name: 'Made', trace_link: 'https://traces.example.com/{traceId}', managed_changes: 'refused' },
+  organizations: {
+    name: 'Made',
+    trace_link: 'https://traces.example.com/{traceId}',
+    managed_changes: 'refused',
+    provisioned_role: 'editor',
+  },
   users: { email: 'made@example.com', name: 'Mira' },
   memberships: { role: 'owner', phone: '+31612345678' },
   team_members: { phone: '+31612345678' },
@@ -48,7 +53,13 @@ const VALUES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     recurrence: { weekdays: [1], startTime: '02:00', minutes: 60 },
     timezone: 'UTC',
   },
-  exception_settings: { filters: ['bots'], patterns: ['a*'], secret_names: ['iban'] },
+  exception_settings: {
+    filters: ['bots'],
+    patterns: ['a*'],
+    secret_names: ['iban'],
+    assignment_rules: [],
+    issue_link: 'https://example.com/new?title={title}',
+  },
   monitors: {
     slug: 'nightly',
     schedule: SCHEDULE,
@@ -65,7 +76,12 @@ const VALUES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     grouping_parts: [{ strategy: 'message', because: 'the message', lines: ['x'] }],
     merged_into_id: null,
     merged_at: null,
+    assigned_user_id: null,
+    assigned_team_id: null,
+    issue_url: 'https://example.com/1',
   },
+  group_activity: { actor: ACTOR, facts: { kind: 'comment' } },
+  saved_searches: { search: { q: 'user:42' } },
   group_fixes: { kind: 'release', known_releases: ['v1'] },
   message_templates: { tokens: ['x'] },
   incidents: {

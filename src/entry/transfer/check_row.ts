@@ -23,6 +23,8 @@ export type Row = Readonly<Record<string, unknown>>;
 const KINDS_OF_COLUMNS: Readonly<Record<string, Kind>> = {
   org_id: 'org',
   user_id: 'user',
+  assigned_user_id: 'user',
+  assigned_team_id: 'team',
   team_id: 'team',
   schedule_id: 'schedule',
   escalation_policy_id: 'policy',
@@ -58,6 +60,8 @@ export const KINDS_OF_TABLES: Readonly<Partial<Record<string, Kind>>> = {
   deploys: 'deploy',
   dashboards: 'dashboard',
   exception_groups: 'group',
+  group_activity: 'activity',
+  saved_searches: 'search',
   incidents: 'incident',
   alert_sources: 'alertsource',
   alert_routes: 'alertroute',

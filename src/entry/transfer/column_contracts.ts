@@ -1,4 +1,5 @@
 import { MANAGED_CHANGES } from '#modules/configuration/decide/managed_changes.ts';
+import { PROVISIONED_ROLES } from '#modules/provisioning/decide/provisioned_role.ts';
 import { EmailField } from '#modules/accounts/fields.ts';
 import { Layout } from '#modules/dashboards/operations/view.ts';
 import { SETTINGS_FIELDS } from '#modules/exceptions/operations/exception_settings.ts';
@@ -56,6 +57,44 @@ const ALERT_LINK = {
   type: 'object',
   properties: { href: WEB_ADDRESS, text: text(TEXT_LENGTH_MAX) },
   required: ['href', 'text'],
+};
+const ASSIGNMENT_RULE = {
+  type: 'object',
+  properties: {
+    path: TEXT_OR_NULL,
+    tag: {
+      anyOf: [
+        {
+          type: 'object',
+          properties: { key: text(TEXT_LENGTH_MAX), value: text(TEXT_LENGTH_MAX) },
+          required: ['key', 'value'],
+          additionalProperties: false,
+        },
+        { type: 'null' },
+      ],
+    },
+    assigneeId: text(100),
+  },
+  required: ['path', 'tag', 'assigneeId'],
+  additionalProperties: false,
+};
+const ACTIVITY_FACTS = {
+  type: 'object',
+  properties: {
+    kind: oneOf(
+      'comment',
+      'status',
+      'snoozed',
+      'snooze_ended',
+      'assigned',
+      'regressed',
+      'merged',
+      'merged_into',
+      'split_off',
+      'issue',
+    ),
+  },
+  required: ['kind'],
 };
 const INCIDENT_ACTOR = { type: 'object', properties: { via: oneOf(...VIAS) }, required: ['via'] };
 /** Step as stored: with optional fields filled in. */
@@ -115,7 +154,11 @@ const COUNTS = {
 
 /** Schemas that the operations which create a row require. `check_row.ts` checks the rest. */
 export const COLUMN_CONTRACTS: Contracts = {
-  organizations: { name: Name, managed_changes: oneOf(...MANAGED_CHANGES) },
+  organizations: {
+    name: Name,
+    managed_changes: oneOf(...MANAGED_CHANGES),
+    provisioned_role: oneOf(...PROVISIONED_ROLES),
+  },
   users: { email: EmailField, name: Name },
   memberships: { role: oneOf(...ROLES), phone: Phone },
   teams: { name: Name },
@@ -155,6 +198,8 @@ export const COLUMN_CONTRACTS: Contracts = {
     filters: SETTINGS_FIELDS.filters,
     patterns: SETTINGS_FIELDS.patterns,
     secret_names: SETTINGS_FIELDS.secretNames,
+    assignment_rules: list(ASSIGNMENT_RULE, 1_000),
+    issue_link: WEB_ADDRESS,
   },
   monitors: { ...COUNTS, schedule: RECORD, edited_config: RECORD, sent_config: RECORD },
   monitor_runs: { status: oneOf(...RUN_STATUSES) },
@@ -178,7 +223,10 @@ export const COLUMN_CONTRACTS: Contracts = {
       required: ['strategy', 'because', 'lines'],
       additionalProperties: false,
     }),
+    issue_url: WEB_ADDRESS,
   },
+  group_activity: { actor: INCIDENT_ACTOR, facts: ACTIVITY_FACTS },
+  saved_searches: { name: Name, search: RECORD },
   group_fixes: { kind: oneOf(...FIX_KINDS), known_releases: TEXTS },
   message_templates: { tokens: TEXTS },
   incidents: {

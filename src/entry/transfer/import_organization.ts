@@ -164,6 +164,8 @@ const TABLES_OF_KINDS = [
   ['deploy', 'deploys'],
   ['dashboard', 'dashboards'],
   ['group', 'exception_groups'],
+  ['activity', 'group_activity'],
+  ['search', 'saved_searches'],
   ['incident', 'incidents'],
   ['note', 'incident_notes'],
   ['proposal', 'proposals'],

@@ -1,5 +1,6 @@
 import { titleOf } from '#modules/exceptions/decide/title.ts';
 import type { SeenEvent } from '#modules/exceptions/decide/seen_events.ts';
+import { assignNew } from '#modules/exceptions/assign_new.ts';
 import { continueTraces } from '#modules/exceptions/continue_traces.ts';
 import {
   applyServiceRules,
@@ -87,8 +88,10 @@ export async function storeSeen(
       overflowing.map(({ serviceId }) => ({ serviceId, count: 1 })),
       unit.now,
     );
+    await assignNew(unit, rules, events, found);
     const changed = newOrRegressed(events, seen, found);
     if (changed.length > 0) await openIncidentsOf(runtime, unit, changed);
+    await recordRegressions(unit, changed);
     ownIds = placed.map(({ ownGroupId }) => ownGroupId);
     return await withoutSpike(unit, rules, found);
   });
@@ -105,6 +108,15 @@ export async function storeSeen(
   await storesOf(runtime.db.session()).exceptionCounts.markDue(groupIds, runtime.clock.now());
   const serviceIds = events.map(({ serviceId }) => serviceId);
   await deleteOrphans(runtime.db, serviceIds, (serviceId) => exceptionWriter.deleteService(serviceId));
+}
+
+/** Writes into the histories of groups that they came back. */
+async function recordRegressions({ stores, now }: UnitOfWork, groups: readonly NewOrRegressed[]): Promise<void> {
+  for (const { orgId, groupId, outcome, release } of groups) {
+    if (outcome !== 'regression') continue;
+    const facts = { kind: 'regressed', release } as const;
+    await stores.groupActivity.add({ orgId, groupId, actor: { system: true, via: 'rule' }, facts }, now);
+  }
 }
 
 /** A fault here is not caused by the events, so it must not count as theirs. */

@@ -14,6 +14,8 @@ export interface ExceptionFilter {
   readonly severity?: Level;
   readonly environment?: string;
   readonly release?: string;
+  /** `me`, `my_teams`, `nobody`, or the id of a person or team. */
+  readonly assigned?: string;
   readonly q?: string;
   readonly sort?: GroupSort;
 }
@@ -22,8 +24,8 @@ export function readExceptionFilter(search: Record<string, unknown>): ExceptionF
   const status = GROUP_TABS.find((known) => known === search['status'] && known !== 'unresolved');
   const severity = LEVELS.find((known) => known === search['severity']);
   const sort = GROUP_SORTS.find((known) => known === search['sort'] && known !== 'last');
-  const [service, environment, release, q] = ['service', 'environment', 'release', 'q'].map((name) =>
-    textIn(search[name]),
+  const [service, environment, release, assigned, q] = ['service', 'environment', 'release', 'assigned', 'q'].map(
+    (name) => textIn(search[name]),
   );
   return {
     ...(status !== undefined && { status }),
@@ -31,6 +33,7 @@ export function readExceptionFilter(search: Record<string, unknown>): ExceptionF
     ...(severity !== undefined && { severity }),
     ...(environment !== undefined && { environment }),
     ...(release !== undefined && { release }),
+    ...(assigned !== undefined && { assigned }),
     ...(q !== undefined && { q }),
     ...(sort !== undefined && { sort }),
   };
@@ -43,13 +46,14 @@ function textIn(value: unknown): string | undefined {
 
 /** Converts a filter to a search request. `text` is what has been typed so far. */
 export function toGroupSearch(filter: ExceptionFilter, text: string | undefined): GroupSearch {
-  const { status = 'unresolved', service, severity, environment, release, sort } = filter;
+  const { status = 'unresolved', service, severity, environment, release, assigned, sort } = filter;
   return {
     ...(status !== 'all' && { status }),
     ...(service !== undefined && { serviceId: service }),
     ...(severity !== undefined && { severity }),
     ...(environment !== undefined && { environment }),
     ...(release !== undefined && { release }),
+    ...(assigned !== undefined && { assignedTo: assigned }),
     ...(text !== undefined && { text }),
     ...(sort !== undefined && { sort }),
   };
@@ -62,8 +66,8 @@ export function toMatching(filter: ExceptionFilter, text: string | undefined) {
   return { ...search, statuses: GROUP_STATUSES.filter((status) => isInTab(status, tab)) };
 }
 
-export function isFiltered({ service, severity, environment, release, q }: ExceptionFilter): boolean {
-  return [service, severity, environment, release, q].some((value) => value !== undefined);
+export function isFiltered({ service, severity, environment, release, assigned, q }: ExceptionFilter): boolean {
+  return [service, severity, environment, release, assigned, q].some((value) => value !== undefined);
 }
 
 export const NO_FILTER = {
@@ -71,6 +75,7 @@ export const NO_FILTER = {
   severity: undefined,
   environment: undefined,
   release: undefined,
+  assigned: undefined,
   q: undefined,
 };
 

@@ -26,7 +26,7 @@ import { ExceptionSelection } from '#console/pages/exceptions/exception_selectio
 import { Filters } from '#console/pages/exceptions/filters.tsx';
 import { STATUS_NAMES } from '#console/pages/exceptions/group_status.tsx';
 import { NoExceptions } from '#console/pages/exceptions/no_exceptions.tsx';
-import { useSetStatus } from '#console/pages/exceptions/use_set_status.ts';
+import { useSetStatus } from '#console/pages/exceptions/triage/use_set_status.ts';
 import { focusedRowId, useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 

@@ -7,6 +7,7 @@ import { type ExceptionOverview, type GroupStatus, overviewQuery } from '#consol
 import { isApiError } from '#console/api/http.ts';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Back } from '#console/components/back.tsx';
 import { ItemActions, ItemPage } from '#console/components/item_page.tsx';
@@ -15,18 +16,25 @@ import { Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { DaysChart } from '#console/pages/exceptions/days_chart.tsx';
-import { EventCard } from '#console/pages/exceptions/event_card.tsx';
+import { EventCard } from '#console/pages/exceptions/event/event_card.tsx';
 import { GroupStatusBadge } from '#console/pages/exceptions/group_status.tsx';
 import { GroupingCard } from '#console/pages/exceptions/grouping_card.tsx';
 import { MergedCard, PartNotice } from '#console/pages/exceptions/merged_card.tsx';
 import { IncidentsCard, OriginsCard, SimilarCard } from '#console/pages/exceptions/overview_cards.tsx';
 import { ReleaseLink } from '#console/pages/exceptions/release_link.tsx';
-import { ResolveMenu } from '#console/pages/exceptions/resolve_menu.tsx';
+import { AssignMenu } from '#console/pages/exceptions/triage/assign_menu.tsx';
+import { SnoozeMenu } from '#console/pages/exceptions/triage/snooze_menu.tsx';
+import { snoozeText } from '#console/pages/exceptions/triage/snooze_text.ts';
+import { ResolveMenu } from '#console/pages/exceptions/triage/resolve_menu.tsx';
 import { TagsCard } from '#console/pages/exceptions/tags_card.tsx';
-import { useSetStatus } from '#console/pages/exceptions/use_set_status.ts';
+import { useSetStatus } from '#console/pages/exceptions/triage/use_set_status.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+const ActivityCard = lazyPart(() =>
+  import('#console/pages/exceptions/triage/activity_card.tsx').then((m) => m.ActivityCard),
+);
 
 const route = getRouteApi('/inside/exceptions/$groupId');
 
@@ -89,6 +97,7 @@ function Exception({ overview, back }: { readonly overview: ExceptionOverview; r
         />
       </div>
       <div>
+        <ActivityCard groupId={overview.groupId} />
         <IncidentsCard overview={overview} />
         <OriginsCard overview={overview} />
         <TagsCard overview={overview} />
@@ -110,10 +119,12 @@ const TREND_WORDS: Record<NonNullable<ExceptionOverview['trend']>['direction'], 
 
 function Facts({ overview }: { readonly overview: ExceptionOverview }) {
   const { status, severity, serviceId, serviceName, eventCount, userCount, firstSeenAt, lastSeenAt } = overview;
+  const { assigneeName, snoozed } = overview;
   const { isHandled, isNew, regressedAt, regressedInRelease, trend, statusChangedAt } = overview;
   return (
     <>
-      <GroupStatusBadge status={status} />
+      <GroupStatusBadge status={status} isSnoozed={snoozed !== null} />
+      {snoozed !== null && <span>{snoozeText(snoozed)}</span>}
       {regressedAt !== null && <Status tone="amber">back again</Status>}
       {regressedInRelease !== null && (
         <span>
@@ -126,6 +137,11 @@ function Facts({ overview }: { readonly overview: ExceptionOverview }) {
       <Link to="/services/$serviceId" params={{ serviceId }}>
         <Name>{serviceName}</Name>
       </Link>
+      {assigneeName !== null && (
+        <span>
+          assigned to <Name>{assigneeName}</Name>
+        </span>
+      )}
       <span className="numbers">{countText(eventCount, 'event')}</span>
       <span className="numbers">{countText(userCount, 'user')}</span>
       <span>
@@ -171,7 +187,8 @@ interface ActionsProps {
   readonly mayCreateRule: boolean;
 }
 
-function Actions({ overview: { groupId, serviceId, status }, mayTriage, mayCreateRule }: ActionsProps) {
+function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
+  const { groupId, serviceId, status, assigneeName } = overview;
   const setting = useSetStatus();
   const set = (next: GroupStatus) => (): void => {
     if (mayTriage && next !== status) setting.mutate({ groupIds: [groupId], status: next });
@@ -188,11 +205,13 @@ function Actions({ overview: { groupId, serviceId, status }, mayTriage, mayCreat
           Ignore
         </Button>
       )}
+      {mayTriage && <SnoozeMenu groupIds={[groupId]} />}
       {mayTriage && status !== 'unresolved' && (
         <Button variant="default" onClick={set('unresolved')}>
           Reopen
         </Button>
       )}
+      {mayTriage && <AssignMenu groupIds={[groupId]} assigneeName={assigneeName} />}
       {mayCreateRule && (
         <Button
           variant="default"

@@ -36,7 +36,7 @@ const NEW_MS = 24 * 3_600_000;
 export function ExceptionRow(props: ExceptionRowProps) {
   const { group, sort, days, deploys, showsStatus, isSelected, onSelect, isSelecting, position, total, style } = props;
   const { groupId, title, culprit, severity, serviceName, eventCount, userCount, dailyCounts } = group;
-  const { newestRelease, releaseCount, firstSeenAt, lastSeenAt } = group;
+  const { assigneeName, newestRelease, releaseCount, firstSeenAt, lastSeenAt } = group;
   return (
     <li
       className={classes.row}
@@ -67,6 +67,12 @@ export function ExceptionRow(props: ExceptionRowProps) {
         </div>
         <div className={classes.sub}>
           {severity} · <Name>{serviceName}</Name>
+          {assigneeName !== null && (
+            <>
+              {' · '}
+              <Name>{assigneeName}</Name>
+            </>
+          )}
           {culprit !== null && (
             <>
               {' · '}
@@ -99,7 +105,8 @@ export function ExceptionRow(props: ExceptionRowProps) {
 
 /** Badge of a group that is new, back again, or dealt with. */
 function News({ group, showsStatus }: { readonly group: ExceptionGroup; readonly showsStatus: boolean }) {
-  const { status, regressedAt, firstSeenAt } = group;
+  const { status, regressedAt, firstSeenAt, snoozed } = group;
+  if (snoozed !== null) return <GroupStatusBadge status={status} isSnoozed />;
   if (showsStatus && status !== 'unresolved') return <GroupStatusBadge status={status} />;
   const news: readonly [Tone, string] | null =
     regressedAt !== null

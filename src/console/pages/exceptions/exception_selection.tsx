@@ -7,9 +7,11 @@ import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { SelectionBar } from '#console/components/lists/selection_bar.tsx';
 import { type GroupTab, totalOf } from '#console/pages/exceptions/exception_filter.ts';
 import { countText } from '#console/pages/exceptions/count_text.ts';
-import { type MatchingGroups, useSetMatching } from '#console/pages/exceptions/use_set_matching.ts';
-import { ResolveMenu } from '#console/pages/exceptions/resolve_menu.tsx';
-import { PAST } from '#console/pages/exceptions/use_set_status.ts';
+import { type MatchingGroups, useSetMatching } from '#console/pages/exceptions/triage/use_set_matching.ts';
+import { AssignMenu } from '#console/pages/exceptions/triage/assign_menu.tsx';
+import { SnoozeMenu } from '#console/pages/exceptions/triage/snooze_menu.tsx';
+import { ResolveMenu } from '#console/pages/exceptions/triage/resolve_menu.tsx';
+import { PAST } from '#console/pages/exceptions/triage/use_set_status.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
 
 const MergeSelected = lazyDialog(() =>
@@ -50,6 +52,7 @@ export function ExceptionSelection(props: ExceptionSelectionProps) {
   });
   const [isMerging, setIsMerging] = useState(false);
   const { length: count } = groups;
+  const groupIds = groups.map(({ groupId }) => groupId);
   const total = totalOf(counts, tab);
   const number = (areAllSelected ? total : count).toLocaleString();
   /** Number of groups that change: those that have the status already do not. */
@@ -86,14 +89,12 @@ export function ExceptionSelection(props: ExceptionSelectionProps) {
             {VERBS[status]}
           </Button>
           {status === 'resolved' && !areAllSelected && (
-            <ResolveMenu
-              groupIds={groups.map(({ groupId }) => groupId)}
-              serviceId={serviceOf(groups)}
-              onDone={onClear}
-            />
+            <ResolveMenu groupIds={groupIds} serviceId={serviceOf(groups)} onDone={onClear} />
           )}
         </Fragment>
       ))}
+      {!areAllSelected && tab !== 'ignored' && <SnoozeMenu groupIds={groupIds} onDone={onClear} />}
+      {!areAllSelected && <AssignMenu groupIds={groupIds} assigneeName={null} onDone={onClear} />}
       {!areAllSelected && count > 1 && (
         <Button size="sm" variant="default" onClick={() => setIsMerging(true)}>
           Merge

@@ -30,13 +30,21 @@ const SORT_NAMES: Record<GroupSort, string> = {
   users: 'Most users',
 };
 
+const ASSIGNED_NAMES: Readonly<Record<string, string>> = {
+  me: 'Assigned to me',
+  my_teams: 'Assigned to me or my teams',
+  nobody: 'Assigned to nobody',
+};
+
 export function Filters({ filter, onChange, searchField }: FiltersProps) {
   const { org } = useOrganization();
   const { data: origins } = useQuery(originsQuery(org.orgId, filter.service));
   const environments = withChosen(origins?.environments ?? [], filter.environment);
   const [isOpen, setIsOpen] = useState(false);
-  const { service, severity, environment, release: chosenRelease, sort } = filter;
-  const active = [service, severity, environment, chosenRelease, sort].filter((value) => value !== undefined).length;
+  const { service, severity, environment, release: chosenRelease, assigned, sort } = filter;
+  const active = [service, severity, environment, chosenRelease, assigned, sort].filter(
+    (value) => value !== undefined,
+  ).length;
   return (
     <Group gap="xs" className={classes.filters} mod={{ open: isOpen }}>
       <Button
@@ -73,6 +81,18 @@ export function Filters({ filter, onChange, searchField }: FiltersProps) {
           onChange={(release) => onChange({ release })}
         />
       )}
+      <NativeSelect
+        aria-label="Assigned to"
+        value={assigned ?? ''}
+        onChange={(event) => onChange({ assigned: event.currentTarget.value || undefined })}
+        data={[
+          { value: '', label: 'Assigned to anyone' },
+          ...Object.entries(ASSIGNED_NAMES).map(([value, label]) => ({ value, label })),
+          ...(assigned === undefined || Object.hasOwn(ASSIGNED_NAMES, assigned)
+            ? []
+            : [{ value: assigned, label: assigned.startsWith('team_') ? 'One team' : 'One person' }]),
+        ]}
+      />
       <div className={classes.sort}>
         <NativeSelect
           aria-label="Sort by"

@@ -9,6 +9,12 @@ export const STATUS_NAMES: Record<GroupStatus, string> = {
   ignored: 'Ignored',
 };
 
-export function GroupStatusBadge({ status }: { readonly status: GroupStatus }) {
-  return <Status tone={TONES[status]}>{STATUS_NAMES[status]}</Status>;
+interface GroupStatusBadgeProps {
+  readonly status: GroupStatus;
+  /** Whether it is ignored only for a while. */
+  readonly isSnoozed?: boolean;
+}
+
+export function GroupStatusBadge({ status, isSnoozed = false }: GroupStatusBadgeProps) {
+  return <Status tone={TONES[status]}>{isSnoozed ? 'Snoozed' : STATUS_NAMES[status]}</Status>;
 }

@@ -98,8 +98,8 @@ interface Entry {
 
 /** Returns the entries in order. Events of one instant stay in the order of the server; a note follows them. */
 function entriesOf({ timeline, notes }: IncidentWithLog): Entry[] {
-  const listed = timeline.filter(({ event }) => !IN_LOG.has(event));
-  const events = listed.map(({ at, event, text }, index) => ({ key: `event ${index}`, at, event, text, note: null }));
+  const shown = timeline.filter(({ event }) => !IN_LOG.has(event));
+  const events = shown.map(({ at, event, text }, index) => ({ key: `event ${index}`, at, event, text, note: null }));
   const written = notes.map((note) => ({ key: note.noteId, at: note.createdAt, event: 'note', text: note.text, note }));
   return [...events, ...written].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
 }

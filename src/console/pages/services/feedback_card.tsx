@@ -9,7 +9,7 @@ import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
-import classes from '#console/pages/exceptions/event_extras.module.css';
+import classes from '#console/pages/exceptions/event/event_extras.module.css';
 import { saveFile } from '#console/pages/exceptions/save_file.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 

@@ -5,6 +5,7 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { BrowsedGroupView, toBrowsedGroupView } from '#modules/exceptions/operations/browsed_group.ts';
 import { readGroupTotals } from '#modules/exceptions/operations/group_totals.ts';
 import { GROUP_FILTER_FIELDS, toGroupFilter } from '#modules/exceptions/operations/group_filter.ts';
+import { readGroupWork } from '#modules/exceptions/operations/group_work.ts';
 import { GroupStatusName } from '#modules/exceptions/operations/view.ts';
 import { STRICT, IdText, nullable } from '#actions/fields.ts';
 import { pageInput, pageOf } from '#actions/list_page.ts';
@@ -58,6 +59,7 @@ export const browseExceptionGroups = defineAction({
     severity: 'error',
     environment: 'production',
     release: '2027.5.1',
+    assignedTo: 'me',
     text: 'declined',
     // Limits the results to these ids; unknown ones are left out.
     groupIds: ['group_01kdwm3y8pfqa9b6t2x0c4v7zt'],
@@ -79,8 +81,9 @@ export const browseExceptionGroups = defineAction({
     const { shown, nextCursor } = pageOf(found, limit, (last) => `${sort}.${last.value}.${last.id}`);
     const days = lastDays(now, DAYS);
     const serviceIds = [...new Set(shown.map(({ serviceId }) => serviceId))];
-    const [groups, totalsOf, deploys] = await Promise.all([
-      stores.exceptionGroups.findListed(shown.map(({ id }) => id)),
+    const groups = await stores.exceptionGroups.findListed(shown.map(({ id }) => id));
+    const [workOf, totalsOf, deploys] = await Promise.all([
+      readGroupWork(context, [...groups.values()]),
       readGroupTotals(context, shown),
       stores.releases.listDeployDays(caller.orgId, serviceIds, startOfDays(days)),
     ]);
@@ -88,7 +91,9 @@ export const browseExceptionGroups = defineAction({
       groups: shown.flatMap((place) => {
         const group = groups.get(place.id);
         const { serviceName } = place;
-        return group === undefined ? [] : [toBrowsedGroupView(group, { totals: totalsOf(place), serviceName, days })];
+        return group === undefined
+          ? []
+          : [toBrowsedGroupView(group, { totals: totalsOf(place), serviceName, days, ...workOf(group) })];
       }),
       days,
       deploys,

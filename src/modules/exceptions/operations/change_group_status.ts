@@ -1,4 +1,8 @@
 import type { ActionContext } from '#actions/action_context.ts';
+import type { ActivityFacts } from '#modules/exceptions/decide/activity.ts';
+import type { Snooze } from '#modules/exceptions/decide/snooze.ts';
+import { toTimestampOrNull } from '#kernel/time.ts';
+import { recordActivity } from '#modules/exceptions/record_activity.ts';
 import { toGroupFields } from '#modules/exceptions/operations/view.ts';
 import type { Fix, KnownRelease } from '#modules/exceptions/decide/fix.ts';
 import type { GroupStatus } from '#modules/exceptions/decide/group_status.ts';
@@ -15,10 +19,11 @@ interface ChangedGroup {
   readonly resolvedIncidentIds: readonly Id<'incident'>[];
 }
 
-/** A person's decision about a group; with the release of its fix, if they name one. */
+/** A person's decision about a group; with the release of its fix, or the end of a snooze, if they name one. */
 export interface GroupDecision {
   readonly status: GroupStatus;
   readonly fix?: Fix;
+  readonly snooze?: Snooze;
 }
 
 /** A decision with the releases of the group's service, as they were known before the group was locked. */
@@ -33,7 +38,14 @@ export async function changeGroupStatus(
   context: ActionContext,
 ): Promise<ChangedGroup> {
   const { caller, stores, now, record } = context;
-  const { before, after } = await stores.exceptionGroups.setStatus(caller.orgId, groupId, decision, now);
+  const { fix, snooze, ...rest } = decision;
+  const userId = caller.actor.kind === 'user' ? caller.actor.userId : null;
+  const { before, after } = await stores.exceptionGroups.setStatus(
+    caller.orgId,
+    groupId,
+    { ...rest, ...(fix && { fix }), ...(snooze && { snooze: { ...snooze, userId } }) },
+    now,
+  );
   const isDealtWith = after.status !== 'unresolved' && after.status !== before.status;
   const resolvedIncidentIds: Id<'incident'>[] = [];
   if (isDealtWith) {
@@ -42,10 +54,23 @@ export async function changeGroupStatus(
       resolvedIncidentIds.push(...(await resolveIncidentsOf(id, after.status, context)));
     }
   }
-  const { fix } = decision;
-  const fixed = fix === undefined ? {} : { fixed: { kind: fix.kind, release: fix.release } };
-  record({ target: after.id, before: toGroupFields(before), after: { ...toGroupFields(after), ...fixed } });
+  const details = {
+    ...(fix !== undefined && { fixed: { kind: fix.kind, release: fix.release } }),
+    ...(snooze !== undefined && { snoozed: toSnoozeFields(snooze) }),
+  };
+  record({ target: after.id, before: toGroupFields(before), after: { ...toGroupFields(after), ...details } });
+  if (before !== after) await recordActivity(context, after.id, factsOf(before.status, decision));
   return { before, after, resolvedIncidentIds };
+}
+
+function factsOf(before: GroupStatus, { status: after, fix, snooze }: GroupDecision): ActivityFacts {
+  if (snooze !== undefined) return { kind: 'snoozed', ...toSnoozeFields(snooze) };
+  if (fix === undefined) return { kind: 'status', before, after };
+  return { kind: 'status', before, after, fixedIn: { release: fix.release, isNext: fix.kind === 'next_release' } };
+}
+
+function toSnoozeFields({ until, events, users }: Snooze) {
+  return { until: toTimestampOrNull(until), events, users };
 }
 
 /** Resolves the incidents of a group on which the caller holds the lock. */

@@ -1,7 +1,13 @@
+import { addExceptionComment } from '#modules/exceptions/operations/activity/add_exception_comment.ts';
+import { assignExceptions } from '#modules/exceptions/operations/assign_exceptions.ts';
 import { browseExceptionGroups } from '#modules/exceptions/operations/browse_exception_groups.ts';
 import { getExceptionOverview } from '#modules/exceptions/operations/get_exception_overview.ts';
 import { listEventExtras } from '#modules/exceptions/operations/list_event_extras.ts';
 import { listFeedback } from '#modules/exceptions/operations/list_feedback.ts';
+import { deleteExceptionComment } from '#modules/exceptions/operations/activity/delete_exception_comment.ts';
+import { editExceptionComment } from '#modules/exceptions/operations/activity/edit_exception_comment.ts';
+import { listExceptionActivity } from '#modules/exceptions/operations/activity/list_exception_activity.ts';
+import { snoozeExceptions } from '#modules/exceptions/operations/snooze_exceptions.ts';
 import { listExceptionEvents } from '#modules/exceptions/operations/list_exception_events.ts';
 import { listExceptionOrigins } from '#modules/exceptions/operations/list_exception_origins.ts';
 import { mergeExceptionGroups } from '#modules/exceptions/operations/merge_exception_groups.ts';
@@ -33,6 +39,12 @@ export const EXCEPTION_OPERATIONS = [
   setMatchingStatuses,
   resolveInRelease,
   undoExceptionStatuses,
+  assignExceptions,
+  snoozeExceptions,
+  listExceptionActivity,
+  addExceptionComment,
+  editExceptionComment,
+  deleteExceptionComment,
   mergeExceptionGroups,
   splitExceptionGroups,
   splitExceptionMessage,

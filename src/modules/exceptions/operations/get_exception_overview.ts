@@ -2,6 +2,8 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { BrowsedGroupView } from '#modules/exceptions/operations/browsed_group.ts';
+import { readGroupWork } from '#modules/exceptions/operations/group_work.ts';
 import { readGroupTotals } from '#modules/exceptions/operations/group_totals.ts';
 import { TriageView } from '#modules/exceptions/operations/triage.ts';
 import { GROUP_FIELDS, GroupStatusName, scopeOf, toGroupFields } from '#modules/exceptions/operations/view.ts';
@@ -40,6 +42,8 @@ export const getExceptionOverview = defineAction({
   result: Type.Object({
     ...GROUP_FIELDS,
     serviceName: Type.String(),
+    assigneeName: BrowsedGroupView.properties.assigneeName,
+    snoozed: BrowsedGroupView.properties.snoozed,
     pattern: nullable(Type.String()),
     isHandled: nullable(Type.Boolean()),
     isNew: Type.Boolean({ description: 'first seen within the last 24 hours' }),
@@ -138,6 +142,7 @@ export const getExceptionOverview = defineAction({
       fixes,
       regressedIn,
       deploys,
+      workOf,
     ] = await Promise.all([
       stores.services.get(caller.orgId, group.serviceId),
       readGroupTotals(context, [group]),
@@ -151,6 +156,7 @@ export const getExceptionOverview = defineAction({
       group.status === 'resolved' ? stores.groupReleases.listFixes([group.id]) : null,
       group.regressedAt === null ? null : stores.groupReleases.findRegression(group.id, group.regressedAt),
       stores.releases.listDeployDays(caller.orgId, [group.serviceId], startOfDays(days)),
+      readGroupWork(context, [group]),
     ]);
     const totals = totalsOf(group);
     const fix = fixes?.get(group.id) ?? null;
@@ -160,6 +166,7 @@ export const getExceptionOverview = defineAction({
       eventCount: totals.events,
       userCount: totals.users,
       serviceName: service.name,
+      ...workOf(group),
       pattern: group.pattern,
       isHandled: totals.isHandled,
       isNew: isAtOrBefore(now.subtract({ hours: NEW_HOURS }), group.firstSeenAt),

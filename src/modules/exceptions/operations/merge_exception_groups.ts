@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { recordActivity } from '#modules/exceptions/record_activity.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { STRICT, IdText, nullable } from '#actions/fields.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
@@ -30,7 +31,8 @@ export const mergeExceptionGroups = defineAction({
     }),
   }),
   example: { intoGroupId: EXAMPLE_IDS.groupId, groupIds: [EXAMPLE_IDS.otherGroupId] },
-  async handle({ intoGroupId, groupIds }, { caller, stores, now, record }) {
+  async handle({ intoGroupId, groupIds }, context) {
+    const { caller, stores, now, record } = context;
     await stores.exceptionGroups.lockInOrder(caller.orgId, [intoGroupId, ...groupIds]);
     const into = await stores.exceptionGroups.get(caller.orgId, intoGroupId, now);
     if (into.mergedIntoId !== null) {
@@ -72,6 +74,8 @@ export const mergeExceptionGroups = defineAction({
     const before = into.mergedIds.length;
     if (merged.length > 0) {
       record({ target: into.id, before: { parts: before }, after: { parts: before + merged.length } });
+      await recordActivity(context, into.id, { kind: 'merged', groups: added.length });
+      for (const { id } of added) await recordActivity(context, id, { kind: 'merged_into', groupId: into.id });
     }
     return { merged };
   },

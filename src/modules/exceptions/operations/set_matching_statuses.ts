@@ -41,6 +41,7 @@ export const setMatchingStatuses = defineAction({
       severity: 'error',
       environment: 'production',
       release: '2027.5.1',
+      assignedTo: 'nobody',
       text: 'declined',
       createdUntil: '2027-02-03T02:04:15.000Z',
     },

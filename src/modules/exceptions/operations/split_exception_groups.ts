@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { recordActivity } from '#modules/exceptions/record_activity.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { STRICT, IdText } from '#actions/fields.ts';
 
@@ -24,7 +25,8 @@ export const splitExceptionGroups = defineAction({
     }),
   }),
   example: { groupIds: [EXAMPLE_IDS.groupId] },
-  async handle({ groupIds }, { caller, stores, now, record }) {
+  async handle({ groupIds }, context) {
+    const { caller, stores, now, record } = context;
     await stores.exceptionGroups.lockInOrder(caller.orgId, groupIds);
     const split = [];
     for (const wanted of groupIds) {
@@ -36,6 +38,7 @@ export const splitExceptionGroups = defineAction({
       await stores.exceptionCounts.markDue([id, mergedIntoId], now);
       record({ target: id, before: { mergedInto: mergedIntoId }, after: { mergedInto: null } });
       record({ target: mergedIntoId, before: { part: id }, after: { part: null } });
+      await recordActivity(context, mergedIntoId, { kind: 'split_off', groupId: id });
       split.push({ groupId: id, fromGroupId: mergedIntoId });
     }
     return { split };

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { recordActivity } from '#modules/exceptions/record_activity.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { EVENT_CURSOR_EXAMPLE, EventCursor, parseEventCursor } from '#modules/exceptions/operations/event_cursor.ts';
 import { scopeOf } from '#modules/exceptions/operations/view.ts';
@@ -24,7 +25,8 @@ export const splitExceptionMessage = defineAction({
     message: Type.String({ description: 'of which it is from now on, <*> and the like for what differs' }),
   }),
   example: { groupId: EXAMPLE_IDS.groupId, event: EVENT_CURSOR_EXAMPLE },
-  async handle({ groupId, event: cursor }, { caller, stores, exceptions, sourceMaps, now, record }) {
+  async handle({ groupId, event: cursor }, context) {
+    const { caller, stores, exceptions, sourceMaps, now, record } = context;
     const place = parseEventCursor(cursor, 'event');
     await stores.exceptionGroups.lockInOrder(caller.orgId, [groupId]);
     const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);
@@ -63,6 +65,7 @@ export const splitExceptionMessage = defineAction({
     if (made == null) throw conflict('belongs to a service that is being deleted');
     record({ target: made.groupId, before: {}, after: { splitFrom: group.id, message: text } });
     record({ target: group.id, before: {}, after: { splitOff: made.groupId } });
+    await recordActivity(context, group.id, { kind: 'split_off', groupId: made.groupId });
     return { groupId: made.groupId, message: text };
   },
 });

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { recordActivity } from '#modules/exceptions/record_activity.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { MERGED_MAX } from '#modules/exceptions/operations/merge_exception_groups.ts';
 import { STRICT, IdText, nullable } from '#actions/fields.ts';
@@ -33,7 +34,8 @@ export const undoExceptionMerges = defineAction({
   example: {
     changes: [{ groupId: EXAMPLE_IDS.groupId, nowInGroupId: EXAMPLE_IDS.otherGroupId, wasInGroupId: null }],
   },
-  async handle({ changes }, { caller, stores, now, record }) {
+  async handle({ changes }, context) {
+    const { caller, stores, now, record } = context;
     const named = changes.flatMap(({ groupId, nowInGroupId, wasInGroupId }) => [groupId, nowInGroupId, wasInGroupId]);
     const groupIds = [...new Set(named.filter((id) => id !== null))];
     await stores.exceptionGroups.lockInOrder(caller.orgId, groupIds);
@@ -60,8 +62,12 @@ export const undoExceptionMerges = defineAction({
       record({ target: group.id, before: { mergedInto: group.mergedIntoId }, after: { mergedInto: inGroupId } });
       if (group.mergedIntoId !== null) {
         record({ target: group.mergedIntoId, before: { part: group.id }, after: { part: null } });
+        await recordActivity(context, group.mergedIntoId, { kind: 'split_off', groupId: group.id });
       }
-      if (inGroupId !== null) record({ target: inGroupId, before: { part: null }, after: { part: group.id } });
+      if (inGroupId !== null) {
+        record({ target: inGroupId, before: { part: null }, after: { part: group.id } });
+        await recordActivity(context, inGroupId, { kind: 'merged', groups: 1 });
+      }
       undone.push({ groupId: group.id, inGroupId });
     }
     return { undone, unchanged: changes.length - undone.length };

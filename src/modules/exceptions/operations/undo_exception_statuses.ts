@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { recordActivity } from '#modules/exceptions/record_activity.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { GroupStatusName, toGroupFields } from '#modules/exceptions/operations/view.ts';
 import { STRICT, IdText, Timestamp } from '#actions/fields.ts';
@@ -30,7 +31,8 @@ export const undoExceptionStatuses = defineAction({
     unchanged: Type.Integer({ description: 'somebody or an event has changed them since' }),
   }),
   example: { changes: [{ groupId: EXAMPLE_IDS.groupId, changedAt: '2027-02-03T02:04:15.000Z' }] },
-  async handle({ changes }, { caller, stores, now, record }) {
+  async handle({ changes }, context) {
+    const { caller, stores, now, record } = context;
     const wanted = new Map(changes.map(({ groupId, changedAt }) => [groupId, Temporal.Instant.from(changedAt)]));
     await stores.exceptionGroups.lockInOrder(caller.orgId, [...wanted.keys()]);
     const undone = [];
@@ -39,6 +41,7 @@ export const undoExceptionStatuses = defineAction({
       if (result === null) continue;
       const { before, after } = result;
       record({ target: after.id, before: toGroupFields(before), after: toGroupFields(after) });
+      await recordActivity(context, after.id, { kind: 'status', before: before.status, after: after.status });
       undone.push({ groupId, status: after.status });
     }
     return { undone, unchanged: wanted.size - undone.length };

@@ -17,6 +17,8 @@ export interface GroupSearchFilter {
   /** Part of the title, the type or the place in the code, in any case. */
   readonly text?: string | undefined;
   readonly groupIds?: readonly Id<'group'>[] | undefined;
+  /** Ids of people and teams, any of which works on the group; an empty list for nobody. */
+  readonly assignedTo?: readonly string[] | undefined;
   /** Any of them. */
   readonly statuses?: readonly GroupStatus[] | undefined;
   /** No others than those that were there then. */
@@ -139,7 +141,7 @@ export class ExceptionGroupSearch {
 
   /** Selects the groups. The retention of a service is computed once a service, not once a group. */
   #found(orgId: Id<'org'>, filter: GroupSearchFilter, now: Temporal.Instant) {
-    const { serviceId, status, statuses, severity, text, groupIds, createdUntil } = filter;
+    const { serviceId, status, statuses, severity, text, groupIds, createdUntil, assignedTo } = filter;
     let found = this.#session.db
       .with(
         (cte) => cte('kept').materialized(),
@@ -164,6 +166,16 @@ export class ExceptionGroupSearch {
     if (createdUntil !== undefined) found = found.where('g.created_at', '<=', createdUntil);
     if (severity !== undefined) found = found.where('g.level', '=', severity);
     if (groupIds !== undefined) found = found.where('g.id', '=', anyOf(groupIds));
+    if (assignedTo !== undefined) {
+      found = found.where(({ eb, and, or }) =>
+        assignedTo.length === 0
+          ? and([eb('g.assigned_user_id', 'is', null), eb('g.assigned_team_id', 'is', null)])
+          : or([
+              eb('g.assigned_user_id', '=', anyOf(assignedTo.map((id) => asId('user', id)))),
+              eb('g.assigned_team_id', '=', anyOf(assignedTo.map((id) => asId('team', id)))),
+            ]),
+      );
+    }
     if (text !== undefined) {
       found = found.where(({ ref }) => {
         const said = sql`${ref('g.title')} || ' ' || coalesce(${ref('g.type')}, '') || ' ' || coalesce(${ref('g.culprit')}, '')`;

@@ -10,6 +10,8 @@ import { allBut, anyOf, columns, daysBefore, type Row, rowsChanged, toColumns } 
 import type { Session } from '#storage/postgres/database.ts';
 import { ExceptionGroupEntity, GroupDecisionEntity } from '#storage/postgres/entities/exceptions.ts';
 import { GroupReleaseStore } from '#modules/exceptions/store/group_release_store.ts';
+import { GroupSnoozeStore } from '#modules/exceptions/store/group_snooze_store.ts';
+import type { Snooze } from '#modules/exceptions/decide/snooze.ts';
 import { GroupOccurrences, type SeenGroup } from '#modules/exceptions/store/group_occurrences.ts';
 
 /** Time for which the service keeps events, in days. */
@@ -29,7 +31,18 @@ export type WholeGroup = ExceptionGroupRow & { readonly mergedIds: readonly Id<'
 export type GroupPlace = Pick<ExceptionGroupRow, 'id' | 'serviceId'> &
   Retention & { readonly mergedIds?: readonly Id<'group'>[] };
 
-const LISTED = ['id', 'serviceId', 'title', 'type', 'culprit', 'level', 'status', 'resolvedInRelease'] as const;
+const LISTED = [
+  'id',
+  'serviceId',
+  'title',
+  'type',
+  'culprit',
+  'level',
+  'status',
+  'resolvedInRelease',
+  'assignedUserId',
+  'assignedTeamId',
+] as const;
 
 /**
  * A group as lists show it, with times as RFC 3339 texts: making instants of those of 1,000 groups, and texts of these,
@@ -46,6 +59,15 @@ export interface ListedGroupRow extends Pick<ExceptionGroupRow, (typeof LISTED)[
 
 /** Columns that a decision replaces. */
 const REPLACED = ['status', 'statusChangedAt', 'resolvedInRelease', 'regressedAt'] as const;
+
+/** A decision about the status of a group. */
+interface StatusDecision {
+  readonly status: GroupStatus;
+  readonly fix?: Fix | null;
+  /** End of the snooze, and who asked for it. */
+  readonly snooze?: (Snooze & { readonly userId: Id<'user'> | null }) | null;
+  readonly knownReleases?: readonly KnownRelease[];
+}
 
 export interface GroupFilter {
   readonly serviceId: Id<'service'> | null;
@@ -115,20 +137,17 @@ export class ExceptionGroupStore {
   /**
    * The one way in which a person's decision reaches a group; any status may follow any. The row is locked from here
    * to the end of the transaction. A resolved group remembers when, in which release (see `releaseToResolveIn`), and
-   * where people say that it is fixed. The same status again is no decision, unless they say it.
+   * where people say that it is fixed. A snoozed one remembers until when. The same
+   * status again is no decision, unless they say one of the two.
    */
   async setStatus(
     orgId: Id<'org'>,
     groupId: string,
-    {
-      status,
-      fix = null,
-      knownReleases = [],
-    }: { readonly status: GroupStatus; readonly fix?: Fix | null; readonly knownReleases?: readonly KnownRelease[] },
+    { status, fix = null, snooze = null, knownReleases = [] }: StatusDecision,
     now: Temporal.Instant,
   ): Promise<{ before: ExceptionGroupRow; after: ExceptionGroupRow }> {
     const before = found(await this.#visible(orgId, groupId, now).forUpdate('g').executeTakeFirst());
-    if (before.status === status && fix === null) return { before, after: before };
+    if (before.status === status && fix === null && snooze === null) return { before, after: before };
     const resolvedInRelease = status === 'resolved' ? releaseToResolveIn(before.lastRelease, knownReleases) : null;
     const change = { status, statusChangedAt: now, resolvedInRelease, regressedAt: null, updatedAt: now };
     await this.#session.db
@@ -139,6 +158,7 @@ export class ExceptionGroupStore {
     await this.#rememberReplaced(before, now);
     const times = { decidedAt: now, replacedAt: before.statusChangedAt };
     if (fix !== null) await new GroupReleaseStore(this.#session).saveFix(before.id, fix, times);
+    if (snooze !== null) await new GroupSnoozeStore(this.#session).save(before.id, snooze, times);
     return { before, after: { ...before, ...change } };
   }
 

@@ -1,3 +1,4 @@
+import type { AssignmentRule } from '#modules/exceptions/decide/assignment.ts';
 import type { ExceptionSettings } from '#modules/exceptions/decide/inbound_filters.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -5,12 +6,16 @@ import { allBut, anyOf, columns, rowsOf, toColumns } from '#storage/postgres/col
 import type { Session } from '#storage/postgres/database.ts';
 import { ExceptionHourEntity, ExceptionSettingsEntity } from '#storage/postgres/entities/exceptions.ts';
 
+const NO_RULES: readonly AssignmentRule[] = [];
+
 const SETTINGS = allBut(ExceptionSettingsEntity, 'updatedAt');
 
-/** Settings with the limit that was learnt, null while too little is known, and the time at which it was learnt. */
+/** Settings, whom new groups are assigned to and where issues are made, with the limit that was learnt, null while too little is known, and the time at which it was learnt. */
 export interface StoredExceptionSettings extends ExceptionSettings {
   readonly learntPerHour: number | null;
   readonly learntAt: Temporal.Instant | null;
+  readonly assignmentRules: readonly AssignmentRule[];
+  readonly issueLink: string | null;
 }
 
 /** Stores which exceptions services leave out. */
@@ -35,7 +40,7 @@ export class ExceptionSettingsStore {
     const values = { ...settings, updatedAt: now };
     await this.#session.db
       .insertInto('exception_settings')
-      .values(toColumns(ExceptionSettingsEntity, { serviceId, ...values }))
+      .values(toColumns(ExceptionSettingsEntity, { serviceId, assignmentRules: NO_RULES, ...values }))
       .onConflict((conflict) => conflict.column('service_id').doUpdateSet(toColumns(ExceptionSettingsEntity, values)))
       .execute();
   }

@@ -53,6 +53,9 @@ const KNOWN = allBut(
   'createdAt',
   'mergedIntoId',
   'mergedAt',
+  'assignedUserId',
+  'assignedTeamId',
+  'issueUrl',
 );
 type KnownGroup = Pick<Group, (typeof KNOWN)[number]>;
 
@@ -250,6 +253,9 @@ export class GroupOccurrences {
         updatedAt: now,
         mergedIntoId: null,
         mergedAt: null,
+        assignedUserId: null,
+        assignedTeamId: null,
+        issueUrl: null,
       };
     });
     return await INSERT_UNKNOWN.rows(this.#session, { groups: toRecords(groups) });

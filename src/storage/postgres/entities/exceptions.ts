@@ -1,11 +1,14 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
+import type { AssignmentRule } from '#modules/exceptions/decide/assignment.ts';
 import type { DayCounts, ReleaseCount, ValueCount } from '#modules/exceptions/decide/group_counts.ts';
 import type { Fix } from '#modules/exceptions/decide/fix.ts';
 import type { GroupingPart } from '#modules/exceptions/decide/grouping.ts';
 import type { InboundFilter } from '#modules/exceptions/decide/inbound_filters.ts';
 import type { Level } from '#modules/exceptions/decide/level.ts';
 import type { GroupStatus } from '#modules/exceptions/decide/group_status.ts';
+import type { ActivityFacts } from '#modules/exceptions/decide/activity.ts';
+import type { IncidentActor } from '#modules/incidents/decide/incident.ts';
 import { bigint, bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
 
 export const ExceptionGroupEntity = defineEntity({
@@ -38,6 +41,11 @@ export const ExceptionGroupEntity = defineEntity({
     /** The group that takes its events, since then; null for one of its own. */
     mergedIntoId: id<'group'>().strictNullable(),
     mergedAt: instant().strictNullable(),
+    /** The person or the team that works on it; at most one of the two. */
+    assignedUserId: id<'user'>().strictNullable(),
+    assignedTeamId: id<'team'>().strictNullable(),
+    /** Address of its issue in a tracker. */
+    issueUrl: p.text().strictNullable(),
   },
 });
 
@@ -93,6 +101,71 @@ export const GroupFixEntity = defineEntity({
     kind: text<Fix['kind']>(),
     release: p.text(),
     knownReleases: jsonColumn<readonly string[]>(),
+  },
+});
+
+/** End of the snooze that a decision began; it counts as long as the group's status is of that decision. */
+export const GroupSnoozeEntity = defineEntity({
+  name: 'GroupSnooze',
+  tableName: 'group_snoozes',
+  properties: {
+    groupId: id<'group'>().primary(),
+    decidedAt: instant().primary(),
+    until: instant().strictNullable(),
+    /** Number of further events, and of users that they concern, after which it reopens; null for no such limit. */
+    events: bigint().strictNullable(),
+    users: bigint().strictNullable(),
+    /** Person who snoozed it and is told when it reopens; null for a program. */
+    userId: id<'user'>().strictNullable(),
+    /** Time when its events were last counted. */
+    checkedAt: instant().strictNullable(),
+  },
+});
+
+/** A comment on a group, or something that people, rules or events did to it. */
+export const GroupActivityEntity = defineEntity({
+  name: 'GroupActivity',
+  tableName: 'group_activity',
+  properties: {
+    id: id<'activity'>().primary(),
+    orgId: id<'org'>(),
+    groupId: id<'group'>(),
+    at: instant(),
+    actor: jsonColumn<IncidentActor>(),
+    facts: jsonColumn<ActivityFacts>(),
+    /** Text of a comment, its author, and the request that wrote it; null for everything else. */
+    body: p.text().strictNullable(),
+    userId: id<'user'>().strictNullable(),
+    requestKey: p.text().strictNullable(),
+    editedAt: instant().strictNullable(),
+  },
+});
+
+/** A person who is told once when a group comes back. */
+export const GroupWatcherEntity = defineEntity({
+  name: 'GroupWatcher',
+  tableName: 'group_watchers',
+  properties: {
+    groupId: id<'group'>().primary(),
+    userId: id<'user'>().primary(),
+    createdAt: instant(),
+  },
+});
+
+/** A filter of the list of exceptions that a person keeps, for themselves or for the organization. */
+export const SavedSearchEntity = defineEntity({
+  name: 'SavedSearch',
+  tableName: 'saved_searches',
+  properties: {
+    id: id<'search'>().primary(),
+    orgId: id<'org'>(),
+    /** Null for a shared search of somebody who has left. */
+    userId: id<'user'>().strictNullable(),
+    name: p.text(),
+    search: jsonColumn<Readonly<Record<string, string>>>(),
+    isShared: p.boolean(),
+    createdAt: instant(),
+    updatedAt: instant(),
   },
 });
 
@@ -162,6 +235,10 @@ export const ExceptionSettingsEntity = defineEntity({
     learnsSpikes: p.boolean().default(false),
     learntPerHour: bigint().strictNullable(),
     learntAt: instant().strictNullable(),
+    /** Rules that assign new groups; the first rule that matches decides. */
+    assignmentRules: jsonColumn<readonly AssignmentRule[]>(),
+    /** Address of the form for a new issue, with placeholders for the group's title and address. */
+    issueLink: p.text().strictNullable(),
     updatedAt: instant(),
   },
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import type { ExceptionEvent } from '#console/api/exceptions.ts';
 import type { Frame } from '#console/components/text/frame_text.ts';
-import { partsOf, rawStack, stacksOf } from '#console/pages/exceptions/stack_text.ts';
+import { partsOf, rawStack, stacksOf } from '#console/pages/exceptions/event/stack_text.ts';
 
 const frame = (name: string | null, inApp = true): Frame => ({
   function: name,

@@ -70,9 +70,9 @@ export function treeOf(text: string): Node[] {
         case 'list': {
           const { ordered = false, items = [] } = token;
           const nodes = items.map((item): Node => {
-            const own = (item.tokens ?? []).filter(({ type }) => type !== 'checkbox');
+            const parts = (item.tokens ?? []).filter(({ type }) => type !== 'checkbox');
             const box: Node[] = item.task ? [{ kind: 'text', text: item.checked === true ? '☑ ' : '☐ ' }] : [];
-            return { kind: 'item', nodes: [...box, ...blocksOf(own, depth + 1)] };
+            return { kind: 'item', nodes: [...box, ...blocksOf(parts, depth + 1)] };
           });
           return [{ kind: ordered ? 'ordered_list' : 'list', nodes }];
         }

@@ -1,0 +1,198 @@
+import { Button, Skeleton } from '@mantine/core';
+import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useEffect } from 'react';
+
+import { type ExceptionEvent, type ExceptionOverview, eventQuery } from '#console/api/exceptions.ts';
+import { Card } from '#console/components/card.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Name } from '#console/components/text/name.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { Breadcrumbs } from '#console/pages/exceptions/event/breadcrumbs.tsx';
+import { dayText } from '#console/pages/exceptions/count_text.ts';
+import classes from '#console/pages/exceptions/event/event_card.module.css';
+import { EventExtras } from '#console/pages/exceptions/event/event_extras.tsx';
+import { EventData } from '#console/pages/exceptions/event/event_data.tsx';
+import type { EventAddress } from '#console/pages/exceptions/exception_filter.ts';
+import { ReleaseLink } from '#console/pages/exceptions/release_link.tsx';
+import { Stack } from '#console/pages/exceptions/event/stack.tsx';
+import { useSplitMessage } from '#console/pages/exceptions/use_merge.ts';
+import { Threads } from '#console/pages/exceptions/event/threads.tsx';
+import { useShortcut } from '#console/shell/keyboard.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+interface EventCardProps {
+  readonly overview: ExceptionOverview;
+  readonly address: EventAddress;
+  onAddress(address: EventAddress): void;
+  onDay(day: string | undefined): void;
+}
+
+/** Card of one event of the group; j and k, or the buttons, lead to its neighbours. */
+export function EventCard({ overview, address, onAddress, onDay }: EventCardProps) {
+  const { groupId, serviceId, lastSeenAt } = overview;
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  const { event: cursor, day } = address;
+  const within = { groupId, ...(day !== undefined && { day }) };
+  const { data, error, refetch, isPlaceholderData } = useQuery({
+    ...eventQuery(orgId, { ...within, ...(cursor !== undefined && { cursor }) }),
+    placeholderData: keepPreviousData,
+  });
+  const event = data?.events[0];
+  const { newerCursor = null, olderCursor = null } = data ?? {};
+  useEffect(() => {
+    for (const next of [olderCursor, newerCursor]) {
+      if (next === null) continue;
+      const input = { groupId, ...(day !== undefined && { day }), cursor: next };
+      void queryClient.prefetchQuery(eventQuery(orgId, input));
+    }
+  }, [queryClient, orgId, groupId, day, olderCursor, newerCursor]);
+
+  const go = (next: string | null) => (): void => {
+    if (next !== null && !isPlaceholderData) onAddress({ ...(day !== undefined && { day }), event: next });
+  };
+  useShortcut('j', go(olderCursor));
+  useShortcut('k', go(newerCursor));
+
+  if (error !== null && data === undefined) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <Skeleton height={480} radius="lg" />;
+  if (event === undefined) {
+    return (
+      <Card title="Event">
+        {day === undefined ? noEventText(overview) : `There is no event on ${dayText(day)}.`}{' '}
+        {day !== undefined && (
+          <Button size="xs" variant="default" onClick={() => onDay(undefined)}>
+            Show all days
+          </Button>
+        )}
+      </Card>
+    );
+  }
+  const hasNewest = newerCursor === null && Date.parse(lastSeenAt) <= Date.parse(event.at);
+  const showNewest = (): void => {
+    void queryClient.resetQueries({ queryKey: eventQuery(orgId, { groupId }).queryKey, exact: true });
+    onAddress({});
+  };
+  return (
+    <section aria-label="Event" className={classes.event} aria-busy={isPlaceholderData}>
+      <div className={classes.bar}>
+        <div className={classes.when}>
+          <Timestamp at={event.at} format="date_time" />{' '}
+          <span className={classes.ago}>
+            (<Timestamp at={event.at} />)
+          </span>
+        </div>
+        <div className={classes.steps}>
+          <SplitMessage overview={overview} event={event.cursor} />
+          {!hasNewest && day === undefined && (
+            <Button size="xs" variant="subtle" onClick={showNewest}>
+              Newest
+            </Button>
+          )}
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconChevronUp size={14} />}
+            disabled={newerCursor === null}
+            onClick={go(newerCursor)}
+            title="Newer event (k)"
+          >
+            Newer
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={<IconChevronDown size={14} />}
+            disabled={olderCursor === null}
+            onClick={go(olderCursor)}
+            title="Older event (j)"
+          >
+            Older
+          </Button>
+        </div>
+      </div>
+      <Origin event={event} serviceId={serviceId} />
+      {event.trimmed.length > 0 && (
+        <p className={classes.trimmed}>The event was larger than 1 MiB: its {listText(event.trimmed)} were left out.</p>
+      )}
+      <EventExtras groupId={groupId} eventId={event.eventId} />
+      <Stack event={event} />
+      <Threads event={event} />
+      <Breadcrumbs event={event} />
+      <EventData event={event} />
+    </section>
+  );
+}
+
+function noEventText({ grouping, eventCount }: ExceptionOverview): string {
+  return eventCount === 0 && grouping.template?.isPinned === true
+    ? 'It was split off another exception, and no event has come since. Earlier events stay there.'
+    : 'Its events are not stored any more.';
+}
+
+interface SplitMessageProps {
+  readonly overview: ExceptionOverview;
+  /** Cursor of the event. */
+  readonly event: string;
+}
+
+/** Button that splits off a message, for messages grouped by one template or one stack. */
+function SplitMessage({ overview: { groupId, grouping, mergedInto }, event }: SplitMessageProps) {
+  const { may } = useOrganization();
+  const navigate = useNavigate();
+  const splitting = useSplitMessage(
+    groupId,
+    (splitId) => void navigate({ to: '/exceptions/$groupId', params: { groupId: splitId } }),
+  );
+  const { template, parts } = grouping;
+  const isByFingerprint = template === null && parts.some(({ strategy }) => strategy === 'fingerprint');
+  if (!may('exceptions:edit') || mergedInto !== null || isByFingerprint || template?.isPinned === true) return null;
+  return (
+    <Button
+      size="xs"
+      variant="subtle"
+      loading={splitting.isPending}
+      onClick={() => splitting.mutate(event)}
+      aria-label="Split off this message"
+      title="Messages that say the same as this event become an exception of their own from now on"
+    >
+      Split off
+    </Button>
+  );
+}
+
+const LIST = new Intl.ListFormat('en');
+
+function listText(parts: readonly string[]): string {
+  return LIST.format(parts);
+}
+
+/** Origin of the event, in one line. */
+function Origin({ event, serviceId }: { readonly event: ExceptionEvent; readonly serviceId: string }) {
+  const { environment, release, serverName, transaction, user, isHandled, eventId } = event;
+  const who = user === null ? null : (user.email ?? user.username ?? user.id ?? user.ip);
+  const facts: readonly (readonly [string, string | null])[] = [
+    ['environment', environment],
+    ['release', release],
+    ['transaction', transaction],
+    ['user', who],
+    ['server', serverName],
+    ['dist', event.dist],
+    ['handled', isHandled === null ? null : isHandled ? 'yes' : 'no'],
+    ['event', eventId],
+  ];
+  return (
+    <dl className={classes.origin}>
+      {facts.map(([name, value]) =>
+        value === null ? null : (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{name === 'release' ? <ReleaseLink serviceId={serviceId} release={value} /> : <Name>{value}</Name>}</dd>
+          </div>
+        ),
+      )}
+    </dl>
+  );
+}

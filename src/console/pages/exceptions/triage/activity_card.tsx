@@ -1,0 +1,211 @@
+import { ActionIcon, Button, Group, Skeleton, Textarea } from '@mantine/core';
+import { IconDots } from '@tabler/icons-react';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { type ActionName, type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
+import { refreshExceptions } from '#console/api/exceptions.ts';
+import { pagedQuery } from '#console/api/queries.ts';
+import { ActionMenu } from '#console/components/action_menu.tsx';
+import { Card } from '#console/components/card.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
+import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
+import { faultsAtFields } from '#console/components/forms/field_faults.ts';
+import { Form } from '#console/components/forms/form.tsx';
+import { newRequestKey } from '#console/components/forms/request_key.ts';
+import { useDraftState } from '#console/components/forms/use_draft_state.ts';
+import { LoadMore } from '#console/components/lists/load_more.tsx';
+import { Name } from '#console/components/text/name.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
+import classes from '#console/pages/exceptions/triage/activity_card.module.css';
+import { activityText } from '#console/pages/exceptions/triage/activity_text.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { NOTE_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
+
+type Entry = ResultOf<'list_exception_activity'>['entries'][number];
+
+/** Comments on a group and its history, newest first. */
+export function ActivityCard({ groupId }: { readonly groupId: string }) {
+  const { org, may } = useOrganization();
+  const list = useInfiniteQuery(pagedQuery(org.orgId, 'exceptions', 'list_exception_activity', { groupId }));
+  const { data, error, refetch, hasNextPage, fetchNextPage } = list;
+  const entries = data?.pages.flatMap((page) => page.entries) ?? [];
+  return (
+    <Card
+      title="Comments and history"
+      rows={
+        entries.length > 0 && (
+          <>
+            {entries.map((entry) => (
+              <li key={entry.activityId} className={classes.entry}>
+                <EntryView groupId={groupId} entry={entry} />
+              </li>
+            ))}
+          </>
+        )
+      }
+    >
+      {may('exceptions:edit') && <CommentForm groupId={groupId} />}
+      {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Skeleton height={40} />}
+      {data !== undefined && entries.length === 0 && <p className={classes.none}>Nobody has done anything yet.</p>}
+      {hasNextPage && (
+        <LoadMore
+          onMore={() => void fetchNextPage()}
+          isLoading={list.isFetchingNextPage}
+          hasFailed={list.isFetchNextPageError}
+        />
+      )}
+    </Card>
+  );
+}
+
+function EntryView({ groupId, entry }: { readonly groupId: string; readonly entry: Entry }) {
+  const { session, may } = useOrganization();
+  const [mode, setMode] = useState<'reading' | 'editing' | 'deleting'>('reading');
+  const deleting = useChange(groupId, 'delete_exception_comment');
+  const { activityId, at, by, facts, text, editedAt } = entry;
+  if (mode === 'editing' && text !== null) {
+    return <CommentForm groupId={groupId} comment={{ activityId, text }} onClose={() => setMode('reading')} />;
+  }
+  const isOwn = text !== null && by.userId === session.user.userId && may('exceptions:edit');
+  return (
+    <>
+      <div className={classes.head}>
+        <span>
+          <b>{by.name === null ? 'Tocsin' : <Name>{by.name}</Name>}</b> {activityText(facts)}
+          {(facts.kind === 'merged_into' || facts.kind === 'split_off') && (
+            <>
+              {' '}
+              <Link to="/exceptions/$groupId" params={{ groupId: facts.groupId }}>
+                another exception
+              </Link>
+            </>
+          )}
+        </span>
+        <span className={classes.sub}>
+          {editedAt !== null && 'edited, '}
+          <Timestamp at={at} />
+        </span>
+        {isOwn && (
+          <ActionMenu
+            button={(props) => (
+              <ActionIcon variant="subtle" color="gray" aria-label="Change this comment" {...props}>
+                <IconDots size={18} />
+              </ActionIcon>
+            )}
+            entries={[
+              { text: 'Edit', onClick: () => setMode('editing') },
+              { text: 'Delete', isDangerous: true, onClick: () => setMode('deleting') },
+            ]}
+          />
+        )}
+      </div>
+      {text !== null && (
+        <p className={classes.text} dir="auto">
+          {text}
+        </p>
+      )}
+      {mode === 'deleting' && (
+        <Confirm
+          title="Delete this comment?"
+          button="Delete"
+          isPending={deleting.isPending}
+          error={deleting.error}
+          onClose={() => setMode('reading')}
+          onConfirm={() => deleting.mutate({ groupId, activityId })}
+        >
+          Nobody can read it any more. This cannot be undone.
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+interface CommentFormProps {
+  readonly groupId: string;
+  /** The comment that is changed; none for a new one. */
+  readonly comment?: { readonly activityId: string; readonly text: string };
+  readonly onClose?: () => void;
+}
+
+/** Form for a new comment, or for the text of one's own. */
+function CommentForm({ groupId, comment, onClose }: CommentFormProps) {
+  const [requestKey, setRequestKey] = useState(newRequestKey);
+  const [{ text }, setValues, draft] = useDraftState({
+    form: comment === undefined ? `add_exception_comment ${groupId}` : `edit_exception_comment ${comment.activityId}`,
+    base: { text: comment?.text ?? '' },
+  });
+  const [fault, setFault] = useState<string | null>(null);
+  const adding = useChange(groupId, 'add_exception_comment');
+  const editing = useChange(groupId, 'edit_exception_comment');
+  const { isPending, error } = comment === undefined ? adding : editing;
+  const onSuccess = (): void => {
+    draft.done();
+    if (comment === undefined) setValues({ text: '' });
+    setRequestKey(newRequestKey());
+    onClose?.();
+  };
+  const submit = (event: React.FormEvent): void => {
+    event.preventDefault();
+    const found = text.trim() === '' ? 'Write something first' : null;
+    setFault(found);
+    if (found !== null || isPending || draft.conflicts.length > 0) return;
+    if (comment === undefined) adding.mutate({ groupId, text, requestKey }, { onSuccess });
+    else editing.mutate({ groupId, activityId: comment.activityId, text, before: comment.text }, { onSuccess });
+  };
+  return (
+    <Form error={error} onSubmit={submit} className={classes.form}>
+      <DraftNotice draft={draft} labels={{ text: 'Comment' }} />
+      <Textarea
+        aria-label={comment === undefined ? 'Add a comment' : 'Comment'}
+        placeholder="Add a comment: what you know, what you try"
+        autosize
+        minRows={1}
+        maxRows={10}
+        maxLength={NOTE_LENGTH_MAX}
+        value={text}
+        onChange={(event) => {
+          setFault(null);
+          setValues({ text: event.currentTarget.value });
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
+        }}
+        error={fault ?? faultsAtFields(error, { text })['text']}
+      />
+      {error !== null && <ErrorAlert title="The comment was not saved" error={error} atFields={{ text }} />}
+      {(text !== '' || isPending || comment !== undefined) && (
+        <Group justify="flex-end">
+          {comment !== undefined && (
+            <Button
+              size="sm"
+              variant="default"
+              onClick={() => {
+                draft.startOver();
+                onClose?.();
+              }}
+            >
+              Cancel
+            </Button>
+          )}
+          <Button type="submit" size="sm" loading={isPending}>
+            {comment === undefined ? 'Comment' : 'Save'}
+          </Button>
+        </Group>
+      )}
+    </Form>
+  );
+}
+
+/** Runs an operation on the group and shows its history anew. */
+function useChange<Name extends ActionName>(groupId: string, name: Name) {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (input: InputOf<Name>) => invoke(orgId, name, input),
+    onSettled: () => refreshExceptions(queryClient, orgId, [groupId]),
+  });
+}

@@ -1,0 +1,85 @@
+import { SegmentedControl, Stack } from '@mantine/core';
+import { useState } from 'react';
+
+import { Dialog } from '#console/components/dialog.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/forms/field_faults.ts';
+import { Form } from '#console/components/forms/form.tsx';
+import { PersonPicker } from '#console/components/forms/person_picker.tsx';
+import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
+import { TeamPicker } from '#console/components/forms/team_picker.tsx';
+import { countText } from '#console/pages/exceptions/count_text.ts';
+import { useAssign } from '#console/pages/exceptions/triage/use_assign.ts';
+
+interface AssignDialogProps {
+  readonly groupIds: readonly string[];
+  readonly onClose: (isDone: boolean) => void;
+}
+
+/** Dialog that assigns exceptions to a person or a team. */
+export function AssignDialog({ groupIds, onClose }: AssignDialogProps) {
+  const [kind, setKind] = useState<'person' | 'team'>('person');
+  const [userId, setUserId] = useState<string | null>(null);
+  const [teamId, setTeamId] = useState<string | null>(null);
+  const [isMissing, setIsMissing] = useState(false);
+  const assigning = useAssign();
+  const to = kind === 'person' ? userId && { userId } : teamId && { teamId };
+  const faults = faultsAtFields(assigning.error, { 'to.userId': userId, 'to.teamId': teamId });
+  const missing = isMissing && to === null ? 'Choose one' : null;
+  return (
+    <Dialog
+      onClose={() => onClose(false)}
+      title={groupIds.length === 1 ? 'Assign' : `Assign ${countText(groupIds.length, 'exception')}`}
+    >
+      <Form
+        error={assigning.error}
+        onSubmit={(event) => {
+          event.preventDefault();
+          setIsMissing(to === null);
+          if (to !== null && to !== '') assigning.mutate({ groupIds, to }, { onSuccess: () => onClose(true) });
+        }}
+      >
+        <Stack>
+          <SegmentedControl
+            aria-label="Assign to"
+            value={kind}
+            onChange={(value) => setKind(value === 'team' ? 'team' : 'person')}
+            data={[
+              { value: 'person', label: 'A person' },
+              { value: 'team', label: 'A team' },
+            ]}
+          />
+          {kind === 'person' ? (
+            <PersonPicker
+              label="Person"
+              placeholder="Type part of a name"
+              value={userId}
+              onChange={setUserId}
+              hasMail
+              error={faults['to.userId'] ?? missing}
+              isFocused
+            />
+          ) : (
+            <TeamPicker
+              label="Team"
+              placeholder="Type part of a name"
+              isRequired
+              value={teamId}
+              onChange={setTeamId}
+              error={faults['to.teamId'] ?? missing}
+              isFocused
+            />
+          )}
+          {assigning.isError && (
+            <ErrorAlert
+              title="Nothing was assigned"
+              error={assigning.error}
+              atFields={{ 'to.userId': userId, 'to.teamId': teamId }}
+            />
+          )}
+          <SubmitButtons label="Assign" isPending={assigning.isPending} onCancel={() => onClose(false)} />
+        </Stack>
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,99 @@
+import { Stack } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+
+import { actionQuery } from '#console/api/queries.ts';
+import { Autocomplete } from '#console/components/forms/autocomplete.tsx';
+import { Dialog } from '#console/components/dialog.tsx';
+import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Form } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/field_faults.ts';
+import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
+import { useDraftForm } from '#console/components/forms/use_draft.ts';
+import { countText } from '#console/pages/exceptions/count_text.ts';
+import { useResolveInRelease } from '#console/pages/exceptions/triage/use_set_status.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+interface ResolveInReleaseProps {
+  readonly groupIds: readonly string[];
+  readonly serviceId: string | null;
+  readonly onClose: (isDone: boolean) => void;
+}
+
+const DEBOUNCE_MS = 150;
+const OFFERED = 20;
+
+/** Dialog that names the release with the fix, which may not exist yet. */
+export function ResolveInRelease({ groupIds, serviceId, onClose }: ResolveInReleaseProps) {
+  const { orgId } = useOrganization().org;
+  const resolving = useResolveInRelease();
+  const { form, draft } = useDraftForm({
+    form: `resolve_in_release ${groupIds.toSorted().join(' ')}`,
+    base: { release: '' },
+    validate: { release: (text) => (text.trim() === '' ? 'Name the release.' : null) },
+  });
+  const [search] = useDebouncedValue(form.values.release.trim(), DEBOUNCE_MS);
+  const { data } = useQuery({
+    ...actionQuery(orgId, 'services', 'list_releases', { serviceId: serviceId ?? '', search, limit: OFFERED }),
+    enabled: serviceId !== null,
+    placeholderData: keepPreviousData,
+  });
+  // Options for an earlier text must not stay open over the buttons.
+  const typed = form.values.release.trim().toLowerCase();
+  const offered = data?.releases.map(({ release }) => release) ?? [];
+  const fitting = offered.filter((release) => release.toLowerCase().includes(typed));
+  return (
+    <Dialog
+      onClose={() => onClose(false)}
+      title={
+        groupIds.length === 1 ? 'Fixed in a release' : `${countText(groupIds.length, 'exception')} fixed in a release`
+      }
+    >
+      <Form
+        error={resolving.error}
+        onSubmit={form.onSubmit(({ release }) =>
+          resolving.mutate(
+            { groupIds, release: release.trim() },
+            {
+              onSuccess() {
+                draft.done();
+                onClose(true);
+              },
+              onError: (error) => form.setErrors(faultsAtFields(error, form.values)),
+            },
+          ),
+        )}
+      >
+        <Stack>
+          <DraftNotice draft={draft} labels={{ release: 'First release with the fix' }} />
+          <Autocomplete
+            listLabel="Releases"
+            label="First release with the fix"
+            description="Events of older releases leave it resolved. One of this release, or of a newer one, brings it back as a regression."
+            placeholder="A known release, or a future one"
+            suggestions={fitting}
+            isSearched
+            maxLength={200}
+            withAsterisk
+            opensOnFocus={false}
+            data-autofocus
+            {...form.getInputProps('release')}
+            value={form.values.release}
+          />
+          {resolving.isError && (
+            <ErrorAlert title="Nothing was resolved" error={resolving.error} atFields={form.values} />
+          )}
+          <SubmitButtons
+            label="Resolve"
+            isPending={resolving.isPending}
+            onCancel={() => {
+              draft.startOver();
+              onClose(false);
+            }}
+          />
+        </Stack>
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,47 @@
+import type { Assignment } from '#modules/exceptions/store/group_assignment_store.ts';
+import { notFound } from '#kernel/errors.ts';
+import { asId, type Id } from '#kernel/ids.ts';
+import type { Stores } from '#modules/stores.ts';
+
+/** A person or a team that exceptions are assigned to. */
+export interface Assignee extends Assignment {
+  readonly name: string;
+}
+
+export const NOBODY: Assignment = { assignedUserId: null, assignedTeamId: null };
+
+type Directory = Pick<Stores, 'people' | 'teams'>;
+
+/** Returns the assignees among these ids, by id; what is neither a member nor a team of the organization is absent. */
+export async function findAssignees(
+  { people, teams }: Directory,
+  orgId: Id<'org'>,
+  ids: readonly string[],
+): Promise<Map<string, Assignee>> {
+  if (ids.length === 0) return new Map();
+  const [members, found] = await Promise.all([people.listPeople(orgId, ids), teams.findAll(orgId, ids)]);
+  const assignees = new Map<string, Assignee>();
+  for (const [id, { name }] of members)
+    assignees.set(id, { name, assignedUserId: asId('user', id), assignedTeamId: null });
+  for (const { id, name } of found) assignees.set(id, { name, assignedUserId: null, assignedTeamId: id });
+  return assignees;
+}
+
+/** Throws `not_found` for somebody who is not a member, and for a team that is not there. */
+export async function getAssignee(
+  directory: Directory,
+  orgId: Id<'org'>,
+  kind: 'user' | 'team',
+  id: string,
+): Promise<Assignee> {
+  const assignee = (await findAssignees(directory, orgId, [id])).get(id);
+  if (assignee === undefined || (assignee.assignedUserId === null) !== (kind === 'team')) {
+    throw notFound(`to.${kind}Id`, kind === 'team' ? 'team' : 'member');
+  }
+  return assignee;
+}
+
+/** Returns the id of the person or the team; null for nobody. */
+export function assigneeIdOf({ assignedUserId, assignedTeamId }: Assignment): string | null {
+  return assignedUserId ?? assignedTeamId;
+}

@@ -1,0 +1,60 @@
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { anyOf } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+
+/** The person or the team that works on a group; at most one of the two is not null. */
+export interface Assignment {
+  readonly assignedUserId: Id<'user'> | null;
+  readonly assignedTeamId: Id<'team'> | null;
+}
+
+/** Stores who works on groups, and their issues in trackers. */
+export class GroupAssignmentStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async assign(
+    groupIds: readonly Id<'group'>[],
+    { assignedUserId, assignedTeamId }: Assignment,
+    now: Temporal.Instant,
+  ): Promise<void> {
+    await this.#session.db
+      .updateTable('exception_groups')
+      .set({ assigned_user_id: assignedUserId, assigned_team_id: assignedTeamId, updated_at: now })
+      .where('id', '=', anyOf(groupIds))
+      .execute();
+  }
+
+  /**
+   * Ends what somebody who leaves has of exceptions: theirs become nobody's, nobody tells them of any, and their own
+   * searches go; those they shared stay.
+   */
+  async releaseMember(orgId: Id<'org'>, userId: Id<'user'>): Promise<void> {
+    const { db } = this.#session;
+    const searches = { org_id: orgId, user_id: userId };
+    await db
+      .updateTable('exception_groups')
+      .set({ assigned_user_id: null })
+      .where('org_id', '=', orgId)
+      .where('assigned_user_id', '=', userId)
+      .execute();
+    await db
+      .deleteFrom('group_watchers')
+      .where('user_id', '=', userId)
+      .where('group_id', 'in', (eb) => eb.selectFrom('exception_groups').select('id').where('org_id', '=', orgId))
+      .execute();
+    await db
+      .deleteFrom('saved_searches')
+      .where((eb) => eb.and({ ...searches, is_shared: false }))
+      .execute();
+    await db
+      .updateTable('saved_searches')
+      .set({ user_id: null })
+      .where((eb) => eb.and(searches))
+      .execute();
+  }
+}
