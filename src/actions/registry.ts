@@ -65,6 +65,7 @@ import { escalateIncident } from '#modules/incidents/operations/escalate_inciden
 import { getIncident } from '#modules/incidents/operations/get_incident.ts';
 import { getIncidentContext } from '#modules/incidents/operations/get_incident_context.ts';
 import { getIncidentLinks } from '#modules/incidents/operations/get_incident_links.ts';
+import { RESPONSE_OPERATIONS } from '#modules/incidents/operations/operations.ts';
 import { listAssignees } from '#modules/incidents/operations/list_assignees.ts';
 import { listIncidents } from '#modules/incidents/operations/list_incidents.ts';
 import { listMovedMetrics } from '#modules/incidents/operations/list_moved_metrics.ts';
@@ -129,6 +130,7 @@ import { enableCapability } from '#modules/capabilities/operations/enable_capabi
 import { getService } from '#modules/services/operations/get_service.ts';
 import { listServices } from '#modules/services/operations/list_services.ts';
 import { rotateIngestKey } from '#modules/services/operations/rotate_ingest_key.ts';
+import { searchEverything } from '#modules/search/operations/search_everything.ts';
 import { setRetention } from '#modules/services/operations/set_retention.ts';
 import { updateService } from '#modules/services/operations/update_service.ts';
 import { addTeamMember } from '#modules/teams/operations/add_team_member.ts';
@@ -250,6 +252,8 @@ const WITHIN_ORGANIZATIONS = [
   deleteIncidentNote,
   getIncidentContext,
   getIncidentLinks,
+  ...RESPONSE_OPERATIONS,
+  searchEverything,
   ...AGENT_OPERATIONS,
   listMovedMetrics,
   ...SCHEDULE_OPERATIONS,

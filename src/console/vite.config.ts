@@ -88,7 +88,7 @@ const initial = new Set<string>();
 const shared = new Set<string>();
 
 /** Folders of pages whose parts are in one file, because most pages that show one show the other, too. */
-const SHARED_FOLDERS: Readonly<Record<string, string>> = { policies: 'rules', oncall_teams: 'oncall' };
+const SHARED_FOLDERS: Readonly<Record<string, string>> = { oncall_teams: 'oncall' };
 
 /** Returns the name of the file for code that several pages need; null if it stays in the file of one page. */
 function nameOfShared(id: string, modules: Modules): string | null {

@@ -29,6 +29,8 @@ import { ExceptionSettingsStore } from '#modules/exceptions/store/exception_sett
 import { ExceptionGroupStore } from '#modules/exceptions/store/exception_group_store.ts';
 import { InboundMessageStore } from '#modules/notifications/store/inbound_message_store.ts';
 import { IncidentContextReader } from '#modules/incidents/store/incident_context_reader.ts';
+import { IncidentResponseStore } from '#modules/incidents/store/incident_response_store.ts';
+import { SearchReader } from '#modules/search/store.ts';
 import { IncidentLeaseStore } from '#modules/agents/store/incident_lease_store.ts';
 import { IncidentNoteStore } from '#modules/incidents/store/incident_note_store.ts';
 import { IncidentPagingStore } from '#modules/incidents/store/incident_paging_store.ts';
@@ -169,6 +171,8 @@ export interface Stores {
   readonly incidentSearch: IncidentSearch;
   readonly incidentNotes: IncidentNoteStore;
   readonly incidentContext: IncidentContextReader;
+  readonly incidentResponse: IncidentResponseStore;
+  readonly search: SearchReader;
   readonly incidentLeases: IncidentLeaseStore;
   readonly proposals: ProposalStore;
   readonly objectNames: ObjectNameReader;
@@ -274,6 +278,8 @@ export function storesOf(session: Session): Stores {
     incidentSearch: new IncidentSearch(session),
     incidentNotes: new IncidentNoteStore(session),
     incidentContext: new IncidentContextReader(session),
+    incidentResponse: new IncidentResponseStore(session),
+    search: new SearchReader(session),
     incidentLeases: new IncidentLeaseStore(session),
     proposals: new ProposalStore(session),
     objectNames: new ObjectNameReader(session),

@@ -130,7 +130,7 @@ inBrowser('incidents', () => {
     await page.goto(`${h.baseUrl}/services`);
     await page.getByText('60 triggered').waitFor();
     await page.keyboard.press('Control+k');
-    await page.getByLabel('Search pages, services and incidents').fill('long known 9');
+    await page.getByLabel('Search people, services, incidents and everything else').fill('long known 9');
     await page.getByRole('button', { name: /^Long known 9/ }).waitFor();
   });
 
@@ -161,13 +161,13 @@ inBrowser('incidents', () => {
     await shortcuts.waitFor({ state: 'detached' });
     await keys('Control+k');
     // Not for responders.
-    await page.getByLabel('Search pages, services and incidents').fill('audit');
+    await page.getByLabel('Search people, services, incidents and everything else').fill('audit');
     await page.getByText('No results').waitFor();
-    await page.getByLabel('Search pages, services and incidents').fill('checkout');
+    await page.getByLabel('Search people, services, incidents and everything else').fill('checkout');
     await page.getByRole('button', { name: 'checkout', exact: true }).waitFor();
-    // Until the server has answered, the incident that was just resolved is still found, above the service.
-    await page.getByRole('button', { name: 'Checkout is slow' }).waitFor({ state: 'detached' });
-    await keys('ArrowDown', 'Enter');
+    // The incident that was just resolved is found above the service.
+    await page.getByRole('button', { name: 'Checkout is slow' }).first().waitFor();
+    await keys('ArrowDown', 'ArrowDown', 'Enter');
     await page.waitForURL(/\/services\/service_/);
     await expect.poll(() => page.getByRole('heading', { level: 1 }).innerText()).toBe('checkout');
   });

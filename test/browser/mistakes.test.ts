@@ -19,7 +19,7 @@ inBrowser('mistakes', () => {
     page.on('request', (request) => {
       if (/actions\/(?:acknowledge|resolve)/.test(request.url())) asked.push(request.url());
     });
-    const search = page.getByLabel('Search pages, services and incidents');
+    const search = page.getByLabel('Search people, services, incidents and everything else');
     const isGone = () => search.waitFor({ state: 'detached' });
 
     let letLoad = (): void => {};

@@ -17,7 +17,7 @@ import classes from '#console/shell/shell.module.css';
 import { StepUp } from '#console/shell/step_up.tsx';
 import { NoOrganization } from '#console/shell/no_organization.tsx';
 
-const Palette = lazyPart(() => import('#console/shell/palette.tsx').then((m) => m.Palette));
+const Palette = lazyPart(() => import('#console/shell/palette/palette.tsx').then((m) => m.Palette));
 const SecondFactorRequired = lazyPart(() =>
   import('#console/shell/second_factor_required.tsx').then((m) => m.SecondFactorRequired),
 );

@@ -77,6 +77,7 @@ const INCIDENT_FIELDS = {
     }),
   ),
   escalation: Type.Object(ESCALATION_FIELDS),
+  commanderId: nullable(Type.String({ description: 'the person who leads the response; null for nobody' })),
   isShadow: Type.Boolean({
     description: 'it was opened in shadow mode: it pages nobody, and its timeline says whom it would',
   }),
@@ -219,6 +220,7 @@ export const INCIDENT_EXAMPLE: Static<typeof IncidentView> = {
   resolvedAt: null,
   resolvedBy: null,
   escalation: { state: 'running', nextStep: 1, nextStepAt: '2027-02-03T02:14:15.000Z', waitsFor: null, stepCount: 2 },
+  commanderId: null,
   isShadow: false,
   createdAt: '2027-02-03T02:04:15.000Z',
   updatedAt: '2027-02-03T02:05:00.000Z',
@@ -325,6 +327,7 @@ export function toIncidentView(incident: IncidentRow, steps: readonly StepState[
     resolvedBy: incident.resolvedBy,
     ...(incident.acknowledgements && { acknowledgements: [...incident.acknowledgements] }),
     escalation: toEscalationView(incident, steps),
+    commanderId: incident.commanderId,
     isShadow: incident.isShadow,
     createdAt: toTimestamp(incident.createdAt),
     updatedAt: toTimestamp(incident.updatedAt),

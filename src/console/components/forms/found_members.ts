@@ -7,13 +7,19 @@ import { useOrganization } from '#console/shell/organization.tsx';
 /** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 150;
 /** Members that are shown at once; there may be others. */
-export const FOUND_MAX = 20;
+const FOUND_MAX = 20;
+
+interface FoundMembers {
+  readonly members: readonly Member[];
+  /** Number of others that match. */
+  readonly further: number;
+}
 
 /**
  * Returns members whose name or mail address matches the typed text. The server searches; until it has answered, the
  * previous results are filtered, so that nobody is offered whom the text does not match.
  */
-export function useFoundMembers(typed: string, isWanted = true): readonly Member[] {
+export function useFoundMembers(typed: string, isWanted = true): FoundMembers {
   const { orgId } = useOrganization().org;
   const wanted = typed.trim();
   const [text] = useDebouncedValue(wanted, DEBOUNCE_MS);
@@ -23,7 +29,8 @@ export function useFoundMembers(typed: string, isWanted = true): readonly Member
     enabled: isWanted,
   });
   const found = data?.members ?? [];
-  return text === wanted && !isPlaceholderData ? found : found.filter((member) => isMeant(member, wanted));
+  const members = text === wanted && !isPlaceholderData ? found : found.filter((member) => isMeant(member, wanted));
+  return { members, further: Math.max(0, (data?.total ?? 0) - found.length) };
 }
 
 /** Whether a member matches the text, as on the server: the domain of mail addresses, which many share, is ignored. */

@@ -4,7 +4,7 @@ import type { Member } from '#console/api/organization.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Choice } from '#console/components/forms/choice.tsx';
 import { dutyLabel } from '#console/components/text/duty_label.ts';
-import { FOUND_MAX, useFoundMembers } from '#console/components/forms/found_members.ts';
+import { useFoundMembers } from '#console/components/forms/found_members.ts';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 
 const MORE = 'more';
@@ -49,7 +49,7 @@ export function PersonPicker(props: PersonPickerProps) {
   const known = picked?.userId === value ? picked?.name : isOther ? undefined : names.nameOf(value);
   const unknown = names.isLoading ? '…' : 'Somebody who has left';
   const selected = isOther ? undefined : { value, label: known === undefined ? unknown : isolateBidi(known) };
-  const found = useFoundMembers(typed, isNear);
+  const { members: found, further } = useFoundMembers(typed, isNear);
   const people = found
     .filter(({ userId }) => !leftOut.includes(userId) && userId !== value)
     .map((person) => ({
@@ -58,7 +58,7 @@ export function PersonPicker(props: PersonPickerProps) {
         ? dutyLabel(person.name, person.role)
         : isolateBidi(hasMail ? `${person.name} (${person.email})` : person.name),
     }));
-  const more = { value: MORE, label: 'Type part of a name to find others', isDisabled: true };
+  const more = { value: MORE, label: `${further.toLocaleString()} more: type part of a name`, isDisabled: true };
   const others = before.filter((choice) => choice.label.toLowerCase().includes(typed.toLowerCase()));
   return (
     <Choice
@@ -66,12 +66,7 @@ export function PersonPicker(props: PersonPickerProps) {
       isLabelHidden={isLabelHidden}
       placeholder={placeholder}
       error={error}
-      options={[
-        ...others,
-        ...(selected === undefined ? [] : [selected]),
-        ...people,
-        ...(found.length >= FOUND_MAX ? [more] : []),
-      ]}
+      options={[...others, ...(selected === undefined ? [] : [selected]), ...people, ...(further > 0 ? [more] : [])]}
       value={value}
       onChange={(userId) => {
         setPicked(found.find((member) => member.userId === userId) ?? null);

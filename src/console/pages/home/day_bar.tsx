@@ -1,5 +1,6 @@
 import type { HomeSchedule } from '#console/api/home.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
+import { personStyle } from '#console/components/text/person/person_style.ts';
 import { dateFormat } from '#console/components/text/formats.ts';
 import { dateTimeText } from '#console/components/text/time_text.ts';
 import classes from '#console/pages/home/day_bar.module.css';
@@ -26,7 +27,7 @@ export function DayBar({ shifts, from, userId }: DayBarProps) {
           key={part.fromMs}
           className={classes.part}
           data-kind={part.name === null ? 'nobody' : isMine(part) ? 'me' : part.source}
-          style={{ flexGrow: part.share }}
+          style={{ flexGrow: part.share, ...personStyle(part.userIds[0] ?? null) }}
           title={`${nameOf(part)}, ${dateTimeText(part.fromMs)} to ${dateTimeText(part.untilMs)}`}
         >
           <bdi>{nameOf(part)}</bdi>

@@ -6,6 +6,7 @@ import type { HomeData, HomeSchedule } from '#console/api/home.ts';
 import { Card } from '#console/components/card.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
 import { Name } from '#console/components/text/name.tsx';
+import { PersonDot } from '#console/components/text/person/person_dot.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { DayBar, DayScale } from '#console/pages/home/day_bar.tsx';
 import classes from '#console/pages/home/home.module.css';
@@ -68,7 +69,10 @@ function ScheduleRow({ schedule, at, onTakeOver, onRemoveOverride }: ScheduleRow
     <li className={classes.schedule}>
       <div className={classes.scheduleHead}>
         <div className={classes.scheduleText}>
-          <div className={classes.who}>{onCall === null ? 'Nobody' : <Name>{names}</Name>}</div>
+          <div className={classes.who}>
+            {onCall !== null && <PersonDot userId={onCall.userId} />}
+            {onCall === null ? 'Nobody' : <Name>{names}</Name>}
+          </div>
           <div className={classes.sub}>
             <Name>{teamName}</Name>, <Name>{name}</Name>
             {source === 'override' && ' (override)'}

@@ -1,11 +1,12 @@
 import { Button, NativeSelect, Skeleton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { IconPlus } from '@tabler/icons-react';
+import { IconDownload, IconPlus } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { incidentCountsQuery, incidentSearchQuery } from '#console/api/incidents.ts';
+import { addressOf } from '#console/api/http.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import bar from '#console/components/lists/filter_bar.module.css';
 import { lazyPart } from '#console/components/lazy_part.tsx';
@@ -30,6 +31,7 @@ import type { Matching } from '#console/pages/incidents/answer_matching.ts';
 import { IncidentSelection } from '#console/pages/incidents/incident_selection.tsx';
 import { focusedRowId, useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { API_PATHS } from '#kernel/api_paths.ts';
 
 const DeclareIncident = lazyPart(() =>
   import('#console/pages/incidents/declare_incident.tsx').then((m) => m.DeclareIncident),
@@ -68,6 +70,8 @@ export function IncidentList() {
     ...(filter.severity !== undefined && { severity: filter.severity }),
     ...(text !== undefined && { text }),
   };
+  const parameters = new URLSearchParams({ ...search, status: tab });
+  const csv = addressOf(`${API_PATHS.console}/organizations/${org.orgId}/actions/export_incidents?${parameters}`);
   const list = useInfiniteQuery({
     ...incidentSearchQuery(org.orgId, { ...search, status: tab }),
     placeholderData: keepPreviousData,
@@ -141,24 +145,35 @@ export function IncidentList() {
     <Page
       title="Incidents"
       actions={
-        mayAnswer && (
-          <>
-            {statuses.length > 0 && (
-              <Button
-                variant="subtle"
-                color="gray"
-                className={classes.selectAll}
-                data-needed={(total > 1 && !areAllSelected) || undefined}
-                onClick={selectAll}
-              >
-                Select all
-              </Button>
-            )}
+        <>
+          <Button
+            component="a"
+            href={csv}
+            download
+            variant="subtle"
+            color="gray"
+            leftSection={<IconDownload size={16} />}
+            className={classes.export}
+          >
+            As CSV
+          </Button>
+          {mayAnswer && statuses.length > 0 && (
+            <Button
+              variant="subtle"
+              color="gray"
+              className={classes.selectAll}
+              data-needed={(total > 1 && !areAllSelected) || undefined}
+              onClick={selectAll}
+            >
+              Select all
+            </Button>
+          )}
+          {mayAnswer && (
             <Button variant="default" leftSection={<IconPlus size={16} />} onClick={() => setIsDeclaring(true)}>
               Declare an incident
             </Button>
-          </>
-        )
+          )}
+        </>
       }
     >
       <div className={bar.bar}>

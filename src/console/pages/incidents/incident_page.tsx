@@ -13,6 +13,7 @@ import { Back } from '#console/components/back.tsx';
 import { ItemActions, ItemPage } from '#console/components/item_page.tsx';
 import { Page } from '#console/components/page.tsx';
 import { IncidentStatus } from '#console/components/status.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { PrefetchOnHover } from '#console/components/prefetch_on_hover.tsx';
 import { AgentsCard } from '#console/pages/incidents/agents_card.tsx';
 import { EscalationCard } from '#console/pages/incidents/escalation_card.tsx';
@@ -22,15 +23,19 @@ import { IncidentMaintenance, LinkedIncidents } from '#console/pages/incidents/c
 import { MemberNames, useMemberNames } from '#console/pages/incidents/member_names.tsx';
 import type { Answer } from '#console/pages/incidents/answer.ts';
 import { useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
+import { ResponseCard } from '#console/pages/incidents/response/response_card.tsx';
 import { StormMembers } from '#console/pages/incidents/storm_members.tsx';
 import { Timeline } from '#console/pages/incidents/timeline.tsx';
 import { useUndoAnswers } from '#console/pages/incidents/undo_answers.ts';
 import { IncidentGuidance } from '#console/pages/incidents/context/rule_guidance.tsx';
-import { IncidentContext } from '#console/pages/incidents/context/incident_context.tsx';
 import { IncidentCause } from '#console/pages/incidents/incident_cause.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { actorName } from '#modules/incidents/decide/incident_actor.ts';
+
+const IncidentContext = lazyPart(() =>
+  import('#console/pages/incidents/context/incident_context.tsx').then((m) => m.IncidentContext),
+);
 
 const route = getRouteApi('/inside/incidents/$incidentId');
 
@@ -91,6 +96,7 @@ function Incident({ incident, back }: { readonly incident: IncidentWithLog; read
         <Timeline incident={incident} />
       </div>
       <div>
+        <ResponseCard incident={incident} />
         <EscalationCard incident={incident} />
         <NotificationLog incident={incident} />
       </div>

@@ -30,7 +30,14 @@ export function useMemberNames(): (userId: string) => string {
   return useContext(MemberNamesContext);
 }
 
-function userIdsIn({ escalation, notifications, notes, acknowledgedBy, resolvedBy }: IncidentWithLog): string[] {
+function userIdsIn({
+  escalation,
+  notifications,
+  notes,
+  acknowledgedBy,
+  resolvedBy,
+  commanderId,
+}: IncidentWithLog): string[] {
   return [
     ...escalation.steps.flatMap(({ targetUserIds, people }) => [
       ...targetUserIds,
@@ -38,6 +45,6 @@ function userIdsIn({ escalation, notifications, notes, acknowledgedBy, resolvedB
     ]),
     ...notifications.map(({ userId }) => userId),
     ...notes.map(({ userId }) => userId),
-    ...[acknowledgedBy?.userId, resolvedBy?.userId].filter((userId) => userId !== undefined),
+    ...[acknowledgedBy?.userId, resolvedBy?.userId, commanderId ?? undefined].filter((userId) => userId !== undefined),
   ];
 }

@@ -12,6 +12,7 @@ import { type Column, DataTable } from '#console/components/lists/data_table.tsx
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/text/name.tsx';
+import { PersonDot } from '#console/components/text/person/person_dot.tsx';
 import { Page } from '#console/components/page.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
@@ -120,6 +121,15 @@ function Shown({ load }: { readonly load: Load }) {
   );
 }
 
+function PersonCell({ userId, name }: Person) {
+  return (
+    <>
+      <PersonDot userId={userId} />
+      <Name>{name}</Name>
+    </>
+  );
+}
+
 function personColumns(mean: Load['mean']): Column<Person>[] {
   const count = (
     id: Exclude<keyof Load['mean'], 'minutesToAcknowledge' | 'minutesToResolve'>,
@@ -141,7 +151,7 @@ function personColumns(mean: Load['mean']): Column<Person>[] {
     cell: (person) => <Beside value={minutesText(person[id])} mean={minutesText(mean[id])} />,
   });
   return [
-    { id: 'name', title: 'Person', isMain: true, sortBy: ({ name }) => name, cell: ({ name }) => <Name>{name}</Name> },
+    { id: 'name', title: 'Person', isMain: true, sortBy: ({ name }) => name, cell: PersonCell },
     count('pages', 'Pages'),
     count('nightPages', 'At night'),
     count('weekendPages', 'At weekends'),

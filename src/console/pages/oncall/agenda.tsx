@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { Name } from '#console/components/text/name.tsx';
+import { PersonDot } from '#console/components/text/person/person_dot.tsx';
 import { TextButton } from '#console/components/text_button.tsx';
 import { useNow } from '#console/components/text/use_now.ts';
 import classes from '#console/pages/oncall/agenda.module.css';
@@ -94,6 +95,7 @@ function ScheduleAgenda({ schedule, nameOf, selections, now, onOpen, isWithoutHe
                 onClick={() => onOpen(selection)}
               >
                 <span className={classes.who} data-mine={person === userId ? '' : undefined}>
+                  {person !== null && <PersonDot userId={person} />}
                   <Name>{namesOf(selection, nameOf, userId)}</Name>
                   {source === 'override' && ' (override)'}
                 </span>

@@ -1,4 +1,5 @@
 import { Name } from '#console/components/text/name.tsx';
+import { PersonDot } from '#console/components/text/person/person_dot.tsx';
 import { momentText } from '#console/pages/oncall/span_text.ts';
 import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -14,6 +15,7 @@ export function NowAndNext({ schedule: { onCall, next }, nameOf }: NowAndNextPro
   const who = (ids: readonly string[]) => ids.map((id) => (id === userId ? 'You' : nameOf(id))).join(', ');
   return (
     <>
+      {onCall?.userIds[0] !== undefined && <PersonDot userId={onCall.userIds[0]} />}
       {onCall === null ? <b>Nobody</b> : <Name>{who(onCall.userIds)}</Name>}
       {onCall?.source === 'override' && ' (override)'}
       {next === null && onCall !== null && ', without end'}

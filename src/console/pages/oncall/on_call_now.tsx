@@ -35,6 +35,7 @@ import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const CreateTeam = lazyDialog(() => import('#console/pages/oncall_teams/create_team.tsx').then((m) => m.CreateTeam));
+const PutOnCall = lazyDialog(() => import('#console/pages/oncall/override/put_on_call.tsx').then((m) => m.PutOnCall));
 const ShiftDialog = lazyDialog(() => import('#console/pages/oncall/shift_dialog.tsx').then((m) => m.ShiftDialog));
 
 const route = getRouteApi('/inside/on-call/oncall');
@@ -43,7 +44,7 @@ const route = getRouteApi('/inside/on-call/oncall');
 export function OnCallNow() {
   const { org, may } = useOrganization();
   const warnings = useQuery(teamWarningsQuery(org.orgId));
-  const { view, range, team, show, move } = useShownTime();
+  const { view, range, team, put, show, move } = useShownTime();
   const { timeline, query } = useTimeline(range, { teamId: team });
   const [selected, setSelected] = useState<Selection | null>(null);
   const isSmall = useMediaQuery('(max-width: 48em)', undefined, { getInitialValueInEffect: false });
@@ -106,6 +107,9 @@ export function OnCallNow() {
           )}
         </>
       )}
+      {put !== undefined && mayEdit && timeline !== null && (
+        <PutOnCall userId={put} schedules={timeline.schedules} onClose={() => show({ put: undefined })} />
+      )}
       {selected !== null && schedule !== undefined && timeline !== null && (
         <ShiftDialog
           selection={selected}
@@ -158,22 +162,23 @@ function NoSchedule({ hasTeam, create }: NoScheduleProps) {
 function useShownTime() {
   const filter = route.useSearch();
   const navigate = route.useNavigate();
-  const { view = 'two_weeks', team } = filter;
+  const { view = 'two_weeks', team, put } = filter;
   const today = dayText(new Date());
   const day = findDay(filter.day ?? today) ?? new Date();
   const time = day.getTime();
   const range = useMemo(() => rangeOf(view, new Date(time)), [view, time]);
   const show = (changes: { [Key in keyof TimelineFilter]?: TimelineFilter[Key] | undefined }): void => {
-    const { view: wanted, day: at, team: of } = { ...filter, ...changes };
+    const { view: wanted, day: at, team: of, put: person } = { ...filter, ...changes };
     const search: TimelineFilter = {
       ...(wanted !== undefined && wanted !== 'two_weeks' && { view: wanted }),
       ...(at !== undefined && { day: at }),
       ...(of !== undefined && { team: of }),
+      ...(person !== undefined && { put: person }),
     };
     void navigate({ search, replace: true, resetScroll: false });
   };
   const move = (by: 1 | -1): void => show({ day: dayText(addToRange(view, new Date(range.from), by)) });
-  return { view, range, team, show, move };
+  return { view, range, team, put, show, move };
 }
 
 interface ToolbarProps {

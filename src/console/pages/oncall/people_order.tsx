@@ -24,7 +24,7 @@ export function PeopleOrder({ draft, nameOf, error, onChange }: PeopleOrderProps
   const id = useId();
   /** Whether Enter was pressed: the first person found is added, now or when the server has answered. */
   const isAwaited = useRef(false);
-  const people = useFoundMembers(typed);
+  const { members: people } = useFoundMembers(typed);
   const { turns } = draft;
   const focusRow = (index: number): void => {
     const row = Math.min(index, turns.length - 1);

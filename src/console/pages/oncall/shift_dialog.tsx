@@ -5,12 +5,12 @@ import { serverNow } from '#console/api/http.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
-import { OverrideForm } from '#console/pages/oncall/override_form.tsx';
-import { OverrideList } from '#console/pages/oncall/override_list.tsx';
+import { OverrideForm } from '#console/pages/oncall/override/override_form.tsx';
+import { OverrideList } from '#console/pages/oncall/override/override_list.tsx';
 import { namesOf, type Selection } from '#console/pages/oncall/selection.ts';
 import { isOtherTime, spanText } from '#console/pages/oncall/span_text.ts';
 import { SwapForm } from '#console/pages/oncall/swap_form.tsx';
-import { usePutOnCall } from '#console/pages/oncall/use_put_on_call.ts';
+import { usePutOnCall } from '#console/pages/oncall/override/use_put_on_call.ts';
 import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 

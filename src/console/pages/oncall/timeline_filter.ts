@@ -8,14 +8,17 @@ export interface TimelineFilter {
   /** Day of the range, as `2026-11-23`; absent: today. */
   readonly day?: string;
   readonly team?: string;
+  /** Person to put on call: the page opens with the dialog. */
+  readonly put?: string;
 }
 
 export function readTimelineFilter(search: Record<string, unknown>): TimelineFilter {
   const view = TIMELINE_VIEWS.find((known) => known === search['view']);
-  const { day, team } = search;
+  const { day, team, put } = search;
   return {
     ...(view !== undefined && view !== 'two_weeks' && { view }),
     ...(typeof day === 'string' && { day }),
     ...(typeof team === 'string' && team !== '' && { team }),
+    ...(typeof put === 'string' && put !== '' && { put }),
   };
 }

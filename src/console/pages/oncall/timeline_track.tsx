@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 
+import { personStyle } from '#console/components/text/person/person_style.ts';
 import type { Selection } from '#console/pages/oncall/selection.ts';
 import { placeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import classes from '#console/pages/oncall/timeline_track.module.css';
@@ -15,7 +16,7 @@ interface TimelineTrackProps {
   readonly children?: ReactNode;
 }
 
-/** Share of the range below which shifts have no room for a frame: they alternate in shade. */
+/** Share of the range below which shifts have no room for a frame. */
 const NARROW_SHARE = 0.008;
 
 /** Drawing of one row of a timeline: days, shifts, gaps and the current time. Labels and buttons lie above it. */
@@ -38,13 +39,14 @@ export function TimelineTrack({ range, selections, userId, now, shownUntil, chil
         ))}
         {selections
           .flatMap((selection) => partsOf(selection, now))
-          .map(({ source, since, until, userId: person }, index) => (
+          .map(({ source, since, until, userId: person }) => (
             <rect
               key={since}
               className={classes[source]}
               data-past={until !== null && until <= now ? '' : undefined}
               data-mine={person === userId ? '' : undefined}
-              data-narrow={isNarrow(since, until) ? index % 2 : undefined}
+              data-narrow={isNarrow(since, until) ? '' : undefined}
+              style={personStyle(person)}
               x={at(since)}
               y="12%"
               width={width(since, until)}

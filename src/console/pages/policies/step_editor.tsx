@@ -44,7 +44,7 @@ interface StepEditorProps {
 export function StepEditor(props: StepEditorProps) {
   const { step, index, count, teamId, names, faults, isOutOfOrder, onChange, onMove, onRemove } = props;
   const [typed, setTyped] = useState('');
-  const members = useFoundMembers(typed);
+  const { members } = useFoundMembers(typed);
   const found = members.filter(({ userId }) => !step.targetUserIds.includes(userId));
   const hasLeavers = !names.isLoading && step.targetUserIds.some((userId) => names.nameOf(userId) === undefined);
   const chosen = step.targetUserIds.map((userId) => {

@@ -1,10 +1,11 @@
-import { Button, Group, Input, Radio, Stack, Switch, TextInput } from '@mantine/core';
+import { Button, Group, Input, Radio, Skeleton, Stack, Switch, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { ReactNode } from 'react';
 
 import { isApiError } from '#console/api/http.ts';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { Form } from '#console/components/forms/form.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Page } from '#console/components/page.tsx';
@@ -14,7 +15,6 @@ import { ConfigFields } from '#console/pages/rules/config_fields.tsx';
 import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
 import classes from '#console/pages/rules/rule_editor.module.css';
 import { RuleReplay } from '#console/pages/rules/rule_replay.tsx';
-import { GuidanceFields } from '#console/pages/rules/settings/guidance_fields.tsx';
 import { SettingFields, type SettingFieldsProps } from '#console/pages/rules/settings/setting_fields.tsx';
 import {
   replayedSettings,
@@ -30,6 +30,10 @@ import {
   RULE_KINDS,
   type RuleConfig,
 } from '#modules/rules/decide/rule_kinds.ts';
+
+const GuidanceFields = lazyPart(() =>
+  import('#console/pages/rules/settings/guidance_fields.tsx').then((m) => m.GuidanceFields),
+);
 
 interface RuleEditorProps {
   readonly title: string;
@@ -56,6 +60,7 @@ export function RuleEditor(props: RuleEditorProps) {
     form.setFieldValue('config', { ...form.getValues().config, ...change });
     for (const field of Object.keys(change)) form.clearFieldError(`config.${field}`);
   };
+  const isOfMetrics = values.kind === 'metric_threshold';
   const ofSettings: SettingFieldsProps = {
     kind: values.kind,
     values: values.settings,
@@ -121,7 +126,7 @@ export function RuleEditor(props: RuleEditorProps) {
             onChange={setConfig}
             errorOf={(field) => errorOf(`config.${field}`)}
           />
-          <GuidanceFields {...ofSettings} />
+          <GuidanceFields {...ofSettings} whileLoading={<Skeleton height={isOfMetrics ? 320 : 240} />} />
           <SettingFields {...ofSettings} />
           <PolicyPicker
             label="Pages by"

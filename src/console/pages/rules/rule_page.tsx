@@ -11,14 +11,13 @@ import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Markdown } from '#console/components/text/markdown/markdown.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { DeleteRule } from '#console/pages/rules/delete_rule.tsx';
-import { RunbookLink } from '#console/pages/incidents/context/runbook_link.tsx';
 import { MaintenanceNotice } from '#console/pages/rules/maintenance_notice.tsx';
 import { RuleIncidents } from '#console/pages/rules/rule_incidents.tsx';
 import classes from '#console/pages/rules/rule_page.module.css';
@@ -32,8 +31,9 @@ import { useShortcut } from '#console/shell/keyboard.ts';
 import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { settingsOf } from '#modules/rules/decide/rule_settings.ts';
-import { guidanceOf } from '#modules/rules/decide/rule_guidance.ts';
 import { conditionText } from '#modules/rules/decide/rule_kinds.ts';
+
+const Rendered = lazyPart(() => import('#console/components/text/markdown/rendered.tsx').then((m) => m.Rendered));
 
 const route = getRouteApi('/inside/rules/$ruleId');
 
@@ -207,11 +207,20 @@ function State({ rule }: { readonly rule: Rule }) {
 
 /** Meaning of the rule's incidents and their runbook. */
 function Guidance({ rule: { settings } }: { readonly rule: Rule }) {
-  const { description, runbookUrl } = guidanceOf(settings);
+  const { description = null, runbookUrl = null } = settings;
   if (description === null && runbookUrl === null) return null;
   return (
-    <Card title="What to do" action={runbookUrl !== null && <RunbookLink address={runbookUrl} />}>
-      {description !== null && <Markdown>{description}</Markdown>}
+    <Card
+      title="What to do"
+      action={
+        runbookUrl !== null && (
+          <a href={runbookUrl} title={runbookUrl} target="_blank" rel="noopener noreferrer">
+            Runbook
+          </a>
+        )
+      }
+    >
+      {description !== null && <Rendered whileLoading={description}>{description}</Rendered>}
     </Card>
   );
 }

@@ -139,15 +139,6 @@ export class AlertStore {
     return new Set(open.flatMap(({ incident_id }) => (incident_id === null ? [] : [incident_id])));
   }
 
-  /** Sets the severity of an incident that the caller has locked. */
-  async setIncidentSeverity(incidentId: Id<'incident'>, severity: string, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
-      .updateTable('incidents')
-      .set({ severity, updated_at: now })
-      .where('id', '=', incidentId)
-      .execute();
-  }
-
   /** Returns whether an alert of this group of the source is open. */
   async hasOpenOfGroup(sourceId: Id<'alertsource'>, scope: string, groupKey: string): Promise<boolean> {
     const open = await this.#session.db

@@ -103,6 +103,10 @@ export function timelineText(event: string, data: Data, names: ReadonlyMap<strin
       return `Another alert from ${textOf(data['tool'])} belongs to it: ${textOf(data['title'])}.`;
     case 'severity_raised':
       return `${textOf(data['tool'])} raised the severity from ${textOf(data['from'])} to ${textOf(data['to'])}${data['pages'] === true ? '; it pages anew, from the first step' : ''}.`;
+    case 'severity_changed':
+      return `${capital(actor(data, nameOf))} changed the severity from ${textOf(data['from'])} to ${textOf(data['to'])}${data['pages'] === true ? '; it pages anew, from the first step' : ''}.`;
+    case 'commander_changed':
+      return commanderChanged(data, nameOf);
     case 'no_word':
       return `No word from ${textOf(data['tool'])} since ${shownTime(data['since'])}, though the alert is open. Nobody is paged for that.`;
     case 'word_again':
@@ -196,6 +200,15 @@ function whatFollows(data: Data): string {
     default:
       return 'the next step fires at once';
   }
+}
+
+function commanderChanged(data: Data, nameOf: NameOf): string {
+  const by = capital(actor(data, nameOf));
+  const userId = textOf(data['userId']);
+  if (userId === '') return `${by} says that nobody leads the response any more.`;
+  return recordOf(data['by'])['userId'] === userId
+    ? `${by} leads the response.`
+    : `${by} let ${nameOf(userId)} lead the response.`;
 }
 
 function consequences(data: Data, nameOf: NameOf): string {

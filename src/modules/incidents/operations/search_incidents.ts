@@ -14,7 +14,7 @@ import { fromEpochMilliseconds } from '#kernel/time.ts';
 import type { IncidentPlace } from '#modules/incidents/store/incident_search.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 
-const STATUSES_OF = {
+export const STATUSES_OF = {
   open: ['triggered', 'acknowledged'],
   triggered: ['triggered'],
   acknowledged: ['acknowledged'],

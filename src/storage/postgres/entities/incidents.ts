@@ -59,6 +59,8 @@ export const IncidentEntity = defineEntity({
     acknowledgements: jsonColumn<readonly Acknowledgement[]>().strictNullable(),
     /** Whether it was opened in shadow mode: its steps fire and page nobody. */
     isShadow: p.boolean().default(false),
+    /** Person who leads the response; null for nobody. */
+    commanderId: id<'user'>().strictNullable(),
   },
 });
 

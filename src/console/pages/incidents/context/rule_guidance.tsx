@@ -1,9 +1,8 @@
 import { Link } from '@tanstack/react-router';
 
 import { Card } from '#console/components/card.tsx';
-import { Markdown } from '#console/components/text/markdown/markdown.tsx';
 import { Name } from '#console/components/text/name.tsx';
-import { RunbookLink } from '#console/pages/incidents/context/runbook_link.tsx';
+import { NoteText } from '#console/pages/incidents/notes/note_text.tsx';
 import { useLinks } from '#console/pages/incidents/context/linked_incidents.tsx';
 
 /** Meaning of the incident and its runbook, as its rule says. */
@@ -23,9 +22,15 @@ export function IncidentGuidance({ incidentId }: { readonly incidentId: string }
           says.
         </>
       }
-      action={runbookUrl !== null && <RunbookLink address={runbookUrl} />}
+      action={
+        runbookUrl !== null && (
+          <a href={runbookUrl} title={runbookUrl} target="_blank" rel="noopener noreferrer">
+            Runbook
+          </a>
+        )
+      }
     >
-      {description !== null && <Markdown>{description}</Markdown>}
+      {description !== null && <NoteText>{description}</NoteText>}
     </Card>
   );
 }

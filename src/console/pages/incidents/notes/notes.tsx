@@ -9,11 +9,11 @@ import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields } from '#console/components/forms/field_faults.ts';
 import { Form } from '#console/components/forms/form.tsx';
-import { Markdown } from '#console/components/text/markdown/markdown.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { newRequestKey } from '#console/components/forms/request_key.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { useDraftState } from '#console/components/forms/use_draft_state.ts';
+import { NoteText } from '#console/pages/incidents/notes/note_text.tsx';
 import { NoteButton } from '#console/pages/incidents/notes/note_button.tsx';
 import classes from '#console/pages/incidents/notes/notes.module.css';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
@@ -141,7 +141,7 @@ export function NoteEntry({ incidentId, note }: { readonly incidentId: string; r
         )}
       </div>
       <div className={classes.text}>
-        <Markdown>{note.text}</Markdown>
+        <NoteText>{note.text}</NoteText>
       </div>
       {mode === 'deleting' && (
         <Confirm

@@ -24,7 +24,7 @@ export function LayerTurns({ turns, nameOf, error, onChange }: LayerTurnsProps) 
   const [isTogether, setIsTogether] = useState(false);
   const list = useRef<HTMLOListElement>(null);
   const id = useId();
-  const people = useFoundMembers(typed);
+  const { members: people } = useFoundMembers(typed);
   const focusRow = (index: number): void => {
     const row = Math.min(index, turns.length - 1);
     requestAnimationFrame(() => list.current?.querySelectorAll<HTMLElement>('li')[row]?.focus());

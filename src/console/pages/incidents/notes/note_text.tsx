@@ -1,5 +1,5 @@
 import { lazyPart } from '#console/components/lazy_part.tsx';
-import classes from '#console/components/text/markdown/markdown.module.css';
+import classes from '#console/pages/incidents/notes/notes.module.css';
 
 const Rendered = lazyPart(() => import('#console/components/text/markdown/rendered.tsx').then((m) => m.Rendered));
 
@@ -7,17 +7,16 @@ const Rendered = lazyPart(() => import('#console/components/text/markdown/render
 const MARKED_UP = /[*_`~>[\]#|\\]|https?:|www\.|@|^\s*(?:[-+]|\d+[.)])\s/m;
 
 /** Text that people or programs wrote, with the links, lists and emphasis of Markdown. */
-export function Markdown({ children }: { readonly children: string }) {
-  const plain = <p dir="auto">{children}</p>;
+export function NoteText({ children }: { readonly children: string }) {
+  const plain = (
+    <p className={classes.plain} dir="auto">
+      {children}
+    </p>
+  );
+  if (!MARKED_UP.test(children)) return plain;
   return (
-    <div className={classes.markdown}>
-      {MARKED_UP.test(children) ? (
-        <Rendered whileLoading={plain} onLost={() => {}}>
-          {children}
-        </Rendered>
-      ) : (
-        plain
-      )}
-    </div>
+    <Rendered whileLoading={plain} onLost={() => {}}>
+      {children}
+    </Rendered>
   );
 }

@@ -1,0 +1,140 @@
+import { SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { serverNow } from '#console/api/http.ts';
+import { actionQuery } from '#console/api/queries.ts';
+import { Dialog } from '#console/components/dialog.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Choice } from '#console/components/forms/choice.tsx';
+import { faultsAtFields } from '#console/components/forms/field_faults.ts';
+import { Form } from '#console/components/forms/form.tsx';
+import { PersonPicker } from '#console/components/forms/person_picker.tsx';
+import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
+import { isolateBidi } from '#console/components/text/bidi.ts';
+import { useNamesOf } from '#console/components/text/use_names_of.ts';
+import { readOrKeep, toLocalField } from '#console/pages/oncall/local_time.ts';
+import { usePutOnCall } from '#console/pages/oncall/override/use_put_on_call.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+interface Schedule {
+  readonly scheduleId: string;
+  readonly name: string;
+}
+
+interface PutOnCallProps {
+  /** Person who was chosen before the dialog opened. */
+  readonly userId: string;
+  /** Schedules that the page shows; others are found by their name. */
+  readonly schedules: readonly Schedule[];
+  readonly onClose: () => void;
+}
+
+/** Pause in typing, in milliseconds, after which the server is asked. */
+const DEBOUNCE_MS = 150;
+const DAY_MS = 24 * 60 * 60_000;
+
+/** Dialog that puts a person on call in any schedule, from now on. */
+export function PutOnCall({ userId: first, schedules, onClose }: PutOnCallProps) {
+  const [userId, setUserId] = useState<string | null>(first);
+  const [start] = useState(serverNow);
+  const [from, setFrom] = useState(() => toLocalField(start));
+  const [to, setTo] = useState(() => toLocalField(start + DAY_MS));
+  const [schedule, setSchedule] = useState<Schedule | null>(schedules.length === 1 ? (schedules[0] ?? null) : null);
+  const [isChecked, setIsChecked] = useState(false);
+  const search = useSchedules(schedules);
+  const options = schedule === null ? search.schedules : [schedule, ...search.schedules];
+  const names = useNamesOf(userId === null ? [] : [userId]);
+  const putting = usePutOnCall(
+    schedule ?? { scheduleId: '', name: '' },
+    onClose,
+    (id) => names.nameOf(id) ?? 'Somebody',
+  );
+  const [startAt, endAt] = [readOrKeep(from, start), readOrKeep(to, start + DAY_MS)];
+  const refused = faultsAtFields(putting.error, { userId, startAt, endAt });
+  const isBackwards = startAt !== null && endAt !== null && endAt <= startAt;
+  const submit = (): void => {
+    setIsChecked(true);
+    if (userId === null || schedule === null || startAt === null || endAt === null || isBackwards) return;
+    putting.mutate({ userId, startAt: new Date(startAt).toISOString(), endAt: new Date(endAt).toISOString() });
+  };
+  return (
+    <Dialog onClose={onClose} title="Put somebody on call">
+      <Form
+        error={putting.error}
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <Stack gap="sm">
+          <PersonPicker
+            label="Who"
+            placeholder="Type a name"
+            isForDuty
+            value={userId}
+            onChange={setUserId}
+            error={isChecked && userId === null ? 'Choose who is on call then.' : refused['userId']}
+          />
+          <Choice
+            label="Schedule"
+            placeholder="Type a name"
+            options={[...new Map(options.map((option) => [option.scheduleId, option])).values()].map(
+              ({ scheduleId, name }) => ({
+                value: scheduleId,
+                label: isolateBidi(name),
+              }),
+            )}
+            value={schedule?.scheduleId ?? null}
+            onChange={(value) => setSchedule(options.find(({ scheduleId }) => scheduleId === value) ?? null)}
+            onSearch={search.setTyped}
+            emptyText="No schedule has this name"
+            error={isChecked && schedule === null ? 'Choose a schedule' : undefined}
+            data-autofocus
+          />
+          <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+            <TextInput
+              label="From"
+              type="datetime-local"
+              value={from}
+              onChange={({ currentTarget }) => setFrom(currentTarget.value)}
+              error={startAt === null ? 'Enter a day and a time.' : refused['startAt']}
+            />
+            <TextInput
+              label="Until"
+              type="datetime-local"
+              value={to}
+              onChange={({ currentTarget }) => setTo(currentTarget.value)}
+              error={
+                endAt === null
+                  ? 'Enter a day and a time.'
+                  : isBackwards
+                    ? 'The end must be after the start.'
+                    : refused['endAt']
+              }
+            />
+          </SimpleGrid>
+          {putting.isError && (
+            <ErrorAlert title="Nothing was changed" error={putting.error} atFields={{ userId, startAt, endAt }} />
+          )}
+          <SubmitButtons label="Put on call" isPending={putting.isPending} onCancel={onClose} />
+        </Stack>
+      </Form>
+    </Dialog>
+  );
+}
+
+/** Returns the schedules that the page shows until something is typed, then those that the server finds. */
+function useSchedules(shown: readonly Schedule[]) {
+  const { orgId } = useOrganization().org;
+  const [typed, setTyped] = useState('');
+  const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
+  const { data } = useQuery({
+    ...actionQuery(orgId, 'settings', 'search_everything', { text }),
+    enabled: text !== '',
+    placeholderData: keepPreviousData,
+  });
+  const items = data?.found.find(({ kind }) => kind === 'schedule')?.items ?? [];
+  return { schedules: text === '' ? shown : items.map(({ id, name }) => ({ scheduleId: id, name })), setTyped };
+}

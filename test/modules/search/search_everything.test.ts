@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+
+import { searchEverything } from '#modules/search/operations/search_everything.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
+import { staffedWorld } from '#test/kit/staffed_world.ts';
+
+test('the search finds things of every kind by their words, a few of each, and says how many there are', async () => {
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const dana = await w.staff.responder(teamId, 'Dana Scully');
+  const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [dana.userId] }]);
+  const incidentId = await alert.trigger('Latency of the till');
+  for (let number = 1; number <= 7; number += 1) await w.given.service({ name: `till ${number}` });
+  const viewer = memberCaller(w.orgId, w.owner.userId, 'viewer');
+  const search = (text: string, caller = viewer) => runOperation(w, searchEverything, caller, { text });
+  const kindsOf = ({ found }: { found: { kind: string }[] }) => found.map(({ kind }) => kind);
+
+  const people = await search('scully dana');
+  expect(people).toMatchObject({
+    found: [{ kind: 'person', items: [{ id: dana.userId, name: 'Dana Scully' }], total: 1 }],
+  });
+  const tills = await search('TILL');
+  expect(kindsOf(tills)).toEqual(['incident', 'service']);
+  expect(tills.found[0]).toMatchObject({
+    items: [{ id: incidentId, detail: expect.stringMatching(/^#\d+ triggered/) }],
+  });
+  expect(tills.found[1].items).toHaveLength(5);
+  expect(tills.found[1].total).toBe(7);
+  expect(tills.found[1].items[0].name).toBe('till 1');
+  expect(kindsOf(await search('Latency'))).toEqual(['incident', 'rule']);
+  expect(await search('no such thing at all')).toEqual({ found: [] });
+  expect(await search('%')).toEqual({ found: [] });
+  expect(await search('_')).toEqual({ found: [] });
+  expect(await search('till\\')).toEqual({ found: [] });
+  await w.given.service({ name: 'Überweisung' });
+  expect(kindsOf(await search('überW'))).toEqual(['service']);
+
+  const narrow = { ...viewer, permissions: new Set(['services:view', 'organization:view'] as const) };
+  expect(kindsOf(await search('till', narrow))).toEqual(['service']);
+  const other = await w.given.organization('Umbrella');
+  expect(await search('till', memberCaller(other.orgId, other.owner.userId, 'owner'))).toEqual({ found: [] });
+});
