@@ -14,6 +14,7 @@ import { ConfigFields } from '#console/pages/rules/config_fields.tsx';
 import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
 import classes from '#console/pages/rules/rule_editor.module.css';
 import { RuleReplay } from '#console/pages/rules/rule_replay.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { SettingFields } from '#console/pages/rules/setting_fields.tsx';
 import {
   replayedSettings,
@@ -29,6 +30,10 @@ import {
   RULE_KINDS,
   type RuleConfig,
 } from '#modules/rules/decide/rule_kinds.ts';
+
+const ExceptionReplay = lazyPart(() =>
+  import('#console/pages/exceptions/triage/exception_replay.tsx').then((m) => m.ExceptionReplay),
+);
 
 interface RuleEditorProps {
   readonly title: string;
@@ -162,6 +167,13 @@ export function RuleEditor(props: RuleEditorProps) {
             <p className={classes.waiting}>
               Once a service and a metric are chosen, this shows what the rule would have done in the last days.
             </p>
+          )}
+          {values.kind === 'exception' && values.serviceId !== null && (
+            <ExceptionReplay
+              serviceId={values.serviceId}
+              minSeverity={values.config['minSeverity']}
+              settings={settingsOfValues('exception', values.settings)}
+            />
           )}
           {threshold !== null && values.serviceId !== null && (
             <RuleReplay

@@ -2,6 +2,7 @@ import { NativeSelect, NumberInput, Stack, TextInput } from '@mantine/core';
 
 import classes from '#console/pages/rules/setting_fields.module.css';
 import type { SettingValues } from '#console/pages/rules/setting_values.ts';
+import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import type { MonitorChoice } from '#modules/rules/decide/exception_rule_settings.ts';
 import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 import { hasSetting } from '#modules/rules/decide/rule_settings.ts';
@@ -76,6 +77,22 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
         error={errorOf(name)}
       />
     );
+    const condition = (
+      name: 'inEnvironment' | 'inRelease' | 'withTag' | 'withText',
+      label: string,
+      placeholder: string,
+    ) => (
+      <TextInput
+        label={label}
+        placeholder={placeholder}
+        value={String(values[name])}
+        onChange={(event) => onChange({ [name]: event.currentTarget.value })}
+        spellCheck={false}
+        autoCapitalize="none"
+        maxLength={200}
+        error={errorOf(name)}
+      />
+    );
     const isOnRate = values.eventsOver !== '' || values.usersOver !== '';
     return (
       <>
@@ -92,6 +109,25 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
             </p>
           </>
         )}
+        {!isOnRate && (
+          <>
+            <div className={classes.pair}>
+              {condition('inEnvironment', 'Only of the environment', 'any, or prod*')}
+              {condition('inRelease', 'Only of the release', 'any, or 2.*')}
+            </div>
+            {condition('withTag', 'Only with the tag', 'any, or customer:acme*')}
+          </>
+        )}
+        <div className={classes.pair}>
+          {condition('withText', 'Only with this in the title', 'any')}
+          <NativeSelect
+            label="Severity of its incidents"
+            value={String(values.incidentSeverity)}
+            onChange={(event) => onChange({ incidentSeverity: event.currentTarget.value })}
+            data={[{ value: '', label: 'that of the exception' }, ...LEVELS]}
+            error={errorOf('incidentSeverity')}
+          />
+        </div>
         <NativeSelect
           label="Cron monitors that miss or fail a run"
           value={String(values.monitors)}

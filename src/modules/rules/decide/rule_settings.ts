@@ -1,6 +1,7 @@
 import {
   EXCEPTION_RULE_DEFAULTS,
   type ExceptionRuleSettings,
+  isOnRate,
   MONITOR_CHOICES,
 } from '#modules/rules/decide/exception_rule_settings.ts';
 import { RULE_KINDS, type RuleConfig, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';
@@ -9,6 +10,7 @@ import {
   type MetricRuleSettings,
   NO_DATA_CHOICES,
 } from '#modules/rules/decide/metric_rule_settings.ts';
+import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { ok, type Parsed } from '#modules/contacts/decide/parsed.ts';
 import type { Fault } from '#kernel/errors.ts';
 import { readExpression } from '#modules/metrics/decide/expression.ts';
@@ -42,6 +44,7 @@ const RATE = { minimum: 0, maximum: 1_000_000_000 };
 const FLAP_INCIDENTS = { minimum: 2, maximum: 100 };
 
 const LABEL_LENGTH_MAX = 200;
+const CONDITION = { type: 'string', minLength: 1, maxLength: 200 };
 
 const minutes = (minimum: number) => ({ type: 'integer', minimum, maximum: MINUTES_MAX });
 const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] });
@@ -108,6 +111,28 @@ export const RULE_SETTING_SCHEMAS: { readonly [Name in keyof RuleSettings]: obje
     enum: MONITOR_CHOICES,
     description: 'whether missed and failed runs of cron monitors open incidents',
   },
+  inEnvironment: orNull({
+    ...CONDITION,
+    description: 'only exceptions whose event is of this environment; * stands for anything; null: any',
+  }),
+  inRelease: orNull({
+    ...CONDITION,
+    description: 'only exceptions whose event is of this release; * stands for anything; null: any',
+  }),
+  withTag: orNull({
+    ...CONDITION,
+    pattern: '^[^:\\s]+:.+$',
+    description:
+      'only exceptions whose event has this tag, as key:value; * in the value stands for anything; null: any',
+  }),
+  withText: orNull({
+    ...CONDITION,
+    description: 'only exceptions with this text in their title, in any case; null: any',
+  }),
+  incidentSeverity: orNull({
+    enum: LEVELS,
+    description: 'severity of the incidents; null: that of the exception',
+  }),
   repageMinutes: orNull({
     ...minutes(5),
     description:
@@ -146,7 +171,11 @@ export function parseRuleSettings(
   if (faults.length > 0) return { kind: 'faults', faults };
   const given = settings as StoredSettings;
   const recovery = recoveryFault(config, given, path);
-  const wrong = [...(recovery === null ? [] : [recovery]), ...conditionFaults(config, given, path)];
+  const wrong = [
+    ...(recovery === null ? [] : [recovery]),
+    ...conditionFaults(config, given, path),
+    ...rateFaults(given, path),
+  ];
   return wrong.length > 0 ? { kind: 'faults', faults: wrong } : ok(given);
 }
 
@@ -179,6 +208,18 @@ function conditionFaults(
     add('byLabel', `the sides of the ratio have no value of ${byLabel} in common`);
   }
   return faults;
+}
+
+/** Returns the faults of conditions on one event in a rule that counts events. */
+function rateFaults(settings: StoredSettings, path: string): Fault[] {
+  const { eventsOver = null, usersOver = null } = settings;
+  if (!isOnRate({ eventsOver, usersOver })) return [];
+  return (['inEnvironment', 'inRelease', 'withTag'] as const)
+    .filter((field) => (settings[field] ?? null) !== null)
+    .map((field) => ({
+      path: `${path}.${field}`,
+      message: 'is for rules on new exceptions: one on how often they come counts all events, so leave it out',
+    }));
 }
 
 /** Returns the selectors of an expression; none of one that cannot be read, whose fault is told with the config. */
