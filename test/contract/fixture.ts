@@ -99,6 +99,7 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
       body: 'Looking at it.',
       requestKey: 'fixture',
     };
+    const search = { orgId, userId, name: 'Mine', search: {}, isShared: true };
     const note = { incidentId, userId, agentName: null, body: 'Looking at it.', requestKey: 'fixture' };
     const [sent] = await notifications.insert(
       [{ ...test, address: 'a@example.com', status: 'failed', reason: null }],
@@ -107,6 +108,7 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
     return {
       noteId: (await incidentNotes.insert(note, now)).id,
       activityId: (await stores.groupActivity.addComment(comment, now)).id,
+      searchId: (await stores.savedSearches.save({ ...search, id: null }, now)).id,
       proposalId: (await proposals.insert(asked, now)).id,
       monitorId: idOfMonitor(await monitors.lockOrCreate(name, { byKey: true, schedule: null }, now)),
       maintenanceId: (await maintenance.insert({ orgId, name: 'Move', ...what, ...when }, now)).id,

@@ -26,9 +26,9 @@ export async function assignNew(
     assigned.add(group.groupId);
     const matches = matchingRules(assignmentRules, arrived.event);
     const ids = matches.map(({ assigneeId }) => assigneeId);
-    const known = await findAssignees(unit.stores, arrived.orgId, ids);
-    const first = matches.find(({ assigneeId }) => known.has(assigneeId));
-    const assignee = first === undefined ? undefined : known.get(first.assigneeId);
+    const assignees = await findAssignees(unit.stores, arrived.orgId, ids);
+    const first = matches.find(({ assigneeId }) => assignees.has(assigneeId));
+    const assignee = first === undefined ? undefined : assignees.get(first.assigneeId);
     if (first === undefined || assignee === undefined) continue;
     await assign(unit, { orgId: arrived.orgId, groupId: group.groupId }, assignee, first.position);
   }

@@ -1,5 +1,6 @@
 import type { GroupSearch } from '#console/api/exceptions.ts';
 import { GROUP_SORTS, type GroupSort } from '#modules/exceptions/decide/group_sort.ts';
+import { parseSearchQuery } from '#modules/exceptions/decide/search_query.ts';
 import { type Level, LEVELS } from '#modules/exceptions/decide/level.ts';
 import { GROUP_STATUSES, type GroupStatus } from '#modules/exceptions/decide/group_status.ts';
 
@@ -14,6 +15,8 @@ export interface ExceptionFilter {
   readonly severity?: Level;
   readonly environment?: string;
   readonly release?: string;
+  /** Whether only groups that began in the release are shown. */
+  readonly isNew?: 'yes';
   /** `me`, `my_teams`, `nobody`, or the id of a person or team. */
   readonly assigned?: string;
   readonly q?: string;
@@ -33,6 +36,7 @@ export function readExceptionFilter(search: Record<string, unknown>): ExceptionF
     ...(severity !== undefined && { severity }),
     ...(environment !== undefined && { environment }),
     ...(release !== undefined && { release }),
+    ...(search['isNew'] === 'yes' && { isNew: 'yes' as const }),
     ...(assigned !== undefined && { assigned }),
     ...(q !== undefined && { q }),
     ...(sort !== undefined && { sort }),
@@ -46,15 +50,16 @@ function textIn(value: unknown): string | undefined {
 
 /** Converts a filter to a search request. `text` is what has been typed so far. */
 export function toGroupSearch(filter: ExceptionFilter, text: string | undefined): GroupSearch {
-  const { status = 'unresolved', service, severity, environment, release, assigned, sort } = filter;
+  const { status = 'unresolved', service, severity, environment, release, isNew, assigned, sort } = filter;
+  const isValid = text !== undefined && parseSearchQuery(text).fault === null;
   return {
     ...(status !== 'all' && { status }),
     ...(service !== undefined && { serviceId: service }),
     ...(severity !== undefined && { severity }),
     ...(environment !== undefined && { environment }),
-    ...(release !== undefined && { release }),
+    ...(release !== undefined && (isNew === undefined ? { release } : { newInRelease: release })),
     ...(assigned !== undefined && { assignedTo: assigned }),
-    ...(text !== undefined && { text }),
+    ...(isValid && { query: text }),
     ...(sort !== undefined && { sort }),
   };
 }
@@ -75,6 +80,7 @@ export const NO_FILTER = {
   severity: undefined,
   environment: undefined,
   release: undefined,
+  isNew: undefined,
   assigned: undefined,
   q: undefined,
 };
