@@ -1,6 +1,5 @@
 import type { GroupSearch } from '#console/api/exceptions.ts';
 import { GROUP_SORTS, type GroupSort } from '#modules/exceptions/decide/group_sort.ts';
-import { parseSearchQuery } from '#modules/exceptions/decide/search_query.ts';
 import { type Level, LEVELS } from '#modules/exceptions/decide/level.ts';
 import { GROUP_STATUSES, type GroupStatus } from '#modules/exceptions/decide/group_status.ts';
 
@@ -51,7 +50,6 @@ function textIn(value: unknown): string | undefined {
 /** Converts a filter to a search request. `text` is what has been typed so far. */
 export function toGroupSearch(filter: ExceptionFilter, text: string | undefined): GroupSearch {
   const { status = 'unresolved', service, severity, environment, release, isNew, assigned, sort } = filter;
-  const isValid = text !== undefined && parseSearchQuery(text).fault === null;
   return {
     ...(status !== 'all' && { status }),
     ...(service !== undefined && { serviceId: service }),
@@ -59,7 +57,7 @@ export function toGroupSearch(filter: ExceptionFilter, text: string | undefined)
     ...(environment !== undefined && { environment }),
     ...(release !== undefined && (isNew === undefined ? { release } : { newInRelease: release })),
     ...(assigned !== undefined && { assignedTo: assigned }),
-    ...(isValid && { query: text }),
+    ...(text !== undefined && { query: text }),
     ...(sort !== undefined && { sort }),
   };
 }

@@ -24,7 +24,7 @@ import {
 import rows from '#console/pages/exceptions/exception_rows.module.css';
 import { ExceptionRows } from '#console/pages/exceptions/exception_rows.tsx';
 import { ExceptionSelection } from '#console/pages/exceptions/exception_selection.tsx';
-import { Filters } from '#console/pages/exceptions/filters.tsx';
+import { Filters, searchFault } from '#console/pages/exceptions/filters.tsx';
 import { STATUS_NAMES } from '#console/pages/exceptions/group_status.tsx';
 import { NoExceptions } from '#console/pages/exceptions/no_exceptions.tsx';
 import { useSetStatus } from '#console/pages/exceptions/triage/use_set_status.ts';
@@ -45,7 +45,8 @@ export function ExceptionList() {
   const [text] = useDebouncedValue(filter.q, DEBOUNCE_MS);
   const { status: tab = 'unresolved', sort = 'last' } = filter;
   const list = useInfiniteQuery({
-    ...groupSearchQuery(org.orgId, toGroupSearch(filter, text)),
+    // A search that cannot be read says so at its field, and narrows nothing.
+    ...groupSearchQuery(org.orgId, toGroupSearch(filter, searchFault(text) === null ? text : undefined)),
     placeholderData: keepPreviousData,
   });
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());

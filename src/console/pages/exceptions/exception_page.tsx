@@ -1,4 +1,5 @@
 import { Button, Skeleton, Stack } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { IconBellPlus, IconBugOff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
@@ -212,6 +213,7 @@ interface ActionsProps {
 function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
   const { groupId, serviceId, status, assigneeName, isWatched } = overview;
   const setting = useSetStatus();
+  const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const set = (next: GroupStatus) => (): void => {
     if (mayTriage && next !== status) setting.mutate({ groupIds: [groupId], status: next });
   };
@@ -238,10 +240,12 @@ function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
       {mayCreateRule && (
         <Button
           variant="default"
-          leftSection={<IconBellPlus size={16} />}
+          {...(isPhone
+            ? { px: 'xs', style: { flex: 'none' }, 'aria-label': 'Create rule' }
+            : { leftSection: <IconBellPlus size={16} /> })}
           renderRoot={(props) => <Link to="/rules/new" search={{ service: serviceId, kind: 'exception' }} {...props} />}
         >
-          Create rule
+          {isPhone ? <IconBellPlus size={18} /> : 'Create rule'}
         </Button>
       )}
     </ItemActions>

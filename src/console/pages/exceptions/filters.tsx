@@ -41,7 +41,7 @@ const ASSIGNED_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Returns what is wrong with a search, as a sentence that begins with it. */
-function parseFault(text: string | undefined): string | null {
+export function searchFault(text: string | undefined): string | null {
   const { fault } = parseSearchQuery(text ?? '');
   return fault === null ? null : `The search ${fault}.`;
 }
@@ -123,7 +123,7 @@ export function Filters({ filter, onChange, onChoose, searchField }: FiltersProp
         ref={searchField}
         label="Search exceptions"
         placeholder="Text, user:42 or file:checkout.ts"
-        error={parseFault(filter.q)}
+        error={searchFault(filter.q)}
         value={filter.q}
         onChange={(q) => onChange({ q })}
       />

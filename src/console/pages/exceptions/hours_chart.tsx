@@ -22,7 +22,7 @@ export function HoursChart({ hours }: { readonly hours: NonNullable<ExceptionOve
         })}
       </ol>
       <div className={classes.axis} aria-hidden>
-        <span>{clockText(hours[0]?.at ?? '')}</span>
+        <span>24 h ago</span>
         <span>now</span>
       </div>
     </Card>

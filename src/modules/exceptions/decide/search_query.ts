@@ -1,20 +1,12 @@
+import { EVENT_FIELDS, type EventCondition, type EventField } from '#modules/exceptions/decide/search_condition.ts';
 import type { Fault } from '#kernel/errors.ts';
 
 /** Limit on the length of a search, and on its conditions. */
 export const QUERY_LENGTH_MAX = 500;
 export const QUERY_CONDITIONS_MAX = 10;
 
-/** Fields that events of a group are searched by, besides tags. */
-const EVENT_FIELDS = ['user', 'env', 'release', 'url', 'transaction', 'file', 'message'] as const;
-export type EventField = (typeof EVENT_FIELDS)[number];
-
 /** Other names for fields. */
 const ALIASES: Readonly<Record<string, EventField>> = { environment: 'env', address: 'url', path: 'file' };
-
-/** A condition on an event. Where values match as a whole, `*` stands for anything. */
-export type EventCondition =
-  | { readonly field: EventField; readonly value: string }
-  | { readonly field: 'tag'; readonly key: string; readonly value: string };
 
 /** A search as it is meant: every condition holds for one event, and the group has the text in its title or place. */
 export interface SearchQuery {
@@ -79,15 +71,6 @@ export function parseSearchQuery(text: string): Parsed {
 export function searchQueryFaults(path: string, text: string): Fault[] {
   const { fault } = parseSearchQuery(text);
   return fault === null ? [] : [{ path, message: fault }];
-}
-
-/** Writes a condition as it is searched for. */
-export function conditionText(condition: EventCondition): string {
-  const key = condition.field === 'tag' ? `tag.${condition.key}` : condition.field;
-  const { value } = condition;
-  return /^(?!\/\/)[^\s"\\]+$/.test(value)
-    ? `${key}:${value}`
-    : `${key}:"${value.replaceAll(/["\\]/g, (mark) => `\\${mark}`)}"`;
 }
 
 interface Part {

@@ -28,7 +28,7 @@ interface ReplayedIncident extends Omit<Occasion, 'release'> {
 }
 
 /** Returns the incidents that a rule on new exceptions would have opened, in the order of the occasions. */
-export function replayExceptionRule(
+export function replayExceptions(
   { minSeverity, settings }: { readonly minSeverity: Level; readonly settings: ExceptionRuleSettings },
   occasions: readonly Occasion[],
   firstEvents: ReadonlyMap<Id<'group'>, FirstEvent>,

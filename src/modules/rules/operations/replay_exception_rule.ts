@@ -3,9 +3,9 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { STRICT, IdText, Timestamp } from '#actions/fields.ts';
-import { LevelName } from '#modules/exceptions/operations/view.ts';
+import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
-import { replayExceptionRule as replay } from '#modules/rules/decide/replay_exceptions.ts';
+import { replayExceptions } from '#modules/rules/decide/replay_exceptions.ts';
 import { isOnRate } from '#modules/rules/decide/exception_rule_settings.ts';
 import { parseRuleSettings, settingsOf } from '#modules/rules/decide/rule_settings.ts';
 import { RuleSettingsInput } from '#modules/rules/settings_fields.ts';
@@ -26,7 +26,7 @@ export const replayExceptionRule = defineAction({
   input: Type.Object(
     {
       serviceId: IdText,
-      minSeverity: LevelName,
+      minSeverity: Type.Enum([...LEVELS]),
       settings: Type.Optional(RuleSettingsInput),
       days: Type.Integer({ minimum: 1, maximum: DAYS_MAX }),
     },
@@ -40,7 +40,7 @@ export const replayExceptionRule = defineAction({
         groupId: IdText,
         title: Type.String(),
         outcome: Type.Enum(['new', 'regression']),
-        severity: LevelName,
+        severity: Type.Enum([...LEVELS]),
         at: Timestamp,
       }),
       { description: `the newest ${SHOWN_MAX}` },
@@ -66,7 +66,7 @@ export const replayExceptionRule = defineAction({
       stores.groupReleases.listBegunOrBack(service.id, since, GROUPS_MAX + 1),
       exceptions.lists.listFirst(service.id, since, GROUPS_MAX),
     ]);
-    const incidents = replay({ minSeverity, settings: complete }, groups.slice(0, GROUPS_MAX), firstEvents);
+    const incidents = replayExceptions({ minSeverity, settings: complete }, groups.slice(0, GROUPS_MAX), firstEvents);
     return {
       since: toTimestamp(since),
       incidentCount: incidents.length,

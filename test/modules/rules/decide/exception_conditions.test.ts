@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { meetsConditions } from '#modules/rules/decide/exception_conditions.ts';
 import { EXCEPTION_RULE_DEFAULTS } from '#modules/rules/decide/exception_rule_settings.ts';
-import { replayExceptionRule } from '#modules/rules/decide/replay_exceptions.ts';
+import { replayExceptions } from '#modules/rules/decide/replay_exceptions.ts';
 import { parseRuleSettings } from '#modules/rules/decide/rule_settings.ts';
 import { newId } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
@@ -63,11 +63,11 @@ test('a replay counts what began and what came back, judged by severity and cond
     [second, { ...event, level: 'warning' } as const],
   ]);
   const settings = { ...EXCEPTION_RULE_DEFAULTS, inRelease: '2.*' };
-  expect(replayExceptionRule({ minSeverity: 'error', settings }, occasions, events)).toMatchObject([
+  expect(replayExceptions({ minSeverity: 'error', settings }, occasions, events)).toMatchObject([
     { groupId: first, outcome: 'new', severity: 'error' },
   ]);
   const own = { ...EXCEPTION_RULE_DEFAULTS, incidentSeverity: 'fatal' } as const;
-  expect(replayExceptionRule({ minSeverity: 'warning', settings: own }, occasions, events)).toMatchObject([
+  expect(replayExceptions({ minSeverity: 'warning', settings: own }, occasions, events)).toMatchObject([
     { groupId: first, severity: 'fatal' },
     { groupId: second, severity: 'fatal' },
     { groupId: first, outcome: 'regression' },

@@ -13,7 +13,7 @@ const EditAssignment = lazyDialog(() =>
   import('#console/pages/exceptions/triage/edit_assignment.tsx').then((m) => m.EditAssignment),
 );
 
-export type Assignments = ResultOf<'get_exception_assignment'>;
+type Assignments = ResultOf<'get_exception_assignment'>;
 
 /** Card of whom new exceptions of a service are assigned to, and where issues about them are written. */
 export function AssignmentCard({ serviceId }: { readonly serviceId: string }) {

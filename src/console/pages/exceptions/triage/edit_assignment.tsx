@@ -1,6 +1,7 @@
 import { Button, Fieldset, Group, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 
+import type { ResultOf } from '#console/api/actions.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
@@ -10,8 +11,9 @@ import { PersonPicker } from '#console/components/forms/person_picker.tsx';
 import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { useDraftState } from '#console/components/forms/use_draft_state.ts';
-import type { Assignments } from '#console/pages/exceptions/triage/assignment_card.tsx';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
+
+type Assignments = ResultOf<'get_exception_assignment'>;
 
 interface EditAssignmentProps {
   readonly serviceId: string;
