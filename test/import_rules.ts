@@ -21,7 +21,17 @@ const RULES: Record<string, { parts: string[]; packages: string[] }> = {
   },
   decide: {
     parts: ['decide', 'kernel'],
-    packages: ['re2js', 'typebox', 'node:crypto', 'node:net', '@jridgewell/trace-mapping', 'acorn', 'yaml'],
+    packages: [
+      're2js',
+      'ipaddr.js',
+      'typebox',
+      'node:crypto',
+      'node:net',
+      '@jridgewell/trace-mapping',
+      'acorn',
+      'yaml',
+      'scim2-parse-filter',
+    ],
   },
   storage: {
     parts: ['storage', 'kernel', 'decide'],
@@ -33,8 +43,17 @@ const RULES: Record<string, { parts: string[]; packages: string[] }> = {
   },
   stores: { parts: ['stores', 'store', 'storage', 'kernel'], packages: ['typebox'] },
   auth: {
-    parts: ['auth', 'kernel', 'storage', 'store', 'stores'],
-    packages: ['oidc-provider', 'lru-cache', 'p-limit', '@zxcvbn-ts/', '@simplewebauthn/server', 'otpauth', 'node:'],
+    parts: ['auth', 'decide', 'kernel', 'storage', 'store', 'stores'],
+    packages: [
+      'oidc-provider',
+      'openid-client',
+      'lru-cache',
+      'p-limit',
+      '@zxcvbn-ts/',
+      '@simplewebauthn/server',
+      'otpauth',
+      'node:',
+    ],
   },
   notify: { parts: ['notify', 'kernel', 'decide'], packages: ['twilio', 'nodemailer', 'web-push', 'tlds', 'node:'] },
   'ingest/protocols': { parts: ['ingest/protocols', 'ingest', 'kernel', 'decide'], packages: ['*'] },

@@ -36,6 +36,8 @@ const KEEP_OUTCOMES_HOURS = 48;
 const KEEP_CHUNKS_HOURS = 24;
 /** Bodies of alerts, for people who look what is wrong. */
 const KEEP_BODIES_DAYS = 7;
+/** Days for which deliveries to places are kept. */
+const KEEP_DELIVERIES_DAYS = 30;
 /** Resolved ones beyond these are removed before their time. */
 const ALERTS_OF_SERVICE_MAX = 50_000;
 
@@ -48,6 +50,7 @@ export async function enforceRetention(runtime: RetentionRuntime): Promise<void>
   const now = runtime.clock.now();
   const session = runtime.db.session();
   const { services, incidents, exceptionGroups, exceptionCounts, artifacts, sourceMaps } = storesOf(session);
+  const { placeDeliveries, chatAccounts } = storesOf(session);
   const { alerts, alertSources, ingestRefusals, metricTypes, sentItems, sessionOutcomes, eventExtras } =
     storesOf(session);
   const { expiredRows } = runtime;
@@ -58,6 +61,9 @@ export async function enforceRetention(runtime: RetentionRuntime): Promise<void>
       () => inBatches((limit) => alerts.removeOutdated(now, limit)),
       () => inBatches((limit) => alerts.removeExcess(ALERTS_OF_SERVICE_MAX, limit)),
       () => alertSources.removeBodies(now.subtract({ hours: 24 * KEEP_BODIES_DAYS })),
+      () =>
+        inBatches((limit) => placeDeliveries.removeEnded(now.subtract({ hours: 24 * KEEP_DELIVERIES_DAYS }), limit)),
+      () => chatAccounts.removeExpired(now),
       () => inBatches((limit) => exceptionGroups.removeOutdated(now, limit)),
       () => exceptionCounts.markMissed(now),
       () =>

@@ -33,7 +33,7 @@ import { RollupWriter } from '#modules/metrics/store/rollup_writer.ts';
 import { MissingSeriesReader } from '#modules/rules/store/missing_series.ts';
 import { RuleReader } from '#modules/rules/store/rule_reader.ts';
 import { storesOf } from '#modules/stores.ts';
-import type { UnitOfWork, UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/unit_of_work.ts';
 import { runDurableJobs } from '#storage/queue/durable_job_runner.ts';
 import { onAssembleBundle } from '#workers/assemble_bundle.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';
@@ -48,8 +48,12 @@ import { renewCapabilities } from '#workers/renew_capabilities.ts';
 import { watchMonitors } from '#workers/watch_monitors.ts';
 import { type Role, runRole, type StartedRole } from '#workers/run_role.ts';
 import { rollUpPoints } from '#workers/roll_up_points.ts';
+import { onSendDeactivationNotice } from '#workers/send_deactivation_notice.ts';
 import { onSendExceptionNotice } from '#workers/send_exception_notice.ts';
 import { onSendInvitation } from '#workers/send_invitation.ts';
+import { onSendPlaceOff } from '#workers/send_place_off.ts';
+import { openPlaceWork } from '#workers/tell_places.ts';
+import type { PlaceRuntime } from '#modules/places/deliver.ts';
 import { onSendPasswordReset } from '#workers/send_password_reset.ts';
 import { onStorePoints } from '#workers/store_points.ts';
 import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
@@ -65,7 +69,7 @@ export async function startWorker(config: RunningConfig, log: Log): Promise<Star
 /** Bytes of the largest calendar of holidays that is read. */
 const CALENDAR_BYTES_MAX = 512 * 1024;
 
-export interface WorkerRuntime extends UnitOfWorkRuntime {
+export interface WorkerRuntime extends PlaceRuntime {
   readonly log: Log;
   readonly baseUrl: string;
   /** Mail to people about their accounts; null when none is configured. */
@@ -108,6 +112,8 @@ export function workerRuntime(context: AppContext): WorkerRuntime {
     baseUrl: context.config.baseUrl,
     mail: context.mail,
     resetsOfAccountMax: context.config.resetsOfAccountMax,
+    placeSenders: context.places.senders,
+    placeCipher: context.places.cipher,
     invitationCipher: createCipher(context.config.appSecret, 'invitations'),
     eventCipher: createCipher(context.config.appSecret, 'waiting-events'),
     clickhouse: context.clickhouse,
@@ -150,12 +156,15 @@ function recentPoints({ clickhouse, db, log }: AppContext): RecentPoints {
 /** Publishes what a process that died has left in the outbox; a living process publishes at once. */
 const OUTBOX_MS = 2_000;
 const OVERDUE_MS = 4_000;
+/** Interval in which places are told what has happened to incidents. */
+const PLACES_MS = 1_000;
 
 /**
  * Role of everything that senders can cause, and of maintenance: stores points, groups exceptions, evaluates rules and
  * opens incidents. Sends mail about accounts too, because anybody can ask for it. Pages nobody.
  */
 export function workerRole(context: AppContext, runtime = workerRuntime(context)): Role {
+  const places = openPlaceWork(runtime);
   const durable = runDurableJobs(runtime.db, (job) => context.queue.wake(job));
   const grouping = {
     ...runtime,
@@ -182,7 +191,9 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       onRecordFailedSignIn(runtime),
       onSendPasswordReset(runtime),
       onSendInvitation(runtime),
+      onSendDeactivationNotice(runtime),
       onSendExceptionNotice(runtime),
+      onSendPlaceOff(runtime),
     ],
     shared: Object.values(evaluation).flat(),
     periodic: [
@@ -207,6 +218,8 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
     ticks: [
       { name: 'wake_overdue', everyMs: OVERDUE_MS, run: () => context.queue.requeueStale() },
       { name: 'publish_outbox', everyMs: OUTBOX_MS, run: () => context.outbox.publishAll() },
+      { name: 'tell_places', everyMs: PLACES_MS, run: () => places.run() },
     ],
+    settled: () => places.settled(),
   };
 }

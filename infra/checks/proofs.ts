@@ -67,6 +67,13 @@ const PROOFS: readonly Proof[] = [
     provesFolders: 'src/ingest, src/kernel',
   },
   {
+    name: 'properties',
+    script: 'check:properties',
+    isTests: true,
+    minutesMax: 60,
+    provesFolders: 'src/modules/*/decide, src/ingest/protocols, src/storage/clickhouse',
+  },
+  {
     name: 'mutants',
     script: 'check:mutants',
     isTests: false,

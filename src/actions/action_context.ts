@@ -2,6 +2,7 @@ import type { TObject, TSchema } from 'typebox';
 
 import type { UnitOfWork, UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 import type { Cipher } from '#auth/cipher.ts';
+import type { OpenIdClient } from '#auth/openid/client.ts';
 import type { ConnectRequest } from '#auth/oauth/connect_request.ts';
 import type { Visitor } from '#auth/sessions.ts';
 import type { Channel } from '#modules/contacts/decide/channel.ts';
@@ -50,6 +51,12 @@ export interface Installation {
   readonly senders: Senders;
   /** Public key for `PushManager.subscribe` in browsers. */
   readonly vapidPublicKey: string;
+  /** Client of the OpenID Connect providers of organizations. */
+  readonly openId: OpenIdClient;
+  /** Returns the TXT records of a name; none if it has none. Throws `unavailable` if the DNS does not answer. */
+  readonly findTextRecords: (hostname: string) => Promise<readonly string[]>;
+  /** Whether addresses of this machine and of private networks may be used, also without TLS. */
+  readonly allowsInternalAddresses: boolean;
   /** Asks the DNS whether a host name stands for an address that is not public. */
   readonly isPrivateHost: (hostname: string) => Promise<boolean>;
   readonly ciphers: {
@@ -57,6 +64,8 @@ export interface Installation {
     readonly invitations: Cipher;
     readonly secondFactors: Cipher;
     readonly eventAttachments: Cipher;
+    readonly openIdSecrets: Cipher;
+    readonly places: Cipher;
   };
 }
 
@@ -70,6 +79,8 @@ interface OperationContext extends UnitOfWork {
 /** Context of a handler. It has nothing of HTTP or MCP; the handler checks no permission and begins no transaction. */
 export interface ActionContext extends OperationContext {
   readonly caller: Caller;
+  /** Address that the call comes from; null for the command line. */
+  readonly address: string | null;
   readonly metrics: MetricReader;
   readonly exceptions: ExceptionReader;
   readonly releases: ReleaseReader;
@@ -96,8 +107,11 @@ export interface ActionContext extends OperationContext {
 
 /** The browser that asks: who it is, and what it keeps. What it is given takes effect only if all is committed. */
 export interface Browser extends Visitor {
-  /** Returns the person signed in; null for nobody. */
+  /** Returns the person signed in with their password; null for nobody, and for a sign-in through a provider. */
   findSignedIn(): Promise<Id<'user'> | null>;
+  /** Returns the secret by which answers of a provider belong to this browser; null without one. */
+  readSignInSecret(): string | null;
+  giveSignInSecret(secret: string): void;
   giveSession(token: string, email: string): void;
   takeSessionAway(): void;
   /** Returns the request of an app to be connected that this browser is asked about. Throws `not_found`. */

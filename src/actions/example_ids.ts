@@ -24,7 +24,11 @@ export const EXAMPLE_IDS = {
   subscriptionId: 'subscription_01k9z8kd4e5f6g7h8j9kambnpq',
   monitorId: 'monitor_01kdwm4a1b2c3d4e5f6g7h8j9m',
   alertSourceId: 'alertsource_01kdwm4a1b2c3d4e5f6g7h8j9n',
+  placeId: 'place_01kdwm4a1b2c3d4e5f6g7h8j9p',
+  deliveryId: 'delivery_01kdwm4a1b2c3d4e5f6g7h8j9q',
+  chatAccountId: 'chataccount_01kdwm4a1b2c3d4e5f6g7h8j9r',
   maintenanceId: 'maintenance_01kdwm4a1b2c3d4e5f6g7h8j9m',
   calendarId: 'calendar_01k9z8g5m6f0rbn3w8d2y7k4qf',
+  provisionedGroupId: 'scimgroup_01kdwm4a1b2c3d4e5f6g7h8j9q',
   periodId: 'period_01k9z8e9s0t1v2w3x4y5z6a7bc',
 } as const;

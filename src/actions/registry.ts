@@ -1,5 +1,10 @@
 import { CONFIGURATION_OPERATIONS } from '#modules/configuration/operations/operations.ts';
 import { RELEASE_OPERATIONS } from '#modules/releases/operations/operations.ts';
+import { PROVIDER_SIGN_IN, SIGN_IN_OPERATIONS } from '#modules/sign_in/operations/operations.ts';
+import { PROVISIONING_OPERATIONS } from '#modules/provisioning/operations/operations.ts';
+import { PLACE_OPERATIONS } from '#modules/places/operations/operations.ts';
+import { SCHEDULE_OPERATIONS } from '#modules/schedules/operations/operations.ts';
+import { SERVICE_OPERATIONS } from '#modules/services/operations/operations.ts';
 import { SHADOW_OPERATIONS } from '#modules/shadow/operations/operations.ts';
 import type { AnyAccountOperation, AnyAction, AnyConsoleOperation, AnyOperation } from '#actions/action_context.ts';
 import { addPasskey } from '#modules/accounts/operations/add_passkey.ts';
@@ -77,9 +82,6 @@ import { deletePushSubscription } from '#modules/contacts/operations/delete_push
 import { getContactCard } from '#modules/contacts/operations/get_contact_card.ts';
 import { getMe } from '#modules/accounts/operations/get_me.ts';
 import { getTestNotification } from '#modules/contacts/operations/get_test_notification.ts';
-import { getOwnCalendar } from '#modules/schedules/operations/get_own_calendar.ts';
-import { renewOwnCalendar } from '#modules/schedules/operations/renew_own_calendar.ts';
-import { revokeOwnCalendar } from '#modules/schedules/operations/revoke_own_calendar.ts';
 import { requestPhoneCode } from '#modules/contacts/operations/request_phone_code.ts';
 import { sendTestNotification } from '#modules/contacts/operations/send_test_notification.ts';
 import { setReplyPin } from '#modules/contacts/operations/set_reply_pin.ts';
@@ -114,18 +116,9 @@ import { createAlertRule } from '#modules/rules/operations/create_alert_rule.ts'
 import { deleteAlertRule } from '#modules/rules/operations/delete_alert_rule.ts';
 import { RULE_OPERATIONS } from '#modules/rules/operations/operations.ts';
 import { updateAlertRule } from '#modules/rules/operations/update_alert_rule.ts';
-import { createCalendarFeed } from '#modules/schedules/operations/create_calendar_feed.ts';
 import { createSchedule } from '#modules/schedules/operations/create_schedule.ts';
 import { createScheduleOverride } from '#modules/schedules/operations/create_schedule_override.ts';
 import { deleteSchedule } from '#modules/schedules/operations/delete_schedule.ts';
-import { deleteScheduleOverride } from '#modules/schedules/operations/delete_schedule_override.ts';
-import { createTeamSchedule } from '#modules/schedules/operations/create_team_schedule.ts';
-import { getCalendarFeed } from '#modules/schedules/operations/get_calendar_feed.ts';
-import { getOnCallTimeline } from '#modules/schedules/operations/get_on_call_timeline.ts';
-import { previewRotation } from '#modules/schedules/operations/preview_rotation.ts';
-import { revokeCalendarFeed } from '#modules/schedules/operations/revoke_calendar_feed.ts';
-import { swapShifts } from '#modules/schedules/operations/swap_shifts.ts';
-import { undoShiftSwap } from '#modules/schedules/operations/undo_shift_swap.ts';
 import { LAYER_OPERATIONS } from '#modules/schedules/operations/layer_operations.ts';
 import { updateSchedule } from '#modules/schedules/operations/update_schedule.ts';
 import { whoIsOnCall } from '#modules/schedules/operations/who_is_on_call.ts';
@@ -133,16 +126,9 @@ import { createService } from '#modules/services/operations/create_service.ts';
 import { deleteService } from '#modules/services/operations/delete_service.ts';
 import { disableCapability } from '#modules/capabilities/operations/disable_capability.ts';
 import { enableCapability } from '#modules/capabilities/operations/enable_capability.ts';
-import { getIngestStatus } from '#modules/services/operations/get_ingest_status.ts';
 import { getService } from '#modules/services/operations/get_service.ts';
-import { getServiceActivity } from '#modules/services/operations/get_service_activity.ts';
-import { getServiceHealth } from '#modules/services/operations/get_service_health.ts';
 import { listServices } from '#modules/services/operations/list_services.ts';
-import { revealIngestKey } from '#modules/services/operations/reveal_ingest_key.ts';
 import { rotateIngestKey } from '#modules/services/operations/rotate_ingest_key.ts';
-import { searchServices } from '#modules/services/operations/search_services.ts';
-import { editRetention } from '#modules/services/operations/edit_retention.ts';
-import { editService } from '#modules/services/operations/edit_service.ts';
 import { setRetention } from '#modules/services/operations/set_retention.ts';
 import { updateService } from '#modules/services/operations/update_service.ts';
 import { addTeamMember } from '#modules/teams/operations/add_team_member.ts';
@@ -242,14 +228,14 @@ const WITHIN_ORGANIZATIONS = [
   ...CONFIGURATION_OPERATIONS,
   ...ALERT_OPERATIONS,
   ...SHADOW_OPERATIONS,
+  ...SIGN_IN_OPERATIONS,
+  ...PLACE_OPERATIONS,
   getBilling,
   getHome,
   setUpPaging,
   getPagingProblems,
   removeMember,
-  revealIngestKey,
-  editService,
-  editRetention,
+  ...SERVICE_OPERATIONS,
   searchIncidents,
   countIncidents,
   reopenIncident,
@@ -266,13 +252,8 @@ const WITHIN_ORGANIZATIONS = [
   getIncidentLinks,
   ...AGENT_OPERATIONS,
   listMovedMetrics,
-  deleteScheduleOverride,
-  getOnCallTimeline,
-  previewRotation,
+  ...SCHEDULE_OPERATIONS,
   ...LAYER_OPERATIONS,
-  createTeamSchedule,
-  swapShifts,
-  undoShiftSwap,
   requestPhoneCode,
   confirmPhone,
   setReplyPin,
@@ -281,9 +262,6 @@ const WITHIN_ORGANIZATIONS = [
   renameOrganization,
   countIncidentsByService,
   ...RULE_OPERATIONS,
-  searchServices,
-  getServiceHealth,
-  getServiceActivity,
   searchTeamNames,
   searchTeams,
   getTeam,
@@ -300,21 +278,15 @@ const WITHIN_ORGANIZATIONS = [
   listApiKeys,
   createApiKey,
   revokeApiKey,
+  ...PROVISIONING_OPERATIONS,
   listConnections,
   disconnectApp,
   listAuditLog,
   ...LOAD_OPERATIONS,
   exportAuditLog,
-  getCalendarFeed,
-  createCalendarFeed,
-  revokeCalendarFeed,
   getDeliveryHealth,
-  getIngestStatus,
   getMe,
   getContactCard,
-  getOwnCalendar,
-  renewOwnCalendar,
-  revokeOwnCalendar,
   updateOwnContact,
   createPushSubscription,
   deletePushSubscription,
@@ -340,6 +312,7 @@ const ON_ACCOUNTS = [
   endSession,
   endOtherSessions,
   completeSignIn,
+  ...PROVIDER_SIGN_IN,
   beginPasskeySignIn,
   getSecondFactors,
   beginStepUp,

@@ -19,6 +19,7 @@ import type { Cipher } from '#auth/cipher.ts';
 import { type Channel, CHANNELS } from '#modules/contacts/decide/channel.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { Actor, RequestOrigin } from '#kernel/caller.ts';
+import { CHAT_PLACES } from '#modules/places/decide/place_kinds.ts';
 import type { Via } from '#modules/accounts/decide/via.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -42,8 +43,11 @@ export interface ActionRuntime extends UnitOfWorkRuntime {
   readonly installation: Installation;
 }
 
-/** Ways that may invoke the console's own operations: the console itself, the command line, and answers to messages. */
-const CONSOLE_VIAS: ReadonlySet<Via> = new Set(['console', 'cli', ...CHANNELS]);
+/**
+ * Ways that may invoke the console's own operations: the console itself, the command line, answers to messages, and
+ * buttons in chats.
+ */
+const CONSOLE_VIAS: ReadonlySet<Via> = new Set(['console', 'cli', ...CHANNELS, ...CHAT_PLACES]);
 
 /** Work that commits with a change, or is undone with it; `changes` are those that it has recorded. */
 export type BeforeCommit = (unit: UnitOfWork, changes: readonly Change[]) => Promise<void>;
@@ -140,7 +144,7 @@ async function read(
 ): Promise<unknown> {
   const targets = new Set<string>();
   const context: ActionContext = {
-    ...readContextOf(runtime, runtime.db.session(), caller, runtime.clock.now()),
+    ...readContextOf(runtime, runtime.db.session(), { caller, origin }, runtime.clock.now()),
     recordCredentialRead: (target) => void targets.add(target),
   };
   const prepared: unknown = await action.prepare?.(input, context);
@@ -156,13 +160,13 @@ async function change(
   input: unknown,
   { origin, beforeCommit }: { readonly origin: RequestOrigin; readonly beforeCommit: BeforeCommit | undefined },
 ): Promise<unknown> {
-  const before = () => readContextOf(runtime, runtime.db.session(), caller, runtime.clock.now());
+  const before = () => readContextOf(runtime, runtime.db.session(), { caller, origin }, runtime.clock.now());
   const prepared: unknown = await action.prepare?.(input, before());
   return await inUnitOfWork(runtime, async (unit, session) => {
     if (caller.via === 'mcp') await admitAgentWrite(unit, caller, action, runtime.installation.limits);
     const changes: (Change & { readonly action: string; readonly actor: Actor })[] = [];
     const contextOf = (name: string, actor: Actor): ActionContext => ({
-      ...readContextOf(runtime, session, caller, unit.now),
+      ...readContextOf(runtime, session, { caller, origin }, unit.now),
       ...unit,
       record: (made) => {
         if (!isDeepStrictEqual(made.before, made.after)) changes.push({ ...made, action: name, actor });
@@ -202,11 +206,17 @@ function checkCall(name: string, input: unknown): CheckedCall {
   return { effect: action.effect, permission: action.permission };
 }
 
-function readContextOf(runtime: ActionRuntime, session: Session, caller: Caller, now: Temporal.Instant): ActionContext {
+function readContextOf(
+  runtime: ActionRuntime,
+  session: Session,
+  { caller, origin }: { readonly caller: Caller; readonly origin: RequestOrigin },
+  now: Temporal.Instant,
+): ActionContext {
   const { metrics, exceptions, releases, sourceMaps, cipher, configuredChannels, baseUrl, installation, limitLog } =
     runtime;
   return {
     caller,
+    address: origin.address,
     now,
     stores: storesOf(session),
     metrics,

@@ -49,12 +49,12 @@ export async function issueApiKey(
 
 /**
  * The caller behind an `Authorization` header, with the current permissions: the key, its user's role
- * and its narrowing are read anew each time. Throws `unauthenticated`, and `second_factor_required` while the key's user
- * lacks the second factor that the organization requires.
+ * and its narrowing are read anew each time. Throws `unauthenticated`, `second_factor_required` while the key's user
+ * lacks the second factor that the organization requires, and `forbidden` for an address that it does not admit.
  */
 export async function authenticateApiKey<Way extends string>(
   stores: Stores,
-  authorization: string | undefined,
+  { authorization, address }: { readonly authorization: string | undefined; readonly address: string },
   via: Way,
   now: Temporal.Instant,
 ): Promise<CallerVia<Way>> {
@@ -66,10 +66,10 @@ export async function authenticateApiKey<Way extends string>(
   if (key === null || (key.userId !== null && key.role === null)) {
     throw new AppError('unauthenticated', 'this API key is unknown, revoked or expired');
   }
-  if (key.role !== null) {
-    const refusal = refusalOf({ ...key, role: key.role }, { kind: 'credential' });
-    if (refusal !== null) throw refusalError(refusal);
-  }
+  // A key of the organization is nobody's; only the list of addresses applies to it.
+  const standing = { ...key, role: key.role ?? 'viewer', providerRule: null };
+  const refusal = refusalOf(standing, { kind: 'credential', address });
+  if (refusal !== null) throw refusalError(refusal);
   if (isUseWorthRecording(key.lastUsedAt, now)) {
     await stores.apiKeys.touch(key.id, now);
   }

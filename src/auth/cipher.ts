@@ -23,7 +23,9 @@ export function createCipher(
     | 'invitations'
     | 'waiting-events'
     | 'second-factors'
-    | 'event-attachments' = 'ingest-keys',
+    | 'event-attachments'
+    | 'openid-secrets'
+    | 'places' = 'ingest-keys',
 ): Cipher {
   const key = Buffer.from(hkdfSync('sha256', appSecret, 'tocsin', purpose, 32));
   const seal = (bytes: Uint8Array): Buffer => {

@@ -65,6 +65,18 @@ export type ExternalPost = (
   message: { readonly headers: Readonly<Record<string, string>>; readonly body: Buffer; readonly timeoutMs: number },
 ) => Promise<{ readonly status: number; readonly retryAfter: string | null }>;
 
+/** Sends a body to an untrusted address without following redirects, and returns the beginning of the answer. */
+export type ExternalExchange = (
+  url: string,
+  message: {
+    readonly method: 'POST' | 'PUT' | 'PATCH';
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string;
+    /** Time until the whole answer has to be there. */
+    readonly timeoutMs: number;
+  },
+) => Promise<{ readonly status: number; readonly retryAfter: string | null; readonly text: string }>;
+
 /** Thrown for an address that is not on the public Internet; nothing was sent. */
 export class NotPublicError extends Error {
   readonly code = 'ERR_NOT_PUBLIC';
@@ -144,6 +156,80 @@ export function createExternalPost(options: ExternalFetchOptions): ExternalPost 
     answer.resume();
     return { status: answer.statusCode ?? 500, retryAfter: answer.headers['retry-after'] ?? null };
   };
+}
+
+/** Exchanges messages with a sign-in provider, which an organization names; as `ExternalFetch` does. */
+export type ProviderFetch = (
+  url: string,
+  options: {
+    readonly method?: string;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: unknown;
+    readonly signal?: AbortSignal | undefined;
+  },
+) => Promise<Response>;
+
+/** Bytes of the largest answer of a provider: the keys of big ones take some tens of kilobytes. */
+const PROVIDER_BYTES_MAX = 256 * 1024;
+
+export function createProviderFetch(options: ExternalFetchOptions): ProviderFetch {
+  const lookupPublic = createLookup(options);
+  return async (address, { method = 'GET', headers = {}, body, signal }) => {
+    const url = new URL(address);
+    if (url.protocol !== 'https:') throw new Error('only https addresses are allowed');
+    requirePublic(url, options.allowInternalAddresses);
+    const deadline = AbortSignal.timeout(DEADLINE_MS);
+    const form = body instanceof URLSearchParams ? body.toString() : null;
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const sent = {
+      agent: false,
+      method,
+      headers: form === null ? headers : { ...headers, 'content-length': String(Buffer.byteLength(form)) },
+      lookup: lookupPublic,
+      signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+    };
+    request(url, sent, resolve)
+      .on('error', reject)
+      .end(form ?? undefined);
+    const answer = await promise;
+    const status = answer.statusCode ?? 500;
+    const type = answer.headers['content-type'];
+    const content = await readBounded(answer, PROVIDER_BYTES_MAX);
+    return new Response(status === 204 || status === 304 ? null : new Uint8Array(content), {
+      status: status < 200 ? 502 : status,
+      ...(type !== undefined && { headers: { 'content-type': type } }),
+    });
+  };
+}
+
+export function createExternalExchange(options: ExternalFetchOptions): ExternalExchange {
+  const lookupPublic = createLookup(options);
+  const agent = new Agent({ keepAlive: true, lookup: lookupPublic });
+  return async (address, { method, headers, body, timeoutMs }) => {
+    const url = new URL(address);
+    const isPlain = url.protocol === 'http:' && options.allowInternalAddresses;
+    if (url.protocol !== 'https:' && !isPlain) throw new Error('only https addresses are allowed');
+    requirePublic(url, options.allowInternalAddresses);
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const asked = { method, headers, lookup: lookupPublic, signal: AbortSignal.timeout(timeoutMs) };
+    const sending = isPlain ? requestPlain(url, asked, resolve) : request(url, { ...asked, agent }, resolve);
+    sending.on('error', reject).end(body);
+    const answer = await promise;
+    const text = await readBeginning(answer, options.bytesMax ?? BODY_BYTES_MAX);
+    return { status: answer.statusCode ?? 500, retryAfter: answer.headers['retry-after'] ?? null, text };
+  };
+}
+
+/** Reads so many bytes; the rest is not waited for. */
+async function readBeginning(answer: IncomingMessage, bytesMax: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= bytesMax) break;
+  }
+  return Buffer.concat(chunks).subarray(0, bytesMax).toString('utf8');
 }
 
 /** Whether a host name resolves to private addresses; false when it does not resolve. */

@@ -7,6 +7,7 @@ import { asId, type Id } from '#kernel/ids.ts';
 import { type Role, ROLE_CONSOLE_PERMISSIONS, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
 import { Temporal } from '#kernel/time.ts';
+import { signedInBy } from '#modules/sign_in/decide/provider_rule.ts';
 import type { Liveness, SessionOfPerson, SessionRow } from '#modules/accounts/store/session_store.ts';
 import type { Stores } from '#modules/stores.ts';
 
@@ -63,6 +64,8 @@ export async function startSession(
   userId: Id<'user'>,
   { address, userAgent }: Pick<Visitor, 'address' | 'userAgent'>,
   now: Temporal.Instant,
+  /** Organization whose provider signed the person in; null for a password. */
+  providerOrgId: Id<'org'> | null,
 ): Promise<{ sessionId: Id<'session'>; token: string }> {
   const token = newSecretText(TOKEN_PREFIX);
   const sessionId = await stores.sessions.insert({
@@ -73,6 +76,7 @@ export async function startSession(
     createdAt: now,
     lastUsedAt: now,
     expiresAt: now.add(LIFETIME),
+    providerOrgId,
   });
   return { sessionId, token };
 }
@@ -130,18 +134,24 @@ export function mustStepUp(
 
 /**
  * The person with their current role. Throws `not_found` when they are no member: nobody learns what exists;
- * `second_factor_required` or `step_up_required` where the organization asks its owners and admins for a second factor.
+ * `second_factor_required` or `step_up_required` where the organization asks its owners and admins for a second factor;
+ * `forbidden` where it admits neither the address nor the way of signing in.
  */
 export async function memberCallerOf(
   stores: Pick<Stores, 'people'>,
   session: SessionOfPerson,
-  orgId: string,
+  { orgId, address }: { readonly orgId: string; readonly address: string | null },
   now: Temporal.Instant,
 ): Promise<MemberCaller> {
   const id = asId('org', orgId);
-  const { userId, secondFactorAt } = session;
+  const { userId, secondFactorAt, providerOrgId } = session;
   const standing = await stores.people.findStanding(id, userId);
-  const refusal = refusalOf(standing, { kind: 'session', secondFactorAt });
+  const refusal = refusalOf(standing, {
+    kind: 'session',
+    secondFactorAt,
+    by: signedInBy(providerOrgId, id),
+    address,
+  });
   if (standing === null || refusal !== null) throw refusalError(refusal ?? 'no_member');
   const { role } = standing;
   return {

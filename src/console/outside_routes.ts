@@ -3,18 +3,21 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { requireSession, root } from '#console/root_route.ts';
 import { PAGES } from '#modules/pages/decide/pages.ts';
 
-/** Reads the address to go to after signing in. Only a path within the application is accepted. */
-const readNext = (search: Record<string, unknown>): { next?: string } => {
-  const { next } = search;
-  return typeof next === 'string' && /^\/(?![/\\])/.test(next) ? { next } : {};
-};
+/**
+ * Reads the address to go to after signing in, of which only a path within the application is accepted, and the
+ * organization whose link was followed.
+ */
+const readLogin = ({ next, organization }: Record<string, unknown>): { next?: string; organization?: string } => ({
+  ...(typeof next === 'string' && /^\/(?![/\\])/.test(next) ? { next } : {}),
+  ...(typeof organization === 'string' && /^org_\w{1,40}$/.test(organization) ? { organization } : {}),
+});
 
 /** Routes of the pages without sign-in, and of the one that connects an app. */
 export const outside = [
   createRoute({
     getParentRoute: () => root,
     path: PAGES.signIn,
-    validateSearch: readNext,
+    validateSearch: readLogin,
     component: lazyRouteComponent(() => import('#console/pages/sign_in/login.tsx'), 'Login'),
   }),
   createRoute({

@@ -17,6 +17,7 @@ import {
   IconSettings,
   IconUserCircle,
   IconUsers,
+  IconUsersGroup,
 } from '@tabler/icons-react';
 import type { QueryClient } from '@tanstack/react-query';
 import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
@@ -64,6 +65,12 @@ const SETTINGS_NAVIGATION: readonly SettingsEntry[] = [
   { to: `${PAGES.settings}${SETTINGS_PAGES.apiKeys}`, label: 'API keys', icon: IconKey, isForAdmins: false },
   { to: `${PAGES.settings}${SETTINGS_PAGES.apps}`, label: 'Connected apps', icon: IconApps, isForAdmins: false },
   { to: `${PAGES.settings}${SETTINGS_PAGES.agents}`, label: 'Agents', icon: IconRobot, isForAdmins: false },
+  {
+    to: `${PAGES.settings}${SETTINGS_PAGES.provisioning}`,
+    label: 'Provisioning',
+    icon: IconUsersGroup,
+    isForAdmins: true,
+  },
   { to: `${PAGES.settings}${SETTINGS_PAGES.audit}`, label: 'Audit log', icon: IconHistory, isForAdmins: true },
   { to: `${PAGES.settings}${SETTINGS_PAGES.billing}`, label: 'Billing', icon: IconReceiptEuro, isForAdmins: true },
   {
@@ -131,6 +138,11 @@ const settingsRoutes = [
     path: SETTINGS_PAGES.agents,
     validateSearch: readTextSearch,
     component: lazyRouteComponent(() => import('#console/pages/settings/agents.tsx'), 'Agents'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: SETTINGS_PAGES.provisioning,
+    component: lazyRouteComponent(() => import('#console/pages/settings/provisioning.tsx'), 'Provisioning'),
   }),
   createRoute({
     getParentRoute: () => settings,

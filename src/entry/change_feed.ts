@@ -1,5 +1,6 @@
 import { refusalOf } from '#auth/may_act.ts';
 import { livenessAt } from '#auth/sessions.ts';
+import { signedInBy } from '#modules/sign_in/decide/provider_rule.ts';
 import { LIVE_IDS_MAX, LIVE_TOPICS, type LiveChange, type LiveTopic } from '#modules/pages/decide/live_topics.ts';
 import { AppError, messageOf } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -87,13 +88,13 @@ export function createChangeFeed(
     const asked = [...subscribers];
     const listeners = asked.map(([, { listener }]) => listener);
     const known = await storesOf(db.session()).changes.listLiveListeners(listeners, livenessAt(clock.now()));
-    const mayListen = known.filter(
-      (standing) => refusalOf(standing, { kind: 'session', secondFactorAt: standing.secondFactorAt }) === null,
-    );
-    const live = new Set(mayListen.map(({ sessionId, orgId }) => `${sessionId} ${orgId}`));
+    const standings = new Map(known.map((standing) => [`${standing.sessionId} ${standing.orgId}`, standing]));
     for (const [subscriber, { listener }] of asked) {
-      const { sessionId, orgId } = listener;
-      if (!live.has(`${sessionId} ${orgId}`)) subscriber.end();
+      const { sessionId, orgId, address } = listener;
+      const standing = standings.get(`${sessionId} ${orgId}`) ?? null;
+      const by = signedInBy(standing?.providerOrgId ?? null, orgId);
+      const way = { kind: 'session', secondFactorAt: standing?.secondFactorAt ?? null, by, address } as const;
+      if (refusalOf(standing, way) !== null) subscriber.end();
     }
   };
   const poll = async (): Promise<void> => {

@@ -1,10 +1,15 @@
 import type { ActionRuntime } from '#actions/run_action.ts';
 import { PatternChecks } from '#modules/metrics/patterns/pattern_checks.ts';
-import { createCipher } from '#auth/cipher.ts';
+import { type Cipher, createCipher } from '#auth/cipher.ts';
+import { createExternalExchange } from '#auth/external_fetch.ts';
 import { type ChangeFeed, createChangeFeed } from '#entry/change_feed.ts';
+import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
 import { installationOf } from '#entry/installation.ts';
 import { type Foundation, type FoundationOptions, openFoundation } from '#entry/foundation.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
+import type { PlaceHttp } from '#notify/places/exchange.ts';
+import { createPlaceSenders, type PlaceSenders } from '#notify/places/registry.ts';
+import { type PlaceBases, placeBasesOf } from '#notify/places/settings.ts';
 import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { SourceMaps } from '#modules/releases/source_maps/source_maps.ts';
 import { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
@@ -16,10 +21,26 @@ export interface AppContext extends Foundation {
   readonly config: RunningConfig;
   readonly clickhouse: ClickHouseClient;
   readonly actions: ActionRuntime;
+  readonly places: PlaceParts;
   /** Feed that notifies consoles of changes. */
   readonly changes: ChangeFeed;
   /** Undoes `compose` in reverse; idempotent. */
   close(): Promise<void>;
+}
+
+/** Means of reaching places where incidents are announced. */
+interface PlaceParts {
+  readonly senders: PlaceSenders;
+  readonly cipher: Cipher;
+  readonly http: PlaceHttp;
+  readonly bases: PlaceBases;
+}
+
+function placePartsOf(config: RunningConfig): PlaceParts {
+  const http = createExternalExchange(externalFetchOptionsOf(config));
+  const bases = placeBasesOf(config);
+  const cipher = createCipher(config.appSecret, 'places');
+  return { senders: createPlaceSenders({ http, bases }), cipher, http, bases };
 }
 
 /** Approximate limit on the memory of source maps in each process that needs them. */
@@ -49,7 +70,7 @@ export async function compose(config: RunningConfig, options: FoundationOptions)
     configuredChannels: new Set(senders.keys()),
     clock,
     baseUrl: config.baseUrl,
-    installation: installationOf(config),
+    installation: installationOf(config, clock),
     onOutbox: () => outbox.wake(),
     limitLog: foundation.limitLog,
   };
@@ -67,6 +88,7 @@ export async function compose(config: RunningConfig, options: FoundationOptions)
     config,
     clickhouse,
     actions,
+    places: placePartsOf(config),
     changes,
     close: () => (closing ??= close()),
   };

@@ -7,13 +7,14 @@ import {
   type Setting,
   type ValuesOf,
 } from '#kernel/config.ts';
+import { PLACE_SETTINGS } from '#notify/places/settings.ts';
 import { CHANNEL_SETTINGS } from '#notify/registry.ts';
 import { LIMIT_SETTINGS } from '#kernel/limit_settings.ts';
 import { findAuthorityFaults, withAuthority } from '#entry/authorities.ts';
 import { readSecretFile } from '#entry/secret_file.ts';
 
 /** Settings except limits. The table of the README is generated from them (`infra/release/settings_table.ts`). */
-export const GENERAL_SETTINGS = { ...CORE_SETTINGS, ...CHANNEL_SETTINGS };
+export const GENERAL_SETTINGS = { ...CORE_SETTINGS, ...CHANNEL_SETTINGS, ...PLACE_SETTINGS };
 
 /** Every setting of the product. */
 export const SETTINGS = { ...GENERAL_SETTINGS, ...LIMIT_SETTINGS };

@@ -3,7 +3,10 @@ import { CHANNELS, declarationOf } from '#modules/contacts/decide/channel.ts';
 import { simulatedAccountSid } from '#notify/twilio/simulated_account.ts';
 import { findOldRules, readTimeZoneRules } from '#entry/time_zone_rules.ts';
 import { createCipher } from '#auth/cipher.ts';
-import { isInternalHostname } from '#auth/external_fetch.ts';
+import { createProviderFetch, isInternalHostname } from '#auth/external_fetch.ts';
+import { createOpenIdClient } from '#auth/openid/client.ts';
+import { createTextRecordFinder } from '#auth/openid/text_records.ts';
+import type { Clock } from '#kernel/time.ts';
 import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
 import type { FoundationConfig } from '#entry/foundation.ts';
 import { pushContact } from '#notify/channels/push/contact.ts';
@@ -13,7 +16,7 @@ import { rememberMailFault } from '#notify/mail/mail_fault.ts';
 import { mailServerOf } from '#notify/mail/settings.ts';
 
 /** Returns the setup of this installation, for the operations of the console. */
-export function installationOf(config: FoundationConfig): Installation {
+export function installationOf(config: FoundationConfig, clock: Clock): Installation {
   const { appSecret, twilioAccountSid, twilioFrom } = config;
   const timeZoneRules = readTimeZoneRules();
   const isSimulated = twilioAccountSid === simulatedAccountSid(appSecret);
@@ -33,12 +36,17 @@ export function installationOf(config: FoundationConfig): Installation {
       emails: mail === null ? [] : [addressIn(mail.from)],
     },
     vapidPublicKey: deriveVapidKeys(appSecret).publicKey,
+    openId: createOpenIdClient(clock, createProviderFetch(externalFetchOptionsOf(config))),
+    findTextRecords: createTextRecordFinder(config.dnsServers),
+    allowsInternalAddresses: externalFetchOptionsOf(config).allowInternalAddresses,
     isPrivateHost: (hostname) => isInternalHostname(hostname, externalFetchOptionsOf(config)),
     ciphers: {
       calendarFeeds: createCipher(appSecret, 'calendar-feeds'),
       invitations: createCipher(appSecret, 'invitations'),
       secondFactors: createCipher(appSecret, 'second-factors'),
       eventAttachments: createCipher(appSecret, 'event-attachments'),
+      openIdSecrets: createCipher(appSecret, 'openid-secrets'),
+      places: createCipher(appSecret, 'places'),
     },
   };
 }

@@ -6,6 +6,8 @@ export const API_PATHS = {
   console: '/api/console',
   /** Configuration files: `/plan`, `/apply` and `/schema`. */
   config: '/api/config',
+  /** Provisioning by the identity provider of an organization (RFC 7644). */
+  scim: '/scim/v2',
 } as const;
 
 /** Prefix of the addresses to which other tools send alerts; the protocol defines the rest. */

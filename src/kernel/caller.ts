@@ -14,6 +14,13 @@ export interface ThroughProposal {
   readonly agentName: string;
 }
 
+/** A linked chat account, under the name that it had when it acted. */
+export interface ThroughChat {
+  readonly placeId: Id<'place'>;
+  readonly account: string;
+  readonly name: string;
+}
+
 /** A person, an organization's key, or the product itself, as the one who acts. */
 export type Actor =
   | {
@@ -26,6 +33,8 @@ export type Actor =
       readonly connection?: ThroughConnection;
       /** Proposal that the person approved; absent when the idea was their own. */
       readonly proposal?: ThroughProposal;
+      /** The chat account that the person pressed a button with; absent when it was no button in a chat. */
+      readonly chatAccount?: ThroughChat;
     }
   | { readonly kind: 'api_key'; readonly apiKeyId: Id<'apikey'>; readonly apiKeyName?: string }
   | { readonly kind: 'system' };

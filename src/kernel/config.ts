@@ -247,11 +247,18 @@ export const CORE_SETTINGS = {
   allowInternalAddresses: setting({
     variable: 'ALLOW_INTERNAL_ADDRESSES',
     purpose:
-      'true allows push services and documents of apps on addresses that are not public, for trials on one machine',
+      'true allows push services, documents of apps and sign-in providers on addresses that are not public, for trials on one machine and for providers in your own network',
     allowed: 'true or false',
     schema: Type.Enum(['true', 'false']),
     fallback: 'false',
   }),
+  dnsServers: optionalText(
+    'DNS_SERVERS',
+    '^[0-9a-fA-F.:\\[\\]]+( *, *[0-9a-fA-F.:\\[\\]]+)*$',
+    'addresses such as 192.0.2.53 or 192.0.2.53:5353, separated by commas',
+    'resolvers that are asked for the TXT records by which organizations prove their mail domains',
+    { unset: 'those of the machine' },
+  ),
   backupKey: optionalText(
     'BACKUP_KEY',
     '^.{16,}$',

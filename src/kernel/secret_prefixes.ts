@@ -4,11 +4,13 @@
  */
 export const SECRET_PREFIXES = {
   apiKey: 'tocsin_key',
+  provisioning: 'tocsin_scm',
   ingestKey: 'tocsin_ing',
   calendar: 'tocsin_cal',
   session: 'tocsin_ses',
   pendingSignIn: 'tocsin_pen',
   device: 'tocsin_dev',
+  signInAttempt: 'tocsin_att',
   reset: 'tocsin_rst',
   invitation: 'tocsin_inv',
   accessToken: 'tocsin_oat',

@@ -63,6 +63,7 @@ import { ObjectNameReader } from '#modules/agents/store/object_name_reader.ts';
 import { HolidayCalendarStore } from '#modules/schedules/store/holiday_calendar_store.ts';
 import { OnCallReader } from '#modules/schedules/store/on_call_reader.ts';
 import { OwnCalendarStore } from '#modules/schedules/store/own_calendar_store.ts';
+import { OpenIdStore } from '#modules/sign_in/store.ts';
 import { PagerSignsReader } from '#modules/notifications/store/pager_heartbeat_reader.ts';
 import { OutboxStore } from '#storage/postgres/outbox_store.ts';
 import { PasswordResetStore } from '#modules/accounts/store/password_reset_store.ts';
@@ -70,7 +71,12 @@ import { PeopleStore } from '#modules/accounts/store/people_store.ts';
 import { ProposalStore } from '#modules/agents/store/proposal_store.ts';
 import { PushSubscriptionStore } from '#modules/contacts/store/push_subscription_store.ts';
 import { PhoneNumberStore } from '#modules/contacts/store/phone_number_store.ts';
+import { ChatAccountStore } from '#modules/places/store/chat_account_store.ts';
+import { PlaceDeliveryStore } from '#modules/places/store/place_delivery_store.ts';
+import { PlaceStore } from '#modules/places/store/place_store.ts';
 import { PolicyStore } from '#modules/policies/store.ts';
+import { ProvisioningStore } from '#modules/provisioning/store/provisioning_store.ts';
+import { ScimGroupStore } from '#modules/provisioning/store/scim_group_store.ts';
 import { ReleaseStore } from '#modules/releases/store/release_store.ts';
 import { ReplyNumberStore } from '#modules/notifications/store/reply_number_store.ts';
 import { ReadinessReader } from '#modules/contacts/store/readiness_reader.ts';
@@ -100,10 +106,13 @@ export interface Stores {
   readonly sessions: SessionStore;
   readonly secondFactors: SecondFactorStore;
   readonly signInLimits: SignInLimitStore;
+  readonly openId: OpenIdStore;
   readonly invitations: InvitationStore;
   readonly passwordResets: PasswordResetStore;
   readonly addressProofs: AddressProofStore;
   readonly apiKeys: ApiKeyStore;
+  readonly provisioning: ProvisioningStore;
+  readonly scimGroups: ScimGroupStore;
   readonly connections: ConnectionStore;
   readonly oauthRecords: OAuthRecordStore;
   readonly services: ServiceStore;
@@ -149,6 +158,9 @@ export interface Stores {
   readonly ownCalendars: OwnCalendarStore;
   readonly holidayCalendars: HolidayCalendarStore;
   readonly onCall: OnCallReader;
+  readonly places: PlaceStore;
+  readonly placeDeliveries: PlaceDeliveryStore;
+  readonly chatAccounts: ChatAccountStore;
   readonly policies: PolicyStore;
   readonly alertRules: AlertRuleStore;
   readonly activeRules: ActiveRuleStore;
@@ -201,10 +213,13 @@ export function storesOf(session: Session): Stores {
     sessions: new SessionStore(session),
     secondFactors: new SecondFactorStore(session),
     signInLimits: new SignInLimitStore(session),
+    openId: new OpenIdStore(session),
     invitations: new InvitationStore(session),
     passwordResets: new PasswordResetStore(session),
     addressProofs: new AddressProofStore(session),
     apiKeys: new ApiKeyStore(session),
+    provisioning: new ProvisioningStore(session),
+    scimGroups: new ScimGroupStore(session),
     connections: new ConnectionStore(session),
     oauthRecords: new OAuthRecordStore(session),
     services: new ServiceStore(session),
@@ -250,6 +265,9 @@ export function storesOf(session: Session): Stores {
     ownCalendars: new OwnCalendarStore(session),
     holidayCalendars,
     onCall: new OnCallReader(schedules, people, holidayCalendars),
+    places: new PlaceStore(session),
+    placeDeliveries: new PlaceDeliveryStore(session),
+    chatAccounts: new ChatAccountStore(session),
     policies: new PolicyStore(session),
     alertRules: new AlertRuleStore(session),
     activeRules: new ActiveRuleStore(session),

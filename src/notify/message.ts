@@ -1,6 +1,7 @@
 import { comparisonOf } from '#modules/incidents/decide/comparison.ts';
 import type { NewsEvent } from '#modules/incidents/decide/incident.ts';
 import type { ProposalText } from '#modules/agents/decide/proposal_text.ts';
+import type { RuleGuidance } from '#modules/rules/decide/rule_guidance.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 
@@ -34,7 +35,13 @@ export type Offer = 'everything' | 'acknowledge' | 'nothing';
 /** Content of a message. Its text depends on nothing that usually changes between two attempts. */
 export type Message =
   /** Pages somebody. */
-  | { readonly kind: 'page'; readonly subject: PageSubject; readonly offer?: Offer }
+  | {
+      readonly kind: 'page';
+      readonly subject: PageSubject;
+      readonly offer?: Offer;
+      /** Absent for an incident that no rule opened. */
+      readonly guidance?: RuleGuidance;
+    }
   /** Notifies people who were paged that the incident was taken care of, or is open again. */
   | {
       readonly kind: 'news';

@@ -9,6 +9,8 @@ const standing = (role: Role, secondFactorRequired: boolean, hasSecondFactor: bo
   role,
   secondFactorRequired,
   hasSecondFactor,
+  networks: null,
+  providerRule: null,
 });
 const message = (number: Extract<Way, { kind: 'message' }>['number'], wants: 'acknowledge' | 'more'): Way => ({
   kind: 'message',
@@ -16,9 +18,9 @@ const message = (number: Extract<Way, { kind: 'message' }>['number'], wants: 'ac
   wants,
 });
 const WAYS: readonly Way[] = [
-  { kind: 'session', secondFactorAt: at },
-  { kind: 'session', secondFactorAt: null },
-  { kind: 'credential' },
+  { kind: 'session', secondFactorAt: at, by: 'password', address: null },
+  { kind: 'session', secondFactorAt: null, by: 'password', address: null },
+  { kind: 'credential', address: null },
   message(null, 'more'),
   message('confirmed', 'more'),
 ];
@@ -76,5 +78,48 @@ describe('the role that somebody acts as', () => {
     expect(isAbove('owner', 'admin')).toBe(true);
     expect(isAbove('viewer', 'responder')).toBe(false);
     expect(isAbove('editor', 'editor')).toBe(false);
+  });
+
+  test('a session of another provider acts nowhere else, and one door leaves owners the password', () => {
+    const at = { kind: 'session', secondFactorAt: null, address: null } as const;
+    const by = (way: 'password' | 'own_provider' | 'other_provider') => ({ ...at, by: way });
+    const free = { isRequired: false, trustsSecondFactor: false };
+    const required = { isRequired: true, trustsSecondFactor: false };
+    for (const role of ROLES) {
+      for (const providerRule of [null, free, required]) {
+        const member = { ...standing(role, false, false), providerRule };
+        expect(refusalOf(member, by('other_provider'))).toBe('other_provider');
+        expect(refusalOf(member, by('own_provider'))).toBe(providerRule === null ? 'provider_required' : null);
+        const isKeptOut = providerRule === required && role !== 'owner';
+        expect(refusalOf(member, by('password'))).toBe(isKeptOut ? 'provider_required' : null);
+        expect(refusalOf(member, { kind: 'credential', address: null })).toBeNull();
+        expect(refusalOf(member, message(null, 'more'))).toBeNull();
+      }
+    }
+  });
+
+  test("a provider's second factor counts only where the organization says so", () => {
+    const way = (secondFactorAt: typeof at | null) =>
+      ({ kind: 'session', secondFactorAt, by: 'own_provider', address: null }) as const;
+    const admin = (trustsSecondFactor: boolean) => ({
+      ...standing('admin', true, false),
+      providerRule: { isRequired: true, trustsSecondFactor },
+    });
+    expect(refusalOf(admin(false), way(at))).toBe('second_factor_missing');
+    expect(refusalOf(admin(true), way(null))).toBe('second_factor_missing');
+    expect(refusalOf(admin(true), way(at))).toBeNull();
+    expect(refusalOf(admin(true), { kind: 'credential', address: null })).toBe('second_factor_missing');
+  });
+
+  test('a list of networks counts for sessions and credentials, and never for an answer to a page', () => {
+    const owner = { ...standing('owner', false, false), networks: ['192.0.2.0/24'] };
+    const session = { kind: 'session', secondFactorAt: null, by: 'password' } as const;
+    for (const address of ['198.51.100.7', null, 'no address', '::1']) {
+      expect(refusalOf(owner, { ...session, address })).toBe('address_not_allowed');
+      expect(refusalOf(owner, { kind: 'credential', address })).toBe('address_not_allowed');
+    }
+    expect(refusalOf(owner, { ...session, address: '192.0.2.7' })).toBeNull();
+    expect(refusalOf(owner, { kind: 'credential', address: '::ffff:192.0.2.7' })).toBeNull();
+    expect(refusalOf(owner, message(null, 'more'))).toBeNull();
   });
 });

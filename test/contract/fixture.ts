@@ -10,10 +10,11 @@ import { toOccurrence } from '#modules/exceptions/decide/occurrence.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
 import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import type { MonitorStore } from '#modules/monitors/store/monitor_store.ts';
-import { storesOf } from '#modules/stores.ts';
+import { type Stores, storesOf } from '#modules/stores.ts';
 import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
 import type { World } from '#test/kit/world.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
@@ -83,6 +84,7 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
   const expiresAt = now.add({ hours: 24 });
   const made = await w.context.db.transaction(async (session) => {
     const stores = storesOf(session);
+    const { places, placeDeliveries, chatAccounts } = stores;
     const { incidentNotes, proposals, monitors, alertSources, maintenance, notifications } = stores;
     const proposed = { kind: 'question', agentId: 'agent', agentName: 'Agent', action: null, input: null } as const;
     const asked = { orgId, incidentId, ...proposed, sentence: 'Shall I go on?', evidence: [], expiresAt };
@@ -101,6 +103,16 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
     };
     const search = { orgId, userId, name: 'Mine', search: {}, isShared: true };
     const note = { incidentId, userId, agentName: null, body: 'Looking at it.', requestKey: 'fixture' };
+    const routes = [{ serviceId: null, teamId: null, atLeast: null }];
+    const settings = { kind: 'slack', shown: {}, sealed: Buffer.from('sealed'), routes } as const;
+    const place = await places.insert({ orgId, name: 'Fixture', ...settings }, now);
+    const delivery = { orgId, placeId: place.id, incidentId, noteId: null, event: 'triggered', source: '1' } as const;
+    await placeDeliveries.insert([delivery], now);
+    const codeHash = randomBytes(32);
+    const code = { orgId, userId, kind: 'slack', codeHash, codeExpiresAt: expiresAt } as const;
+    await chatAccounts.insertCode(code, now);
+    const typed = await chatAccounts.lockCode({ orgId, kind: 'slack', codeHash }, now);
+    await chatAccounts.link(typed!, 'T1 U1', 'anna', now);
     const [sent] = await notifications.insert(
       [{ ...test, address: 'a@example.com', status: 'failed', reason: null }],
       now,
@@ -112,12 +124,23 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
       proposalId: (await proposals.insert(asked, now)).id,
       monitorId: idOfMonitor(await monitors.lockOrCreate(name, { byKey: true, schedule: null }, now)),
       maintenanceId: (await maintenance.insert({ orgId, name: 'Move', ...what, ...when }, now)).id,
+      placeId: place.id,
+      deliveryId: (await placeDeliveries.list(place.id, { before: null, status: null, limit: 1 }))[0]!.id,
+      chatAccountId: typed!.id,
       alertSourceId: (await alertSources.findOrCreate({ orgId, serviceId }, { protocol: 'events', name: '' }, now)).id,
       calendarId: (await stores.holidayCalendars.insert({ orgId, name: 'Holidays', ...days }, now)).id,
+      provisionedGroupId: await insertProvisionedGroup(stores, orgId, now),
       notificationId: sent!,
     };
   });
   return { ...fixture, ...made, otherGroupId: await seeException(w, orgId, serviceId, { fingerprint: ['other'] }) };
+}
+
+async function insertProvisionedGroup({ scimGroups }: Stores, orgId: Id<'org'>, now: Temporal.Instant) {
+  const id = newId('scimgroup');
+  const group = { displayName: 'SRE', externalId: null, teamId: null, role: null, version: 1 };
+  await scimGroups.insert({ id, orgId, ...group, createdAt: now, updatedAt: now });
+  return id;
 }
 
 /** What people have of the console beside the actions. */

@@ -39,8 +39,10 @@ const WITHOUT = [
   'revoke_calendar_feed',
   'revoke_invitation',
   'revoke_own_calendar',
+  'revoke_provisioning_token',
   'sign_out',
   'undo_shift_swap',
+  'unlink_chat_account',
 ];
 
 test('keys, roles and deletion ask people for their second factor again, whichever operation it is', () => {

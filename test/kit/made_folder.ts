@@ -24,7 +24,12 @@ const MONITOR_CONFIG = {
 
 /** What a column holds where its type does not say it. */
 const VALUES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  organizations: { name: 'Made', trace_link: 'https://traces.example.com/{traceId}', managed_changes: 'refused' },
+  organizations: {
+    name: 'Made',
+    trace_link: 'https://traces.example.com/{traceId}',
+    managed_changes: 'refused',
+    provisioned_role: 'editor',
+  },
   users: { email: 'made@example.com', name: 'Mira' },
   memberships: { role: 'owner', phone: '+31612345678' },
   team_members: { phone: '+31612345678' },

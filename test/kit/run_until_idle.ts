@@ -6,6 +6,7 @@ import type { JobHandler } from '#storage/queue/job_workers.ts';
 import type { DrivenQueue } from '#test/kit/driven_queue.ts';
 import { handlersOfRoles, type RolesRuntime } from '#test/kit/roles.ts';
 import { sweepDue } from '#workers/sweep_due.ts';
+import { tellPlaces } from '#workers/tell_places.ts';
 
 const WAITING = `select (select count(*)::int from outbox) as outbox, (select count(*)::int from kept_jobs) as durable`;
 /** Work that makes work without end would keep a test for ever. */
@@ -47,10 +48,11 @@ export function runnerUntilIdle({ context, runtime, queue, phone, areJobsLost }:
         if ((await count()).durable > 0) throw new Error('jobs of ingestion failed, or another process runs them');
       }
       if (hasTimePassed) await sweep(runtime);
+      const hasToldPlaces = await tellPlaces(runtime);
       await phone.settled();
       await context.outbox.settled();
       const waiting = await count();
-      if (waiting.outbox === 0 && waiting.durable === 0 && !queue.hasDue()) return;
+      if (waiting.outbox === 0 && waiting.durable === 0 && !queue.hasDue() && !hasToldPlaces) return;
     }
     throw new Error(`work is still due after ${ROUNDS_MAX} rounds`);
   };

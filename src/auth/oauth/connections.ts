@@ -13,13 +13,12 @@ import type { Database, Session } from '#storage/postgres/database.ts';
 
 /**
  * The person who acts through the connection of this access token, with the current permissions: token,
- * connection and role are read anew, in one query. Throws `unauthenticated`, and `second_factor_required` while the person
- * lacks the second factor that the organization requires.
+ * connection and role are read anew, in one query. Throws `unauthenticated`, `second_factor_required` while the person
+ * lacks the second factor that the organization requires, and `forbidden` for an address that it does not admit.
  */
 export async function authenticateConnection(
   session: Session,
-  token: string,
-  resource: string,
+  { token, resource, address }: { readonly token: string; readonly resource: string; readonly address: string },
   now: Temporal.Instant,
 ): Promise<CallerVia<'mcp'>> {
   const connections = new ConnectionStore(session);
@@ -27,7 +26,7 @@ export async function authenticateConnection(
   if (found === null) {
     throw new AppError('unauthenticated', 'this access token is unknown or expired, or the app was disconnected');
   }
-  const refusal = refusalOf(found, { kind: 'credential' });
+  const refusal = refusalOf(found, { kind: 'credential', address });
   if (refusal !== null) throw refusalError(refusal);
   const { connectionId, lastUsedAt } = found;
   if (isUseWorthRecording(lastUsedAt, now)) {

@@ -41,6 +41,23 @@ export function isPending(answer: SignedInOrPending): answer is Pending {
 export const signIn = (email: string, password: string) =>
   ask<SignedInOrPending>('session', { method: 'POST', body: { email, password } });
 
+/** Begins to sign in through a provider; the answer is where the browser has to go. */
+export const beginProviderSignIn = (body: { email?: string; orgId?: string; next?: string }) =>
+  ask<AccountResultOf<'begin_provider_sign_in'>>('sign-in', { method: 'POST', body });
+
+/** Takes the sign-in that a provider has begun and that waits for the second factor out of the address. */
+export function takePendingSignIn(): PendingSignIn | null {
+  const [, text] = /^#second-factor=([\w-]+)$/.exec(location.hash) ?? [];
+  if (text === undefined) return null;
+  history.replaceState(history.state, '', location.pathname + location.search);
+  try {
+    const { token, methods } = JSON.parse(atob(text.replaceAll('-', '+').replaceAll('_', '/'))) as PendingSignIn;
+    return typeof token === 'string' && Array.isArray(methods) ? { token, methods } : null;
+  } catch {
+    return null;
+  }
+}
+
 /** Signs out and removes all drafts, so that the next person at this browser finds none. */
 export async function signOut(): Promise<AccountResultOf<'sign_out'>> {
   const answer = await ask<AccountResultOf<'sign_out'>>('session', { method: 'DELETE' });

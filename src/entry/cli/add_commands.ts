@@ -10,6 +10,7 @@ import { addKeyCommands } from '#entry/cli/keys.ts';
 import { addMoveInCommand } from '#entry/cli/move_in.ts';
 import { addOrganizationCommands } from '#entry/cli/organizations.ts';
 import { addSetAsideCommands } from '#entry/cli/set_aside.ts';
+import { addSignInCommands } from '#entry/cli/sign_in.ts';
 import { addTransferCommands } from '#entry/cli/transfer.ts';
 import { addUserCommands } from '#entry/cli/users.ts';
 
@@ -20,6 +21,7 @@ import { addUserCommands } from '#entry/cli/users.ts';
 export function addCommands(program: Command, onEmbeddedStores: () => void): void {
   addOrganizationCommands(program);
   addUserCommands(program);
+  addSignInCommands(program);
   addKeyCommands(program);
   addAlertKeyCommands(program);
   addCalendarCommands(program);

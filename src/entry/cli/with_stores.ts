@@ -67,7 +67,7 @@ export async function withActions<Result>(
       cipher: createCipher(config.appSecret, 'ingest-keys'),
       configuredChannels: new Set(),
       baseUrl: config.baseUrl,
-      installation: installationOf(config),
+      installation: installationOf(config, systemClock),
     };
     try {
       return await work(runtime, storesOf(db.session()), newOrigin());

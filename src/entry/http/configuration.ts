@@ -11,7 +11,7 @@ import { ACTION_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/connections/call_budget.ts';
 import { compressAnswers } from '#entry/http/compress_answers.ts';
 import { parseJsonBodies } from '#entry/http/json_body.ts';
-import { setSender } from '#entry/http/connections/sender.ts';
+import { credentialOf, setSender } from '#entry/http/connections/sender.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { applyConfiguration } from '#modules/configuration/apply_plan.ts';
 import { configurationSchema } from '#modules/configuration/decide/json_schema.ts';
@@ -61,7 +61,7 @@ export async function mountConfiguration(
     scope.addHook('onRequest', async (request, reply) => {
       void reply.header('cache-control', 'no-store');
       const caller = await badKeys.guard(request.ip, () =>
-        authenticateApiKey(storesOf(runtime.db.session()), request.headers.authorization, 'rest', runtime.clock.now()),
+        authenticateApiKey(storesOf(runtime.db.session()), credentialOf(request), 'rest', runtime.clock.now()),
       );
       requireViews(caller);
       setSender(request, senderIdOf(caller));

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { ACCOUNT_OPERATIONS, CONSOLE_OPERATIONS } from '#actions/registry.ts';
 import { deviceCookieOf } from '#auth/devices.ts';
+import { attemptCookieOf } from '#auth/openid/attempt_cookie.ts';
 import { sessionCookieOf } from '#auth/sessions.ts';
 import type { HttpContext } from '#entry/http/http_context.ts';
 import { compressAnswers } from '#entry/http/compress_answers.ts';
@@ -10,6 +11,7 @@ import { serveAccountOperation } from '#entry/http/console/account_operations.ts
 import { initialDataOf, type FindDataOfPage } from '#entry/http/console/initial_data.ts';
 import { serveEvents } from '#entry/http/console/events.ts';
 import { serveDownload, serveOrganizationOperations } from '#entry/http/console/organization_operations.ts';
+import { serveProviderAnswers } from '#entry/http/console/provider_answers.ts';
 import { serveReads } from '#entry/http/console/reads.ts';
 import { parseJsonBodies } from '#entry/http/json_body.ts';
 import { isOwnOrigin } from '#entry/http/own_origin.ts';
@@ -32,7 +34,8 @@ export async function mountConsole(
   const own = new URL(context.config.baseUrl).origin;
   const cookie = sessionCookieOf(context.config.baseUrl);
   const devices = deviceCookieOf(context.config.baseUrl, context.config.appSecret);
-  const serving = { context, cookie, devices, budget };
+  const attempts = attemptCookieOf(context.config.baseUrl);
+  const serving = { context, cookie, devices, attempts, budget };
   // Otherwise the streams of consoles would keep the server from closing.
   app.addHook('preClose', async () => context.changes.close());
   await app.register(
@@ -57,6 +60,7 @@ export async function mountConsole(
       }
       for (const operation of ACCOUNT_OPERATIONS) serveAccountOperation(scope, serving, operation);
       serveEvents(scope, serving);
+      serveProviderAnswers(scope, serving);
     },
     { prefix: CONSOLE_PATH },
   );

@@ -6,15 +6,23 @@ import { AppError, invalidInput } from '#kernel/errors.ts';
 import { surveyJson } from '#kernel/json_survey.ts';
 import { LEVELS_MAX, NESTED_TOO_DEEP } from '#kernel/unstorable.ts';
 
+interface JsonBodies {
+  readonly mediaTypes?: readonly string[];
+  readonly valuesMax?: number;
+}
+
 /** Makes the scope parse bodies as plain JSON only: another media type, or a compressed body, is answered 415. */
-export function parseJsonBodies(scope: FastifyInstance): void {
+export function parseJsonBodies(
+  scope: FastifyInstance,
+  { mediaTypes = ['application/json'], valuesMax = VALUES_MAX }: JsonBodies = {},
+): void {
   scope.removeAllContentTypeParsers();
   scope.addHook('preParsing', async (request) => {
     const encoding = request.headers['content-encoding'] ?? 'identity';
     if (encoding !== 'identity') throw new AppError('unsupported_media_type', 'send the body without content-encoding');
   });
-  scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
-    parseJson(body),
+  scope.addContentTypeParser([...mediaTypes], { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
+    parseJson(body, valuesMax),
   );
 }
 
@@ -24,13 +32,13 @@ const VALUES_MAX = 10_000;
 const LEVELS_READ_MAX = LEVELS_MAX + 20;
 
 /** Reads JSON as RFC 8259 defines it. Of equal names in one object the last counts; a byte order mark is skipped. */
-function parseJson(bytes: Buffer): unknown {
+function parseJson(bytes: Buffer, valuesMax: number): unknown {
   if (bytes.length === 0) throw refusal('the body is empty; send a JSON object, {} at least');
   if (!isUtf8(bytes)) throw refusal('the body is not valid UTF-8');
-  const { values, levels } = surveyJson(bytes, VALUES_MAX, LEVELS_READ_MAX);
+  const { values, levels } = surveyJson(bytes, valuesMax, LEVELS_READ_MAX);
   if (levels > LEVELS_READ_MAX) throw refusal(NESTED_TOO_DEEP);
-  if (values > VALUES_MAX) {
-    throw refusal(`the body holds more than ${VALUES_MAX} values; send less at a time`);
+  if (values > valuesMax) {
+    throw refusal(`the body holds more than ${valuesMax} values; send less at a time`);
   }
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
   try {

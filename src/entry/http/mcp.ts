@@ -15,7 +15,7 @@ import { MCP_PATH, mountResourceMetadata, resourceMetadataUrl } from '#entry/htt
 import { ToolListWatch } from '#entry/http/mcp/tool_list_watch.ts';
 import { noteRefusal, toLoggedAppError, toProblem } from '#entry/http/problem.ts';
 import { ACTION_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
-import { setSender } from '#entry/http/connections/sender.ts';
+import { type Credential, credentialOf, setSender } from '#entry/http/connections/sender.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import type { Limits } from '#kernel/limit_settings.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
@@ -60,8 +60,8 @@ function mountEndpoint(scope: FastifyInstance, context: AppContext, budget: Call
   scope.addHook('preClose', () => watch.close());
 
   /** Returns the present caller of the header: a person through a connected app, or a key. */
-  const authenticate = async (authorization: string | undefined): Promise<Caller> => {
-    const caller = await authenticateAgent(context, authorization);
+  const authenticate = async (credential: Credential): Promise<Caller> => {
+    const caller = await authenticateAgent(context, credential);
     if (caller.areAgentsStopped === true) throw agentsStopped();
     return caller;
   };
@@ -71,8 +71,7 @@ function mountEndpoint(scope: FastifyInstance, context: AppContext, budget: Call
     url: MCP_PATH,
     bodyLimit: ACTION_BODY_BYTES_MAX + ENVELOPE_BYTES_MAX,
     async onRequest(request, reply) {
-      const { authorization } = request.headers;
-      const caller = await badKeys.guard(request.ip, () => authenticate(authorization));
+      const caller = await badKeys.guard(request.ip, () => authenticate(credentialOf(request)));
       setSender(request, senderIdOf(caller));
       callers.set(request, caller);
       if (request.method === 'POST') return;
@@ -94,12 +93,12 @@ function mountEndpoint(scope: FastifyInstance, context: AppContext, budget: Call
         void reply.type('application/json');
         return await answerPlainCall(call, exchange);
       }
-      const { authorization = '' } = request.headers;
+      const credential = credentialOf(request);
       return await answer(
         { request: toWebRequest(request, context.config.baseUrl), body: request.body },
         exchange,
         watch,
-        { credential: authorization, caller, reauthenticate: () => authenticate(authorization) },
+        { credential: credential.authorization ?? '', caller, reauthenticate: () => authenticate(credential) },
       );
     },
   });
@@ -114,14 +113,15 @@ export function requireShortBatch(body: unknown, { mcpBatchMax }: Pick<Limits, '
 }
 
 /** Returns the person behind a connected app, or the key, with the present permissions. */
-export async function authenticateAgent(
-  { clock, config, db }: AppContext,
-  authorization: string | undefined,
-): Promise<Caller> {
-  const token = bearerTokenOf(authorization);
+export async function authenticateAgent({ clock, config, db }: AppContext, credential: Credential): Promise<Caller> {
+  const token = bearerTokenOf(credential.authorization);
   return token === null
-    ? await authenticateApiKey(storesOf(db.session()), authorization, 'mcp', clock.now())
-    : await authenticateConnection(db.session(), token, config.baseUrl + MCP_PATH, clock.now());
+    ? await authenticateApiKey(storesOf(db.session()), credential, 'mcp', clock.now())
+    : await authenticateConnection(
+        db.session(),
+        { token, resource: config.baseUrl + MCP_PATH, address: credential.address },
+        clock.now(),
+      );
 }
 
 /** Converts to a web request, of which only method and headers are read: the body has been parsed already. */

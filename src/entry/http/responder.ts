@@ -19,7 +19,7 @@ import {
 import { requireOwnNames } from '#entry/http/mcp/require_own_names.ts';
 import { ToolListWatch } from '#entry/http/mcp/tool_list_watch.ts';
 import type { ApprovalLink } from '#entry/http/responder/approval_link.ts';
-import { setSender } from '#entry/http/connections/sender.ts';
+import { credentialOf, setSender } from '#entry/http/connections/sender.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -59,7 +59,7 @@ export async function mountResponder(
       url: API_PATHS.responder,
       bodyLimit: ACTION_BODY_BYTES_MAX + ENVELOPE_BYTES_MAX,
       async onRequest(request, reply) {
-        const caller = await badKeys.guard(request.ip, () => authenticateAgent(context, request.headers.authorization));
+        const caller = await badKeys.guard(request.ip, () => authenticateAgent(context, credentialOf(request)));
         setSender(request, senderIdOf(caller));
         callers.set(request, caller);
         if (request.method === 'POST') return;
@@ -75,15 +75,15 @@ export async function mountResponder(
         requireShortBatch(request.body, context.config);
         const { answer, isOfLinkSession, responderServerWith, sessionIdFor, withLinks } = await protocol();
         const caller = await admit(context, known, request);
-        const { authorization = '' } = request.headers;
+        const credential = credentialOf(request);
         const origin = { requestId: request.id, address: request.ip };
-        const reauthenticate = async () => await admit(context, await authenticateAgent(context, authorization), null);
+        const reauthenticate = async () => await admit(context, await authenticateAgent(context, credential), null);
         const links: ApprovalLink[] | null = isOfLinkSession(request) ? [] : null;
         const answered = await answer(
           { request: toWebRequest(request, baseUrl), body: request.body },
           { runtime: context.actions, budget, log: context.log, caller, origin },
           watch,
-          { credential: authorization, caller, reauthenticate },
+          { credential: credential.authorization ?? '', caller, reauthenticate },
           responderServerWith(links),
         );
         const sessionId = sessionIdFor(request.body);

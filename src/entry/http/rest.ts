@@ -11,7 +11,7 @@ import { compressAnswers } from '#entry/http/compress_answers.ts';
 import { ACTION_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/connections/call_budget.ts';
 import { parseJsonBodies } from '#entry/http/json_body.ts';
-import { setSender } from '#entry/http/connections/sender.ts';
+import { credentialOf, setSender } from '#entry/http/connections/sender.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
@@ -60,7 +60,7 @@ function mountActions(scope: FastifyInstance, runtime: ActionRuntime, budget: Ca
       // Results may hold credentials.
       void reply.header('cache-control', 'no-store');
       const caller = await badKeys.guard(request.ip, () =>
-        authenticateApiKey(storesOf(runtime.db.session()), request.headers.authorization, 'rest', runtime.clock.now()),
+        authenticateApiKey(storesOf(runtime.db.session()), credentialOf(request), 'rest', runtime.clock.now()),
       );
       const action = getAction(request.params['*']);
       const origin = { requestId: request.id, address: request.ip };

@@ -1,4 +1,5 @@
 import { MANAGED_CHANGES } from '#modules/configuration/decide/managed_changes.ts';
+import { PROVISIONED_ROLES } from '#modules/provisioning/decide/provisioned_role.ts';
 import { EmailField } from '#modules/accounts/fields.ts';
 import { Layout } from '#modules/dashboards/operations/view.ts';
 import { SETTINGS_FIELDS } from '#modules/exceptions/operations/exception_settings.ts';
@@ -153,7 +154,11 @@ const COUNTS = {
 
 /** Schemas that the operations which create a row require. `check_row.ts` checks the rest. */
 export const COLUMN_CONTRACTS: Contracts = {
-  organizations: { name: Name, managed_changes: oneOf(...MANAGED_CHANGES) },
+  organizations: {
+    name: Name,
+    managed_changes: oneOf(...MANAGED_CHANGES),
+    provisioned_role: oneOf(...PROVISIONED_ROLES),
+  },
   users: { email: EmailField, name: Name },
   memberships: { role: oneOf(...ROLES), phone: Phone },
   teams: { name: Name },

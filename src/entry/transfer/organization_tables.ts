@@ -22,7 +22,13 @@ const own = (table: keyof Tables, refersTo: readonly string[] = [], orderBy = 'i
 
 /** Tables in the order of their import: what is referred to comes first. */
 export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
-  { table: 'organizations', where: 'id = $1', orderBy: 'id' },
+  {
+    table: 'organizations',
+    where: 'id = $1',
+    orderBy: 'id',
+    // The networks of another installation would shut its owners out.
+    without: ['key_networks', 'session_networks'],
+  },
   {
     table: 'users',
     where: 'id in (select user_id from memberships where org_id = $1)',
@@ -128,12 +134,20 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
 /** Tables that are never exported, and why. */
 export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   api_keys: 'a secret: create new ones',
+  scim_users: 'of the identity provider: it says them again once it has a new token',
+  scim_groups: 'of the identity provider: it says them again once it has a new token',
+  scim_group_members: 'of the identity provider: it says them again once it has a new token',
   managed_resources: 'of configuration files: applied again, they find everything by its name',
   work_members: 'of this installation: which processes are alive',
   limit_buckets: 'of this installation: what was used lately',
   ingest_keys: 'a secret: the import makes new ones',
   alert_keys: 'a secret: make new ones and put them into the tools',
   alert_bodies: 'encrypted under APP_SECRET',
+  places: 'secrets: add them again, with what the vendor issued',
+  place_messages: 'of places, which stay behind',
+  place_deliveries: 'of places, which stay behind',
+  place_cursor: 'of this installation: what places have been given',
+  chat_accounts: 'people link their accounts again',
   connections: 'a secret: apps connect again',
   responders: 'of connections and keys, which stay behind',
   agent_writes: 'of the last hour',
@@ -147,6 +161,9 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   recovery_codes: 'a secret',
   pending_sign_ins: 'a secret',
   passkey_challenges: 'a secret',
+  openid_connections: 'a secret: connect the provider again, with the address of this installation',
+  openid_domains: 'of the installation: prove them again',
+  openid_accounts: 'of the connection to the provider',
   sign_in_brakes: 'of the installation',
   calendar_feeds: 'a secret: create new addresses',
   own_calendars: 'a secret: create new addresses',

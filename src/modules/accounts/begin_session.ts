@@ -23,13 +23,32 @@ export const SignInView = Type.Union([SignedInView, PendingSignInView]);
 const PENDING_PREFIX = 'tocsin_pen';
 const PENDING_MINUTES = 10;
 
+/** The way by which a sign-in was begun. */
+interface BegunBy {
+  /** Organization whose provider signed the person in; null for a password. */
+  readonly providerOrgId: Id<'org'> | null;
+  /** Whether a second factor was shown, here or, where that counts, at the provider. */
+  readonly hasShownFactor: boolean;
+}
+
+const BY_PASSWORD: BegunBy = { providerOrgId: null, hasShownFactor: false };
+
 /** Begins the session of this browser; people with a second factor are asked for it first. */
-export async function beginSession(context: AccountContext, userId: Id<'user'>): Promise<Static<typeof SignInView>> {
+export async function beginSession(
+  context: AccountContext,
+  userId: Id<'user'>,
+  { providerOrgId, hasShownFactor }: BegunBy = BY_PASSWORD,
+): Promise<Static<typeof SignInView>> {
   const { stores, now } = context;
   const { passkeys, hasApp, recoveryCodesLeft } = await stores.secondFactors.summaryOf(userId);
-  if (passkeys === 0 && !hasApp) return await openSession(context, userId, { hasShownFactor: false });
+  if (hasShownFactor || (passkeys === 0 && !hasApp)) {
+    return await openSession(context, userId, { providerOrgId, hasShownFactor });
+  }
   const token = newSecretText(PENDING_PREFIX);
-  await stores.secondFactors.insertPending(hashSecret(token), userId, now, now.add({ minutes: PENDING_MINUTES }));
+  await stores.secondFactors.insertPending(
+    { tokenHash: hashSecret(token), userId, providerOrgId, expiresAt: now.add({ minutes: PENDING_MINUTES }) },
+    now,
+  );
   return {
     secondFactor: {
       token,
@@ -45,13 +64,19 @@ export async function beginSession(context: AccountContext, userId: Id<'user'>):
 export async function openSession(
   { stores, now, browser, record }: AccountContext,
   userId: Id<'user'>,
-  { hasShownFactor }: { readonly hasShownFactor: boolean },
+  { providerOrgId, hasShownFactor }: BegunBy,
 ): Promise<Static<typeof SignedInView>> {
-  const { sessionId, token } = await startSession(stores, userId, browser, now);
+  const { sessionId, token } = await startSession(stores, userId, browser, now, providerOrgId);
   if (hasShownFactor) await stores.sessions.noteSecondFactor(sessionId, now);
-  const after = { userAgent: browser.userAgent, ...(hasShownFactor ? { secondFactor: true } : {}) };
-  record({ userId, action: 'sign_in', target: sessionId, before: null, after });
-  const signedIn = await readSignedIn(stores, userId, sessionId);
+  const after = {
+    userAgent: browser.userAgent,
+    ...(hasShownFactor ? { secondFactor: true } : {}),
+    ...(providerOrgId === null ? {} : { by: 'provider' }),
+  };
+  // What happens in a session that acts in one organization is told to no other.
+  const told = providerOrgId === null ? {} : { orgId: providerOrgId };
+  record({ userId, ...told, action: 'sign_in', target: sessionId, before: null, after });
+  const signedIn = await readSignedIn(stores, { userId, sessionId, providerOrgId });
   browser.giveSession(token, signedIn.user.email);
   return signedIn;
 }
@@ -59,6 +84,7 @@ export async function openSession(
 /** A sign-in that waits for the second factor. */
 interface PendingSignIn {
   readonly userId: Id<'user'>;
+  readonly providerOrgId: Id<'org'> | null;
   readonly tokenHash: Buffer;
   /** Name of the challenge for a passkey. */
   readonly holder: string;
@@ -71,9 +97,9 @@ export async function findPendingSignIn(
   now: Temporal.Instant,
 ): Promise<PendingSignIn> {
   const tokenHash = hashSecret(token);
-  const userId = isSecretText(PENDING_PREFIX, token) ? await secondFactors.findPending(tokenHash, now) : null;
-  if (userId === null) throw signInExpired();
-  return { userId, tokenHash, holder: tokenHash.toString('hex') };
+  const pending = isSecretText(PENDING_PREFIX, token) ? await secondFactors.findPending(tokenHash, now) : null;
+  if (pending === null) throw signInExpired();
+  return { ...pending, tokenHash, holder: tokenHash.toString('hex') };
 }
 
 export function signInExpired(): AppError {

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 
 import { IdText } from '#actions/fields.ts';
-import { type Id, asId } from '#kernel/ids.ts';
 import { PERMISSIONS, ROLE_PERMISSIONS, ROLES } from '#kernel/permissions.ts';
+import type { SessionOfPerson } from '#modules/accounts/store/session_store.ts';
 import type { Stores } from '#modules/stores.ts';
 
 export const RoleName = Type.Enum([...ROLES]);
@@ -33,18 +33,19 @@ export const SignedInView = Type.Object({
 
 export async function readSignedIn(
   stores: Pick<Stores, 'people' | 'secondFactors'>,
-  userId: Id<'user'>,
-  sessionId: string,
+  { userId, sessionId, providerOrgId }: Pick<SessionOfPerson, 'userId' | 'sessionId' | 'providerOrgId'>,
 ): Promise<Static<typeof SignedInView>> {
   const user = await stores.people.findUser(userId);
   if (user === null) throw new Error(`the session ${sessionId} has no user`);
   const { passkeys, hasApp } = await stores.secondFactors.summaryOf(userId);
-  const memberships = await stores.people.listMemberships(userId);
+  const memberships = (await stores.people.listMemberships(userId)).filter(
+    ({ orgId }) => providerOrgId === null || orgId === providerOrgId,
+  );
   return {
     user: { userId: user.id, email: user.email, name: user.name, hasSecondFactor: passkeys > 0 || hasApp },
     organizations: memberships.map((membership) => {
       return { ...membership, permissions: [...ROLE_PERMISSIONS[membership.role]] };
     }),
-    sessionId: asId('session', sessionId),
+    sessionId,
   };
 }

@@ -22,6 +22,8 @@ export type LiveApiKey = Pick<Row<typeof ApiKeyEntity>, (typeof LIVE)[number]> &
   /** The live role of the key's user; null for an organization's key, or when the user has left. */
   readonly role: Role | null;
   readonly secondFactorRequired: boolean;
+  /** Networks from which keys act in the organization; null for everywhere. */
+  readonly networks: readonly string[] | null;
   /** Whether the key's user has a second factor. */
   readonly hasSecondFactor: boolean;
   /** Whether the organization has stopped its agents; null where it has decided nothing about them. */
@@ -57,6 +59,7 @@ const FIND_LIVE = prepared((db, { hash, now }: Values<{ hash: Buffer; now: Tempo
     .leftJoin('agent_settings as s', 's.org_id', 'k.org_id')
     .select(columns(ApiKeyEntity, 'k', LIVE))
     .select(['m.role', 's.are_stopped as areStopped', 'o.second_factor_required as secondFactorRequired'])
+    .select('o.key_networks as networks')
     .select(({ ref }) => hasSecondFactor(ref('k.user_id')).as('hasSecondFactor'))
     .where('k.hash', '=', hash)
     .where('k.revoked_at', 'is', null)
@@ -71,9 +74,11 @@ export class ApiKeyStore {
     this.#session = session;
   }
 
-  async insert(key: Omit<ApiKeyRow, 'revokedAt' | 'lastUsedAt'>): Promise<void> {
+  async insert(
+    key: Omit<ApiKeyRow, 'revokedAt' | 'lastUsedAt' | 'isProvisioning'> & Partial<ApiKeyRow>,
+  ): Promise<void> {
     const { em } = this.#session;
-    em.persist(em.create(ApiKeyEntity, { ...key, revokedAt: null, lastUsedAt: null }));
+    em.persist(em.create(ApiKeyEntity, { isProvisioning: false, ...key, revokedAt: null, lastUsedAt: null }));
     await em.flush();
   }
 
@@ -194,7 +199,8 @@ export class ApiKeyStore {
           .as('isBySystem'),
       )
       .where('k.org_id', '=', orgId)
-      .where('k.revoked_at', 'is', null);
+      .where('k.revoked_at', 'is', null)
+      .where('k.is_provisioning', '=', false);
   }
 
   #revoking(now: Temporal.Instant) {

@@ -13,6 +13,8 @@ const SIMILAR_DAYS = 90;
 const SIMILAR_READ = 200;
 const SIMILAR_SHOWN = 5;
 const CHANGES_SHOWN = 20;
+/** Limit up to which changes and deploys are counted. */
+const COUNTED_MAX = 100;
 const SHOWN = 10;
 const AROUND_MINUTES = 15;
 /** Minutes before the trigger in which changes count: their effect shows later. */
@@ -60,6 +62,7 @@ export const CONTEXT_FIELDS = {
     }),
     { description: 'of the service, its rules and the policy, from two hours before the trigger; newest first' },
   ),
+  changeTotal: Type.Integer({ description: `how many there were, counted up to ${COUNTED_MAX}` }),
   newGroups: Type.Array(
     Type.Object({
       groupId: IdText,
@@ -69,7 +72,10 @@ export const CONTEXT_FIELDS = {
       release: nullable(Type.String()),
       at: Timestamp,
     }),
-    { description: 'within a quarter of an hour; those of the same service first, and there the nearest in time' },
+    {
+      description:
+        'within a quarter of an hour; those of the same service first, there those before the trigger, and there the nearest in time',
+    },
   ),
   newGroupTotals: TotalsView,
   releases: Type.Array(
@@ -85,6 +91,7 @@ export const CONTEXT_FIELDS = {
         'of the service, deployed or first seen from two hours before the trigger to two hours after it; newest first',
     },
   ),
+  releaseTotal: Type.Integer({ description: `how many there were, counted up to ${COUNTED_MAX}` }),
   neighbours: Type.Array(Type.Object({ ...Listed, serviceName: Type.String() }), {
     description: 'other incidents that opened within a quarter of an hour, in the same order',
   }),
@@ -93,7 +100,7 @@ export const CONTEXT_FIELDS = {
 
 const ContextView = Type.Object(CONTEXT_FIELDS);
 
-const StoredContextView = Type.Omit(ContextView, ['releases']);
+const StoredContextView = Type.Omit(ContextView, ['releases', 'releaseTotal']);
 
 /** Reads the part of the context that is in the database of incidents. */
 export async function readStoredContext(
@@ -113,7 +120,8 @@ export async function readStoredContext(
   ]);
   return {
     similar,
-    changes,
+    changes: changes.slice(0, CHANGES_SHOWN),
+    changeTotal: changes.length,
     newGroups: groups.items.map(({ createdAt, serviceId: _, ...group }) => ({ ...group, at: toTimestamp(createdAt) })),
     newGroupTotals: groups.totals,
     neighbours: neighbours.items.map(({ serviceId: _, ...other }) => ({
@@ -128,13 +136,17 @@ export async function readStoredContext(
 export async function readReleases(
   { serviceId, triggeredAt }: IncidentRow,
   context: ActionContext,
-): Promise<Static<typeof ContextView>['releases']> {
+): Promise<Pick<Static<typeof ContextView>, 'releases' | 'releaseTotal'>> {
   const period = {
     from: triggeredAt.subtract({ minutes: CHANGES_BEFORE_MINUTES }),
     to: triggeredAt.add({ minutes: RELEASES_AFTER_MINUTES }),
   };
-  const deploys = await readDeploys(serviceId, period, SHOWN, context);
-  return deploys.map(({ release, at, environment }) => ({ release, at: toTimestamp(at), environment }));
+  const deploys = await readDeploys(serviceId, period, COUNTED_MAX, context);
+  const releases = deploys.slice(0, SHOWN);
+  return {
+    releases: releases.map(({ release, at, environment }) => ({ release, at: toTimestamp(at), environment })),
+    releaseTotal: deploys.length,
+  };
 }
 
 async function readSimilar(
@@ -190,7 +202,7 @@ async function readChanges(
       changesOnly: true,
     },
     null,
-    CHANGES_SHOWN,
+    COUNTED_MAX,
   );
   return lines.map(({ at, action, target, actor, actorName, apiKeyName }) => ({
     at: toTimestamp(at),

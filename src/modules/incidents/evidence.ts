@@ -6,6 +6,8 @@ import { IdText, nullable } from '#actions/fields.ts';
 import { CONTEXT_FIELDS, readReleases, readStoredContext } from '#modules/incidents/context.ts';
 import { MOVED_FIELDS, readMovedMetrics } from '#modules/incidents/moved_metrics.ts';
 import { RuleConfigView } from '#modules/rules/config_fields.ts';
+import { guidanceOf } from '#modules/rules/decide/rule_guidance.ts';
+import { GUIDANCE_FIELDS } from '#modules/rules/settings_fields.ts';
 import { RuleKindName } from '#modules/rules/view.ts';
 import { AppError, isUnavailable } from '#kernel/errors.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
@@ -14,7 +16,7 @@ import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 /** Timeout of the telemetry stores, so that a slow one does not delay the incident. */
 const TELEMETRY_TIMEOUT_MS = 3_000;
 
-const { releases: ReleasesView, ...STORED_FIELDS } = CONTEXT_FIELDS;
+const { releases: ReleasesView, releaseTotal: ReleaseTotal, ...STORED_FIELDS } = CONTEXT_FIELDS;
 
 /** Evidence for finding the cause, so that one call suffices. */
 export const EvidenceView = nullable(
@@ -22,12 +24,20 @@ export const EvidenceView = nullable(
     {
       rule: nullable(
         Type.Object(
-          { ruleId: IdText, name: Type.String(), kind: RuleKindName, config: RuleConfigView, enabled: Type.Boolean() },
+          {
+            ruleId: IdText,
+            name: Type.String(),
+            kind: RuleKindName,
+            config: RuleConfigView,
+            enabled: Type.Boolean(),
+            ...GUIDANCE_FIELDS,
+          },
           { description: 'what fired, as it is now; null when it was deleted, or a person opened the incident' },
         ),
       ),
       policyName: nullable(Type.String({ description: 'of escalationPolicyId; escalation.steps has it as it was' })),
       deploys: nullable(ReleasesView),
+      deployTotal: nullable(ReleaseTotal),
       movedMetrics: nullable(
         Type.Object(MOVED_FIELDS, { description: 'the metrics that changed most around the trigger' }),
       ),
@@ -55,9 +65,12 @@ export const EVIDENCE_EXAMPLE: Evidence = {
       aggregation: 'avg',
     },
     enabled: true,
+    description: 'Customers wait at the till.',
+    runbookUrl: 'https://wiki.example.com/runbooks/checkout',
   },
   policyName: 'Wake somebody',
   deploys: [{ release: '2027.5.1', at: '2027-02-03T01:58:12.310Z', environment: 'production' }],
+  deployTotal: 1,
   movedMetrics: {
     metrics: [{ metricName: 'db_pool_waiting', aggregation: 'avg', before: 0.2, after: 41 }],
     lookedAt: 12,
@@ -81,6 +94,7 @@ export const EVIDENCE_EXAMPLE: Evidence = {
     ],
   },
   changes: [],
+  changeTotal: 0,
   newGroups: [],
   newGroupTotals: { ofService: 0, elsewhere: 0 },
   neighbours: [],
@@ -102,7 +116,8 @@ export async function readEvidence(incident: IncidentRow, context: ActionContext
   return {
     rule,
     policyName,
-    deploys,
+    deploys: deploys && deploys.releases,
+    deployTotal: deploys && deploys.releaseTotal,
     movedMetrics,
     ...stored,
     ...(!sees('exceptions:view') && { newGroups: [], newGroupTotals: { ofService: 0, elsewhere: 0 } }),
@@ -122,8 +137,8 @@ async function findRule({ orgId, ruleId }: IncidentRow, { stores }: ActionContex
   if (ruleId === null) return null;
   const rule = await orAbsent(stores.alertRules.get(orgId, ruleId));
   if (rule === null) return null;
-  const { name, kind, config, enabled } = rule;
-  return { ruleId, name, kind, config, enabled };
+  const { name, kind, config, enabled, settings } = rule;
+  return { ruleId, name, kind, config, enabled, ...guidanceOf(settings) };
 }
 
 async function findPolicyName({ orgId, escalationPolicyId }: IncidentRow, { stores }: ActionContext) {

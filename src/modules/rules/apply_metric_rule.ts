@@ -152,13 +152,13 @@ async function countRecent(
 }
 
 /** The cause of an incident of a rule that pages when nothing is measured any more. */
-function silenceOf(rule: ActiveRule, config: MetricThreshold, { noDataMinutes }: RuleSettings): Cause {
+function silenceOf(rule: ActiveRule, config: MetricThreshold, { noDataMinutes, severity }: RuleSettings): Cause {
   const { metricName, comparator, threshold, windowMinutes, aggregation } = config;
   return {
     kind: 'metric_threshold',
     exceptionGroupId: null,
     title: `${rule.name}: no data of ${metricName}`,
-    severity: 'error',
+    severity,
     details: { metricName, aggregation, comparator, threshold, windowMinutes, value: null },
     sentence: `${metricName} has sent no data for ${noDataMinutes} min`,
   };
@@ -168,7 +168,7 @@ function causeOf(rule: ActiveRule, measured: Measurement, settings: RuleSettings
   const { value, isMoreThan = false, labelValue, breaching, part } = measured;
   const { config } = measured.rule;
   const { metricName, comparator, threshold, windowMinutes, aggregation } = config;
-  const { forMinutes, shortWindowMinutes, byLabel } = settings;
+  const { forMinutes, shortWindowMinutes, byLabel, severity } = settings;
   const details = {
     metricName,
     aggregation,
@@ -188,7 +188,7 @@ function causeOf(rule: ActiveRule, measured: Measurement, settings: RuleSettings
     kind: 'metric_threshold',
     exceptionGroupId: null,
     title: `${rule.name}:${whose} ${comparisonOf(details) ?? shown.value} (${of})`,
-    severity: 'error',
+    severity,
     details,
     ...(byLabel !== null &&
       labelValue !== null && {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { STRICT } from '#actions/fields.ts';
+import { nullable, STRICT } from '#actions/fields.ts';
 import {
   hasSetting,
   RULE_SETTING_SCHEMAS,
@@ -16,6 +16,12 @@ const FIELDS = Object.fromEntries(
     Type.Optional(Type.Unsafe<RuleSettings[keyof RuleSettings]>(schema)),
   ]),
 );
+
+/** Fields of a rule for whoever is paged by it. */
+export const GUIDANCE_FIELDS = {
+  description: nullable(Type.String({ description: 'meaning of its incidents, in Markdown' })),
+  runbookUrl: nullable(Type.String({ description: 'instructions for its incidents' })),
+};
 
 /** Settings of any kind of rule; which of them a kind has is checked with the kind. */
 export const RuleSettingsInput = Type.Unsafe<StoredSettings>(Type.Object(FIELDS, STRICT));

@@ -45,3 +45,40 @@ export function passwordResetMail({
     },
   ]);
 }
+
+/** Says which schedules name somebody whom the identity provider has deactivated, and what becomes of the shifts. */
+export function deactivationMail({
+  name,
+  schedules,
+  baseUrl,
+}: {
+  readonly name: string;
+  readonly schedules: readonly string[];
+  readonly baseUrl: string;
+}): MailText {
+  const heading = withoutLinks(`${name} was deactivated, and schedules still name them`);
+  return render(heading, [
+    { kind: 'heading', text: `${heading}.` },
+    {
+      kind: 'paragraph',
+      text: 'The identity provider of your organization has deactivated this person. They are no longer paged. Nothing was changed in the schedules:',
+    },
+    ...schedules.map((text) => ({ kind: 'paragraph' as const, text: withoutLinks(text) })),
+    { kind: 'links', links: [{ label: 'Open the schedules', url: `${baseUrl}/oncall` }] },
+  ]);
+}
+
+/** Says that a place was switched off. */
+export function placeOffMail(place: {
+  readonly name: string;
+  readonly kind: string;
+  readonly lastFailure: string | null;
+  readonly link: string;
+}): MailText {
+  const heading = withoutLinks(`The place ${place.name} (${place.kind}) was switched off after a day of failures`);
+  return render(heading, [
+    { kind: 'heading', text: `${heading}.` },
+    ...(place.lastFailure === null ? [] : [{ kind: 'paragraph', text: place.lastFailure } as const]),
+    { kind: 'links', links: [{ label: 'Look at the places', url: place.link }] },
+  ]);
+}

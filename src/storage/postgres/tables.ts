@@ -70,7 +70,16 @@ import {
   TeamEntity,
   TeamMemberEntity,
 } from '#storage/postgres/entities/oncall.ts';
+import { OpenIdAccountEntity, OpenIdConnectionEntity, OpenIdDomainEntity } from '#storage/postgres/entities/openid.ts';
+import {
+  ChatAccountEntity,
+  PlaceCursorEntity,
+  PlaceDeliveryEntity,
+  PlaceEntity,
+  PlaceMessageEntity,
+} from '#storage/postgres/entities/places.ts';
 import { MembershipEntity, OrganizationEntity, UserEntity } from '#storage/postgres/entities/people.ts';
+import { ScimGroupEntity, ScimGroupMemberEntity, ScimUserEntity } from '#storage/postgres/entities/provisioning.ts';
 import {
   AgentSettingsEntity,
   AgentWriteEntity,
@@ -140,10 +149,16 @@ export const ENTITIES = [
   RecoveryCodeEntity,
   PendingSignInEntity,
   PasskeyChallengeEntity,
+  OpenIdConnectionEntity,
+  OpenIdDomainEntity,
+  OpenIdAccountEntity,
   ApiKeyEntity,
   IngestKeyEntity,
   ConnectionEntity,
   OAuthRecordEntity,
+  ScimUserEntity,
+  ScimGroupEntity,
+  ScimGroupMemberEntity,
   ServiceEntity,
   ServiceCapabilityEntity,
   BillingPeriodEntity,
@@ -204,6 +219,11 @@ export const ENTITIES = [
   IncidentTimelineEntity,
   IncidentMemberEntity,
   IncidentNoteEntity,
+  PlaceEntity,
+  PlaceMessageEntity,
+  PlaceDeliveryEntity,
+  PlaceCursorEntity,
+  ChatAccountEntity,
   AgentSettingsEntity,
   ResponderEntity,
   AgentWriteEntity,

@@ -34,18 +34,13 @@ export interface DocumentHost {
   serve(path: string, document: object | ((request: IncomingMessage, response: ServerResponse) => void)): string;
 }
 
-export async function documentHost(): Promise<DocumentHost> {
+/** Serves over https at localhost, trusted by this process, until the test has finished. Returns the origin. */
+export async function serveOverTls(
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<string> {
   const before = getCACertificates('default');
   setDefaultCACertificates([...before, CERTIFICATE]);
-  const answers = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>();
-  const asked: string[] = [];
-  const server = createServer({ key: keyOfTests(), cert: CERTIFICATE }, (request, response) => {
-    const path = request.url ?? '';
-    asked.push(path);
-    const answer = answers.get(path);
-    if (answer === undefined) response.writeHead(404).end();
-    else answer(request, response);
-  });
+  const server = createServer({ key: keyOfTests(), cert: CERTIFICATE }, handle);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(async () => {
@@ -55,7 +50,19 @@ export async function documentHost(): Promise<DocumentHost> {
     await once(server, 'close');
   });
   const address = server.address();
-  const origin = `https://localhost:${typeof address === 'object' && address !== null ? address.port : 0}`;
+  return `https://localhost:${typeof address === 'object' && address !== null ? address.port : 0}`;
+}
+
+export async function documentHost(): Promise<DocumentHost> {
+  const answers = new Map<string, (request: IncomingMessage, response: ServerResponse) => void>();
+  const asked: string[] = [];
+  const origin = await serveOverTls((request, response) => {
+    const path = request.url ?? '';
+    asked.push(path);
+    const answer = answers.get(path);
+    if (answer === undefined) response.writeHead(404).end();
+    else answer(request, response);
+  });
   return {
     origin,
     asked,

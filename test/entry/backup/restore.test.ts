@@ -1,83 +1,14 @@
-import { randomBytes } from 'node:crypto';
-import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
-import { finished } from 'node:stream/promises';
-
-import pg from 'pg';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { restoreBackup } from '#entry/backup/restore_backup.ts';
-import { writeBackup } from '#entry/backup/write_backup.ts';
-import { type AppContext, compose } from '#entry/compose.ts';
-import { buildApp } from '#entry/http/app.ts';
-import { migrate } from '#entry/migrate.ts';
-import { findPostgresFault } from '#entry/preflight.ts';
-import type { RunningConfig } from '#entry/running_config.ts';
+import type { AppContext } from '#entry/compose.ts';
 import { resumeAfterRestore } from '#modules/incidents/paging/resume_after_restore.ts';
 import { silentLog } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
-import { makeFolder } from '#test/faults/folder.ts';
-import { runningClock, type TestClock } from '#test/kit/clock.ts';
-import { rolesRuntime, startRoles } from '#test/kit/roles.ts';
-import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
-import { withDatabase } from '#test/kit/templates.ts';
+import { BACKUP_KEY, backUp, emptyTarget, open, sendEvent, sendPoint } from '#test/entry/backup/restored.ts';
+import { rolesRuntime } from '#test/kit/roles.ts';
+import { staffedWorld } from '#test/kit/staffed_world.ts';
 import { sweepDue } from '#workers/sweep_due.ts';
-
-const KINDS = ['beans', 'milk', 'cups', 'sugar', 'spoons', 'lids', 'water'];
-const BACKUP_KEY = 'a key of the backup';
-
-async function backUp(config: RunningConfig): Promise<{ file: string; snapshotAt: string }> {
-  const file = path.join(makeFolder(), 'backup');
-  const sink = createWriteStream(file);
-  const { snapshotAt } = await writeBackup(config, sink);
-  sink.end();
-  await finished(sink);
-  return { file, snapshotAt };
-}
-
-/** Stores in which nothing is, as those of a new installation. */
-async function emptyTarget(source: RunningConfig): Promise<RunningConfig> {
-  const name = `r_${randomBytes(6).toString('hex')}`;
-  const admin = new pg.Client({ connectionString: inject('postgresUrl') });
-  await admin.connect();
-  await admin.query(`create database ${name}`);
-  await admin.end();
-  const clickhouse = openClickHouse({ clickhouseUrl: inject('clickhouseUrl') });
-  await clickhouse.command({ query: `CREATE DATABASE ${name}` });
-  await clickhouse.close();
-  return {
-    ...source,
-    dataDir: makeFolder(),
-    databaseUrl: withDatabase(inject('postgresUrl'), name),
-    clickhouseUrl: withDatabase(inject('clickhouseUrl'), name),
-  };
-}
-
-interface Restored {
-  readonly context: AppContext;
-  // eslint-disable-next-line typescript/no-explicit-any -- tests look into results of any shape
-  ask(action: string, body?: object): Promise<any>;
-}
-
-async function open(config: RunningConfig, clock: TestClock, key: string): Promise<Restored> {
-  const context = await compose(config, { log: silentLog, clock });
-  const app = await buildApp(context);
-  onTestFinished(async () => {
-    await app.close();
-    await context.close();
-  });
-  return {
-    context,
-    async ask(action, body = {}) {
-      const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
-      const url = `/api/rest/actions/${action}`;
-      const answer = await app.inject({ method: 'POST', url, headers, payload: JSON.stringify(body) });
-      expect({ action, status: answer.statusCode }).toEqual({ action, status: 200 });
-      return answer.json().result;
-    },
-  };
-}
 
 /** Every row of every table, one digest each; those that a restore, or an API process by itself, writes to are left out. */
 async function digests({ db }: AppContext): Promise<Record<string, string>> {
@@ -94,22 +25,6 @@ async function digests({ db }: AppContext): Promise<Record<string, string>> {
     found[name] = row?.digest ?? '';
   }
   return found;
-}
-
-async function sendEvent(w: StaffedWorld, dsn: string, message: string): Promise<void> {
-  const { username, pathname } = new URL(dsn);
-  const url = `/api${pathname}/store/?sentry_key=${username}`;
-  expect((await w.app.inject({ method: 'POST', url, payload: { message } })).statusCode).toBe(200);
-}
-
-async function sendPoint(w: StaffedWorld, ingestionKey: string, index: number): Promise<void> {
-  const answer = await w.app.inject({
-    method: 'POST',
-    url: '/api/ingest/metrics',
-    headers: { authorization: `Bearer ${ingestionKey}`, 'content-type': 'application/json' },
-    payload: { points: [{ name: 'cpu', value: index, labels: { index: String(index) } }] },
-  });
-  expect(answer.statusCode).toBe(202);
 }
 
 test('a restored installation has every row and gives the same answers', async () => {
@@ -165,58 +80,6 @@ test('a restored installation has every row and gives the same answers', async (
   );
   expect(next).toEqual(last);
 });
-
-test(
-  'everything acknowledged before a backup under load is there after its restore',
-  { timeout: 120_000 },
-  async () => {
-    const w = await staffedWorld({ jobs: 'real queue', clock: runningClock(), settings: { backupKey: undefined } });
-    const { dsn, ingestionKey, serviceId } = await w.given.service({ name: 'busy' });
-    const roles = startRoles(w.context);
-    const over = new AbortController();
-    let acknowledged = 0;
-    const sender = async (lane: number): Promise<void> => {
-      for (let index = lane; !over.signal.aborted; index += 4) {
-        await Promise.all([
-          // Of different lengths: messages that differ in a word are one group.
-          sendEvent(w, dsn, `no ${KINDS.slice(0, 1 + (index % KINDS.length)).join(' and ')} left`),
-          sendPoint(w, ingestionKey, index),
-        ]);
-        acknowledged += 1;
-      }
-    };
-    const sending = Promise.all([0, 1, 2, 3].map(sender));
-    await expect.poll(() => acknowledged).toBeGreaterThan(60);
-    const wanted = acknowledged;
-    const { file } = await backUp(w.context.config);
-    const during = acknowledged;
-    over.abort();
-    await sending;
-    await roles.stop();
-    expect(during).toBeGreaterThan(wanted);
-    const target = await emptyTarget(w.context.config);
-    await restoreBackup(target, { file, replace: false });
-    const { context } = await open(target, w.clock, w.orgKey);
-    const restored = startRoles(context);
-    onTestFinished(() => restored.stop());
-    const isDrained = async () =>
-      (await context.db.sql.row<{ left: number }>('select count(*)::int as left from kept_jobs'))?.left;
-    await expect.poll(isDrained).toBe(0);
-    const counted = async (query: string) =>
-      Number((await (await context.clickhouse.query({ query, format: 'JSONEachRow' })).json<{ n: string }>())[0]?.n);
-    const events = await counted('SELECT count() AS n FROM exception_events FINAL');
-    const points = await counted('SELECT count() AS n FROM metric_points FINAL');
-    expect(events).toBeGreaterThanOrEqual(wanted);
-    expect(points).toBeGreaterThanOrEqual(wanted);
-    // Each kind of event is one group, and no event is of a group that is not there.
-    const groups = await context.db.sql.rows<{ id: string }>('select id from exception_groups where service_id = $1', [
-      serviceId,
-    ]);
-    expect(groups).toHaveLength(7);
-    expect(await counted('SELECT uniqExact(group_id) AS n FROM exception_events')).toBe(7);
-    expect(await counted('SELECT count() - uniqExact(event_id) AS n FROM exception_events FINAL')).toBe(0);
-  },
-);
 
 /** What a pager finds after the restore: when each pending step is due, in minutes from now. */
 async function pendingIn({ db }: AppContext, now: Temporal.Instant): Promise<Record<string, number>> {
@@ -315,50 +178,4 @@ test('a page that left after the backup is not sent again, for the provider know
   expect(w.phone.requests.filter(isMessage)).toHaveLength(1);
   const page = await context.db.sql.row<{ status: string }>(`select status from notifications where kind = 'page'`);
   expect(page).toEqual({ status: 'sent' });
-});
-
-test('nothing is written for a wrong key, another secret or a damaged archive, and nothing is overwritten', async () => {
-  const w = await staffedWorld({ settings: { backupKey: BACKUP_KEY } });
-  const { file } = await backUp(w.context.config);
-  const target = await emptyTarget(w.context.config);
-  const restoring = (options: Partial<RunningConfig> = {}, from = file) =>
-    restoreBackup({ ...target, ...options }, { file: from, replace: false });
-  const damaged = path.join(makeFolder(), 'damaged');
-  const bytes = readFileSync(file);
-  writeFileSync(damaged, bytes.subarray(0, bytes.length - 40));
-  await expect(restoring({ backupKey: 'another key of a backup' })).rejects.toThrow('is not the key of this backup');
-  await expect(restoring({ appSecret: 'a secret of another installation' })).rejects.toThrow(
-    'APP_SECRET is not that of',
-  );
-  await expect(restoring({}, damaged)).rejects.toThrow('the backup is damaged');
-  const looking = new pg.Client({ connectionString: target.databaseUrl });
-  await looking.connect();
-  const { rows } = await looking.query(`select 1 from pg_class where relnamespace = 'public'::regnamespace`);
-  await looking.end();
-  expect(rows).toEqual([]);
-
-  await expect(restoreBackup(w.context.config, { file, replace: true })).rejects.toThrow(
-    'Tocsin runs on this database',
-  );
-  await restoring();
-  await expect(restoring()).rejects.toThrow('the database has an organization already');
-  await restoreBackup(target, { file, replace: true });
-});
-
-test('no process starts on a restore that broke off, and repeating it ends it', async () => {
-  const w = await staffedWorld();
-  const { serviceId } = await w.given.service({ name: 'shop' });
-  const { file } = await backUp(w.context.config);
-  const target = await emptyTarget(w.context.config);
-  const wrong = { ...target, clickhouseUrl: withDatabase(target.clickhouseUrl, 'not_there') };
-  await expect(restoreBackup(wrong, { file, replace: true })).rejects.toThrow('not_there');
-  await expect(migrate(target)).rejects.toThrow('has not ended');
-  expect(await findPostgresFault(target.databaseUrl)).toMatchObject({
-    sentence: expect.stringContaining('repeat "tocsin restore"'),
-    mayPass: false,
-  });
-  await restoreBackup(target, { file, replace: false });
-  expect(await findPostgresFault(target.databaseUrl)).toBeNull();
-  const { ask } = await open(target, w.clock, w.orgKey);
-  expect((await ask('list_services')).services.map((one: { serviceId: string }) => one.serviceId)).toEqual([serviceId]);
 });

@@ -32,6 +32,8 @@ export interface Browser {
   cookie: string | null;
   /** The cookie by which it is known after it has signed in. */
   device: string | null;
+  /** The cookie that ties a provider's answer to it. */
+  attempt: string | null;
 }
 
 export const PASSWORD = 'amber kettle 41 orbit';
@@ -52,6 +54,7 @@ export function openBrowser(w: World, address = '192.0.2.1'): Browser {
   const browser: Browser = {
     cookie: null,
     device: null,
+    attempt: null,
     async ask(method, path, { body, text, origin = own, headers = {}, ...asking } = {}) {
       const response = await w.app.inject({
         method,
@@ -68,6 +71,7 @@ export function openBrowser(w: World, address = '192.0.2.1'): Browser {
       for (const given of [response.headers['set-cookie'] ?? []].flat()) {
         const value = given.includes('Max-Age=0') ? null : given.split(';')[0]!;
         if (given.includes('tocsin_device=')) browser.device = value;
+        else if (given.includes('tocsin_provider=')) browser.attempt = value;
         else browser.cookie = value;
       }
       const isJson = String(response.headers['content-type']).includes('json;');
@@ -87,8 +91,8 @@ export function openBrowser(w: World, address = '192.0.2.1'): Browser {
   return browser;
 }
 
-function cookiesOf({ cookie, device }: Browser): { cookie?: string } {
-  const sent = [cookie, device].filter((value) => value !== null).join('; ');
+function cookiesOf({ cookie, device, attempt }: Browser): { cookie?: string } {
+  const sent = [cookie, device, attempt].filter((value) => value !== null).join('; ');
   return sent === '' ? {} : { cookie: sent };
 }
 

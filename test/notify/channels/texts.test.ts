@@ -174,3 +174,33 @@ test('a digest leads to the list of the organization that it is about', () => {
   expect(sms).toMatch(/No need to act\. https:\/\/tocsin\.example\.com\/incidents\?org=org_1$/);
   expectToFit(sms);
 });
+
+const GUIDED: Message = {
+  ...page(),
+  guidance: { description: 'Customers wait. See evil.com', runbookUrl: 'https://wiki.example.com/r/7' },
+} as Message;
+
+test('mail and push carry what the rule means and its runbook, an SMS the runbook where there is room', () => {
+  const outgoing: OutgoingMessage = {
+    notificationId: `notification_${'0'.repeat(26)}`,
+    orgId: `org_${'0'.repeat(26)}` as Id<'org'>,
+    createdAt: Temporal.Instant.from('2027-03-10T12:00:00Z'),
+    to: null,
+    userId: `user_${'0'.repeat(26)}` as Id<'user'>,
+    message: GUIDED,
+  };
+  const links = createAnswerLinks('a secret that is long enough for tests', BASE_URL);
+  const mail = mailText(outgoing, links, BASE_URL);
+  expect(mail.text).toContain('Runbook: https://wiki.example.com/r/7');
+  expect(mail.html).toContain('<a href="https://wiki.example.com/r/7"');
+  expect(mail.text).toContain('Customers wait.');
+  expect(mail.text).not.toContain('evil.com');
+  const { body } = pushText(outgoing, links, BASE_URL);
+  expect(body).toContain('Customers wait.');
+  expect(body).toContain('Runbook: https://wiki.example.com/r/7');
+  const short = { ...GUIDED, subject: subjectOf({ title: 'Slow', details: {} }) } as Message;
+  expect(smsText(short, BASE_URL, '')).toMatch(/ Runbook: https:\/\/wiki\.example\.com\/r\/7$/);
+  const full = smsText(GUIDED, BASE_URL, ANSWER_URL);
+  expect(full).not.toContain('Runbook');
+  expectToFit(full);
+});

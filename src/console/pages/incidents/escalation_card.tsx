@@ -16,7 +16,7 @@ import { countdownText, durationText } from '#console/components/text/time_text.
 import { EscalateNow } from '#console/pages/incidents/escalate_now.tsx';
 import classes from '#console/pages/incidents/escalation_card.module.css';
 import { whoText } from '#console/pages/incidents/escalation_text.ts';
-import { useLinks } from '#console/pages/incidents/linked_incidents.tsx';
+import { useLinks } from '#console/pages/incidents/context/linked_incidents.tsx';
 import { useUndoAnswers } from '#console/pages/incidents/undo_answers.ts';
 import { useMemberNames } from '#console/pages/incidents/member_names.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';

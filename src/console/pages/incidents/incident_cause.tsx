@@ -1,11 +1,13 @@
 import { Link } from '@tanstack/react-router';
 
 import type { Incident } from '#console/api/actions.ts';
+import { serverNow } from '#console/api/http.ts';
 import { Card } from '#console/components/card.tsx';
 import { AlertDetails } from '#console/pages/incidents/alert_details.tsx';
 import { ExceptionDetails } from '#console/pages/incidents/exception_details.tsx';
 import { type Measurement, MetricChart } from '#console/pages/incidents/metric_chart.tsx';
 import classes from '#console/pages/incidents/incident_cause.module.css';
+import { metricSearch } from '#console/pages/incidents/metric_search.ts';
 import { comparedTexts, measureOf } from '#modules/metrics/decide/quantity.ts';
 
 /** Cause of the incident: what made the rule fire. A storm shows it in its own card. */
@@ -32,11 +34,18 @@ function MetricDetails({ incident, measured }: { readonly incident: Incident; re
     <Card
       title="What was measured"
       action={
-        incident.ruleId !== null && (
-          <Link to="/rules/$ruleId" params={{ ruleId: incident.ruleId }}>
-            The rule
+        <>
+          {incident.ruleId !== null && (
+            <>
+              <Link to="/rules/$ruleId" params={{ ruleId: incident.ruleId }}>
+                The rule
+              </Link>{' '}
+            </>
+          )}
+          <Link to="/explore" search={metricSearch(incident, measured, serverNow())}>
+            In Metrics
           </Link>
-        )
+        </>
       }
     >
       <div className={classes.measure}>

@@ -18,14 +18,15 @@ import { AgentsCard } from '#console/pages/incidents/agents_card.tsx';
 import { EscalationCard } from '#console/pages/incidents/escalation_card.tsx';
 import { IncidentNotFound } from '#console/pages/incidents/incident_not_found.tsx';
 import { NotificationLog } from '#console/pages/incidents/notification_log.tsx';
-import { IncidentMaintenance, LinkedIncidents } from '#console/pages/incidents/linked_incidents.tsx';
+import { IncidentMaintenance, LinkedIncidents } from '#console/pages/incidents/context/linked_incidents.tsx';
 import { MemberNames, useMemberNames } from '#console/pages/incidents/member_names.tsx';
 import type { Answer } from '#console/pages/incidents/answer.ts';
 import { useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
 import { StormMembers } from '#console/pages/incidents/storm_members.tsx';
 import { Timeline } from '#console/pages/incidents/timeline.tsx';
 import { useUndoAnswers } from '#console/pages/incidents/undo_answers.ts';
-import { IncidentContext } from '#console/pages/incidents/incident_context.tsx';
+import { IncidentGuidance } from '#console/pages/incidents/context/rule_guidance.tsx';
+import { IncidentContext } from '#console/pages/incidents/context/incident_context.tsx';
 import { IncidentCause } from '#console/pages/incidents/incident_cause.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -82,6 +83,7 @@ function Incident({ incident, back }: { readonly incident: IncidentWithLog; read
     >
       <div>
         <IncidentMaintenance incident={incident} />
+        <IncidentGuidance incidentId={incident.incidentId} />
         <IncidentCause incident={incident} />
         <LinkedIncidents incident={incident} />
         <AgentsCard incident={incident} />

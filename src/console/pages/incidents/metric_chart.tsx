@@ -8,6 +8,7 @@ import { actionQuery } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
 import type { ChartMarker } from '#console/components/time_chart/chart_series.ts';
+import { BEFORE_MINUTES } from '#console/pages/incidents/metric_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
 import type { MetricThreshold } from '#modules/rules/decide/metric_threshold.ts';
@@ -20,8 +21,6 @@ export interface Measurement extends MetricThreshold {
   readonly value: number | null;
   readonly isMoreThan?: boolean;
 }
-
-const BEFORE_MINUTES = 30;
 
 interface MetricChartProps {
   readonly incident: Incident;

@@ -1,10 +1,8 @@
 import {
-  IconAlertTriangle,
   IconArrowBackUp,
   IconArrowsExchange,
   IconBell,
   IconBellRinging,
-  IconCheck,
   IconCircleCheck,
   IconEye,
   IconMessageCheck,
@@ -12,7 +10,6 @@ import {
   IconNote,
   IconPlayerSkipForward,
   IconRobot,
-  IconSend,
   IconUrgent,
   IconUserX,
 } from '@tabler/icons-react';
@@ -23,7 +20,7 @@ import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { Sentence } from '#console/components/text/name.tsx';
 import type { Tone } from '#console/components/status.tsx';
 import { dateText } from '#console/components/text/time_text.ts';
-import { NewNote, type Note, NoteEntry } from '#console/pages/incidents/notes.tsx';
+import { NewNote, type Note, NoteEntry } from '#console/pages/incidents/notes/notes.tsx';
 import classes from '#console/pages/incidents/timeline.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -31,9 +28,6 @@ const MARKS: Readonly<Record<string, readonly [typeof IconBell, Tone]>> = {
   triggered: [IconUrgent, 'red'],
   step_fired: [IconBell, 'blue'],
   step_skipped: [IconPlayerSkipForward, 'red'],
-  page_sent: [IconSend, 'gray'],
-  page_delivered: [IconCheck, 'gray'],
-  page_failed: [IconAlertTriangle, 'red'],
   person_unreachable: [IconUserX, 'red'],
   acknowledged: [IconEye, 'amber'],
   resolved: [IconCircleCheck, 'green'],
@@ -51,7 +45,10 @@ const MARKS: Readonly<Record<string, readonly [typeof IconBell, Tone]>> = {
   proposal_answered: [IconMessageCheck, 'green'],
 };
 
-/** Timeline of events and notes, oldest first. */
+/** Events that the notification log shows with the person, the channel and the time. */
+const IN_LOG = new Set(['page_sent', 'page_delivered', 'page_failed']);
+
+/** Timeline of events and notes, oldest first, without what the notification log says. */
 export function Timeline({ incident }: { readonly incident: IncidentWithLog }) {
   const { may } = useOrganization();
   const { incidentId, timelineTotal } = incident;
@@ -98,7 +95,8 @@ interface Entry {
 
 /** Returns the entries in order. Events of one instant stay in the order of the server; a note follows them. */
 function entriesOf({ timeline, notes }: IncidentWithLog): Entry[] {
-  const events = timeline.map(({ at, event, text }, index) => ({ key: `event ${index}`, at, event, text, note: null }));
+  const shown = timeline.filter(({ event }) => !IN_LOG.has(event));
+  const events = shown.map(({ at, event, text }, index) => ({ key: `event ${index}`, at, event, text, note: null }));
   const written = notes.map((note) => ({ key: note.noteId, at: note.createdAt, event: 'note', text: note.text, note }));
   return [...events, ...written].toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
 }

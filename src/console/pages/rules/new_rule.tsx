@@ -13,7 +13,7 @@ import { useDraftForm } from '#console/components/forms/use_draft.ts';
 import { RuleEditor } from '#console/pages/rules/rule_editor.tsx';
 import { faultsOf, type RuleValues, valuesOfRule, valuesOfStart } from '#console/pages/rules/rule_values.ts';
 import { serverFaults } from '#console/pages/rules/server_faults.ts';
-import { settingsOfValues } from '#console/pages/rules/setting_values.ts';
+import { settingsOfValues } from '#console/pages/rules/settings/setting_values.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/rules/new');

@@ -15,13 +15,14 @@ import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
 import classes from '#console/pages/rules/rule_editor.module.css';
 import { RuleReplay } from '#console/pages/rules/rule_replay.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
-import { SettingFields } from '#console/pages/rules/setting_fields.tsx';
+import { GuidanceFields } from '#console/pages/rules/settings/guidance_fields.tsx';
+import { SettingFields, type SettingFieldsProps } from '#console/pages/rules/settings/setting_fields.tsx';
 import {
   replayedSettings,
   settingSentences,
   settingsOfValues,
   type SettingValues,
-} from '#console/pages/rules/setting_values.ts';
+} from '#console/pages/rules/settings/setting_values.ts';
 import { emptyConfig, RULE_LABELS, type RuleValues, thresholdOf } from '#console/pages/rules/rule_values.ts';
 import {
   conditionText,
@@ -59,6 +60,15 @@ export function RuleEditor(props: RuleEditorProps) {
   const setConfig = (change: RuleValues['config']): void => {
     form.setFieldValue('config', { ...form.getValues().config, ...change });
     for (const field of Object.keys(change)) form.clearFieldError(`config.${field}`);
+  };
+  const ofSettings: SettingFieldsProps = {
+    kind: values.kind,
+    values: values.settings,
+    onChange: (change) => {
+      form.setFieldValue('settings', { ...form.getValues().settings, ...change });
+      for (const field of Object.keys(change)) form.clearFieldError(`settings.${field}`);
+    },
+    errorOf: (field) => errorOf(`settings.${field}`),
   };
   return (
     <Page title={title} above={above}>
@@ -116,15 +126,8 @@ export function RuleEditor(props: RuleEditorProps) {
             onChange={setConfig}
             errorOf={(field) => errorOf(`config.${field}`)}
           />
-          <SettingFields
-            kind={values.kind}
-            values={values.settings}
-            onChange={(change) => {
-              form.setFieldValue('settings', { ...form.getValues().settings, ...change });
-              for (const field of Object.keys(change)) form.clearFieldError(`settings.${field}`);
-            }}
-            errorOf={(field) => errorOf(`settings.${field}`)}
-          />
+          <GuidanceFields {...ofSettings} />
+          <SettingFields {...ofSettings} />
           <PolicyPicker
             label="Pages by"
             placeholder="Nobody is paged"

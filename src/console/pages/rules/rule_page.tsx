@@ -11,12 +11,14 @@ import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Markdown } from '#console/components/text/markdown/markdown.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { DeleteRule } from '#console/pages/rules/delete_rule.tsx';
+import { RunbookLink } from '#console/pages/incidents/context/runbook_link.tsx';
 import { MaintenanceNotice } from '#console/pages/rules/maintenance_notice.tsx';
 import { RuleIncidents } from '#console/pages/rules/rule_incidents.tsx';
 import classes from '#console/pages/rules/rule_page.module.css';
@@ -24,12 +26,13 @@ import { RuleReplay } from '#console/pages/rules/rule_replay.tsx';
 import { MissingMetric } from '#console/pages/rules/missing_metric.tsx';
 import { stateOf } from '#console/pages/rules/rule_state.ts';
 import { thresholdOf, valuesOfRule } from '#console/pages/rules/rule_values.ts';
-import { settingSentences } from '#console/pages/rules/setting_values.ts';
+import { settingSentences } from '#console/pages/rules/settings/setting_values.ts';
 import { useSwitchRule } from '#console/pages/rules/use_rule_change.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { settingsOf } from '#modules/rules/decide/rule_settings.ts';
+import { guidanceOf } from '#modules/rules/decide/rule_guidance.ts';
 import { conditionText } from '#modules/rules/decide/rule_kinds.ts';
 
 const route = getRouteApi('/inside/rules/$ruleId');
@@ -135,6 +138,7 @@ function LoadedRule({ rule, back }: { readonly rule: Rule; readonly back: React.
           </p>
         ))}
       </Card>
+      <Guidance rule={rule} />
       <Paged rule={rule} />
       {threshold !== null && (
         <div className={classes.replay}>
@@ -198,6 +202,17 @@ function State({ rule }: { readonly rule: Rule }) {
         </span>
       )}
     </div>
+  );
+}
+
+/** Meaning of the rule's incidents and their runbook. */
+function Guidance({ rule: { settings } }: { readonly rule: Rule }) {
+  const { description, runbookUrl } = guidanceOf(settings);
+  if (description === null && runbookUrl === null) return null;
+  return (
+    <Card title="What to do" action={runbookUrl !== null && <RunbookLink address={runbookUrl} />}>
+      {description !== null && <Markdown>{description}</Markdown>}
+    </Card>
   );
 }
 

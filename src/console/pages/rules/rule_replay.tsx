@@ -10,7 +10,7 @@ import { durationText } from '#console/components/text/time_text.ts';
 import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
 import { bandsOf, seriesOfHistory } from '#console/pages/rules/replay_chart.ts';
 import { RuleCost } from '#console/pages/rules/rule_cost.tsx';
-import { settingsOfKind } from '#console/pages/rules/setting_values.ts';
+import { settingsOfKind } from '#console/pages/rules/settings/setting_values.ts';
 import classes from '#console/pages/rules/rule_replay.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { windowForInterval } from '#modules/rules/decide/slow_samples.ts';

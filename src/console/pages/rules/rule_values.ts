@@ -1,6 +1,6 @@
 import type { Rule } from '#console/api/actions.ts';
 import type { RuleStart } from '#console/pages/rules/rule_filter.ts';
-import { type SettingValues, valuesOfSettings } from '#console/pages/rules/setting_values.ts';
+import { type SettingValues, valuesOfSettings } from '#console/pages/rules/settings/setting_values.ts';
 import { configFieldsOf, isRuleKind, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 import type { MetricThreshold } from '#modules/rules/decide/metric_threshold.ts';
 

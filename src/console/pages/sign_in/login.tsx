@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 
 import { isApiError, ApiError } from '#console/api/http.ts';
-import { signIn } from '#console/api/session.ts';
+import { beginProviderSignIn, signIn } from '#console/api/session.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields } from '#console/components/forms/field_faults.ts';
 import { Form } from '#console/components/forms/form.tsx';
@@ -15,7 +15,7 @@ import { useCompleteSignIn } from '#console/pages/sign_in/use_complete_sign_in.t
 const route = getRouteApi('/login');
 
 export function Login() {
-  const { next } = route.useSearch();
+  const { next, organization } = route.useSearch();
   const { proceed, step } = useCompleteSignIn(next);
   const form = useForm({
     mode: 'uncontrolled',
@@ -30,6 +30,19 @@ export function Login() {
     onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
     onSuccess: proceed,
   });
+  const leaving = useMutation({
+    mutationFn: () => {
+      const email = form.getValues().email.trim();
+      const to = organization === undefined ? { email } : { orgId: organization };
+      return beginProviderSignIn({ ...to, ...(next !== undefined && { next }) });
+    },
+    onSuccess: ({ redirectTo }) => location.assign(redirectTo),
+  });
+  const isLeaving = leaving.isPending || leaving.isSuccess;
+  const leave = () => {
+    attempt.reset();
+    if (organization !== undefined || !form.validateField('email').hasError) leaving.mutate();
+  };
   if (step) {
     return (
       <SignInLayout title="One more step" lead="Confirm with your second factor.">
@@ -48,6 +61,7 @@ export function Login() {
           {attempt.isError && (
             <ErrorAlert title="You are not logged in" error={inPlainWords(attempt.error)} atFields={form.getValues()} />
           )}
+          {leaving.isError && <ErrorAlert title="You are not logged in" error={leaving.error} />}
           <TextInput
             {...form.getInputProps('email')}
             key={form.key('email')}
@@ -66,8 +80,11 @@ export function Login() {
             name="password"
             autoComplete="current-password"
           />
-          <Button type="submit" size="md" loading={attempt.isPending}>
+          <Button type="submit" size="md" loading={attempt.isPending} disabled={isLeaving}>
             Log in
+          </Button>
+          <Button variant="default" size="md" loading={isLeaving} disabled={attempt.isPending} onClick={leave}>
+            Continue with your organization's provider
           </Button>
           <Anchor component={Link} to="/reset" size="sm" ta="center">
             Forgot your password?

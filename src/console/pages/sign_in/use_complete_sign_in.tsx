@@ -10,6 +10,7 @@ import {
   type Session,
   sessionQuery,
   type SignedInOrPending,
+  takePendingSignIn,
 } from '#console/api/session.ts';
 import { SecondFactorForm } from '#console/components/forms/second_factor_form.tsx';
 
@@ -36,7 +37,7 @@ export function useCompleteSignIn(next?: string): {
   readonly step: ReactNode;
 } {
   const openSession = useOpenSession();
-  const [pending, setPending] = useState<PendingSignIn | null>(null);
+  const [pending, setPending] = useState<PendingSignIn | null>(takePendingSignIn);
   const proceed = async (answer: SignedInOrPending): Promise<void> => {
     if (isPending(answer)) setPending(answer.secondFactor);
     else await openSession(answer, next);

@@ -54,6 +54,9 @@ export async function speakFor(
 /** Names of refusals in the audit log. */
 export const REFUSAL_NAMES: Readonly<Record<Refusal, string>> = {
   no_member: 'no member',
+  address_not_allowed: 'address not allowed',
+  provider_required: 'provider required',
+  other_provider: 'provider of another organization',
   second_factor_missing: 'second factor missing',
   second_factor_not_shown: 'second factor not shown',
   number_unconfirmed: 'number not confirmed',
@@ -75,6 +78,10 @@ export function refusalSentence(
       return `Your organization requires a second factor of you: without it, a message only acknowledges. Set one up: ${page}`;
     case 'number_unconfirmed':
       return `This number is not confirmed, so it only acknowledges. Confirm it, or answer in the console: ${page}`;
+    case 'address_not_allowed':
+    case 'provider_required':
+    case 'other_provider':
+      return `Answer in the console: ${page}`;
     case 'number_of_another':
       return 'This number does not answer for you: answer from the number that you have confirmed, or in the console.';
   }

@@ -6,6 +6,16 @@ const senders = new WeakMap<FastifyRequest, string>();
 /** Callbacks to run once a connection has carried a valid credential. */
 const whenKnown = new WeakMap<Socket, () => void>();
 
+/** Credential of a request, and the address that it comes from. */
+export interface Credential {
+  readonly authorization: string | undefined;
+  readonly address: string;
+}
+
+export function credentialOf({ headers, ip }: FastifyRequest): Credential {
+  return { authorization: headers.authorization, address: ip };
+}
+
 /** Sets the authenticated sender of a request: the id of a service, key, connected app or person. */
 export function setSender(request: FastifyRequest, sender: string): void {
   senders.set(request, sender);

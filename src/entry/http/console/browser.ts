@@ -13,7 +13,7 @@ export interface BrowserOfRequest extends Browser {
 }
 
 export function browserOf(serving: Serving, request: FastifyRequest, reply: FastifyReply): BrowserOfRequest {
-  const { context, cookie, devices } = serving;
+  const { context, cookie, devices, attempts } = serving;
   const cookies: string[] = [];
   return {
     address: request.ip,
@@ -21,11 +21,17 @@ export function browserOf(serving: Serving, request: FastifyRequest, reply: Fast
     knownDeviceOf: (email) => devices.read(request.headers.cookie, email),
     async findSignedIn() {
       try {
-        return (await authenticateRequest(serving, request)).userId;
+        const { userId, providerOrgId } = await authenticateRequest(serving, request);
+        // What a provider of one organization says proves nothing to the others.
+        return providerOrgId === null ? userId : null;
       } catch (error) {
         if (error instanceof AppError && error.code === 'unauthenticated') return null;
         throw error;
       }
+    },
+    readSignInSecret: () => attempts.read(request.headers.cookie),
+    giveSignInSecret: (secret) => {
+      cookies.push(attempts.give(secret));
     },
     giveSession: (token, email) => {
       cookies.push(cookie.give(token), devices.give(request.headers.cookie, email));

@@ -29,7 +29,7 @@ export function serveEvents(scope: FastifyInstance, serving: Serving): void {
         else raw.write(text);
       };
       const unsubscribe = await context.changes.subscribe(
-        { sessionId: session.sessionId, orgId: caller.orgId },
+        { sessionId: session.sessionId, orgId: caller.orgId, address: request.ip },
         readDuration(request.query.shownForMs),
         {
           notify: (changes) => {

@@ -71,7 +71,8 @@ export function initialDataOf(serving: Serving, waitMs = PAGE_WAIT_MS): FindData
     // With several organizations, only the browser knows which one it shows.
     if (wanted.length === 0 || org === undefined || others.length > 0) return null;
     const now = context.clock.now();
-    const caller = await memberCallerOf(storesOf(context.db.session()), person, org.orgId, now);
+    const place = { orgId: org.orgId, address: request.ip };
+    const caller = await memberCallerOf(storesOf(context.db.session()), person, place, now);
     setSender(request, person.userId);
     const outcomes = await runReads(
       context.actions,

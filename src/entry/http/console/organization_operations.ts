@@ -89,7 +89,8 @@ export async function authenticateMember(
   const { context } = serving;
   const session = await authenticateRequest(serving, request);
   setSender(request, session.userId);
-  return { session, caller: await memberCallerOf(storesOf(context.db.session()), session, org, context.clock.now()) };
+  const place = { orgId: org, address: request.ip };
+  return { session, caller: await memberCallerOf(storesOf(context.db.session()), session, place, context.clock.now()) };
 }
 
 function originOf(request: FastifyRequest) {

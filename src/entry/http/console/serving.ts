@@ -1,4 +1,5 @@
 import type { DeviceCookie } from '#auth/devices.ts';
+import type { AttemptCookie } from '#auth/openid/attempt_cookie.ts';
 import type { SessionCookie } from '#auth/sessions.ts';
 import type { HttpContext } from '#entry/http/http_context.ts';
 import type { CallBudget } from '#entry/http/connections/call_budget.ts';
@@ -8,6 +9,7 @@ export interface Serving {
   readonly context: HttpContext;
   readonly cookie: SessionCookie;
   readonly devices: DeviceCookie;
+  readonly attempts: AttemptCookie;
   readonly budget: CallBudget;
 }
 

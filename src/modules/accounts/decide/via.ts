@@ -7,6 +7,11 @@ const WAYS = {
   mcp: { by: 'an agent (MCP)', title: 'MCP' },
   console: { by: 'the console', title: 'console' },
   cli: { by: 'the command line', title: 'command line' },
+  scim: { by: 'the identity provider (SCIM)', title: 'SCIM' },
+  slack: { by: 'Slack', title: 'Slack' },
+  mattermost: { by: 'Mattermost', title: 'Mattermost' },
+  discord: { by: 'Discord', title: 'Discord' },
+  telegram: { by: 'Telegram', title: 'Telegram' },
 } as const;
 
 const RULE = { by: 'a rule', title: 'rule' };

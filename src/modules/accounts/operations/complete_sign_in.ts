@@ -21,9 +21,9 @@ export const completeSignIn = defineAction({
     await requireSecondFactor(context, pending.userId, shown, pending.holder);
     return pending;
   },
-  async handle(_input, context, { userId, tokenHash }) {
+  async handle(_input, context, { userId, providerOrgId, tokenHash }) {
     await context.stores.people.lockUser(userId);
     if (!(await context.stores.secondFactors.usePending(tokenHash))) throw signInExpired();
-    return await openSession(context, userId, { hasShownFactor: true });
+    return await openSession(context, userId, { providerOrgId, hasShownFactor: true });
   },
 });

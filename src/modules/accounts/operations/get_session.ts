@@ -14,5 +14,5 @@ export const getSession = defineAction({
   input: Type.Object({}, STRICT),
   result: SignedInView,
   example: {},
-  handle: (_input, { stores, session }) => readSignedIn(stores, session.userId, session.sessionId),
+  handle: (_input, { stores, session }) => readSignedIn(stores, session),
 });

@@ -19,13 +19,14 @@ export const updateMe = defineAction({
   result: SignedInView,
   conflict: 'the name was changed since it was read',
   example: { name: 'Anna', basedOn: 'Ann' },
-  async handle({ name, basedOn }, { stores, now, session: { userId, sessionId }, record }) {
+  async handle({ name, basedOn }, { stores, now, session, record }) {
+    const { userId } = session;
     const before = await stores.people.lockUser(userId);
     if (before !== null && name !== undefined && before.name !== name) {
       if (basedOn !== undefined) changesSince({ name: basedOn }, before, { name }, 'your name');
       await stores.people.saveName(userId, name, now);
       record({ userId, target: userId, before: { name: before.name }, after: { name } });
     }
-    return await readSignedIn(stores, userId, sessionId);
+    return await readSignedIn(stores, session);
   },
 });

@@ -5,7 +5,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { anyOf, field, rowsOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import type { Liveness } from '#modules/accounts/store/session_store.ts';
-import { hasSecondFactor, type Standing } from '#modules/accounts/store/standing.ts';
+import { hasSecondFactor, providerRuleOf, type Standing } from '#modules/accounts/store/standing.ts';
 
 /** Something that was changed, or that something happened to. */
 export interface StoredChange {
@@ -21,14 +21,16 @@ export interface StoredChange {
 /** Somebody who listens and is signed in still, with how they stand in the organization. */
 interface LiveListener extends Standing {
   readonly sessionId: string;
-  readonly orgId: string;
+  readonly orgId: Id<'org'>;
   readonly secondFactorAt: Temporal.Instant | null;
+  readonly providerOrgId: Id<'org'> | null;
 }
 
 /** Somebody who listens to an organization. */
 export interface Listener {
   readonly sessionId: Id<'session'>;
   readonly orgId: Id<'org'>;
+  readonly address: string | null;
 }
 
 /** More of one kind are not read. */
@@ -107,9 +109,11 @@ export class ChangeReader {
    * listen.
    */
   async listLiveListeners(listeners: readonly Listener[], { now, usedSince }: Liveness): Promise<LiveListener[]> {
+    const pairs = new Map(listeners.map((listener) => [`${listener.sessionId} ${listener.orgId}`, listener]));
+    const asked = [...pairs.values()];
     const listening = rowsOf('l', {
-      session_id: ['text', listeners.map(({ sessionId }) => sessionId)],
-      org_id: ['text', listeners.map(({ orgId }) => orgId)],
+      session_id: ['text', asked.map(({ sessionId }) => sessionId)],
+      org_id: ['text', asked.map(({ orgId }) => orgId)],
     });
     return await this.#session.db
       .selectFrom(listening)
@@ -119,9 +123,10 @@ export class ChangeReader {
       )
       .innerJoin('organizations as o', 'o.id', 'm.org_id')
       .select(['l.session_id as sessionId', 'l.org_id as orgId', 's.second_factor_at as secondFactorAt'])
-      .select(['m.role', 'o.second_factor_required as secondFactorRequired'])
+      .select(['m.role', 'o.second_factor_required as secondFactorRequired', 'o.session_networks as networks'])
+      .select('s.provider_org_id as providerOrgId')
       .select(({ ref }) => hasSecondFactor(ref('m.user_id')).as('hasSecondFactor'))
-      .distinct()
+      .select(({ ref }) => providerRuleOf(ref('o.id')).as('providerRule'))
       .where('s.expires_at', '>', now)
       .where('s.last_used_at', '>', usedSince)
       .execute();

@@ -11,7 +11,7 @@ import { anyOf, columns, rowsChanged } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
 import { MembershipEntity, OrganizationEntity, type NewUser, UserEntity } from '#storage/postgres/entities/people.ts';
-import { hasSecondFactor, type Standing } from '#modules/accounts/store/standing.ts';
+import { hasSecondFactor, providerRuleOf, type Standing } from '#modules/accounts/store/standing.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 export type OrganizationRow = InferEntity<typeof OrganizationEntity>;
@@ -190,7 +190,9 @@ export class PeopleStore {
       .selectFrom('memberships as m')
       .innerJoin('organizations as o', 'o.id', 'm.org_id')
       .select(['m.role', 'o.second_factor_required as secondFactorRequired'])
+      .select('o.session_networks as networks')
       .select(({ ref }) => hasSecondFactor(ref('m.user_id')).as('hasSecondFactor'))
+      .select(({ ref }) => providerRuleOf(ref('o.id')).as('providerRule'))
       .where('m.org_id', '=', orgId)
       .where('m.user_id', '=', userId)
       .executeTakeFirst();

@@ -2,7 +2,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { AuthenticatorAppEntity, PasskeyEntity } from '#storage/postgres/entities/sign_in.ts';
+import { AuthenticatorAppEntity, PasskeyEntity, type PendingSignInEntity } from '#storage/postgres/entities/sign_in.ts';
 
 /** A credential of WebAuthn, under the name that its owner gave it. */
 export type PasskeyRow = Row<typeof PasskeyEntity>;
@@ -157,23 +157,29 @@ export class SecondFactorStore {
     }
   }
 
-  async insertPending(tokenHash: Buffer, userId: Id<'user'>, now: Temporal.Instant, expiresAt: Temporal.Instant) {
+  async insertPending(
+    { tokenHash, userId, providerOrgId, expiresAt }: Row<typeof PendingSignInEntity>,
+    now: Temporal.Instant,
+  ): Promise<void> {
     const { db } = this.#session;
     await db.deleteFrom('pending_sign_ins').where('expires_at', '<=', now).execute();
     await db
       .insertInto('pending_sign_ins')
-      .values({ token_hash: tokenHash, user_id: userId, expires_at: expiresAt })
+      .values({ token_hash: tokenHash, user_id: userId, expires_at: expiresAt, provider_org_id: providerOrgId })
       .execute();
   }
 
-  async findPending(tokenHash: Buffer, now: Temporal.Instant): Promise<Id<'user'> | null> {
+  async findPending(
+    tokenHash: Buffer,
+    now: Temporal.Instant,
+  ): Promise<Pick<Row<typeof PendingSignInEntity>, 'userId' | 'providerOrgId'> | null> {
     const pending = await this.#session.db
       .selectFrom('pending_sign_ins')
-      .select('user_id')
+      .select(['user_id as userId', 'provider_org_id as providerOrgId'])
       .where('token_hash', '=', tokenHash)
       .where('expires_at', '>', now)
       .executeTakeFirst();
-    return pending?.user_id ?? null;
+    return pending ?? null;
   }
 
   /** True for the first who uses it up. */

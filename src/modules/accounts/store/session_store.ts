@@ -14,7 +14,7 @@ export type SessionRow = Pick<Row<typeof SessionEntity>, (typeof LISTED)[number]
 
 /** A session with its person. */
 export type SessionOfPerson = SessionRow &
-  Pick<Row<typeof SessionEntity>, 'secondFactorAt'> & {
+  Pick<Row<typeof SessionEntity>, 'secondFactorAt' | 'providerOrgId'> & {
     readonly email: string;
     readonly name: string;
     /** Whether the person has set up a second factor. */
@@ -35,10 +35,12 @@ export class SessionStore {
     this.#session = session;
   }
 
-  async insert(session: Omit<SessionRow, 'sessionId'> & { readonly tokenHash: Buffer }): Promise<Id<'session'>> {
+  async insert(
+    session: Omit<SessionRow, 'sessionId'> & Pick<Row<typeof SessionEntity>, 'tokenHash' | 'providerOrgId'>,
+  ): Promise<Id<'session'>> {
     const id = newId('session');
-    const { userId, tokenHash, address, userAgent, createdAt, lastUsedAt, expiresAt } = session;
-    const row = { id, userId, tokenHash, address, userAgent, createdAt, lastUsedAt, expiresAt };
+    const { userId, tokenHash, address, userAgent, createdAt, lastUsedAt, expiresAt, providerOrgId } = session;
+    const row = { id, userId, tokenHash, address, userAgent, createdAt, lastUsedAt, expiresAt, providerOrgId };
     await this.#session.db.insertInto('sessions').values(toColumns(SessionEntity, row)).execute();
     return id;
   }
@@ -46,7 +48,7 @@ export class SessionStore {
   async findLive(tokenHash: Buffer, liveness: Liveness): Promise<SessionOfPerson | null> {
     const found = await this.#live(liveness)
       .innerJoin('users as u', 'u.id', 's.user_id')
-      .select(['u.email', 'u.name', 's.second_factor_at as secondFactorAt'])
+      .select(['u.email', 'u.name', 's.second_factor_at as secondFactorAt', 's.provider_org_id as providerOrgId'])
       .select(({ ref }) => hasSecondFactor(ref('s.user_id')).as('hasSecondFactor'))
       .where('s.token_hash', '=', tokenHash)
       .executeTakeFirst();

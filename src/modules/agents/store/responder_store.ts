@@ -182,6 +182,7 @@ export class ResponderStore {
       .select(['k.name', 'u.name as userName', 'k.last_used_at as lastUsedAt'])
       .where('k.org_id', '=', orgId)
       .where('k.revoked_at', 'is', null)
+      .where('k.is_provisioning', '=', false)
       .$if(ofUser !== null, (query) => query.where('k.user_id', '=', ofUser));
     const agents = db
       .selectFrom(apps.unionAll(keys).as('a'))

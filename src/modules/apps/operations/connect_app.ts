@@ -22,7 +22,7 @@ export const connectApp = defineAction({
   /** Stores the answer in the authorization server, with the audit row, in a transaction of its own. */
   async prepare({ uid, orgId, access }, { browser, stores, now, session, origin }) {
     const { userId } = session;
-    await memberCallerOf(stores, session, orgId, now);
+    await memberCallerOf(stores, session, { orgId, address: browser.address }, now);
     const asked = await browser.getConnectRequest(uid);
     if (access === 'changes' && !asked.canChange) {
       throw invalidInput([{ path: 'access', message: 'the app asks for reading only; send read_only' }]);

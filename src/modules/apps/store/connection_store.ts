@@ -6,7 +6,7 @@ import { columns, field, type Row, toColumns } from '#storage/postgres/columns.t
 import type { Session } from '#storage/postgres/database.ts';
 import { ConnectionEntity } from '#storage/postgres/entities/credentials.ts';
 import type { NewestPage } from '#storage/postgres/newest_page.ts';
-import { hasSecondFactor, type Standing } from '#modules/accounts/store/standing.ts';
+import { hasSecondFactor, providerRuleOf, type Standing } from '#modules/accounts/store/standing.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 const COLUMNS = [
@@ -61,6 +61,8 @@ const FIND_BY_TOKEN = prepared((db, { tokenHash, resource, now }: Values<ByToken
     .leftJoin('agent_settings as s', 's.org_id', 'c.org_id')
     .select(SELECTED)
     .select(['m.role', 's.are_stopped as areStopped', 'o.second_factor_required as secondFactorRequired'])
+    .select('o.key_networks as networks')
+    .select(({ ref }) => providerRuleOf(ref('o.id')).as('providerRule'))
     .select(({ ref }) => hasSecondFactor(ref('c.user_id')).as('hasSecondFactor'))
     .select((eb) => eb.fn.coalesce(field(eb.ref('r.payload'), 'scope'), sql.lit('')).as('scope'))
     .where('r.kind', '=', 'AccessToken')

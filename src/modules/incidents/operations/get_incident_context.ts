@@ -23,6 +23,6 @@ export const getIncidentContext = defineAction({
       readStoredContext(incident, context),
       readReleases(incident, context),
     ]);
-    return { ...stored, releases };
+    return { ...stored, ...releases };
   },
 });

@@ -5,6 +5,8 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { INCIDENT_STATUSES } from '#modules/incidents/decide/incident.ts';
 import { isFor, labelsOf, nextMaintenance } from '#modules/maintenance/decide/maintenance.ts';
+import { guidanceOf } from '#modules/rules/decide/rule_guidance.ts';
+import { GUIDANCE_FIELDS } from '#modules/rules/settings_fields.ts';
 import { isAtOrBefore, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { ZoneClocks } from '#kernel/zone_clock.ts';
 import type { LinkedIncident } from '#modules/incidents/store/incident_paging_store.ts';
@@ -23,11 +25,19 @@ export const getIncidentLinks = defineAction({
   name: 'get_incident_links',
   consoleOnly: true,
   summary:
-    'Which incident pages for this one, for which others it pages, until when its pages wait, and which maintenance windows of its service, rule or labels are in effect.',
+    'What an incident leads to: its rule with description and runbook, the incident that its cause opened since, which one pages for it, for which others it pages, until when its pages wait, and which maintenance windows of its service, rule or labels are in effect.',
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object({ incidentId: IdText }, STRICT),
   result: Type.Object({
+    rule: nullable(
+      Type.Object(
+        { ruleId: IdText, name: Type.String(), ...GUIDANCE_FIELDS },
+        { description: 'as it is now; null when it was deleted, or no rule opened the incident' },
+      ),
+    ),
+    later: nullable(LinkedView),
+    laterCount: Type.Integer({ description: 'incidents that the same cause has opened since; `later` is the newest' }),
     lead: nullable(LinkedView),
     followers: Type.Array(LinkedView, { description: `open ones first, then the newest; at most ${FOLLOWERS_SHOWN}` }),
     followerCount: Type.Integer(),
@@ -44,6 +54,7 @@ export const getIncidentLinks = defineAction({
     const incident = await stores.incidents.get(orgId, incidentId, now);
     const { serviceId, ruleId, leadId, quietUntil } = incident;
     const [lead] = leadId === null ? [] : await stores.incidentPaging.listLinked(orgId, { ids: [leadId] }, 1);
+    const later = await stores.incidentContext.findLater(incident);
     const followers = await stores.incidentPaging.listLinked(orgId, { leadId: incident.id }, FOLLOWERS_SHOWN);
     const followerCount =
       followers.length < FOLLOWERS_SHOWN ? followers.length : await stores.incidentPaging.countFollowers(incident.id);
@@ -52,6 +63,9 @@ export const getIncidentLinks = defineAction({
     const windows = (await stores.maintenance.list(orgId)).filter((window) => isFor(window, subject));
     const clocks = new ZoneClocks();
     return {
+      rule: rule === undefined ? null : { ruleId: rule.id, name: rule.name, ...guidanceOf(rule.settings) },
+      later: later === null ? null : toView(later),
+      laterCount: later === null ? 0 : later.count,
       lead: lead === undefined ? null : toView(lead),
       followers: followers.map(toView),
       followerCount,
@@ -71,6 +85,6 @@ export const getIncidentLinks = defineAction({
   },
 });
 
-function toView({ id, triggeredAt, ...linked }: LinkedIncident): Static<typeof LinkedView> {
-  return { incidentId: id, ...linked, triggeredAt: toTimestamp(triggeredAt) };
+function toView({ id, number, title, status, triggeredAt }: LinkedIncident): Static<typeof LinkedView> {
+  return { incidentId: id, number, title, status, triggeredAt: toTimestamp(triggeredAt) };
 }

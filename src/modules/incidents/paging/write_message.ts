@@ -3,6 +3,7 @@ import type { NewsEvent } from '#modules/incidents/decide/incident.ts';
 import { actorName } from '#modules/incidents/decide/incident_actor.ts';
 import { declarationOf } from '#modules/contacts/decide/channel.ts';
 import { describeProposal } from '#modules/agents/proposed_objects.ts';
+import { guidanceOf, type RuleGuidance } from '#modules/rules/decide/rule_guidance.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { DigestItem, Message, Offer, OutgoingMessage } from '#notify/message.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
@@ -43,8 +44,18 @@ async function contentOf(stores: Stores, notification: NotificationRow): Promise
     const proposal = { ...(await describeProposal(stores, found)), number };
     return { kind: 'proposal', subject, proposal, offer: await offerOf(stores, notification) };
   }
-  if (event === null) return { kind: 'page', subject, offer: await offerOf(stores, notification) };
+  if (event === null) {
+    const guidance = await readGuidance(stores, subject);
+    return { kind: 'page', subject, offer: await offerOf(stores, notification), ...(guidance && { guidance }) };
+  }
   return { kind: 'news', subject, event, by: await actorOf(stores, subject, event) };
+}
+
+/** Reads the guidance of the rule as it is now; null without a rule. */
+async function readGuidance({ ruleSearch }: Stores, { orgId, ruleId }: IncidentRow): Promise<RuleGuidance | null> {
+  if (ruleId === null) return null;
+  const rule = (await ruleSearch.findAll(orgId, [ruleId])).get(ruleId);
+  return rule === undefined ? null : guidanceOf(rule.settings);
 }
 
 /** Returns the actions that an answer to the message may take. */

@@ -40,6 +40,17 @@ export interface NewGroup {
   readonly createdAt: Temporal.Instant;
 }
 
+/** A later incident of the same cause. */
+export interface LaterIncident {
+  readonly id: Id<'incident'>;
+  readonly number: number;
+  readonly title: string;
+  readonly status: IncidentStatus;
+  readonly triggeredAt: Temporal.Instant;
+  /** Number of later incidents of the cause, this one included. */
+  readonly count: number;
+}
+
 interface Span {
   readonly from: Temporal.Instant;
   readonly to: Temporal.Instant;
@@ -119,7 +130,32 @@ export class IncidentContextReader {
       .execute();
   }
 
-  /** The other incidents of the organization that opened then: those of its own service first, and there the nearest. */
+  /** Returns the newest incident that the same cause has opened since; null for none. */
+  async findLater({ id, serviceId, triggeredAt }: IncidentRow): Promise<LaterIncident | null> {
+    const since = this.#session.db
+      .selectFrom('incidents')
+      .select(['id', 'number', 'title', 'status', 'triggered_at as triggeredAt', 'dedup_key as dedupKey'])
+      .where('service_id', '=', serviceId)
+      .where('triggered_at', '>', triggeredAt)
+      .orderBy('triggered_at', 'desc')
+      .limit(LOOKED_THROUGH_MAX);
+    const later = await this.#session.db
+      .selectFrom(since.as('l'))
+      .innerJoin('incidents as i', 'i.dedup_key', 'l.dedupKey')
+      .select(['l.id', 'l.number', 'l.title', 'l.status', 'l.triggeredAt'])
+      .select((eb) => eb.fn.countAll<number>().over().as('count'))
+      .where('i.id', '=', id)
+      .orderBy('l.triggeredAt', 'desc')
+      .orderBy('l.id', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    return later ?? null;
+  }
+
+  /**
+   * The other incidents of the organization that opened then: those of its own service first, there what opened before it, and
+   * there the nearest.
+   */
   async listNeighbours(
     { id, orgId, serviceId, triggeredAt }: IncidentRow,
     { from, to }: Span,
@@ -142,6 +178,7 @@ export class IncidentContextReader {
       .where('i.triggered_at', '<=', to)
       .where('i.id', '<>', id)
       .orderBy((eb) => eb('s.id', '=', serviceId), 'desc')
+      .orderBy((eb) => eb('i.triggered_at', '<=', triggeredAt), 'desc')
       .orderBy(distanceOf('i.triggered_at', triggeredAt))
       .orderBy('i.id')
       .limit(COUNTED_MAX);
@@ -178,6 +215,7 @@ export class IncidentContextReader {
       .where('g.created_at', '<=', to)
       .$if(exceptionGroupId !== null, (query) => query.where('g.id', '<>', exceptionGroupId))
       .orderBy((eb) => eb('s.id', '=', serviceId), 'desc')
+      .orderBy((eb) => eb('g.created_at', '<=', triggeredAt), 'desc')
       .orderBy(distanceOf('g.created_at', triggeredAt))
       .orderBy('g.id')
       .limit(COUNTED_MAX);

@@ -12,7 +12,7 @@ import {
   lockRoles,
   managesOrganization,
   requireAnotherOwner,
-} from '#modules/organizations/operations/roles.ts';
+} from '#modules/organizations/roles.ts';
 import { DutyWarnings, readDutyWarnings } from '#modules/teams/cannot_answer.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';

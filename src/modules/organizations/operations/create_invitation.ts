@@ -6,7 +6,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { STRICT } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import { INVITATION_FIELDS, toInvitationView } from '#modules/organizations/operations/invitation_view.ts';
-import { findCallerRole } from '#modules/organizations/operations/roles.ts';
+import { findCallerRole } from '#modules/organizations/roles.ts';
 import { linkUrl, newLinkToken } from '#auth/link_tokens.ts';
 import { sendInvitation } from '#storage/queue/jobs/send_invitation.ts';
 import { AppError } from '#kernel/errors.ts';

@@ -4,13 +4,14 @@ import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { STRICT, IdText } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
+import { endMembership } from '#modules/organizations/end_membership.ts';
 import {
   forManagers,
   forOwners,
   lockRoles,
   managesOrganization,
   requireAnotherOwner,
-} from '#modules/organizations/operations/roles.ts';
+} from '#modules/organizations/roles.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
@@ -43,7 +44,7 @@ export const removeMember = defineAction({
       throw new AppError('forbidden', 'only owners and admins can revoke keys of the organization');
     }
     const { orgId } = caller;
-    const { id, role, revokedKeys } = await endMembership(context, userId);
+    const { id, role, revokedKeys } = await removeFrom(context, userId);
     for (const [index, apiKeyId] of revokeApiKeyIds.entries()) {
       const key = await stores.apiKeys.find(orgId, apiKeyId);
       if (key === null || key.userId !== null) throw notFound(`revokeApiKeyIds[${index}]`, 'key of the organization');
@@ -55,12 +56,8 @@ export const removeMember = defineAction({
   },
 });
 
-/**
- * Ends a membership: from the next request on they are no longer a member, no longer on call, and are not paged. Their
- * places in teams, their keys, connections, calendar addresses and links to answer with end with it; schedules and
- * policies pass over them. Returns the role that they had and the keys of theirs that ended.
- */
-async function endMembership(
+/** Ends the membership if the caller may; returns the role that the person had and the keys of theirs that ended. */
+async function removeFrom(
   { stores, now, caller }: ActionContext,
   userId: string,
 ): Promise<{ id: Id<'user'>; role: Role; revokedKeys: Id<'apikey'>[] }> {
@@ -69,8 +66,6 @@ async function endMembership(
   if (!isOwn && !managesOrganization(before.caller)) throw forManagers(before.caller);
   if (!isOwn && before.caller !== 'owner' && before.target === 'owner') throw forOwners();
   await requireAnotherOwner(stores, caller.orgId, before.target);
-  const revokedKeys = await stores.apiKeys.revokeAllOf(caller.orgId, id, now);
-  await stores.groupAssignments.releaseMember(caller.orgId, id);
-  await stores.people.removeMembership(caller.orgId, id);
+  const revokedKeys = await endMembership(stores, caller.orgId, id, now);
   return { id, role: before.target, revokedKeys };
 }

@@ -42,6 +42,7 @@ export const SETTINGS_PAGES = {
   apiKeys: '/api-keys',
   apps: '/apps',
   agents: '/agents',
+  provisioning: '/provisioning',
   audit: '/audit',
   billing: '/billing',
   delivery: '/delivery',

@@ -5,7 +5,7 @@ import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { readSimulation, SimulationView } from '#modules/policies/operations/simulation_view.ts';
 import { labelsOf } from '#modules/maintenance/decide/maintenance.ts';
 import { type RealIncident, replayPaging } from '#modules/incidents/decide/replay_paging.ts';
-import { GROUP_MINUTES_MAX, settingsOf } from '#modules/rules/decide/rule_settings.ts';
+import { expectedSeverity, GROUP_MINUTES_MAX, settingsOf } from '#modules/rules/decide/rule_settings.ts';
 import { staleAt } from '#modules/incidents/decide/stale.ts';
 import { FAR_FUTURE, Temporal, toTimestamp } from '#kernel/time.ts';
 import type { AlertRuleRow } from '#modules/rules/store/alert_rule_store.ts';
@@ -55,7 +55,7 @@ export async function simulatePaging(
     ruleId,
     labels: labelsOf(rule),
     escalationPolicyId: policy.id,
-    severity: 'minSeverity' in rule.config ? rule.config.minSeverity : 'error',
+    severity: expectedSeverity(rule),
     groupMinutes,
     repageMinutes,
     steps: policy.steps.length,

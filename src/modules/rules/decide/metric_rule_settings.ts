@@ -1,3 +1,5 @@
+import type { Level } from '#modules/exceptions/decide/level.ts';
+
 /** Behaviours of a metric rule when its window holds no data. */
 export const NO_DATA_CHOICES = ['resolve', 'keep', 'page'] as const;
 
@@ -30,6 +32,8 @@ export interface MetricRuleSettings {
   readonly trafficAtLeast: number | null;
   /** Label of which each value has an incident of its own; null: the rule has one. */
   readonly byLabel: string | null;
+  /** Severity of its incidents. */
+  readonly severity: Level;
 }
 
 export const METRIC_RULE_DEFAULTS: MetricRuleSettings = {
@@ -43,4 +47,5 @@ export const METRIC_RULE_DEFAULTS: MetricRuleSettings = {
   shortWindowMinutes: null,
   trafficAtLeast: null,
   byLabel: null,
+  severity: 'error',
 };

@@ -4,6 +4,13 @@ import {
   isOnRate,
   MONITOR_CHOICES,
 } from '#modules/rules/decide/exception_rule_settings.ts';
+import {
+  DESCRIPTION_LENGTH_MAX,
+  guidanceFaults,
+  RULE_GUIDANCE_DEFAULTS,
+  type RuleGuidance,
+  RUNBOOK_LENGTH_MAX,
+} from '#modules/rules/decide/rule_guidance.ts';
 import { RULE_KINDS, type RuleConfig, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 import {
   METRIC_RULE_DEFAULTS,
@@ -19,7 +26,7 @@ import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import { findFaults } from '#kernel/input_faults.ts';
 
 /** Settings of a rule in the console, besides its config. */
-export interface RuleSettings extends MetricRuleSettings, ExceptionRuleSettings {
+export interface RuleSettings extends MetricRuleSettings, ExceptionRuleSettings, RuleGuidance {
   /** Minutes after an acknowledgement at which an incident that is still open pages again; null: it never does. */
   readonly repageMinutes: number | null;
   /** Minutes after another incident of the service in which a new one does not page as well; 0: it always pages. */
@@ -33,6 +40,7 @@ export type StoredSettings = Partial<RuleSettings>;
 export const RULE_DEFAULTS: RuleSettings = {
   ...METRIC_RULE_DEFAULTS,
   ...EXCEPTION_RULE_DEFAULTS,
+  ...RULE_GUIDANCE_DEFAULTS,
   repageMinutes: null,
   groupMinutes: 0,
 };
@@ -133,6 +141,23 @@ export const RULE_SETTING_SCHEMAS: { readonly [Name in keyof RuleSettings]: obje
     enum: LEVELS,
     description: 'severity of the incidents; null: that of the exception',
   }),
+  severity: {
+    enum: LEVELS,
+    description:
+      'severity of its incidents; an exception has the severity of its event. Policies page at any time from a severity on',
+  },
+  description: orNull({
+    type: 'string',
+    minLength: 1,
+    maxLength: DESCRIPTION_LENGTH_MAX,
+    description: 'meaning of its incidents, in Markdown, for whoever is paged; null for none',
+  }),
+  runbookUrl: orNull({
+    type: 'string',
+    minLength: 1,
+    maxLength: RUNBOOK_LENGTH_MAX,
+    description: 'address of the instructions for its incidents, https:// or http://; null for none',
+  }),
   repageMinutes: orNull({
     ...minutes(5),
     description:
@@ -149,6 +174,17 @@ export const RULE_SETTING_SCHEMAS: { readonly [Name in keyof RuleSettings]: obje
 
 export function settingsOf(stored: StoredSettings | null): RuleSettings {
   return stored === null ? RULE_DEFAULTS : { ...RULE_DEFAULTS, ...stored };
+}
+
+/** Returns the severity that an incident of the rule has, or the least that it can have. */
+export function expectedSeverity({
+  config,
+  settings,
+}: {
+  readonly config: RuleConfig;
+  readonly settings: StoredSettings | null;
+}): string {
+  return 'minSeverity' in config ? config.minSeverity : settingsOf(settings).severity;
 }
 
 /** Whether a rule of this kind has the setting: only metrics have a lasting condition, only exceptions have users. */
@@ -175,6 +211,7 @@ export function parseRuleSettings(
     ...(recovery === null ? [] : [recovery]),
     ...conditionFaults(config, given, path),
     ...rateFaults(given, path),
+    ...guidanceFaults(given, path),
   ];
   return wrong.length > 0 ? { kind: 'faults', faults: wrong } : ok(given);
 }

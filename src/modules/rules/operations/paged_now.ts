@@ -27,21 +27,29 @@ export const PagedNowView = Type.Object({
 
 type PagedNow = Static<typeof PagedNowView>;
 
-/** Reads whom each of these policies would page now, by the policy's id; in a few queries, however many there are. */
-export async function readPagedNow(
-  policyIds: readonly Id<'policy'>[],
-  context: ActionContext,
-): Promise<ReadonlyMap<Id<'policy'>, PagedNow>> {
-  if (policyIds.length === 0) return new Map();
+/** Returns whom a policy would page now for an incident of this severity; null for a policy that nobody asked for. */
+type PagedNowOf = (policyId: Id<'policy'>, severity: string) => PagedNow | null;
+
+/** Reads whom each of these policies would page now, in a few queries, however many there are. */
+export async function readPagedNow(policyIds: readonly Id<'policy'>[], context: ActionContext): Promise<PagedNowOf> {
+  if (policyIds.length === 0) return () => null;
   const { caller, stores, now } = context;
   const policies = await stores.ruleSearch.listPolicies(caller.orgId, policyIds);
   const settings = await readPolicySettings(policies, now, context);
   const { people } = settings;
-  return new Map(policies.map((policy) => [policy.id, toPagedNow(policy, reachedBy(policy))] as const));
+  const byId = new Map(policies.map((policy) => [policy.id, policy]));
+  const answers = new Map<string, PagedNow | null>();
+  return (policyId, severity) => {
+    const key = `${policyId} ${severity}`;
+    const policy = byId.get(policyId);
+    const answer = answers.get(key) ?? (policy === undefined ? null : toPagedNow(policy, reachedBy(policy, severity)));
+    answers.set(key, answer);
+    return answer;
+  };
 
-  function reachedBy(policy: PolicyOfTeam): Map<Id<'user'>, number> {
+  function reachedBy(policy: PolicyOfTeam, severity: string): Map<Id<'user'>, number> {
     const reached = new Map<Id<'user'>, number>();
-    for (const { step, pages } of simulateEscalation(settings.settingOf(policy, 'error'), now)) {
+    for (const { step, pages } of simulateEscalation(settings.settingOf(policy, severity), now)) {
       for (const { kind, userId } of pages) {
         if (kind === 'notify' && !reached.has(userId)) reached.set(userId, step.afterMinutes);
       }

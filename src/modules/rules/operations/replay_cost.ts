@@ -41,7 +41,7 @@ export async function readPolicy(
 type CostOf = (runs: readonly PagingRun[]) => Promise<Static<typeof CostView>>;
 
 /** Computes the cost of paging for people, with the policy, the contacts and the rotations of today. */
-export async function readCostOf(policy: PolicyOfTeam, context: ActionContext): Promise<CostOf> {
+export async function readCostOf(policy: PolicyOfTeam, severity: string, context: ActionContext): Promise<CostOf> {
   const { now } = context;
   const settings = await readPolicySettings([policy], now, context);
   const { people: known } = settings;
@@ -50,7 +50,7 @@ export async function readCostOf(policy: PolicyOfTeam, context: ActionContext): 
     const own = schedules.find(({ layered }) => namesPerson(layered, userId)) ?? schedules[0];
     return own?.schedule.timezone ?? 'UTC';
   };
-  const setting = settings.settingOf(policy, 'error');
+  const setting = settings.settingOf(policy, severity);
   return async (runs) => {
     const lives = runs.map(({ from, until }) => ({
       openedAt: from.epochMilliseconds,

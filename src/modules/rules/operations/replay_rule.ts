@@ -104,7 +104,7 @@ export const replayRule = defineAction({
       ruleId: rule && rule.id,
       labels: labelsOf({ kind: 'metric_threshold', config }),
       escalationPolicyId: policy && policy.id,
-      severity: 'error',
+      severity: own.severity,
       groupMinutes: own.groupMinutes,
       repageMinutes: own.repageMinutes,
       steps: policy?.steps.length ?? 0,
@@ -118,7 +118,7 @@ export const replayRule = defineAction({
       now,
     };
     const paging = await inSlices(replayPagingInSteps(openings, setting));
-    const costOf = policy === null ? null : await readCostOf(policy, context);
+    const costOf = policy === null ? null : await readCostOf(policy, own.severity, context);
     const acknowledgedAfterMinutes = ACKNOWLEDGED_AFTER_MINUTES;
     const forgotten =
       own.repageMinutes === null

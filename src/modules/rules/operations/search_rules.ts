@@ -10,6 +10,7 @@ import { RuleSettingsView, shownSettings } from '#modules/rules/settings_fields.
 import { RuleKindName, RuleStateView, toRuleView } from '#modules/rules/view.ts';
 import { findWaitingRules, type Waiting } from '#modules/rules/operations/waiting_rules.ts';
 import { metricOf } from '#modules/rules/decide/rule_kinds.ts';
+import { expectedSeverity } from '#modules/rules/decide/rule_settings.ts';
 import { RULE_STATES, type RuleState } from '#modules/rules/decide/rule_state.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -130,7 +131,7 @@ async function readFound(
     }),
   );
   const policyIds = [...new Set(rules.flatMap(({ rule }) => rule.escalationPolicyId ?? []))];
-  const pages = await readPagedNow(policyIds, context);
+  const pagedNow = await readPagedNow(policyIds, context);
   return rules.flatMap(({ rule, state }): FoundRule[] => {
     const service = serviceOf.get(rule.serviceId);
     if (service === undefined) return [];
@@ -151,7 +152,7 @@ async function readFound(
         firedCount: done?.firedCount ?? 0,
         openIncidentId: done?.openIncidentId ?? null,
         openCount: done?.openCount ?? 0,
-        pages: rule.escalationPolicyId === null ? null : (pages.get(rule.escalationPolicyId) ?? null),
+        pages: rule.escalationPolicyId === null ? null : pagedNow(rule.escalationPolicyId, expectedSeverity(rule)),
       },
     ];
   });

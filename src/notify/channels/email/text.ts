@@ -12,6 +12,7 @@ import {
 } from '#notify/message.ts';
 import { type MailText, type Piece, render } from '#notify/mail/mail_pieces.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
+import type { RuleGuidance } from '#modules/rules/decide/rule_guidance.ts';
 import { withoutLinks } from '#notify/texts/without_links.ts';
 
 /** Limit on the listed items; longer lists are read in the console. */
@@ -25,7 +26,8 @@ export function mailText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
     case 'page':
       return render(subjectOf(message.subject), [
         ...incidentPieces(message.subject),
-        { kind: 'links', links: linksOf(message, outgoing, links, baseUrl) },
+        ...descriptionPieces(message.guidance),
+        { kind: 'links', links: [...linksOf(message, outgoing, links, baseUrl), ...runbookLinks(message.guidance)] },
         { kind: 'paragraph', text: WHY },
       ]);
     case 'news':
@@ -85,6 +87,17 @@ function incidentPieces(subject: PageSubject): Piece[] {
     { kind: 'heading', text: titleOf(subject) },
     { kind: 'paragraph', text: `Incident ${subject.number}, severity ${subject.severity}.` },
   ];
+}
+
+function descriptionPieces(guidance: RuleGuidance | undefined): Piece[] {
+  const { description = null } = guidance ?? {};
+  if (description === null) return [];
+  const paragraphs = description.split(/\n\s*\n/).filter((text) => text.trim() !== '');
+  return paragraphs.map((text) => ({ kind: 'paragraph', text: withoutLinks(text.trim()) }));
+}
+
+function runbookLinks(guidance: RuleGuidance | undefined) {
+  return guidance?.runbookUrl == null ? [] : [{ label: 'Runbook', url: guidance.runbookUrl }];
 }
 
 function digestPieces(

@@ -5,6 +5,7 @@ import type { AnswerLinks } from '#notify/answer_link.ts';
 import { proposalText } from '#modules/agents/decide/proposal_text.ts';
 import { digestSummary, newsText, type OutgoingMessage, type PageSubject } from '#notify/message.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
+import type { RuleGuidance } from '#modules/rules/decide/rule_guidance.ts';
 import { withoutLinks } from '#notify/texts/without_links.ts';
 
 /** Notification that the console's service worker shows. A button opens its `url`, which asks once before it acts. */
@@ -19,6 +20,8 @@ export interface PushText {
 
 /** A push message holds some 4,000 bytes in all (RFC 8291 §4); links take 600, and JSON up to six for a character. */
 const TITLE_LENGTH_MAX = 200;
+/** An address of a runbook that there is room for: half of it would lead nowhere. */
+const RUNBOOK_SHOWN = /^[!-~]{1,300}$/;
 const LISTED_LENGTH_MAX = 80;
 const LISTED_MAX = 5;
 
@@ -31,13 +34,16 @@ export function pushText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
   });
   switch (message.kind) {
     case 'page': {
-      const { subject, offer } = message;
+      const { subject, offer, guidance } = message;
       const resolve = { action: 'resolve', title: 'Resolve', url: links.urlOf('resolve', outgoing) };
       return {
         ...aboutIncident(subject, outgoing, baseUrl),
-        body: [comparisonOf(subject.details), `Incident ${subject.number}, severity ${subject.severity}.`]
-          .filter((part) => part !== null)
-          .join('. '),
+        body: [
+          [comparisonOf(subject.details), `Incident ${subject.number}, severity ${subject.severity}.`]
+            .filter((part) => part !== null)
+            .join('. '),
+          ...guidanceLines(guidance),
+        ].join('\n'),
         actions: [acknowledge('Acknowledge'), ...(offer === 'acknowledge' ? [] : [resolve])],
       };
     }
@@ -78,6 +84,14 @@ export function pushText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
     case 'member_number_changed':
       return accountText('A phone number was changed', NUMBER_CHANGED[message.kind], outgoing, baseUrl);
   }
+}
+
+function guidanceLines(guidance: RuleGuidance | undefined): string[] {
+  const { description = null, runbookUrl = null } = guidance ?? {};
+  return [
+    ...(description === null ? [] : [withoutLinks(withoutLinks(description).slice(0, TITLE_LENGTH_MAX))]),
+    ...(runbookUrl === null || !RUNBOOK_SHOWN.test(runbookUrl) ? [] : [`Runbook: ${runbookUrl}`]),
+  ];
 }
 
 function accountText(

@@ -26,8 +26,13 @@ export function smsText(message: Message, listUrl: string, answerUrl: string): s
   const alphabet = alphabetFor(variableTexts(message));
   switch (message.kind) {
     case 'page': {
-      const { subject, offer } = message;
-      return fit(alphabet, subject, orderOf(subject, offer), offer === 'nothing' ? null : answerUrl);
+      const { subject, offer, guidance } = message;
+      const text = fit(alphabet, subject, orderOf(subject, offer), offer === 'nothing' ? null : answerUrl);
+      const { runbookUrl = null } = guidance ?? {};
+      // An address that the alphabet would change leads nowhere.
+      if (runbookUrl === null || alphabet.clean(runbookUrl) !== runbookUrl) return text;
+      const whole = joined(text, `Runbook: ${runbookUrl}`);
+      return alphabet.lengthOf(whole) <= alphabet.lengthMax ? whole : text;
     }
     case 'news':
       return fit(

@@ -22,6 +22,8 @@ export const ApiKeyEntity = defineEntity({
     expiresAt: instant().strictNullable(),
     revokedAt: instant().strictNullable(),
     lastUsedAt: instant().strictNullable(),
+    /** Whether it is the token of the identity provider, which opens nothing but provisioning. */
+    isProvisioning: p.boolean().default(false),
   },
 });
 

@@ -1,8 +1,9 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/postgresql';
 
 import type { ManagedChanges } from '#modules/configuration/decide/managed_changes.ts';
+import type { ProvisionedRole } from '#modules/provisioning/decide/provisioned_role.ts';
 import type { Role } from '#kernel/permissions.ts';
-import { id, instant, text } from '#storage/postgres/entities/column_types.ts';
+import { id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
 
 export const OrganizationEntity = defineEntity({
   name: 'Organization',
@@ -18,6 +19,12 @@ export const OrganizationEntity = defineEntity({
     managedChanges: text<ManagedChanges>().default('allowed'),
     /** Time since which its incidents page nobody; null if they page. */
     shadowSince: instant().strictNullable(),
+    /** Networks from which keys and connected apps act; null for everywhere. */
+    keyNetworks: jsonColumn<readonly string[]>().strictNullable(),
+    /** Networks from which people act in the console; null for everywhere. */
+    sessionNetworks: jsonColumn<readonly string[]>().strictNullable(),
+    /** Role of people whom the identity provider brings in and no mapped group says more of. */
+    provisionedRole: text<ProvisionedRole>().default('viewer'),
   },
 });
 

@@ -17,6 +17,8 @@ export const SessionEntity = defineEntity({
     expiresAt: instant(),
     /** Time at which a second factor was last shown in the session. */
     secondFactorAt: instant().strictNullable(),
+    /** Organization whose provider signed the person in, the only one in which the session acts; null for a password. */
+    providerOrgId: id<'org'>().strictNullable(),
   },
 });
 
@@ -110,6 +112,8 @@ export const PendingSignInEntity = defineEntity({
     tokenHash: bytes().primary(),
     userId: id<'user'>(),
     expiresAt: instant(),
+    /** Organization whose provider signed the person in; null for a password. */
+    providerOrgId: id<'org'>().strictNullable(),
   },
 });
 

@@ -4,9 +4,11 @@ import { groupExceptions } from '#storage/queue/jobs/group_exceptions.ts';
 import { purgeService } from '#storage/queue/jobs/purge_service.ts';
 import { recordFailedSignIn } from '#storage/queue/jobs/record_failed_sign_in.ts';
 import { runEscalationStep } from '#storage/queue/jobs/run_escalation_step.ts';
+import { sendDeactivationNotice } from '#storage/queue/jobs/send_deactivation_notice.ts';
 import { sendExceptionNotice } from '#storage/queue/jobs/send_exception_notice.ts';
 import { sendInvitation } from '#storage/queue/jobs/send_invitation.ts';
 import { sendPasswordReset } from '#storage/queue/jobs/send_password_reset.ts';
+import { sendPlaceOff } from '#storage/queue/jobs/send_place_off.ts';
 import { storePoints } from '#storage/queue/jobs/store_points.ts';
 import type { JobContract } from '#kernel/job.ts';
 
@@ -21,7 +23,9 @@ export const JOBS: readonly JobContract[] = [
   assembleBundle,
   sendPasswordReset,
   sendInvitation,
+  sendDeactivationNotice,
   sendExceptionNotice,
+  sendPlaceOff,
 ];
 
 const BY_NAME = new Map(JOBS.map((job) => [job.name, job]));

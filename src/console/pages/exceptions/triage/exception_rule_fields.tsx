@@ -1,7 +1,7 @@
 import { NativeSelect, NumberInput, TextInput } from '@mantine/core';
 
-import classes from '#console/pages/rules/setting_fields.module.css';
-import type { SettingValues } from '#console/pages/rules/setting_values.ts';
+import classes from '#console/pages/rules/settings/setting_fields.module.css';
+import type { SettingValues } from '#console/pages/rules/settings/setting_values.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import type { MonitorChoice } from '#modules/rules/decide/exception_rule_settings.ts';
 

@@ -7,7 +7,7 @@ import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { slugOf } from '#modules/releases/decide/slug.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/connections/call_budget.ts';
 import { LOOPBACK_NAMES } from '#entry/http/own_origin.ts';
-import { setSender } from '#entry/http/connections/sender.ts';
+import { credentialOf, setSender } from '#entry/http/connections/sender.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
@@ -75,7 +75,7 @@ export function openEndpoints(scope: FastifyInstance, { runtime, budget, limits,
           void reply.header('cache-control', 'no-store');
           const stores = storesOf(runtime.db.session());
           const caller = await badKeys.guard(request.ip, () =>
-            authenticateApiKey(stores, request.headers.authorization, 'rest', runtime.clock.now()),
+            authenticateApiKey(stores, credentialOf(request), 'rest', runtime.clock.now()),
           );
           if (!caller.permissions.has(permission)) {
             throw new AppError('forbidden', `this needs the permission ${permission}, which the key does not have`);

@@ -1,0 +1,224 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+
+import type { IncidentWithLog, ResultOf } from '#console/api/actions.ts';
+import { actionQuery } from '#console/api/queries.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Name } from '#console/components/text/name.tsx';
+import { STATUS_TONES, Status } from '#console/components/status.tsx';
+import { TextButton } from '#console/components/text_button.tsx';
+import { durationText } from '#console/components/text/time_text.ts';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { MovedMetrics } from '#console/pages/incidents/context/moved_metrics.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { type Around, byNearness } from '#modules/incidents/decide/around.ts';
+
+type Context = ResultOf<'get_incident_context'>;
+
+/** Context of an incident: similar ones before, and what else happened at its time. */
+export function IncidentContext({ incident }: { readonly incident: IncidentWithLog }) {
+  const { orgId } = useOrganization().org;
+  const { data, error } = useQuery({
+    ...actionQuery(orgId, 'incidents', 'get_incident_context', { incidentId: incident.incidentId }),
+    staleTime: 60_000,
+  });
+  if (error !== null) return <ErrorAlert error={error} title="Similar incidents could not be loaded" />;
+  if (data === undefined) return null;
+  return (
+    <>
+      <Similar similar={data.similar} />
+      <Around incident={incident} context={data} />
+      <MovedMetrics incident={incident} />
+    </>
+  );
+}
+
+function Similar({ similar }: Pick<Context, 'similar'>) {
+  const { count, incidents, medianSecondsToAcknowledge, medianSecondsToResolve } = similar;
+  if (count === 0) return <Card title="Similar incidents" about="None in the last 90 days." />;
+  const facts = [
+    `${count >= 200 ? 'at least ' : ''}${count.toLocaleString()} in the last 90 days`,
+    ...(medianSecondsToAcknowledge === null
+      ? []
+      : [`usually acknowledged after ${durationText(medianSecondsToAcknowledge * 1000)}`]),
+    ...(medianSecondsToResolve === null ? [] : [`over after ${durationText(medianSecondsToResolve * 1000)}`]),
+  ];
+  return (
+    <Card
+      title="Similar incidents"
+      about={`${facts.join(', ')}.`}
+      rows={incidents.map(({ incidentId, number, title, status, triggeredAt, resolvedAt, resolvedBy }) => (
+        <Row
+          key={incidentId}
+          title={<IncidentLink incidentId={incidentId} title={title} />}
+          sub={
+            <>
+              #{number}, <Timestamp at={triggeredAt} format="date_time" />
+              {resolvedAt !== null && resolvedBy !== null && (
+                <>
+                  , resolved by <Name>{resolvedBy}</Name> after{' '}
+                  {durationText(Date.parse(resolvedAt) - Date.parse(triggeredAt))}
+                </>
+              )}
+            </>
+          }
+        >
+          <Status tone={STATUS_TONES[status]}>{status}</Status>
+        </Row>
+      ))}
+    />
+  );
+}
+
+interface AroundProps {
+  readonly incident: Pick<IncidentWithLog, 'serviceId' | 'triggeredAt'>;
+  readonly context: Context;
+}
+
+/** Number of entries that are shown at first. */
+const SHOWN_FIRST = 10;
+
+/** List of changes, new exceptions and other incidents: those of the own service and the minutes before first. */
+function Around({ incident: { serviceId, triggeredAt }, context }: AroundProps) {
+  const [isWhole, setIsWhole] = useState(false);
+  const { changes, newGroups, newGroupTotals, releases, neighbours, neighbourTotals } = context;
+  const ofService = <Item,>(items: readonly Item[], { ofService: count }: Context['newGroupTotals']) =>
+    items.map((item, index) => ({ ...item, isOwn: index < count }));
+  const entries: (Omit<Around, 'atMs'> & { readonly at: string; readonly key: string; readonly row: ReactNode })[] = [
+    ...changes.map(({ at, action, by, target, targetName }) => ({
+      at,
+      isOwn: true,
+      key: `${at} ${action} ${target}`,
+      row: (
+        <>
+          <Name>{by}</Name>: {action.replaceAll('_', ' ')}
+          {targetName !== null && (
+            <>
+              {' '}
+              <Name>{targetName}</Name>
+            </>
+          )}
+        </>
+      ),
+    })),
+    ...ofService(newGroups, newGroupTotals).map(({ groupId, title, serviceName, release, at, isOwn }) => ({
+      at,
+      isOwn,
+      key: groupId,
+      row: (
+        <>
+          New exception in <Name>{serviceName}</Name>
+          {release !== null && (
+            <>
+              , release <Name>{release}</Name>
+            </>
+          )}
+          :{' '}
+          <Link to="/exceptions/$groupId" params={{ groupId }}>
+            <Name>{title}</Name>
+          </Link>
+        </>
+      ),
+    })),
+    ...releases.map(({ release, environment, at }) => ({
+      at,
+      isOwn: true,
+      key: `release ${release} ${environment ?? ''} ${at}`,
+      row: (
+        <>
+          {environment === null ? 'First exception of release' : 'Deployed:'}{' '}
+          <Link to="/exceptions" search={{ service: serviceId, release, status: 'all' }}>
+            <Name>{release}</Name>
+          </Link>
+          {environment !== null && (
+            <>
+              {' '}
+              to <Name>{environment}</Name>
+            </>
+          )}
+        </>
+      ),
+    })),
+    ...ofService(neighbours, neighbourTotals).map(({ incidentId, title, serviceName, triggeredAt: at, isOwn }) => ({
+      at,
+      isOwn,
+      key: incidentId,
+      row: (
+        <>
+          <Name>{serviceName}</Name>: <IncidentLink incidentId={incidentId} title={title} />
+        </>
+      ),
+    })),
+  ];
+  const more = [
+    moreText(changes, { ofService: context.changeTotal, elsewhere: 0 }, 'change'),
+    moreText(releases, { ofService: context.releaseTotal, elsewhere: 0 }, 'release'),
+    moreText(newGroups, newGroupTotals, 'new exception'),
+    moreText(neighbours, neighbourTotals, 'other incident'),
+  ].flatMap((text) => text ?? []);
+  if (entries.length === 0) {
+    return <Card title="What else happened" about="Nothing was changed shortly before, and nothing else broke." />;
+  }
+  const ordered = byNearness(
+    entries.map((entry) => ({ ...entry, atMs: Date.parse(entry.at) })),
+    Date.parse(triggeredAt),
+  );
+  const shown = isWhole ? ordered : ordered.slice(0, SHOWN_FIRST);
+  return (
+    <Card
+      title="What else happened"
+      about="This service first, and what came before the incident, the nearest first: changes of the service, its rules and the policy, its deploys and new releases, from two hours before; new exceptions and other incidents within 15 minutes."
+      rows={[
+        ...shown.map(({ key, at, row }) => (
+          <Row
+            key={key}
+            title={row}
+            sub={
+              <>
+                {distanceText(at, triggeredAt)}, <Timestamp at={at} format="date_time" />
+              </>
+            }
+          />
+        )),
+        ...(shown.length < ordered.length
+          ? [
+              <Row
+                key="whole"
+                title={
+                  <TextButton onClick={() => setIsWhole(true)}>Show {ordered.length - shown.length} more</TextButton>
+                }
+              />,
+            ]
+          : more.map((text) => <Row key={text} title={text} />)),
+      ]}
+    />
+  );
+}
+
+/** Returns how long before or after the incident something happened: `4 min before`. */
+function distanceText(at: string, triggeredAt: string): string {
+  const distance = Date.parse(at) - Date.parse(triggeredAt);
+  return distance === 0 ? 'Together' : `${durationText(Math.abs(distance))} ${distance < 0 ? 'before' : 'after'}`;
+}
+
+/** Returns how many more there were than are listed: `And 24 more new exceptions, 23 of them in this service.` */
+function moreText(
+  listed: readonly unknown[],
+  { ofService, elsewhere }: Context['newGroupTotals'],
+  what: string,
+): string | null {
+  const more = ofService + elsewhere - listed.length;
+  if (more <= 0) return null;
+  const ofThis = Math.max(0, ofService - listed.length);
+  return `And ${more.toLocaleString()} more ${what}${more === 1 ? '' : 's'}, ${ofThis.toLocaleString()} of them in this service.`;
+}
+
+function IncidentLink({ incidentId, title }: { readonly incidentId: string; readonly title: string }) {
+  return (
+    <Link to="/incidents/$incidentId" params={{ incidentId }}>
+      <Name>{title}</Name>
+    </Link>
+  );
+}

@@ -1,0 +1,218 @@
+import { Button, Group, Textarea } from '@mantine/core';
+import { useRef, useState } from 'react';
+
+import { NOTE_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
+import type { IncidentWithLog } from '#console/api/actions.ts';
+import { ActionMenu } from '#console/components/action_menu.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
+import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/forms/field_faults.ts';
+import { Form } from '#console/components/forms/form.tsx';
+import { Markdown } from '#console/components/text/markdown/markdown.tsx';
+import { Name } from '#console/components/text/name.tsx';
+import { newRequestKey } from '#console/components/forms/request_key.ts';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { useDraftState } from '#console/components/forms/use_draft_state.ts';
+import { NoteButton } from '#console/pages/incidents/notes/note_button.tsx';
+import classes from '#console/pages/incidents/notes/notes.module.css';
+import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
+import { useMemberNames } from '#console/pages/incidents/member_names.tsx';
+import { useShortcut } from '#console/shell/keyboard.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+export type Note = IncidentWithLog['notes'][number];
+
+const LABELS = { text: 'Note' } as const;
+
+const checkText = (text: string): string | null => {
+  if (text.trim() === '') return 'Write something first';
+  return text.length > NOTE_LENGTH_MAX
+    ? `At most ${NOTE_LENGTH_MAX.toLocaleString()} characters; this has ${text.length}`
+    : null;
+};
+
+/** Sends the form by Ctrl or ⌘ and Enter. */
+const sendByKey = (event: React.KeyboardEvent<HTMLTextAreaElement>): void => {
+  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
+};
+
+/** Keeps the state of a note. It has one field, so incidents do not load the forms package. */
+function useNoteForm(name: string, base: string) {
+  const [{ text }, setValues, draft] = useDraftState({ form: name, base: { text: base } });
+  const [fault, setFault] = useState<string | null>(null);
+  const setText = (next: string): void => {
+    setFault(null);
+    setValues({ text: next });
+  };
+  return {
+    text,
+    setText,
+    draft,
+    fault,
+    field: {
+      value: text,
+      onChange: (event: React.ChangeEvent<HTMLTextAreaElement>) => setText(event.currentTarget.value),
+    },
+    onSubmit: (send: () => void) => (event: React.FormEvent) => {
+      event.preventDefault();
+      const found = checkText(text);
+      setFault(found);
+      if (found === null) send();
+    },
+  };
+}
+
+/** Form for a note that everybody reads in the timeline. */
+export function NewNote({ incidentId }: { readonly incidentId: string }) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const [requestKey, setRequestKey] = useState(newRequestKey);
+  const { text, setText, draft, fault, field: input, onSubmit } = useNoteForm(`add_incident_note ${incidentId}`, '');
+  const adding = useIncidentChange('add_incident_note', incidentId);
+  useShortcut('n', (event) => {
+    event.preventDefault();
+    field.current?.focus();
+  });
+  const submit = onSubmit(() => {
+    if (adding.isPending) return;
+    adding.mutate(
+      { incidentId, text, requestKey },
+      {
+        onSuccess() {
+          draft.done();
+          setText('');
+          setRequestKey(newRequestKey());
+        },
+      },
+    );
+  });
+  return (
+    <Form error={adding.error} onSubmit={submit} className={classes.form}>
+      <DraftNotice draft={draft} labels={LABELS} />
+      <Textarea
+        ref={field}
+        aria-label="Add a note"
+        placeholder="Add a note: what you see, what you try. Markdown works."
+        autosize
+        minRows={1}
+        maxRows={10}
+        onKeyDown={sendByKey}
+        error={fault ?? faultsAtFields(adding.error, { text })['text']}
+        {...input}
+      />
+      {adding.isError && <ErrorAlert title="The note was not added" error={adding.error} atFields={{ text }} />}
+      {(text !== '' || adding.isPending) && (
+        <Group justify="flex-end">
+          <Button type="submit" size="sm" loading={adding.isPending}>
+            Add note
+          </Button>
+        </Group>
+      )}
+    </Form>
+  );
+}
+
+/** Note in the timeline. Its author can change and delete it. */
+export function NoteEntry({ incidentId, note }: { readonly incidentId: string; readonly note: Note }) {
+  const { session, may } = useOrganization();
+  const nameOf = useMemberNames();
+  const [mode, setMode] = useState<'reading' | 'editing' | 'deleting'>('reading');
+  const deleting = useIncidentChange('delete_incident_note', incidentId);
+  const isOwn = note.userId === session.user.userId && note.agentName === null && may('oncall:edit');
+  if (mode === 'editing') return <EditNote incidentId={incidentId} note={note} onClose={() => setMode('reading')} />;
+  return (
+    <div className={classes.note}>
+      <div className={classes.head}>
+        <b>{note.agentName === null ? capital(nameOf(note.userId)) : <Name>{note.agentName}</Name>}</b>
+        {note.agentName !== null && <span className={classes.edited}>agent</span>}
+        {note.editedAt !== null && (
+          <span className={classes.edited}>
+            edited <Timestamp at={note.editedAt} />
+          </span>
+        )}
+        {isOwn && (
+          <ActionMenu
+            button={(props) => <NoteButton {...props} />}
+            entries={[
+              { text: 'Edit', onClick: () => setMode('editing') },
+              { text: 'Delete', isDangerous: true, onClick: () => setMode('deleting') },
+            ]}
+          />
+        )}
+      </div>
+      <div className={classes.text}>
+        <Markdown>{note.text}</Markdown>
+      </div>
+      {mode === 'deleting' && (
+        <Confirm
+          title="Delete this note?"
+          button="Delete"
+          isPending={deleting.isPending}
+          error={deleting.error}
+          onClose={() => setMode('reading')}
+          onConfirm={() => deleting.mutate({ incidentId, noteId: note.noteId })}
+        >
+          Nobody can read it any more. This cannot be undone.
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+interface EditNoteProps {
+  readonly incidentId: string;
+  readonly note: Note;
+  readonly onClose: () => void;
+}
+
+function EditNote({ incidentId, note, onClose }: EditNoteProps) {
+  const { text, draft, fault, field: input, onSubmit } = useNoteForm(`edit_incident_note ${note.noteId}`, note.text);
+  const editing = useIncidentChange('edit_incident_note', incidentId);
+  const submit = onSubmit(() => {
+    if (editing.isPending || draft.conflicts.length > 0) return;
+    editing.mutate(
+      { incidentId, noteId: note.noteId, text, before: note.text },
+      {
+        onSuccess() {
+          draft.done();
+          onClose();
+        },
+      },
+    );
+  });
+  return (
+    <Form error={editing.error} onSubmit={submit} className={classes.form}>
+      <DraftNotice draft={draft} labels={LABELS} />
+      <Textarea
+        aria-label="Note"
+        autosize
+        minRows={2}
+        maxRows={10}
+        autoFocus
+        onKeyDown={sendByKey}
+        error={fault ?? faultsAtFields(editing.error, { text })['text']}
+        {...input}
+      />
+      {editing.isError && <ErrorAlert title="The note was not changed" error={editing.error} atFields={{ text }} />}
+      <Group justify="flex-end">
+        <Button
+          size="sm"
+          variant="default"
+          onClick={() => {
+            draft.startOver();
+            onClose();
+          }}
+        >
+          Cancel
+        </Button>
+        <Button type="submit" size="sm" loading={editing.isPending} disabled={draft.conflicts.length > 0}>
+          Save
+        </Button>
+      </Group>
+    </Form>
+  );
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,149 @@
+import { NativeSelect, NumberInput, Stack, TextInput } from '@mantine/core';
+
+import { lazyPart } from '#console/components/lazy_part.tsx';
+import classes from '#console/pages/rules/settings/setting_fields.module.css';
+import type { SettingValues } from '#console/pages/rules/settings/setting_values.ts';
+import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
+import { hasSetting } from '#modules/rules/decide/rule_settings.ts';
+import type { NoDataChoice } from '#modules/rules/decide/metric_rule_settings.ts';
+
+const NO_DATA: Readonly<Record<NoDataChoice, string>> = {
+  resolve: 'Resolve it',
+  keep: 'Keep it open',
+  page: 'Page',
+};
+
+const ExceptionRuleFields = lazyPart(() =>
+  import('#console/pages/exceptions/triage/exception_rule_fields.tsx').then((m) => m.ExceptionRuleFields),
+);
+
+export interface SettingFieldsProps {
+  readonly kind: RuleKind;
+  readonly values: SettingValues;
+  onChange(change: Partial<SettingValues>): void;
+  /** Returns the fault of a field; undefined if there is none. */
+  errorOf(field: keyof SettingValues): string | undefined;
+}
+
+/** Fields that make a rule quieter; collapsed until they are needed. */
+export function SettingFields({ kind, values, onChange, errorOf }: SettingFieldsProps) {
+  const minutes = (name: keyof SettingValues, label: string, placeholder?: string) => (
+    <NumberInput
+      label={label}
+      suffix=" min"
+      placeholder={placeholder}
+      value={values[name]}
+      onChange={(value) => onChange({ [name]: value })}
+      min={0}
+      max={1_440}
+      clampBehavior="none"
+      allowDecimal={false}
+      error={errorOf(name)}
+    />
+  );
+  return (
+    <details className={classes.settings}>
+      <summary>{hasSetting(kind, 'forMinutes') ? 'Fewer pages' : 'How many it takes, and fewer pages'}</summary>
+      <Stack gap="sm">
+        {hasSetting(kind, 'forMinutes') ? (
+          metricFields()
+        ) : (
+          <ExceptionRuleFields values={values} onChange={onChange} errorOf={errorOf} />
+        )}
+        <div className={classes.pair}>
+          {minutes('repageMinutes', 'Acknowledged: pages again after', 'never')}
+          {minutes('groupMinutes', 'Opened with another within')}
+        </div>
+        {values.groupMinutes !== '' && Number(values.groupMinutes) > 0 && (
+          <p className={classes.note}>
+            An incident that opens within {values.groupMinutes} min after another one of the service, by the same
+            policy, is linked to it: one page for both. It pages by itself if that one ends first.
+          </p>
+        )}
+      </Stack>
+    </details>
+  );
+
+  function metricFields() {
+    return (
+      <>
+        <div className={classes.pair}>
+          <NumberInput
+            label="True over the last as well"
+            suffix=" min"
+            placeholder="one window"
+            value={values.shortWindowMinutes}
+            onChange={(shortWindowMinutes) => onChange({ shortWindowMinutes })}
+            min={1}
+            clampBehavior="none"
+            allowDecimal={false}
+            error={errorOf('shortWindowMinutes')}
+          />
+          <NumberInput
+            label="Judges from traffic of"
+            placeholder="any"
+            value={values.trafficAtLeast}
+            onChange={(trafficAtLeast) => onChange({ trafficAtLeast })}
+            min={0}
+            clampBehavior="none"
+            error={errorOf('trafficAtLeast')}
+          />
+        </div>
+        <TextInput
+          label="One incident for each"
+          description="A label, such as host: each of its values opens and ends by itself, up to 100 at a time."
+          placeholder="none: one incident for all"
+          value={String(values.byLabel)}
+          onChange={(event) => onChange({ byLabel: event.currentTarget.value })}
+          spellCheck={false}
+          autoCapitalize="none"
+          maxLength={200}
+          error={errorOf('byLabel')}
+        />
+        <div className={classes.pair}>
+          {minutes('forMinutes', 'Opens after a breach of')}
+          {minutes('recoveryMinutes', 'Is over after', 'a whole window')}
+        </div>
+        <NumberInput
+          label="Recovers only past"
+          description="A value between this and the threshold neither opens nor ends an incident."
+          placeholder="the threshold"
+          value={values.recoveryThreshold}
+          onChange={(recoveryThreshold) => onChange({ recoveryThreshold })}
+          error={errorOf('recoveryThreshold')}
+        />
+        <div className={classes.pair}>
+          <NativeSelect
+            label="When no data arrives"
+            value={String(values.noData)}
+            onChange={(event) => onChange({ noData: event.currentTarget.value })}
+            data={Object.entries(NO_DATA).map(([value, label]) => ({ value, label }))}
+            error={errorOf('noData')}
+          />
+          {values.noData !== 'keep' && minutes('noDataMinutes', 'for')}
+        </div>
+        <div className={classes.pair}>
+          <NumberInput
+            label="Flaps from"
+            suffix=" incidents"
+            placeholder="never"
+            value={values.flapIncidents}
+            onChange={(flapIncidents) => onChange({ flapIncidents })}
+            min={2}
+            max={100}
+            clampBehavior="none"
+            allowDecimal={false}
+            error={errorOf('flapIncidents')}
+          />
+          {minutes('flapMinutes', 'within')}
+        </div>
+        {values.flapIncidents !== '' && (
+          <p className={classes.note}>
+            While it flaps, the last incident stays open until the condition has been false for {values.flapMinutes}{' '}
+            min: one page instead of many.
+          </p>
+        )}
+      </>
+    );
+  }
+}

@@ -1,0 +1,301 @@
+import { Anchor, Button, Group, NativeSelect, Skeleton, Stack, Text } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { invoke, type ResultOf } from '#console/api/actions.ts';
+import { addressOf } from '#console/api/http.ts';
+import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { teamNamesQuery } from '#console/api/teams.ts';
+import { Card } from '#console/components/card.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
+import { CopyField } from '#console/components/forms/copy_field.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
+import { Page } from '#console/components/page.tsx';
+import { Name } from '#console/components/text/name.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { AdminsOnly } from '#console/pages/settings/admins_only.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { PROVISIONED_ROLES, type ProvisionedRole } from '#modules/provisioning/decide/provisioned_role.ts';
+
+type State = ResultOf<'get_provisioning'>;
+type ProvisionedGroup = State['groups'][number];
+
+const TEAMS_MAX = 200;
+const NONE = '';
+
+/** Page of the identity provider that brings people and groups in. */
+export function Provisioning() {
+  const { org, isAdmin } = useOrganization();
+  const { data, error, refetch } = useQuery({
+    ...actionQuery(org.orgId, 'settings', 'get_provisioning', {}),
+    enabled: isAdmin,
+  });
+  return (
+    <Page
+      title="Provisioning"
+      lead={
+        <>
+          Your identity provider makes, changes and deactivates members by SCIM 2.0.{' '}
+          <Anchor href={addressOf('docs/scim')}>What to type in Okta, Entra ID and JumpCloud</Anchor>
+        </>
+      }
+    >
+      {!isAdmin && <AdminsOnly what="Provisioning" />}
+      {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {isAdmin && data === undefined && error === null && <Skeleton height={240} radius="lg" />}
+      {data !== undefined && (
+        <>
+          <Token state={data} />
+          <DefaultRole role={data.defaultRole} />
+          <Groups groups={data.groups} />
+          {data.stillNamed.length > 0 && <StillNamed people={data.stillNamed} />}
+        </>
+      )}
+    </Page>
+  );
+}
+
+function Token({ state: { baseUrl, token } }: { readonly state: State }) {
+  const { org } = useOrganization();
+  const refresh = useRefresh();
+  const [asking, setAsking] = useState<'replace' | 'revoke' | null>(null);
+  const creating = useMutation({
+    mutationFn: () => invoke(org.orgId, 'create_provisioning_token', {}),
+    async onSuccess() {
+      setAsking(null);
+      await refresh();
+    },
+  });
+  const revoking = useMutation({
+    mutationFn: () => invoke(org.orgId, 'revoke_provisioning_token', {}),
+    async onSuccess() {
+      setAsking(null);
+      creating.reset();
+      showSuccess('The token is revoked.');
+      await refresh();
+    },
+  });
+  const mayChange = org.role === 'owner';
+  return (
+    <Card title="Identity provider" about="Give it this address and the token. The token opens nothing else.">
+      <Stack gap="sm">
+        <CopyField label="Base URL" value={baseUrl} />
+        {creating.data !== undefined && (
+          <div>
+            <CopyField label="Token, shown this once" value={creating.data.token} />
+          </div>
+        )}
+        {token === null ? (
+          <Text size="sm" c="dimmed">
+            There is no token, so nothing is provisioned.
+          </Text>
+        ) : (
+          <Text size="sm">
+            <code>{token.hint}</code>, made <Timestamp at={token.createdAt} />
+            {token.createdBy !== null && (
+              <>
+                {' '}
+                by <Name>{token.createdBy}</Name>
+              </>
+            )}
+            ,{' '}
+            {token.lastUsedAt === null ? (
+              'never used'
+            ) : (
+              <>
+                last used <Timestamp at={token.lastUsedAt} />
+              </>
+            )}
+            .
+          </Text>
+        )}
+        {mayChange ? (
+          <Group>
+            <Button
+              variant={token === null ? 'filled' : 'default'}
+              loading={creating.isPending}
+              onClick={() => (token === null ? creating.mutate() : setAsking('replace'))}
+            >
+              {token === null ? 'Create a token' : 'Replace the token'}
+            </Button>
+            {token !== null && (
+              <Button variant="default" onClick={() => setAsking('revoke')}>
+                Revoke the token
+              </Button>
+            )}
+          </Group>
+        ) : (
+          <p className="dimmed">Only an owner can change this.</p>
+        )}
+        {creating.isError && asking === null && <ErrorAlert title="No token was created" error={creating.error} />}
+      </Stack>
+      {asking === 'replace' && (
+        <Confirm
+          title="Replace the token?"
+          button="Replace the token"
+          isPending={creating.isPending}
+          error={creating.error}
+          onConfirm={() => creating.mutate()}
+          onClose={() => setAsking(null)}
+        >
+          The present token stops at once. Until the identity provider has the new one, its changes are refused and it
+          repeats them.
+        </Confirm>
+      )}
+      {asking === 'revoke' && (
+        <Confirm
+          title="Revoke the token?"
+          button="Revoke the token"
+          isPending={revoking.isPending}
+          error={revoking.error}
+          onConfirm={() => revoking.mutate()}
+          onClose={() => setAsking(null)}
+        >
+          The identity provider can change nothing from its next request on. Members, teams and roles stay.
+        </Confirm>
+      )}
+    </Card>
+  );
+}
+
+function DefaultRole({ role }: { readonly role: ProvisionedRole }) {
+  const { org } = useOrganization();
+  const refresh = useRefresh();
+  const setting = useMutation({
+    mutationFn: (next: ProvisionedRole) => invoke(org.orgId, 'set_provisioned_role', { role: next }),
+    async onSuccess({ role: next }) {
+      showSuccess(`New people come in as ${next}.`);
+      await refresh();
+    },
+  });
+  return (
+    <Card title="Role of new people" about="It counts where no mapped group gives another role.">
+      <NativeSelect
+        aria-label="Role of new people"
+        data={[...PROVISIONED_ROLES]}
+        value={role}
+        maw={240}
+        disabled={org.role !== 'owner' || setting.isPending}
+        onChange={(event) => setting.mutate(event.currentTarget.value as ProvisionedRole)}
+      />
+      {setting.isError && <ErrorAlert title="Nothing was changed" error={setting.error} />}
+    </Card>
+  );
+}
+
+function Groups({ groups }: { readonly groups: readonly ProvisionedGroup[] }) {
+  const { org } = useOrganization();
+  const { data } = useQuery(teamNamesQuery(org.orgId, { limit: TEAMS_MAX }));
+  return (
+    <Card
+      title="Groups"
+      about="A group changes nothing until you map it. Of several roles the highest counts, owners keep theirs, and schedules stay as they are."
+    >
+      {groups.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          The identity provider has sent no group yet.
+        </Text>
+      ) : (
+        <Stack gap="md">
+          {groups.map((group) => (
+            <GroupMapping key={group.groupId} group={group} teams={data?.teams ?? []} />
+          ))}
+        </Stack>
+      )}
+    </Card>
+  );
+}
+
+interface Mapping {
+  readonly teamId: string | null;
+  readonly role: ProvisionedRole | null;
+}
+
+function GroupMapping({
+  group,
+  teams,
+}: {
+  readonly group: ProvisionedGroup;
+  readonly teams: readonly { readonly teamId: string; readonly name: string }[];
+}) {
+  const { org } = useOrganization();
+  const refresh = useRefresh();
+  const { groupId, displayName, members, teamId, role } = group;
+  const mapping = useMutation({
+    mutationFn: (next: Mapping) => invoke(org.orgId, 'map_provisioned_group', { groupId, ...next }),
+    async onSuccess() {
+      showSuccess('The group is mapped.');
+      await refresh();
+    },
+  });
+  const isLocked = org.role !== 'owner' || mapping.isPending;
+  const isListed = teamId === null || teams.some((team) => team.teamId === teamId);
+  return (
+    <div>
+      <Text fw={500}>
+        <Name>{displayName}</Name>{' '}
+        <Text span size="sm" c="dimmed">
+          {members.toLocaleString('en')} {members === 1 ? 'person' : 'people'}
+        </Text>
+      </Text>
+      <Group grow mt={4} align="start">
+        <NativeSelect
+          label="Team"
+          aria-label={`Team of ${displayName}`}
+          value={teamId ?? NONE}
+          disabled={isLocked}
+          onChange={({ currentTarget: { value } }) => mapping.mutate({ teamId: value === NONE ? null : value, role })}
+        >
+          <option value={NONE}>No team</option>
+          {!isListed && <option value={teamId}>{teamId}</option>}
+          {teams.map((team) => (
+            <option key={team.teamId} value={team.teamId}>
+              {team.name}
+            </option>
+          ))}
+        </NativeSelect>
+        <NativeSelect
+          label="Role"
+          aria-label={`Role of ${displayName}`}
+          value={role ?? NONE}
+          disabled={isLocked}
+          onChange={({ currentTarget: { value } }) =>
+            mapping.mutate({ teamId, role: value === NONE ? null : (value as ProvisionedRole) })
+          }
+        >
+          <option value={NONE}>No role</option>
+          {PROVISIONED_ROLES.map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </NativeSelect>
+      </Group>
+      {mapping.isError && <ErrorAlert title="The group was not mapped" error={mapping.error} />}
+    </div>
+  );
+}
+
+function StillNamed({ people }: { readonly people: State['stillNamed'] }) {
+  return (
+    <Card
+      title="Deactivated, and still in schedules"
+      about="They are not paged. Others of the schedule take their shifts; where nobody is left, the team shows a gap."
+    >
+      <Stack gap={4}>
+        {people.map(({ userId, name, scheduleId, scheduleName }) => (
+          <Text key={`${userId} ${scheduleId}`} size="sm">
+            <Name>{name}</Name> in <Anchor href={addressOf(`oncall/schedules/${scheduleId}`)}>{scheduleName}</Anchor>
+          </Text>
+        ))}
+      </Stack>
+    </Card>
+  );
+}
+
+function useRefresh() {
+  const { org } = useOrganization();
+  const queryClient = useQueryClient();
+  return () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
+}

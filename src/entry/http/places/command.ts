@@ -1,0 +1,59 @@
+import type { Static } from 'typebox';
+
+import { runAction } from '#actions/run_action.ts';
+import { countTry, forgetTries } from '#auth/tries.ts';
+import type { AppContext } from '#entry/compose.ts';
+import { callerOf, type ChatPerson } from '#entry/http/places/press.ts';
+import { placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
+import { linkChatAccount } from '#modules/places/link_chat_account.ts';
+import { LINK_TRIES } from '#modules/places/link_codes.ts';
+import { whoIsOnCall } from '#modules/schedules/operations/who_is_on_call.ts';
+import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork } from '#modules/unit_of_work.ts';
+
+/** A command typed in a chat. */
+interface TypedCommand extends ChatPerson {
+  /** Text behind the name of the command. */
+  readonly text: string;
+}
+
+/** Teams that one answer names. */
+const TEAMS_MAX = 20;
+
+const HELP =
+  'Type /oncall to see who is on call, or /oncall link CODE to link your account with a code of the console.';
+
+/** Answers `/oncall`: who is on call, or linking an account by a code. */
+export async function answerCommand(context: AppContext, command: TypedCommand): Promise<string> {
+  const [word = '', ...rest] = command.text.split(/\s+/);
+  if (word.toLowerCase() === 'link') return await linkAccount(context, command, rest.join(' '));
+  return word === '' ? await onCallText(context, command) : HELP;
+}
+
+async function linkAccount(context: AppContext, { place, kind, account, name, origin }: TypedCommand, typed: string) {
+  const { orgId } = place;
+  const tries = { key: `chat_link:${orgId}:${kind}:${account}`, ...LINK_TRIES };
+  const stores = storesOf(context.db.session());
+  const counted = await countTry(stores, tries, context.clock.now());
+  if (!counted.isAllowed) return 'Too many wrong codes. Try again in 15 minutes.';
+  const chat = { orgId, placeId: place.id, kind, account, name: name.slice(0, 100) };
+  const linkedTo = await inUnitOfWork(context.actions, (unit) => linkChatAccount(unit, chat, typed, origin));
+  if (linkedTo === null) return 'This code is wrong, or older than ten minutes. Get another one in the console.';
+  await forgetTries(stores, tries.key);
+  return `Linked: buttons that you press in ${placeDeclarationOf(kind).title} act for ${linkedTo} from now on.`;
+}
+
+async function onCallText(context: AppContext, command: TypedCommand): Promise<string> {
+  const speaking = await callerOf(context, command, 'more');
+  if ('refusal' in speaking) return speaking.refusal;
+  const { caller } = speaking;
+  const teams = await storesOf(context.db.session()).teams.list(caller.orgId, TEAMS_MAX);
+  const lines = await Promise.all(
+    teams.map(async ({ id, name }) => {
+      const answer = await runAction(context.actions, whoIsOnCall, caller, { teamId: id }, command.origin);
+      const { onCall } = answer as Static<typeof whoIsOnCall.result>;
+      return `${name}: ${onCall.length === 0 ? 'nobody' : onCall.map((person) => person.name).join(', ')}`;
+    }),
+  );
+  return lines.length === 0 ? 'There is no team yet.' : `On call now:\n${lines.join('\n')}`;
+}

@@ -1,0 +1,42 @@
+import type { FastifyInstance } from 'fastify';
+
+import type { AppContext } from '#entry/compose.ts';
+import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
+import { answerSlack } from '#entry/http/places/slack.ts';
+import type { VendorAnswer, VendorRequest } from '#entry/http/places/vendor_request.ts';
+import { parseRawBodies, rawBodyOf } from '#entry/http/raw_body.ts';
+import { AppError } from '#kernel/errors.ts';
+import { type ChatPlace, PLACES_PATH } from '#modules/places/decide/place_kinds.ts';
+import { openSettings } from '#modules/places/settings.ts';
+import { storesOf } from '#modules/stores.ts';
+
+/** Answers each vendor that sends presses and commands; each checks the signature before it reads the rest. */
+const ANSWERS: Readonly<Record<ChatPlace, (context: AppContext, request: VendorRequest) => Promise<VendorAnswer>>> = {
+  slack: answerSlack,
+};
+
+/** Mounts the addresses to which vendors send presses of buttons and commands. */
+export async function mountPlaces(app: FastifyInstance, context: AppContext): Promise<void> {
+  await app.register(async (scope) => {
+    parseRawBodies(scope);
+    for (const [kind, answer] of Object.entries(ANSWERS)) {
+      scope.post<{ Params: { placeId: string } }>(
+        `${PLACES_PATH}/:placeId/${kind}`,
+        { bodyLimit: ANONYMOUS_BODY_BYTES_MAX },
+        async (request, reply) => {
+          const place = await storesOf(context.db.session()).places.find(request.params.placeId);
+          if (place === null || place.kind !== kind) throw new AppError('not_found', 'there is no such place');
+          const answered = await answer(context, {
+            place,
+            settings: openSettings(context.places.cipher, place.sealed),
+            headers: request.headers,
+            body: rawBodyOf(request).toString('utf8'),
+            origin: { requestId: request.id, address: request.ip },
+          });
+          void reply.code(answered.status).header('cache-control', 'no-store');
+          return answered.body === undefined ? reply.send() : reply.type('application/json').send(answered.body);
+        },
+      );
+    }
+  });
+}

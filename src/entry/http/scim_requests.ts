@@ -1,0 +1,287 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+import type { ActionRuntime } from '#actions/run_action.ts';
+import type { Provisioner } from '#auth/provisioning_token.ts';
+import { PAGE_MAX } from '#modules/provisioning/decide/discovery.ts';
+import { isReturned, project, type Projection, readProjection } from '#modules/provisioning/decide/projection.ts';
+import { PreconditionFailed } from '#modules/provisioning/decide/scim_error.ts';
+import { type Filter, parseFilter } from '#modules/provisioning/decide/scim_filter.ts';
+import { readGroup, readGroupPatch } from '#modules/provisioning/decide/scim_group.ts';
+import { patchUser, readUser, type UserState } from '#modules/provisioning/decide/scim_user.ts';
+import { createGroup, deleteGroup, updateGroup } from '#modules/provisioning/groups.ts';
+import type { ProvisioningUnit } from '#modules/provisioning/provisioning_unit.ts';
+import { type Resource, toGroupResource, toUserResource } from '#modules/provisioning/resources.ts';
+import type { ProvisionedUser } from '#modules/provisioning/store/provisioning_store.ts';
+import type { ListedGroup, ScimGroupRow } from '#modules/provisioning/store/scim_group_store.ts';
+import { createUser, deleteUser, stateOf, updateUser } from '#modules/provisioning/users.ts';
+import type { RequestOrigin } from '#kernel/caller.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import { type Stores, storesOf } from '#modules/stores.ts';
+import { inUnitOfWork } from '#modules/unit_of_work.ts';
+
+const PAGE_DEFAULT = 100;
+const INDEX_MAX = 1_000_000;
+/** Limit on the members in the answer to one list of groups. */
+const MEMBERS_LISTED_MAX = 20_000;
+
+/** Answer to a request; a body of null is none. */
+export interface Answer {
+  readonly status?: number;
+  readonly body: object | null;
+  readonly version?: string;
+  readonly location?: string;
+}
+
+/** A request of an identity provider. */
+export interface ScimCall {
+  readonly provisioner: Provisioner;
+  readonly body: unknown;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly headers: IncomingHttpHeaders;
+  readonly origin: RequestOrigin;
+}
+
+/** Answers the requests for users and groups. Each change is one transaction, in the name of the token. */
+export class ScimRequests {
+  readonly #runtime: ActionRuntime;
+  readonly #baseUrl: string;
+
+  constructor(runtime: ActionRuntime, baseUrl: string) {
+    this.#runtime = runtime;
+    this.#baseUrl = baseUrl;
+  }
+
+  async listUsers({ provisioner: { orgId }, query }: ScimCall): Promise<Answer> {
+    const { filter, startIndex, count, projection } = readQuery(query);
+    const { provisioning, scimGroups } = this.#stores();
+    const totalResults = await provisioning.count(orgId, filter);
+    const users = await provisioning.list(orgId, filter, { offset: startIndex - 1, limit: count });
+    const userIds = isReturned('groups', projection) ? users.map(({ userId }) => userId) : [];
+    const groups = Map.groupBy(await scimGroups.listOfUsers(orgId, userIds), ({ userId }) => userId);
+    const resources = users.map((user) => toUserResource(user, groups.get(user.userId) ?? [], this.#baseUrl));
+    return { body: toList(resources, { totalResults, startIndex, projection }) };
+  }
+
+  async getUser(call: ScimCall, id: string): Promise<Answer> {
+    const stores = this.#stores();
+    return ifChanged(call, await this.#userAnswer(stores, call, await findUser(stores, call.provisioner.orgId, id)));
+  }
+
+  async createUser(call: ScimCall): Promise<Answer> {
+    const state = readUser(call.body);
+    return await this.#change(call, async (provisioning) => {
+      const { stores } = provisioning.unit;
+      const id = await createUser(provisioning, state);
+      const answer = await this.#userAnswer(stores, call, await findUser(stores, provisioning.orgId, id));
+      return { ...answer, status: 201 };
+    });
+  }
+
+  async replaceUser(call: ScimCall, id: string): Promise<Answer> {
+    const { saysActive, ...state } = readUser(call.body);
+    return await this.#updateUser(call, id, ({ isActive }) => ({ ...state, ...(!saysActive && { isActive }) }));
+  }
+
+  async patchUser(call: ScimCall, id: string): Promise<Answer> {
+    return await this.#updateUser(call, id, (state) => patchUser(state, call.body));
+  }
+
+  async deleteUser(call: ScimCall, id: string): Promise<Answer> {
+    return await this.#change(call, async (provisioning) => {
+      const user = await findUser(provisioning.unit.stores, provisioning.orgId, id);
+      requireVersion(call, toUserResource(user, [], this.#baseUrl));
+      await deleteUser(provisioning, user);
+      return { status: 204, body: null };
+    });
+  }
+
+  async listGroups({ provisioner: { orgId }, query }: ScimCall): Promise<Answer> {
+    const { filter, startIndex, count, projection } = readQuery(query);
+    const { scimGroups } = this.#stores();
+    const totalResults = await scimGroups.count(orgId, filter);
+    const listed = await scimGroups.list(orgId, filter, { offset: startIndex - 1, limit: count });
+    const hasMembers = isReturned('members', projection);
+    const groups = hasMembers ? withinMembers(listed) : listed;
+    const ids = hasMembers ? groups.map(({ id }) => id) : [];
+    const members = Map.groupBy(await scimGroups.listMembers(orgId, ids), ({ groupId }) => groupId);
+    const resources = groups.map((group) =>
+      toGroupResource(group, hasMembers ? (members.get(group.id) ?? []) : null, this.#baseUrl),
+    );
+    return { body: toList(resources, { totalResults, startIndex, projection }) };
+  }
+
+  async getGroup(call: ScimCall, id: string): Promise<Answer> {
+    const stores = this.#stores();
+    const group = await stores.scimGroups.find(call.provisioner.orgId, id);
+    if (group === null) throw noGroup(id);
+    return ifChanged(call, await this.#groupAnswer(stores, call, group));
+  }
+
+  async createGroup(call: ScimCall): Promise<Answer> {
+    const body = readGroup(call.body);
+    return await this.#change(call, async (provisioning) => {
+      const { stores } = provisioning.unit;
+      const group = await stores.scimGroups.find(provisioning.orgId, await createGroup(provisioning, body));
+      if (group === null) throw new Error('a group that was just made is there');
+      return { ...(await this.#groupAnswer(stores, call, group)), status: 201 };
+    });
+  }
+
+  async replaceGroup(call: ScimCall, id: string): Promise<Answer> {
+    const { members, ...texts } = readGroup(call.body);
+    const patch = { ...texts, replaced: new Set(members), added: new Set<string>(), removed: new Set<string>() };
+    return await this.#changeGroup(call, id, async (provisioning, group) => {
+      await updateGroup(provisioning, group, patch);
+      const { stores } = provisioning.unit;
+      return await this.#groupAnswer(stores, call, (await stores.scimGroups.find(group.orgId, id)) ?? group);
+    });
+  }
+
+  /** Answers without a body: a group may have very many members. */
+  async patchGroup(call: ScimCall, id: string): Promise<Answer> {
+    const patch = readGroupPatch(call.body);
+    return await this.#changeGroup(call, id, async (provisioning, group) => {
+      await updateGroup(provisioning, group, patch);
+      return { status: 204, body: null };
+    });
+  }
+
+  async deleteGroup(call: ScimCall, id: string): Promise<Answer> {
+    return await this.#changeGroup(call, id, async (provisioning, group) => {
+      await deleteGroup(provisioning, group);
+      return { status: 204, body: null };
+    });
+  }
+
+  async #updateUser(call: ScimCall, id: string, next: (state: UserState) => UserState): Promise<Answer> {
+    return await this.#change(call, async (provisioning) => {
+      const { stores } = provisioning.unit;
+      const user = await findUser(stores, provisioning.orgId, id);
+      requireVersion(call, toUserResource(user, [], this.#baseUrl));
+      await updateUser(provisioning, user, next(stateOf(user)));
+      return await this.#userAnswer(stores, call, await findUser(stores, provisioning.orgId, id));
+    });
+  }
+
+  async #changeGroup(
+    call: ScimCall,
+    id: string,
+    work: (provisioning: ProvisioningUnit, group: ScimGroupRow) => Promise<Answer>,
+  ): Promise<Answer> {
+    return await this.#change(call, async (provisioning) => {
+      const group = await provisioning.unit.stores.scimGroups.lock(provisioning.orgId, id);
+      if (group === null) throw noGroup(id);
+      requireVersion(call, toGroupResource(group, null, this.#baseUrl));
+      return await work(provisioning, group);
+    });
+  }
+
+  async #change(
+    { provisioner: { orgId, apiKeyId, name }, origin }: ScimCall,
+    work: (provisioning: ProvisioningUnit) => Promise<Answer>,
+  ): Promise<Answer> {
+    const actor = { kind: 'api_key', apiKeyId, apiKeyName: name } as const;
+    return await inUnitOfWork(this.#runtime, async (unit) => {
+      // Changes of one organization come one after another.
+      await unit.stores.people.lockMemberships(orgId);
+      return await work({ unit, orgId, by: { actor, via: 'scim', origin } });
+    });
+  }
+
+  async #userAnswer(
+    stores: Stores,
+    { query }: ScimCall,
+    user: ProvisionedUser & { orgId: Id<'org'> },
+  ): Promise<Answer> {
+    const groups = await stores.scimGroups.listOfUsers(user.orgId, [user.userId]);
+    return toAnswer(toUserResource(user, groups, this.#baseUrl), readQuery(query).projection);
+  }
+
+  async #groupAnswer(stores: Stores, { query }: ScimCall, group: ScimGroupRow): Promise<Answer> {
+    const { projection } = readQuery(query);
+    const hasMembers = isReturned('members', projection);
+    const members = hasMembers ? await stores.scimGroups.listMembers(group.orgId, [group.id]) : null;
+    return toAnswer(toGroupResource(group, members, this.#baseUrl), projection);
+  }
+
+  #stores(): Stores {
+    return storesOf(this.#runtime.db.session());
+  }
+}
+
+async function findUser({ provisioning }: Stores, orgId: Id<'org'>, id: string) {
+  const user = await provisioning.find(orgId, id);
+  if (user === null) throw new AppError('not_found', `the organization has no user with the id ${id}`);
+  return { ...user, orgId };
+}
+
+function noGroup(id: string): AppError {
+  return new AppError('not_found', `the organization has no group with the id ${id}`);
+}
+
+/** Returns the groups from the first on whose members fit into one answer, at least one. */
+function withinMembers(groups: readonly ListedGroup[]): readonly ListedGroup[] {
+  let members = 0;
+  const end = groups.findIndex(({ memberCount }, index) => {
+    members += memberCount;
+    return index > 0 && members > MEMBERS_LISTED_MAX;
+  });
+  return end === -1 ? groups : groups.slice(0, end);
+}
+
+function toAnswer(resource: Resource, projection: Projection): Answer {
+  const { version, location } = resource.meta;
+  return { body: project(resource, projection), version, location };
+}
+
+function ifChanged({ headers }: ScimCall, answer: Answer): Answer {
+  const tags = tagsOf(headers['if-none-match']);
+  return answer.version !== undefined && tags.includes(answer.version)
+    ? { ...answer, status: 304, body: null }
+    : answer;
+}
+
+/** Throws if the request names other versions than the present one. */
+function requireVersion({ headers }: ScimCall, { meta }: Resource): void {
+  const wanted = tagsOf(headers['if-match']);
+  if (wanted.length > 0 && !wanted.includes(meta.version) && !wanted.includes('*')) throw new PreconditionFailed();
+}
+
+function tagsOf(header: string | undefined): string[] {
+  return header === undefined ? [] : header.split(',').map((tag) => tag.trim());
+}
+
+interface Query {
+  readonly filter: Filter | null;
+  /** Counts from 1. */
+  readonly startIndex: number;
+  readonly count: number;
+  readonly projection: Projection;
+}
+
+function readQuery({ filter, startIndex, count, attributes, excludedAttributes }: ScimCall['query']): Query {
+  return {
+    filter: typeof filter === 'string' && filter.trim() !== '' ? parseFilter(filter) : null,
+    startIndex: Math.min(INDEX_MAX, Math.max(1, readInteger(startIndex) ?? 1)),
+    count: Math.min(PAGE_MAX, Math.max(0, readInteger(count) ?? PAGE_DEFAULT)),
+    projection: readProjection(attributes, excludedAttributes),
+  };
+}
+
+function readInteger(value: unknown): number | null {
+  return typeof value === 'string' && /^-?\d{1,9}$/.test(value) ? Number(value) : null;
+}
+
+function toList(
+  resources: readonly Resource[],
+  { totalResults, startIndex, projection }: Pick<Query, 'startIndex' | 'projection'> & { totalResults: number },
+): object {
+  return {
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:ListResponse'],
+    totalResults,
+    startIndex,
+    itemsPerPage: resources.length,
+    Resources: resources.map((resource) => project(resource, projection)),
+  };
+}

@@ -1,0 +1,138 @@
+import type { Cipher } from '#auth/cipher.ts';
+import { messageOf } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Log } from '#kernel/log.ts';
+import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
+import { afterAttempt, type PlaceOutcome } from '#modules/places/decide/delivery.ts';
+import type { PlaceContent } from '#modules/places/decide/place_content.ts';
+import { placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
+import { readContent } from '#modules/places/read_content.ts';
+import { openSettings } from '#modules/places/settings.ts';
+import type { PlaceDeliveryRow } from '#modules/places/store/place_delivery_store.ts';
+import type { PlaceRow } from '#modules/places/store/place_store.ts';
+import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import type { PlaceSenders } from '#notify/places/registry.ts';
+import { sendPlaceOff } from '#storage/queue/jobs/send_place_off.ts';
+
+export interface PlaceRuntime extends UnitOfWorkRuntime {
+  readonly log: Log;
+  readonly baseUrl: string;
+  readonly placeSenders: PlaceSenders;
+  readonly placeCipher: Cipher;
+}
+
+/** Duration for which a process has the turn of a place, and for which it begins attempts. */
+const TURN_SECONDS = 45;
+const ATTEMPTS_SECONDS = 20;
+/** Attempts in a turn: other places of the organization wait meanwhile. */
+const ATTEMPTS_MAX = 20;
+
+/**
+ * Sends to a place what is due, in order, until it fails or the turn is over. Nothing is locked while the place is
+ * waited for. Two processes never send to one place at once, so that an older state never follows a newer one.
+ */
+export async function deliverTo(runtime: PlaceRuntime, placeId: Id<'place'>): Promise<void> {
+  const stores = () => storesOf(runtime.db.session());
+  const begunAt = runtime.clock.now();
+  const until = begunAt.add({ seconds: TURN_SECONDS });
+  const lastAt = begunAt.add({ seconds: ATTEMPTS_SECONDS });
+  const claimed = await stores().places.claim(placeId, begunAt, until);
+  if (claimed === null) return;
+  try {
+    let place: PlaceRow | null = claimed;
+    for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts += 1) {
+      const now = runtime.clock.now();
+      if (place === null || !place.isOn || isHeld(place, now) || isAtOrBefore(lastAt, now)) return;
+      const delivery = await stores().placeDeliveries.findDue(placeId, now);
+      if (delivery === null) return;
+      await attempt(runtime, place, delivery);
+      place = await stores().places.find(placeId);
+    }
+  } finally {
+    await stores().places.release(placeId, until);
+  }
+}
+
+function isHeld({ heldUntil }: PlaceRow, now: Temporal.Instant): boolean {
+  return heldUntil !== null && heldUntil.epochMilliseconds > now.epochMilliseconds;
+}
+
+async function attempt(runtime: PlaceRuntime, place: PlaceRow, delivery: PlaceDeliveryRow): Promise<void> {
+  const { incidentId } = delivery;
+  const { places, placeDeliveries } = storesOf(runtime.db.session());
+  // Read before the state is: whatever comes later is not in it.
+  const upTo = incidentId === null ? 0 : await placeDeliveries.lastWaiting(place.id, incidentId);
+  const content = await readContent(runtime, place.orgId, delivery);
+  if (content === null) return await record(runtime, place, delivery, { outcome: GONE, upTo, content });
+  const reference = incidentId === null ? null : await places.findMessage(place.id, incidentId);
+  const outcome = await send(runtime, place, delivery, { content, reference });
+  await record(runtime, place, delivery, { outcome, upTo, content });
+}
+
+const GONE: PlaceOutcome = {
+  kind: 'refused',
+  reason: 'What it was about is gone.',
+  body: '',
+  status: null,
+  answer: null,
+};
+
+async function send(
+  { placeSenders, placeCipher, clock, log }: PlaceRuntime,
+  place: PlaceRow,
+  { id: deliveryId, number: sequence, body: earlierBody }: PlaceDeliveryRow,
+  { content, reference }: { content: PlaceContent; reference: Readonly<Record<string, string>> | null },
+): Promise<PlaceOutcome> {
+  try {
+    const settings = openSettings(placeCipher, place.sealed);
+    const nowMs = clock.now().epochMilliseconds;
+    const message = { content, settings, reference, deliveryId, sequence, earlierBody, nowMs };
+    return await placeSenders[place.kind].send(message);
+  } catch (error) {
+    log.error({ placeId: place.id, err: messageOf(error) }, 'a message to a place could not be made');
+    return { kind: 'retry', reason: 'Tocsin could not make the message.', body: '', status: null, answer: null };
+  }
+}
+
+interface Attempted {
+  readonly outcome: PlaceOutcome;
+  /** Number up to which waiting deliveries of the incident are in the state that was sent. */
+  readonly upTo: number;
+  readonly content: PlaceContent | null;
+}
+
+/** Records an attempt and what follows of it. Owners are told once when the place is switched off. */
+async function record(
+  runtime: PlaceRuntime,
+  place: PlaceRow,
+  delivery: PlaceDeliveryRow,
+  { outcome, upTo, content }: Attempted,
+): Promise<void> {
+  await inUnitOfWork(runtime, async ({ stores, now, enqueue }) => {
+    const after = afterAttempt(delivery, place, outcome, now);
+    await stores.placeDeliveries.saveAttempt(delivery, {
+      status: after.status,
+      dueAt: after.dueAt,
+      endedAt: after.status === 'waiting' ? null : now,
+      body: outcome.body,
+      answerStatus: outcome.status,
+      answer: outcome.answer,
+      failure: outcome.kind === 'sent' ? null : outcome.reason,
+    });
+    await stores.places.saveHealth(place.id, after.health);
+    const { incidentId } = delivery;
+    if (outcome.kind === 'sent' && incidentId !== null && content?.kind === 'incident') {
+      if (outcome.reference !== null) await stores.places.saveMessage(place.id, incidentId, outcome.reference, now);
+      if (placeDeclarationOf(place.kind).updates) {
+        await stores.placeDeliveries.supersede({ placeId: place.id, incidentId, upTo }, now);
+      }
+    }
+    if (!after.switchesOff || !(await stores.places.switchOff(place.id, now))) return;
+    await stores.placeDeliveries.end(place.id, 'The place was switched off.', now);
+    const members = await stores.people.listPlaces(place.orgId);
+    for (const { userId, role } of members) {
+      if (role === 'owner') enqueue(sendPlaceOff, { placeId: place.id, userId });
+    }
+  });
+}

@@ -1,0 +1,202 @@
+import { notFound } from '#kernel/errors.ts';
+import { asId, type Id, newId } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { PlaceHealth } from '#modules/places/decide/delivery.ts';
+import type { MessageReference } from '#modules/places/decide/place_content.ts';
+import { type ChatPlace, PLACES_MAX } from '#modules/places/decide/place_kinds.ts';
+import { columns, json, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { PlaceEntity } from '#storage/postgres/entities/places.ts';
+
+export type PlaceRow = Row<typeof PlaceEntity>;
+
+export type NewPlace = Pick<PlaceRow, 'orgId' | 'kind' | 'name' | 'shown' | 'sealed' | 'routes'>;
+
+/** Places that are ready to be sent to. */
+export type ReadyPlace = Pick<PlaceRow, 'id' | 'orgId'>;
+
+/** Places where incidents are announced, and the message of each incident. */
+export class PlaceStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** The places of an organization, by name. */
+  async list(orgId: Id<'org'>): Promise<PlaceRow[]> {
+    return await this.#places().where('p.org_id', '=', orgId).orderBy('p.name').limit(PLACES_MAX).execute();
+  }
+
+  /** Lists the places of these organizations that are on. */
+  async listOn(orgIds: readonly Id<'org'>[]): Promise<PlaceRow[]> {
+    if (orgIds.length === 0) return [];
+    return await this.#places().where('p.org_id', 'in', orgIds).where('p.is_on', '=', true).execute();
+  }
+
+  /** Throws `not_found`. */
+  async get(orgId: Id<'org'>, placeId: string): Promise<PlaceRow> {
+    const place = await this.#named(orgId, placeId).executeTakeFirst();
+    if (place === undefined) throw notFound('placeId', 'place');
+    return place;
+  }
+
+  /** Throws `not_found`. Locked until the transaction ends. */
+  async lock(orgId: Id<'org'>, placeId: string): Promise<PlaceRow> {
+    const place = await this.#named(orgId, placeId).forUpdate().executeTakeFirst();
+    if (place === undefined) throw notFound('placeId', 'place');
+    return place;
+  }
+
+  /** Finds a place by its id alone: what a vendor sends names no organization. */
+  async find(placeId: string): Promise<PlaceRow | null> {
+    return (await this.#places().where('p.id', '=', asId('place', placeId)).executeTakeFirst()) ?? null;
+  }
+
+  /** Finds the place of this name, in any case. */
+  async findNamed(orgId: Id<'org'>, name: string): Promise<PlaceRow | null> {
+    const place = await this.#places()
+      .where('p.org_id', '=', orgId)
+      .where(({ eb, fn }) => eb(fn<string>('lower', ['p.name']), '=', fn<string>('lower', [eb.val(name)])))
+      .executeTakeFirst();
+    return place ?? null;
+  }
+
+  async insert(place: NewPlace, now: Temporal.Instant): Promise<PlaceRow> {
+    const health = { failures: 0, failingSince: null, lastFailure: null, lastSuccessAt: null, heldUntil: null };
+    const row = {
+      id: newId('place'),
+      ...place,
+      isOn: true,
+      ...health,
+      switchedOffAt: null,
+      claimedUntil: null,
+      createdAt: now,
+      updatedAt: now,
+    };
+    await this.#session.db.insertInto('places').values(toColumns(PlaceEntity, row)).execute();
+    return row;
+  }
+
+  async save(
+    id: Id<'place'>,
+    changed: Partial<Pick<PlaceRow, 'name' | 'shown' | 'sealed' | 'routes' | 'isOn'>> & Partial<PlaceHealth>,
+    now: Temporal.Instant,
+  ): Promise<void> {
+    await this.#session.db
+      .updateTable('places')
+      .set({
+        ...toColumns(PlaceEntity, { ...changed, updatedAt: now }),
+        ...(changed.isOn === undefined ? {} : { switched_off_at: null }),
+      })
+      .where('id', '=', id)
+      .execute();
+  }
+
+  async delete(id: Id<'place'>): Promise<void> {
+    await this.#session.db.deleteFrom('places').where('id', '=', id).execute();
+  }
+
+  /** Lists places that are on and have something to send, the longest waiting first. */
+  async listReady(now: Temporal.Instant, limit: number): Promise<ReadyPlace[]> {
+    return await this.#session.db
+      .selectFrom('place_deliveries as d')
+      .innerJoin('places as p', 'p.id', 'd.place_id')
+      .select(['p.id', 'p.org_id as orgId'])
+      .where('d.status', '=', 'waiting')
+      .where('d.due_at', '<=', now)
+      .where('p.is_on', '=', true)
+      .where((eb) => eb.or([eb('p.held_until', 'is', null), eb('p.held_until', '<=', now)]))
+      .where((eb) => eb.or([eb('p.claimed_until', 'is', null), eb('p.claimed_until', '<=', now)]))
+      .groupBy(['p.id', 'p.org_id'])
+      .orderBy(({ fn }) => fn.min('d.due_at'))
+      .limit(limit)
+      .execute();
+  }
+
+  /** Claims the turn of a place, so that one process at a time sends to it; null when another has it. */
+  async claim(id: Id<'place'>, now: Temporal.Instant, until: Temporal.Instant): Promise<PlaceRow | null> {
+    const claimed = await this.#session.db
+      .updateTable('places')
+      .set({ claimed_until: until })
+      .where('id', '=', id)
+      .where('is_on', '=', true)
+      .where((eb) => eb.or([eb('claimed_until', 'is', null), eb('claimed_until', '<=', now)]))
+      .execute();
+    return rowsChanged(claimed) === 0 ? null : await this.find(id);
+  }
+
+  async release(id: Id<'place'>, until: Temporal.Instant): Promise<void> {
+    await this.#session.db
+      .updateTable('places')
+      .set({ claimed_until: null })
+      .where('id', '=', id)
+      .where('claimed_until', '=', until)
+      .execute();
+  }
+
+  async saveHealth(id: Id<'place'>, health: PlaceHealth): Promise<void> {
+    await this.#session.db.updateTable('places').set(toColumns(PlaceEntity, health)).where('id', '=', id).execute();
+  }
+
+  /** Switches a place off that has failed for a day; false when it is off already. */
+  async switchOff(id: Id<'place'>, now: Temporal.Instant): Promise<boolean> {
+    const switched = await this.#session.db
+      .updateTable('places')
+      .set({ is_on: false, switched_off_at: now, updated_at: now })
+      .where('id', '=', id)
+      .where('is_on', '=', true)
+      .execute();
+    return rowsChanged(switched) > 0;
+  }
+
+  /** Finds the message of an incident at a place. */
+  async findMessage(placeId: Id<'place'>, incidentId: Id<'incident'>): Promise<MessageReference | null> {
+    const message = await this.#session.db
+      .selectFrom('place_messages')
+      .select('reference')
+      .where('place_id', '=', placeId)
+      .where('incident_id', '=', incidentId)
+      .executeTakeFirst();
+    return message?.reference ?? null;
+  }
+
+  async saveMessage(
+    placeId: Id<'place'>,
+    incidentId: Id<'incident'>,
+    reference: MessageReference,
+    now: Temporal.Instant,
+  ): Promise<void> {
+    await this.#session.db
+      .insertInto('place_messages')
+      .values({ place_id: placeId, incident_id: incidentId, reference: json(reference), sent_at: now })
+      .onConflict((conflict) =>
+        conflict.columns(['place_id', 'incident_id']).doUpdateSet({ reference: json(reference), sent_at: now }),
+      )
+      .execute();
+  }
+
+  /** Lists the messages of an incident at the organization's places of a kind. */
+  async listMessages(
+    orgId: Id<'org'>,
+    kind: ChatPlace,
+    incidentId: string,
+  ): Promise<{ placeId: Id<'place'>; reference: MessageReference }[]> {
+    return await this.#session.db
+      .selectFrom('place_messages as m')
+      .innerJoin('places as p', 'p.id', 'm.place_id')
+      .select(['m.place_id as placeId', 'm.reference'])
+      .where('p.org_id', '=', orgId)
+      .where('p.kind', '=', kind)
+      .where('m.incident_id', '=', asId('incident', incidentId))
+      .execute();
+  }
+
+  #places() {
+    return this.#session.db.selectFrom('places as p').select(columns(PlaceEntity, 'p'));
+  }
+
+  #named(orgId: Id<'org'>, placeId: string) {
+    return this.#places().where('p.org_id', '=', orgId).where('p.id', '=', asId('place', placeId));
+  }
+}

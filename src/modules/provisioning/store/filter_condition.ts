@@ -1,0 +1,114 @@
+import { type Expression, type RawBuilder, sql } from 'kysely';
+
+import { ScimError } from '#modules/provisioning/decide/scim_error.ts';
+import { attributeName, type Filter } from '#modules/provisioning/decide/scim_filter.ts';
+import { Temporal } from '#kernel/time.ts';
+
+/** An attribute as filters compare it. */
+export interface Compared {
+  readonly type: 'text' | 'exact' | 'boolean' | 'instant';
+  readonly value: Expression<unknown>;
+}
+
+/** Attributes of a resource by their names in lower case. */
+export type ComparedAttributes = Readonly<Record<string, Compared>>;
+
+type Condition = RawBuilder<boolean>;
+
+const JOINED_BY = { and: sql` and `, or: sql` or ` } as const;
+
+/** Builds the condition of a filter. Throws `invalidFilter` for attributes and comparisons that are not offered. */
+export function conditionOf(filter: Filter, attributes: ComparedAttributes, prefix = ''): Condition {
+  switch (filter.op) {
+    case 'and':
+    case 'or': {
+      const conditions = filter.filters.map((inner) => conditionOf(inner, attributes, prefix));
+      const joined = sql.join(conditions, JOINED_BY[filter.op]);
+      return sql<boolean>`(${joined})`;
+    }
+    case 'not':
+      return sql<boolean>`not coalesce(${conditionOf(filter.filter, attributes, prefix)}, false)`;
+    case '[]':
+      return conditionOf(filter.valFilter, attributes, `${attributeName(filter.attrPath)}.`);
+    case 'pr':
+      return sql<boolean>`${compared(filter.attrPath, attributes, prefix).value} is not null`;
+    default:
+      return comparison(filter.op, compared(filter.attrPath, attributes, prefix), filter.compValue);
+  }
+}
+
+function compared(path: string, attributes: ComparedAttributes, prefix: string): Compared {
+  const name = `${prefix}${attributeName(path)}`;
+  if (Object.hasOwn(attributes, name) && attributes[name] !== undefined) return attributes[name];
+  throw new ScimError('invalidFilter', `"${name}" cannot be filtered by; use ${Object.keys(attributes).join(', ')}`);
+}
+
+type Comparison = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'lt' | 'ge' | 'le';
+
+type Operand = string | number | boolean | null;
+
+const ORDERED = { gt: sql`>`, lt: sql`<`, ge: sql`>=`, le: sql`<=` } as const;
+
+function comparison(op: Comparison, { type, value }: Compared, operand: Operand): Condition {
+  if (operand === null) {
+    if (op === 'eq') return sql<boolean>`${value} is null`;
+    if (op === 'ne') return sql<boolean>`${value} is not null`;
+    throw new ScimError('invalidFilter', `${op} does not compare with null`);
+  }
+  if (type === 'boolean') return ofBoolean(op, value, operand);
+  if (type === 'instant') return ofInstant(op, value, operand);
+  const text = String(operand);
+  const [left, right] = type === 'exact' ? [value, sql`${text}`] : [sql`lower(${value})`, sql`lower(${text})`];
+  switch (op) {
+    case 'eq':
+      return sql<boolean>`${left} = ${right}`;
+    case 'ne':
+      return sql<boolean>`${left} is distinct from ${right}`;
+    case 'co':
+      return sql<boolean>`strpos(${left}, ${right}) > 0`;
+    case 'sw':
+      return sql<boolean>`starts_with(${left}, ${right})`;
+    case 'ew':
+      return sql<boolean>`right(${left}, length(${right})) = ${right}`;
+    case 'gt':
+    case 'lt':
+    case 'ge':
+    case 'le':
+      return sql<boolean>`${left} ${ORDERED[op]} ${right}`;
+  }
+}
+
+function ofBoolean(op: Comparison, value: Expression<unknown>, operand: Operand): Condition {
+  const text = String(operand).toLowerCase();
+  if ((op !== 'eq' && op !== 'ne') || (text !== 'true' && text !== 'false')) {
+    throw new ScimError('invalidFilter', 'active is compared by eq or ne with true or false');
+  }
+  const isWanted = (text === 'true') === (op === 'eq');
+  return isWanted ? sql<boolean>`${value}` : sql<boolean>`not ${value}`;
+}
+
+function ofInstant(op: Comparison, value: Expression<unknown>, operand: Operand): Condition {
+  const at = parseInstant(operand);
+  switch (op) {
+    case 'gt':
+    case 'lt':
+    case 'ge':
+    case 'le':
+      return sql<boolean>`${value} ${ORDERED[op]} ${at}::timestamptz`;
+    case 'eq':
+      return sql<boolean>`${value} = ${at}::timestamptz`;
+    case 'ne':
+    case 'co':
+    case 'sw':
+    case 'ew':
+      throw new ScimError('invalidFilter', `${op} does not compare times`);
+  }
+}
+
+function parseInstant(operand: Operand): Temporal.Instant {
+  try {
+    return Temporal.Instant.from(String(operand));
+  } catch {
+    throw new ScimError('invalidFilter', 'a time must be operand as RFC 3339, such as "2026-03-01T09:00:00Z"');
+  }
+}

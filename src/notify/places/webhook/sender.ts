@@ -1,0 +1,26 @@
+import { webhookHeaders } from '#modules/places/decide/webhook_signature.ts';
+import { exchange, outcomeOfStatus } from '#notify/places/exchange.ts';
+import type { PlaceSender, PlaceSenderContext } from '#notify/places/place_sender.ts';
+import { webhookBody } from '#notify/places/webhook/body.ts';
+
+/**
+ * Webhooks with the headers and signature of Standard Webhooks. Each attempt has the same id and body. Whatever is not
+ * answered with 2xx is tried again: a receiver that is set up wrongly can be mended within the day.
+ */
+export function webhookSender({ http }: PlaceSenderContext): PlaceSender {
+  return {
+    async send(message) {
+      const { settings, deliveryId: id, nowMs } = message;
+      const body = message.earlierBody ?? webhookBody(message);
+      const headers = {
+        'content-type': 'application/json',
+        ...webhookHeaders({ id, body, sentAtSeconds: Math.floor(nowMs / 1_000) }, [settings.signingSecret ?? '']),
+      };
+      const answer = await exchange(http, { url: settings.address ?? '', headers, body, nowMs });
+      if (answer.kind === 'failed') return answer.outcome;
+      const { status, exchange: sent } = answer;
+      if (status >= 200 && status < 300) return { kind: 'sent', reference: null, ...sent };
+      return outcomeOfStatus(answer) ?? { kind: 'retry', reason: `It answers with status ${status}.`, ...sent };
+    },
+  };
+}

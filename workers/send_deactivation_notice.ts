@@ -1,0 +1,38 @@
+import { readUncovered } from '#modules/provisioning/coverage_after.ts';
+import { asId } from '#kernel/ids.ts';
+import { deactivationMail } from '#notify/mail/account_mail_text.ts';
+import { messageIdOf, sendMail } from '#notify/mail/send_mail.ts';
+import { storesOf } from '#modules/stores.ts';
+import { sendDeactivationNotice } from '#storage/queue/jobs/send_deactivation_notice.ts';
+import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
+import type { AccountMailRuntime } from '#workers/send_password_reset.ts';
+
+const MANAGERS_MAX = 20;
+const RECIPIENTS_MAX = 50;
+
+/** Mails owners, admins and the teams of the schedules; one after another, and all of them again when one must be. */
+export const onSendDeactivationNotice = ({ mail, baseUrl, db, clock }: AccountMailRuntime): JobHandler =>
+  handleJob(sendDeactivationNotice, async ({ orgId: org, userId: user, noticeId }) => {
+    if (mail === null) return;
+    const [orgId, userId] = [asId('org', org), asId('user', user)];
+    const stores = storesOf(db.session());
+    const person = await stores.people.findUser(userId);
+    // Activated again meanwhile: nothing is uncovered.
+    if (person === null || (await stores.people.findRole(orgId, userId)) !== null) return;
+    const schedules = await readUncovered(stores, orgId, userId, clock.now());
+    if (schedules.length === 0) return;
+    const members = await stores.teams.listMembers(orgId, [...new Set(schedules.map(({ teamId }) => teamId))]);
+    const managers = await stores.people.listManagers(orgId, MANAGERS_MAX);
+    const recipients = [...new Set([...managers, ...members].map(({ email }) => email))].slice(0, RECIPIENTS_MAX);
+    const text = deactivationMail({
+      name: person.name,
+      schedules: schedules.map((schedule) => schedule.text),
+      baseUrl,
+    });
+    const host = new URL(baseUrl).hostname;
+    for (const [index, to] of recipients.entries()) {
+      const messageId = messageIdOf(`${noticeId}.${index}`, host);
+      const delivery = await sendMail(mail, { to, messageId, ...text, priority: 'normal' });
+      if (delivery.kind === 'retry') throw new Error(`the mail could not be sent: ${delivery.reason}`);
+    }
+  });
