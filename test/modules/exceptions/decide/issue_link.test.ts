@@ -18,7 +18,5 @@ test.each([
   ['https://{service}.example.com/new', 'must be an https address'],
   ['javascript:alert(1)', 'must be an https address'],
 ])('the template %s is checked', (template, fault) => {
-  const found = issueLinkFault(template);
-  if (fault === null) expect(found).toBeNull();
-  else expect(found).toContain(fault);
+  expect(issueLinkFault(template)).toEqual(fault === null ? null : expect.stringContaining(fault));
 });
