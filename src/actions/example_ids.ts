@@ -4,6 +4,7 @@ export const EXAMPLE_IDS = {
   dashboardId: 'dashboard_01k9z8f1c2e3taz9v4n7h8s5rm',
   groupId: 'group_01kdwm3y8pfqa9b6t2x0c4v7zs',
   activityId: 'activity_01kdwm4c2d3e4f5g6h7j8k9m0n',
+  searchId: 'search_01kdwm4c2d3e4f5g6h7j8k9m0p',
   otherGroupId: 'group_01kdwm3y9qgrb0c7v3y1d5w8at',
   teamId: 'team_01k9z8g5m6f0rbn3w8d2y7k4qe',
   memberId: 'member_01k9z8gq7he1stp5x0a4v9c6nd',

@@ -36,7 +36,7 @@ import { readIncidentFilter } from '#console/pages/incidents/incident_filter.ts'
 import { OnCall } from '#console/pages/oncall/on_call.tsx';
 import { readTimelineFilter } from '#console/pages/oncall/timeline_filter.ts';
 import { Settings } from '#console/pages/settings/settings.tsx';
-import { readServiceFilter } from '#console/pages/services/service_filter.ts';
+import { readReleaseSearch, readServiceFilter } from '#console/pages/services/service_filter.ts';
 import { readRuleFilter, readRuleStart } from '#console/pages/rules/rule_filter.ts';
 import { readLoadSearch } from '#console/pages/load/load_search.ts';
 import { readSimulatorSearch } from '#console/pages/simulator/simulator_search.ts';
@@ -325,7 +325,7 @@ const pageRoutes = [
   createRoute({
     getParentRoute: () => inside,
     path: PAGES.service,
-    validateSearch: readTextSearch,
+    validateSearch: readReleaseSearch,
     component: lazyRouteComponent(() => import('#console/pages/services/service_page.tsx'), 'ServicePage'),
   }),
   createRoute({

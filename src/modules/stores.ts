@@ -37,6 +37,8 @@ import { IncidentPagingStore } from '#modules/incidents/store/incident_paging_st
 import { IncidentSearch } from '#modules/incidents/store/incident_search.ts';
 import { GroupActivityStore } from '#modules/exceptions/store/group_activity_store.ts';
 import { GroupAssignmentStore } from '#modules/exceptions/store/group_assignment_store.ts';
+import { GroupWatcherStore } from '#modules/exceptions/store/group_watcher_store.ts';
+import { SavedSearchStore } from '#modules/exceptions/store/saved_search_store.ts';
 import { GroupSnoozeStore } from '#modules/exceptions/store/group_snooze_store.ts';
 import { GroupKeyStore } from '#modules/exceptions/store/group_key_store.ts';
 import { GroupReleaseStore } from '#modules/exceptions/store/group_release_store.ts';
@@ -149,6 +151,8 @@ export interface Stores {
   readonly groupAssignments: GroupAssignmentStore;
   readonly groupActivity: GroupActivityStore;
   readonly groupSnoozes: GroupSnoozeStore;
+  readonly groupWatchers: GroupWatcherStore;
+  readonly savedSearches: SavedSearchStore;
   readonly messageTemplates: MessageTemplateStore;
   readonly teams: TeamStore;
   readonly schedules: ScheduleStore;
@@ -256,6 +260,8 @@ export function storesOf(session: Session): Stores {
     groupAssignments: new GroupAssignmentStore(session),
     groupActivity: new GroupActivityStore(session),
     groupSnoozes: new GroupSnoozeStore(session),
+    groupWatchers: new GroupWatcherStore(session),
+    savedSearches: new SavedSearchStore(session),
     messageTemplates: new MessageTemplateStore(session),
     teams: new TeamStore(session),
     schedules,

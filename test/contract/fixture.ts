@@ -101,6 +101,7 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
       body: 'Looking at it.',
       requestKey: 'fixture',
     };
+    const search = { orgId, userId, name: 'Mine', search: {}, isShared: true };
     const note = { incidentId, userId, agentName: null, body: 'Looking at it.', requestKey: 'fixture' };
     const routes = [{ serviceId: null, teamId: null, atLeast: null }];
     const settings = { kind: 'slack', shown: {}, sealed: Buffer.from('sealed'), routes } as const;
@@ -119,6 +120,7 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
     return {
       noteId: (await incidentNotes.insert(note, now)).id,
       activityId: (await stores.groupActivity.addComment(comment, now)).id,
+      searchId: (await stores.savedSearches.save({ ...search, id: null }, now)).id,
       proposalId: (await proposals.insert(asked, now)).id,
       monitorId: idOfMonitor(await monitors.lockOrCreate(name, { byKey: true, schedule: null }, now)),
       maintenanceId: (await maintenance.insert({ orgId, name: 'Move', ...what, ...when }, now)).id,

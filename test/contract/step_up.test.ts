@@ -29,6 +29,7 @@ const WITHOUT = [
   'delete_incident_note',
   'delete_maintenance',
   'delete_push_subscription',
+  'delete_saved_search',
   'delete_schedule_override',
   'disconnect_app',
   'end_other_sessions',

@@ -21,6 +21,7 @@ import type { MapToSource } from '#modules/releases/source_maps/source_maps.ts';
 import type { GroupedEvent } from '#modules/exceptions/store/exception_writer.ts';
 import { deleteOrphans } from '#modules/delete_orphans.ts';
 import type { SeenGroup } from '#modules/exceptions/store/group_occurrences.ts';
+import { sendExceptionNotice } from '#storage/queue/jobs/send_exception_notice.ts';
 import { storesOf } from '#modules/stores.ts';
 import { inUnitOfWork, type UnitOfWork } from '#modules/unit_of_work.ts';
 
@@ -110,12 +111,17 @@ export async function storeSeen(
   await deleteOrphans(runtime.db, serviceIds, (serviceId) => exceptionWriter.deleteService(serviceId));
 }
 
-/** Writes into the histories of groups that they came back. */
-async function recordRegressions({ stores, now }: UnitOfWork, groups: readonly NewOrRegressed[]): Promise<void> {
+/** Writes into the histories of groups that they came back, and tells who asked to hear of it, once each. */
+async function recordRegressions(unit: UnitOfWork, groups: readonly NewOrRegressed[]): Promise<void> {
+  const { stores, now } = unit;
   for (const { orgId, groupId, outcome, release } of groups) {
     if (outcome !== 'regression') continue;
     const facts = { kind: 'regressed', release } as const;
-    await stores.groupActivity.add({ orgId, groupId, actor: { system: true, via: 'rule' }, facts }, now);
+    const entry = { orgId, groupId, actor: { system: true, via: 'rule' }, facts } as const;
+    const activityId = await stores.groupActivity.add(entry, now);
+    for (const userId of await stores.groupWatchers.take(groupId)) {
+      unit.enqueue(sendExceptionNotice, { orgId, groupId, activityId, userId });
+    }
   }
 }
 
@@ -147,10 +153,10 @@ function newOrRegressed(
     if (outcome !== 'new' && outcome !== 'regression') return [];
     listed.add(group);
     const { orgId, serviceId, event } = arrived;
-    const { eventId, environment } = event;
+    const { eventId, environment, tags } = event;
     const release = regressedIn ?? event.release;
     const title = titleOf(sighted.occurrence.headline);
     const traceparent = arrived.traceparent ?? null;
-    return [{ orgId, serviceId, groupId, outcome, level, title, eventId, environment, release, traceparent }];
+    return [{ orgId, serviceId, groupId, outcome, level, title, eventId, environment, release, tags, traceparent }];
   });
 }

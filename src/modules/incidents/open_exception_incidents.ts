@@ -1,6 +1,7 @@
 import type { Level } from '#modules/exceptions/decide/level.ts';
 import { isAtLeast } from '#modules/exceptions/decide/triage.ts';
 import type { ExceptionRule } from '#modules/rules/decide/exception_rule.ts';
+import { meetsConditions } from '#modules/rules/decide/exception_conditions.ts';
 import { isOnRate } from '#modules/rules/decide/exception_rule_settings.ts';
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
 import { settingsOf } from '#modules/rules/decide/rule_settings.ts';
@@ -25,6 +26,7 @@ export interface NewOrRegressed {
   readonly environment: string | null;
   /** Release of that event, or of the event that brought the group back, if several are among the new events. */
   readonly release: string | null;
+  readonly tags: Readonly<Record<string, string>>;
   /** The span in which the first new event was handled; null when nothing is traced. */
   readonly traceparent?: string | null;
 }
@@ -46,9 +48,10 @@ export async function openExceptionIncidents(
     if (group.outcome === 'regression') await recordRegression(unit, group);
     for (const rule of rules.filter(({ serviceId }) => serviceId === group.serviceId)) {
       const { minSeverity } = rule.config as ExceptionRule;
+      const settings = settingsOf(rule.settings);
       // A rule on rates looks by itself, from time to time.
-      if (isOnRate(settingsOf(rule.settings))) continue;
-      if (isAtLeast(group.level, minSeverity)) firings.push({ rule, cause: causeOf(group) });
+      if (isOnRate(settings) || !meetsConditions(settings, group)) continue;
+      if (isAtLeast(group.level, minSeverity)) firings.push({ rule, cause: causeOf(group, settings.incidentSeverity) });
     }
   }
   await openIncidents(unit, firings, limit);
@@ -65,14 +68,17 @@ async function recordRegression(unit: UnitOfWork, { orgId, groupId, release }: N
   });
 }
 
-function causeOf({ groupId, outcome, title, level, eventId, environment, release, ...event }: NewOrRegressed): Cause {
+function causeOf(
+  { groupId, outcome, title, level, eventId, environment, release, ...event }: NewOrRegressed,
+  severity: Level | null,
+): Cause {
   const inRelease = release === null ? '' : ` in release ${release}`;
   return {
     traceparent: event.traceparent ?? null,
     kind: 'exception',
     exceptionGroupId: groupId,
     title,
-    severity: level,
+    severity: severity ?? level,
     details: { groupId, outcome, level, eventId, environment, release },
     sentence: outcome === 'new' ? `a new exception, ${title}` : `${title} is back${inRelease} after it was resolved`,
   };

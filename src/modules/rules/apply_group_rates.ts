@@ -1,5 +1,6 @@
 import { isAtLeast } from '#modules/exceptions/decide/triage.ts';
 import type { ExceptionRule } from '#modules/rules/decide/exception_rule.ts';
+import { meetsConditions } from '#modules/rules/decide/exception_conditions.ts';
 import { type GroupRate, isOnRate, limitPassed } from '#modules/rules/decide/exception_rule_settings.ts';
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
 import { type RuleSettings, settingsOf } from '#modules/rules/decide/rule_settings.ts';
@@ -26,6 +27,10 @@ interface RateRule {
   readonly rule: ActiveRule;
   readonly settings: RuleSettings;
 }
+
+/** A rate is of all events, so only the title of the group is judged. */
+const ANY_EVENT = { inEnvironment: null, inRelease: null, withTag: null };
+const NO_EVENT = { environment: null, release: null, tags: {} };
 
 /** Services whose groups one query looks for. */
 const SERVICES_MAX = 200;
@@ -69,7 +74,9 @@ async function applyWindow(runtime: RateRuntime, rules: readonly RateRule[], min
     rules.flatMap(({ rule, settings }) => {
       const { isOpen = false, endedAt = null } = opened.get(`${rule.ruleId}.${group.id}`) ?? {};
       const concerns =
-        rule.serviceId === group.serviceId && isAtLeast(group.level, (rule.config as ExceptionRule).minSeverity);
+        rule.serviceId === group.serviceId &&
+        isAtLeast(group.level, (rule.config as ExceptionRule).minSeverity) &&
+        meetsConditions({ ...settings, ...ANY_EVENT }, { title: group.title, ...NO_EVENT });
       return isOpen || !concerns ? [] : [{ rule, settings, group, from: later(since, endedAt) }];
     }),
   );
@@ -121,7 +128,7 @@ function causeOf({ id, title, level }: RatedGroup, { events, users }: GroupRate,
     kind: 'exception',
     exceptionGroupId: groupId,
     title,
-    severity: level,
+    severity: settings.incidentSeverity ?? level,
     details: { groupId, outcome: 'rate', level, events, users, eventsOver, usersOver, rateMinutes },
     sentence: `${title} had ${over} within ${rateMinutes} min`,
   };

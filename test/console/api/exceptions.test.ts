@@ -8,7 +8,14 @@ const COUNTS = { unresolved: 3, resolved: 0, ignored: 0 };
 const group = (groupId: string, eventCount = 1): ExceptionGroup => ({ groupId, eventCount }) as ExceptionGroup;
 
 const list = (...pages: ExceptionGroup[][]): GroupPages => ({
-  pages: pages.map((groups) => ({ groups, days: [], deploys: [], counts: COUNTS, nextCursor: null })),
+  pages: pages.map((groups) => ({
+    groups,
+    days: [],
+    deploys: [],
+    searchedSince: null,
+    counts: COUNTS,
+    nextCursor: null,
+  })),
   pageParams: pages.map(() => null),
 });
 

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 
 import { addExceptionComment } from '#modules/exceptions/operations/activity/add_exception_comment.ts';
-import { assignExceptions } from '#modules/exceptions/operations/assign_exceptions.ts';
+import { assignExceptions } from '#modules/exceptions/operations/assignment/assign_exceptions.ts';
 import { browseExceptionGroups } from '#modules/exceptions/operations/browse_exception_groups.ts';
 import { editExceptionComment } from '#modules/exceptions/operations/activity/edit_exception_comment.ts';
 import { deleteExceptionComment } from '#modules/exceptions/operations/activity/delete_exception_comment.ts';

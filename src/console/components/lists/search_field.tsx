@@ -12,11 +12,14 @@ interface SearchFieldProps {
   onChange(text: string | undefined): void;
   /** Whether the field stands above the list by itself. */
   readonly isAlone?: boolean;
+  /** Fault of the text, and what to write instead. */
+  readonly error?: string | null;
   readonly ref?: Ref<HTMLInputElement> | undefined;
 }
 
 /** Search field of a list. The searched text is kept in the address. */
-export function SearchField({ label, placeholder, value = '', onChange, isAlone = false, ref }: SearchFieldProps) {
+export function SearchField(props: SearchFieldProps) {
+  const { label, placeholder, value = '', onChange, isAlone = false, error = null, ref } = props;
   const [typed, type] = useTypedText(value, (text) => onChange(text === '' ? undefined : text));
   return (
     <TextInput
@@ -26,6 +29,7 @@ export function SearchField({ label, placeholder, value = '', onChange, isAlone 
       placeholder={placeholder}
       leftSection={<IconSearch size={16} aria-hidden />}
       value={typed}
+      error={error}
       maxLength={SEARCH_LENGTH_MAX}
       onChange={(event) => type(event.currentTarget.value)}
     />

@@ -14,6 +14,8 @@ export interface ExceptionFilter {
   readonly severity?: Level;
   readonly environment?: string;
   readonly release?: string;
+  /** Whether only groups that began in the release are shown. */
+  readonly isNew?: 'yes';
   /** `me`, `my_teams`, `nobody`, or the id of a person or team. */
   readonly assigned?: string;
   readonly q?: string;
@@ -33,6 +35,7 @@ export function readExceptionFilter(search: Record<string, unknown>): ExceptionF
     ...(severity !== undefined && { severity }),
     ...(environment !== undefined && { environment }),
     ...(release !== undefined && { release }),
+    ...(search['isNew'] === 'yes' && { isNew: 'yes' as const }),
     ...(assigned !== undefined && { assigned }),
     ...(q !== undefined && { q }),
     ...(sort !== undefined && { sort }),
@@ -46,15 +49,15 @@ function textIn(value: unknown): string | undefined {
 
 /** Converts a filter to a search request. `text` is what has been typed so far. */
 export function toGroupSearch(filter: ExceptionFilter, text: string | undefined): GroupSearch {
-  const { status = 'unresolved', service, severity, environment, release, assigned, sort } = filter;
+  const { status = 'unresolved', service, severity, environment, release, isNew, assigned, sort } = filter;
   return {
     ...(status !== 'all' && { status }),
     ...(service !== undefined && { serviceId: service }),
     ...(severity !== undefined && { severity }),
     ...(environment !== undefined && { environment }),
-    ...(release !== undefined && { release }),
+    ...(release !== undefined && (isNew === undefined ? { release } : { newInRelease: release })),
     ...(assigned !== undefined && { assignedTo: assigned }),
-    ...(text !== undefined && { text }),
+    ...(text !== undefined && { query: text }),
     ...(sort !== undefined && { sort }),
   };
 }
@@ -75,6 +78,7 @@ export const NO_FILTER = {
   severity: undefined,
   environment: undefined,
   release: undefined,
+  isNew: undefined,
   assigned: undefined,
   q: undefined,
 };

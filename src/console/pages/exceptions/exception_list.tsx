@@ -1,4 +1,4 @@
-import { Button, Skeleton } from '@mantine/core';
+import { Button, Skeleton, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
@@ -8,6 +8,7 @@ import { type GroupStatus, groupSearchQuery } from '#console/api/exceptions.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import bar from '#console/components/lists/filter_bar.module.css';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { Page } from '#console/components/page.tsx';
 import {
   type ExceptionFilter,
@@ -23,7 +24,7 @@ import {
 import rows from '#console/pages/exceptions/exception_rows.module.css';
 import { ExceptionRows } from '#console/pages/exceptions/exception_rows.tsx';
 import { ExceptionSelection } from '#console/pages/exceptions/exception_selection.tsx';
-import { Filters } from '#console/pages/exceptions/filters.tsx';
+import { Filters, searchFault } from '#console/pages/exceptions/filters.tsx';
 import { STATUS_NAMES } from '#console/pages/exceptions/group_status.tsx';
 import { NoExceptions } from '#console/pages/exceptions/no_exceptions.tsx';
 import { useSetStatus } from '#console/pages/exceptions/triage/use_set_status.ts';
@@ -44,7 +45,8 @@ export function ExceptionList() {
   const [text] = useDebouncedValue(filter.q, DEBOUNCE_MS);
   const { status: tab = 'unresolved', sort = 'last' } = filter;
   const list = useInfiniteQuery({
-    ...groupSearchQuery(org.orgId, toGroupSearch(filter, text)),
+    // A search that cannot be read says so at its field, and narrows nothing.
+    ...groupSearchQuery(org.orgId, toGroupSearch(filter, searchFault(text) === null ? text : undefined)),
     placeholderData: keepPreviousData,
   });
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
@@ -70,6 +72,10 @@ export function ExceptionList() {
   const show = (change: Partial<ExceptionFilter>): void => {
     clear();
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  };
+  const choose = (saved: ExceptionFilter): void => {
+    clear();
+    void navigate({ search: saved });
   };
   const select = (groupIds: readonly string[], isSelected: boolean): void => {
     const chosen = new Set(groupIds);
@@ -143,7 +149,7 @@ export function ExceptionList() {
             </Link>
           ))}
         </nav>
-        <Filters filter={filter} onChange={show} searchField={searchField} />
+        <Filters filter={filter} onChange={show} onChoose={choose} searchField={searchField} />
       </div>
       {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {shown.length === 0 && (data === undefined ? error === null : isPlaceholderData || hasNextPage) && (
@@ -157,6 +163,12 @@ export function ExceptionList() {
           isAny={counts !== undefined && totalOf(counts, 'all') > 0}
           onClear={() => show(NO_FILTER)}
         />
+      )}
+      {data?.pages[0]?.searchedSince != null && (
+        <Text size="sm" c="dimmed" role="status">
+          Events since <Timestamp at={data.pages[0].searchedSince} format="date_time" /> were searched. Choose a service
+          to search older ones.
+        </Text>
       )}
       {shown.length > 0 && (
         <ExceptionRows

@@ -1,7 +1,9 @@
 import { Button, Skeleton, Stack } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { IconBellPlus, IconBugOff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
 
 import { type ExceptionOverview, type GroupStatus, overviewQuery } from '#console/api/exceptions.ts';
 import { isApiError } from '#console/api/http.ts';
@@ -11,6 +13,8 @@ import { lazyPart } from '#console/components/lazy_part.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Back } from '#console/components/back.tsx';
 import { ItemActions, ItemPage } from '#console/components/item_page.tsx';
+import { lazyDialog } from '#console/components/lazy_dialog.tsx';
+import { TextButton } from '#console/components/text_button.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
@@ -25,6 +29,8 @@ import { ReleaseLink } from '#console/pages/exceptions/release_link.tsx';
 import { AssignMenu } from '#console/pages/exceptions/triage/assign_menu.tsx';
 import { SnoozeMenu } from '#console/pages/exceptions/triage/snooze_menu.tsx';
 import { snoozeText } from '#console/pages/exceptions/triage/snooze_text.ts';
+import { HoursChart } from '#console/pages/exceptions/hours_chart.tsx';
+import { WatchButton } from '#console/pages/exceptions/triage/watch_button.tsx';
 import { ResolveMenu } from '#console/pages/exceptions/triage/resolve_menu.tsx';
 import { TagsCard } from '#console/pages/exceptions/tags_card.tsx';
 import { useSetStatus } from '#console/pages/exceptions/triage/use_set_status.ts';
@@ -32,6 +38,13 @@ import { useShortcut } from '#console/shell/keyboard.ts';
 import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
+const EventsDialog = lazyDialog(() =>
+  import('#console/pages/exceptions/search/events_dialog.tsx').then((m) => m.EventsDialog),
+);
+const UsersDialog = lazyDialog(() =>
+  import('#console/pages/exceptions/search/users_dialog.tsx').then((m) => m.UsersDialog),
+);
+const IssueCard = lazyPart(() => import('#console/pages/exceptions/triage/issue_card.tsx').then((m) => m.IssueCard));
 const ActivityCard = lazyPart(() =>
   import('#console/pages/exceptions/triage/activity_card.tsx').then((m) => m.ActivityCard),
 );
@@ -88,6 +101,7 @@ function Exception({ overview, back }: { readonly overview: ExceptionOverview; r
     >
       <div>
         <PartNotice overview={overview} maySplit={may('exceptions:edit')} />
+        {overview.hours !== null && <HoursChart hours={overview.hours} />}
         <DaysChart days={overview.days} deploys={overview.deploys} shown={search.day} onDay={showDay} />
         <EventCard
           overview={overview}
@@ -98,6 +112,7 @@ function Exception({ overview, back }: { readonly overview: ExceptionOverview; r
       </div>
       <div>
         <ActivityCard groupId={overview.groupId} />
+        <IssueCard overview={overview} mayEdit={may('exceptions:edit')} />
         <IncidentsCard overview={overview} />
         <OriginsCard overview={overview} />
         <TagsCard overview={overview} />
@@ -118,7 +133,9 @@ const TREND_WORDS: Record<NonNullable<ExceptionOverview['trend']>['direction'], 
 };
 
 function Facts({ overview }: { readonly overview: ExceptionOverview }) {
-  const { status, severity, serviceId, serviceName, eventCount, userCount, firstSeenAt, lastSeenAt } = overview;
+  const [list, setList] = useState<'events' | 'users' | null>(null);
+  const { groupId, status, severity, serviceId, serviceName, eventCount, userCount, firstSeenAt, lastSeenAt } =
+    overview;
   const { assigneeName, snoozed } = overview;
   const { isHandled, isNew, regressedAt, regressedInRelease, trend, statusChangedAt } = overview;
   return (
@@ -142,8 +159,14 @@ function Facts({ overview }: { readonly overview: ExceptionOverview }) {
           assigned to <Name>{assigneeName}</Name>
         </span>
       )}
-      <span className="numbers">{countText(eventCount, 'event')}</span>
-      <span className="numbers">{countText(userCount, 'user')}</span>
+      <TextButton className="numbers" onClick={() => setList('events')}>
+        {countText(eventCount, 'event')}
+      </TextButton>
+      <TextButton className="numbers" onClick={() => setList('users')}>
+        {countText(userCount, 'user')}
+      </TextButton>
+      {list === 'events' && <EventsDialog groupId={groupId} onClose={() => setList(null)} />}
+      {list === 'users' && <UsersDialog groupId={groupId} serviceId={serviceId} onClose={() => setList(null)} />}
       <span>
         first <Timestamp at={firstSeenAt} />, last <Timestamp at={lastSeenAt} />
       </span>
@@ -188,8 +211,9 @@ interface ActionsProps {
 }
 
 function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
-  const { groupId, serviceId, status, assigneeName } = overview;
+  const { groupId, serviceId, status, assigneeName, isWatched } = overview;
   const setting = useSetStatus();
+  const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const set = (next: GroupStatus) => (): void => {
     if (mayTriage && next !== status) setting.mutate({ groupIds: [groupId], status: next });
   };
@@ -211,14 +235,17 @@ function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
           Reopen
         </Button>
       )}
+      {status === 'resolved' && <WatchButton groupId={groupId} isWatched={isWatched} />}
       {mayTriage && <AssignMenu groupIds={[groupId]} assigneeName={assigneeName} />}
       {mayCreateRule && (
         <Button
           variant="default"
-          leftSection={<IconBellPlus size={16} />}
+          {...(isPhone
+            ? { px: 'xs', style: { flex: 'none' }, 'aria-label': 'Create rule' }
+            : { leftSection: <IconBellPlus size={16} /> })}
           renderRoot={(props) => <Link to="/rules/new" search={{ service: serviceId, kind: 'exception' }} {...props} />}
         >
-          Create rule
+          {isPhone ? <IconBellPlus size={18} /> : 'Create rule'}
         </Button>
       )}
     </ItemActions>

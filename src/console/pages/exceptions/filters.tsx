@@ -1,4 +1,4 @@
-import { Button, Group, NativeSelect } from '@mantine/core';
+import { Button, Checkbox, Group, NativeSelect } from '@mantine/core';
 import { IconFilter } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useState } from 'react';
@@ -11,13 +11,17 @@ import type { ExceptionFilter } from '#console/pages/exceptions/exception_filter
 import classes from '#console/pages/exceptions/filters.module.css';
 import { ReleasePicker } from '#console/pages/exceptions/release_picker.tsx';
 import { withChosen } from '#console/pages/exceptions/with_chosen.ts';
+import { SavedSearches } from '#console/pages/exceptions/search/saved_searches.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { GROUP_SORTS, type GroupSort } from '#modules/exceptions/decide/group_sort.ts';
+import { parseSearchQuery } from '#modules/exceptions/decide/search_query.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 
 interface FiltersProps {
   readonly filter: ExceptionFilter;
   onChange(change: Partial<ExceptionFilter>): void;
+  /** Called with the whole filter of a saved search. */
+  onChoose(filter: ExceptionFilter): void;
   readonly searchField: RefObject<HTMLInputElement | null>;
 }
 
@@ -36,7 +40,13 @@ const ASSIGNED_NAMES: Readonly<Record<string, string>> = {
   nobody: 'Assigned to nobody',
 };
 
-export function Filters({ filter, onChange, searchField }: FiltersProps) {
+/** Returns what is wrong with a search, as a sentence that begins with it. */
+export function searchFault(text: string | undefined): string | null {
+  const { fault } = parseSearchQuery(text ?? '');
+  return fault === null ? null : `The search ${fault}.`;
+}
+
+export function Filters({ filter, onChange, onChoose, searchField }: FiltersProps) {
   const { org } = useOrganization();
   const { data: origins } = useQuery(originsQuery(org.orgId, filter.service));
   const environments = withChosen(origins?.environments ?? [], filter.environment);
@@ -78,7 +88,14 @@ export function Filters({ filter, onChange, searchField }: FiltersProps) {
         <ReleasePicker
           serviceId={filter.service}
           value={filter.release}
-          onChange={(release) => onChange({ release })}
+          onChange={(release) => onChange({ release, ...(release === undefined && { isNew: undefined }) })}
+        />
+      )}
+      {filter.release !== undefined && (
+        <Checkbox
+          label="New in this release"
+          checked={filter.isNew !== undefined}
+          onChange={(event) => onChange({ isNew: event.currentTarget.checked ? 'yes' : undefined })}
         />
       )}
       <NativeSelect
@@ -101,10 +118,12 @@ export function Filters({ filter, onChange, searchField }: FiltersProps) {
           data={GROUP_SORTS.map((value) => ({ value, label: SORT_NAMES[value] }))}
         />
       </div>
+      <SavedSearches filter={filter} onChoose={onChoose} />
       <SearchField
         ref={searchField}
         label="Search exceptions"
-        placeholder="Title, type or function"
+        placeholder="Text, user:42 or file:checkout.ts"
+        error={searchFault(filter.q)}
         value={filter.q}
         onChange={(q) => onChange({ q })}
       />

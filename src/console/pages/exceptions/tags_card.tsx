@@ -1,10 +1,18 @@
 import type { ExceptionOverview } from '#console/api/exceptions.ts';
+import { Link } from '@tanstack/react-router';
+
+import { Name } from '#console/components/text/name.tsx';
+import { conditionText } from '#modules/exceptions/decide/search_condition.ts';
 import { Card } from '#console/components/card.tsx';
 import { Shares } from '#console/pages/exceptions/shares.tsx';
 import classes from '#console/pages/exceptions/overview_cards.module.css';
 
 /** Card of the tags that most of the events share. */
-export function TagsCard({ overview: { tags, taggedEvents, eventCount } }: { readonly overview: ExceptionOverview }) {
+export function TagsCard({
+  overview: { serviceId, tags, taggedEvents, eventCount },
+}: {
+  readonly overview: ExceptionOverview;
+}) {
   if (tags.length === 0) return null;
   const isSample = taggedEvents < eventCount;
   return (
@@ -12,7 +20,23 @@ export function TagsCard({ overview: { tags, taggedEvents, eventCount } }: { rea
       {tags.map(({ key, values }) => (
         <div key={key} className={classes.group}>
           <h3 className={classes.key}>{key}</h3>
-          <Shares label={key} values={values} whole={taggedEvents} />
+          <Shares
+            label={key}
+            values={values.map(({ value, count }) => ({
+              value,
+              count,
+              shown: (
+                <Link
+                  to="/exceptions"
+                  search={{ service: serviceId, q: conditionText({ field: 'tag', key, value }) }}
+                  title={`Exceptions with ${key} ${value}`}
+                >
+                  <Name>{value}</Name>
+                </Link>
+              ),
+            }))}
+            whole={taggedEvents}
+          />
         </div>
       ))}
     </Card>

@@ -34,6 +34,9 @@ import {
 const GuidanceFields = lazyPart(() =>
   import('#console/pages/rules/settings/guidance_fields.tsx').then((m) => m.GuidanceFields),
 );
+const ExceptionReplay = lazyPart(() =>
+  import('#console/pages/exceptions/triage/exception_replay.tsx').then((m) => m.ExceptionReplay),
+);
 
 interface RuleEditorProps {
   readonly title: string;
@@ -170,6 +173,13 @@ export function RuleEditor(props: RuleEditorProps) {
             <p className={classes.waiting}>
               Once a service and a metric are chosen, this shows what the rule would have done in the last days.
             </p>
+          )}
+          {values.kind === 'exception' && values.serviceId !== null && (
+            <ExceptionReplay
+              serviceId={values.serviceId}
+              minSeverity={values.config['minSeverity']}
+              settings={settingsOfValues('exception', values.settings)}
+            />
           )}
           {threshold !== null && values.serviceId !== null && (
             <RuleReplay

@@ -9,6 +9,7 @@ import { Card, Row } from '#console/components/card.tsx';
 import { Choice } from '#console/components/forms/choice.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { withoutBidiControls } from '#console/components/text/bidi.ts';
 import { Name } from '#console/components/text/name.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
 import { groupCounts } from '#console/pages/services/group_counts.ts';
@@ -16,15 +17,16 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 interface CompareReleasesProps {
   readonly serviceId: string;
-  /** Newest release and the one before, which are compared first. */
-  readonly newest: readonly [string | null, string | null];
+  /** The later and the earlier release that are compared. */
+  readonly chosen: readonly [after: string | null, before: string | null];
+  readonly onChoose: (chosen: readonly [after: string | null, before: string | null]) => void;
   readonly onClose: () => void;
 }
 
 /** Dialog that compares the events of each exception in two releases. */
-export function CompareReleases({ serviceId, newest, onClose }: CompareReleasesProps) {
+export function CompareReleases({ serviceId, chosen, onChoose, onClose }: CompareReleasesProps) {
   const { orgId } = useOrganization().org;
-  const [[after, before], setChosen] = useState(newest);
+  const [after, before] = chosen;
   const { data, error } = useQuery({
     ...actionQuery(orgId, 'services', 'compare_releases', { serviceId, before: before ?? '', after: after ?? '' }),
     enabled: before !== null && after !== null,
@@ -39,13 +41,13 @@ export function CompareReleases({ serviceId, newest, onClose }: CompareReleasesP
             label="Before"
             serviceId={serviceId}
             value={before}
-            onChange={(release) => setChosen([after, release])}
+            onChange={(release) => onChoose([after, release])}
           />
           <ReleaseSelect
             label="After"
             serviceId={serviceId}
             value={after}
-            onChange={(release) => setChosen([release, before])}
+            onChange={(release) => onChoose([release, before])}
           />
         </SimpleGrid>
         {error !== null && <ErrorAlert error={error} />}
@@ -63,7 +65,7 @@ export function CompareReleases({ serviceId, newest, onClose }: CompareReleasesP
                 key={group.groupId}
                 title={
                   <Link to="/exceptions/$groupId" params={{ groupId: group.groupId }}>
-                    <Name>{group.title}</Name>
+                    <bdi>{withoutBidiControls(group.title)}</bdi>
                   </Link>
                 }
                 sub={changeText(group)}

@@ -33,16 +33,23 @@ type Release = ResultOf<'list_releases'>['releases'][number];
 export function ReleasesCard({ service }: { readonly service: ServiceWithKeys }) {
   const { org, may } = useOrganization();
   const { serviceId } = service;
-  const { q = '' } = route.useSearch();
+  const { q = '', after, before } = route.useSearch();
   const navigate = route.useNavigate();
   const [search] = useDebouncedValue(q.trim(), DEBOUNCE_MS);
   const [offset, setOffset] = useState(0);
-  const [dialog, setDialog] = useState<'deploy' | 'compare' | null>(null);
+  const [dialog, setDialog] = useState<'deploy' | null>(null);
   const { data, error, refetch } = useQuery({
     ...releasesQuery(org.orgId, serviceId, { search, offset }),
     placeholderData: keepPreviousData,
   });
   const { releases = [], total = 0 } = data ?? {};
+  /** Writes the compared releases into the address, so that it can be shared. */
+  const compare = ([later, earlier]: readonly [string | null, string | null]): void =>
+    void navigate({
+      search: (before) => ({ ...before, after: later ?? undefined, before: earlier ?? undefined }),
+      replace: true,
+      resetScroll: false,
+    });
   // The address leads here, and the content above has its final height only now.
   const isMeant = useLocation().hash === RELEASES && data !== undefined;
   useEffect(() => {
@@ -56,7 +63,10 @@ export function ReleasesCard({ service }: { readonly service: ServiceWithKeys })
       action={
         <Group gap="xs">
           {total > 1 && (
-            <Button variant="default" onClick={() => setDialog('compare')}>
+            <Button
+              variant="default"
+              onClick={() => compare([releases[0]?.release ?? null, releases[1]?.release ?? null])}
+            >
               Compare
             </Button>
           )}
@@ -79,7 +89,7 @@ export function ReleasesCard({ service }: { readonly service: ServiceWithKeys })
           value={q}
           onChange={(wanted) => {
             setOffset(0);
-            void navigate({ search: wanted === undefined ? {} : { q: wanted }, replace: true, resetScroll: false });
+            void navigate({ search: (before) => ({ ...before, q: wanted }), replace: true, resetScroll: false });
           }}
         />
       )}
@@ -117,11 +127,12 @@ export function ReleasesCard({ service }: { readonly service: ServiceWithKeys })
       {dialog === 'deploy' && (
         <RecordDeploy serviceId={serviceId} newest={releases[0]?.release ?? ''} onClose={() => setDialog(null)} />
       )}
-      {dialog === 'compare' && (
+      {(after !== undefined || before !== undefined) && (
         <CompareReleases
           serviceId={serviceId}
-          newest={[releases[0]?.release ?? null, releases[1]?.release ?? null]}
-          onClose={() => setDialog(null)}
+          chosen={[after ?? null, before ?? null]}
+          onChoose={compare}
+          onClose={() => compare([null, null])}
         />
       )}
     </Card>

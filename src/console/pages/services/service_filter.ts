@@ -15,6 +15,21 @@ export function readServiceFilter({ text, create }: Record<string, unknown>): Se
   };
 }
 
+/** Search text of the releases of a service, and the two releases that are compared. */
+export interface ReleaseSearch {
+  readonly q?: string | undefined;
+  readonly after?: string | undefined;
+  readonly before?: string | undefined;
+}
+
+export function readReleaseSearch({ q, after, before }: Record<string, unknown>): ReleaseSearch {
+  return {
+    ...(isText(q) && { q: String(q).slice(0, SEARCH_LENGTH_MAX) }),
+    ...(isText(after) && { after: String(after).slice(0, SEARCH_LENGTH_MAX) }),
+    ...(isText(before) && { before: String(before).slice(0, SEARCH_LENGTH_MAX) }),
+  };
+}
+
 /** Whether a value of the address is text. The router parses digits as a number. */
 function isText(value: unknown): value is string | number {
   return typeof value === 'number' || (typeof value === 'string' && value.trim() !== '');

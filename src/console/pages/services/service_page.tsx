@@ -22,6 +22,7 @@ import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Page } from '#console/components/page.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { CapabilitiesCard } from '#console/pages/services/capabilities_card.tsx';
 import { DangerCard } from '#console/pages/services/danger_card.tsx';
 import { ExceptionSettingsCard } from '#console/pages/services/exception_settings_card.tsx';
@@ -36,6 +37,10 @@ import { FeedbackCard } from '#console/pages/services/feedback_card.tsx';
 import { SessionsCard } from '#console/pages/services/sessions_card.tsx';
 import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+const AssignmentCard = lazyPart(() =>
+  import('#console/pages/exceptions/triage/assignment_card.tsx').then((m) => m.AssignmentCard),
+);
 
 const EditService = lazyDialog(() => import('#console/pages/services/edit_service.tsx').then((m) => m.EditService));
 
@@ -119,6 +124,7 @@ function Service({ service, back }: { readonly service: ServiceWithKeys; readonl
       <RulesCard service={service} />
       <OtherToolsCard service={service} />
       <ExceptionSettingsCard service={service} />
+      {service.capabilities.includes('exceptions') && <AssignmentCard serviceId={service.serviceId} />}
       {service.capabilities.includes('exceptions') && <ReleasesCard service={service} />}
       <KeysCard service={service} />
       <CapabilitiesCard service={service} />

@@ -4,7 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { BrowsedGroupView, toBrowsedGroupView } from '#modules/exceptions/operations/browsed_group.ts';
 import { readGroupTotals } from '#modules/exceptions/operations/group_totals.ts';
-import { GROUP_FILTER_FIELDS, toGroupFilter } from '#modules/exceptions/operations/group_filter.ts';
+import { GROUP_FILTER_FIELDS, groupFilterFaults, toGroupFilter } from '#modules/exceptions/operations/group_filter.ts';
 import { readGroupWork } from '#modules/exceptions/operations/group_work.ts';
 import { GroupStatusName } from '#modules/exceptions/operations/view.ts';
 import { STRICT, IdText, nullable } from '#actions/fields.ts';
@@ -13,6 +13,7 @@ import { DeployDayView } from '#modules/releases/deploy_days.ts';
 import { lastDays, startOfDays } from '#modules/exceptions/decide/group_counts.ts';
 import { GROUP_SORTS, type GroupSort } from '#modules/exceptions/decide/group_sort.ts';
 import { invalidInput } from '#kernel/errors.ts';
+import { toTimestampOrNull } from '#kernel/time.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { SortedPlace } from '#modules/exceptions/store/exception_group_search.ts';
 
@@ -50,9 +51,16 @@ export const browseExceptionGroups = defineAction({
     deploys: Type.Array(Type.Object({ serviceId: IdText, ...DeployDayView.properties }), {
       description: 'days of `days` on which services of these groups were deployed',
     }),
+    searchedSince: nullable(
+      Type.String({
+        format: 'date-time',
+        description: 'older events were not looked into; null: all that are kept were',
+      }),
+    ),
     counts: Type.Object({ unresolved: Type.Integer(), resolved: Type.Integer(), ignored: Type.Integer() }),
     nextCursor: nullable(Type.String()),
   }),
+  meaning: (input) => groupFilterFaults(input),
   example: {
     serviceId: EXAMPLE_IDS.serviceId,
     status: 'unresolved',
@@ -61,6 +69,8 @@ export const browseExceptionGroups = defineAction({
     release: '2027.5.1',
     assignedTo: 'me',
     text: 'declined',
+    newInRelease: '2027.5.0',
+    query: 'user:42 file:checkout.ts tag.customer:acme',
     // Limits the results to these ids; unknown ones are left out.
     groupIds: ['group_01kdwm3y8pfqa9b6t2x0c4v7zt'],
     sort: 'users',
@@ -71,7 +81,8 @@ export const browseExceptionGroups = defineAction({
     const { caller, stores, now } = context;
     const after = cursor === undefined ? null : parseCursor(cursor, sort);
     const { status, groupIds, ...fields } = wanted;
-    const filter = { ...(await toGroupFilter(fields, context)), status };
+    const { filter: matching, searchedSince } = await toGroupFilter(fields, context);
+    const filter = { ...matching, status };
     const named = groupIds?.map((id) => asId('group', id));
     const listed = named === undefined ? filter : { ...filter, groupIds: bothOf(named, filter.groupIds) };
     const [found, counts] = await Promise.all([
@@ -98,6 +109,7 @@ export const browseExceptionGroups = defineAction({
       days,
       deploys,
       counts,
+      searchedSince: toTimestampOrNull(searchedSince),
       nextCursor,
     };
   },

@@ -1,5 +1,14 @@
 import { addExceptionComment } from '#modules/exceptions/operations/activity/add_exception_comment.ts';
-import { assignExceptions } from '#modules/exceptions/operations/assign_exceptions.ts';
+import { assignExceptions } from '#modules/exceptions/operations/assignment/assign_exceptions.ts';
+import { getExceptionAssignment } from '#modules/exceptions/operations/assignment/get_exception_assignment.ts';
+import { setExceptionAssignment } from '#modules/exceptions/operations/assignment/set_exception_assignment.ts';
+import { browseExceptionEvents } from '#modules/exceptions/operations/search/browse_exception_events.ts';
+import { deleteSavedSearch } from '#modules/exceptions/operations/search/delete_saved_search.ts';
+import { listExceptionUsers } from '#modules/exceptions/operations/search/list_exception_users.ts';
+import { listSavedSearches } from '#modules/exceptions/operations/search/list_saved_searches.ts';
+import { saveSearch } from '#modules/exceptions/operations/search/save_search.ts';
+import { watchException } from '#modules/exceptions/operations/activity/watch_exception.ts';
+import { setExceptionIssue } from '#modules/exceptions/operations/activity/set_exception_issue.ts';
 import { browseExceptionGroups } from '#modules/exceptions/operations/browse_exception_groups.ts';
 import { getExceptionOverview } from '#modules/exceptions/operations/get_exception_overview.ts';
 import { listEventExtras } from '#modules/exceptions/operations/list_event_extras.ts';
@@ -40,11 +49,20 @@ export const EXCEPTION_OPERATIONS = [
   resolveInRelease,
   undoExceptionStatuses,
   assignExceptions,
+  getExceptionAssignment,
+  setExceptionAssignment,
   snoozeExceptions,
   listExceptionActivity,
   addExceptionComment,
   editExceptionComment,
   deleteExceptionComment,
+  watchException,
+  setExceptionIssue,
+  browseExceptionEvents,
+  listExceptionUsers,
+  listSavedSearches,
+  saveSearch,
+  deleteSavedSearch,
   mergeExceptionGroups,
   splitExceptionGroups,
   splitExceptionMessage,

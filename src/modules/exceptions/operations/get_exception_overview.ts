@@ -16,11 +16,13 @@ import { textOfTemplate } from '#modules/exceptions/decide/message_templates.ts'
 import { similarTo } from '#modules/exceptions/decide/similar_groups.ts';
 import { trendOf } from '#modules/exceptions/decide/triage.ts';
 import { INCIDENT_STATUSES } from '#modules/incidents/decide/incident.ts';
-import { isAtOrBefore, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { newIssueUrlOf } from '#modules/exceptions/decide/issue_link.ts';
+import { fromEpochMilliseconds, isAtOrBefore, type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 
 const DAYS_MAX = 90;
 const WEEK = 7;
 const NEW_HOURS = 24;
+const HOUR_MS = 3_600_000;
 const TAGS_SHOWN = { sample: 1_000, tags: 20, values: 5 };
 const AKIN_MAX = 200;
 const SIMILAR_MAX = 5;
@@ -42,6 +44,16 @@ export const getExceptionOverview = defineAction({
   result: Type.Object({
     ...GROUP_FIELDS,
     serviceName: Type.String(),
+    isWatched: Type.Boolean({ description: 'whether the caller is told when it comes back' }),
+    issueUrl: nullable(Type.String({ description: 'its issue in a tracker' })),
+    newIssueUrl: nullable(
+      Type.String({ description: 'form for a new issue, filled in; null if its service has none' }),
+    ),
+    hours: nullable(
+      Type.Array(Type.Object({ at: Timestamp, count: Type.Integer() }), {
+        description: 'the last 24 hours, oldest first, of a group that began within them; null for others',
+      }),
+    ),
     assigneeName: BrowsedGroupView.properties.assigneeName,
     snoozed: BrowsedGroupView.properties.snoozed,
     pattern: nullable(Type.String()),
@@ -126,8 +138,9 @@ export const getExceptionOverview = defineAction({
   }),
   example: { groupId: EXAMPLE_IDS.groupId },
   async handle({ groupId }, context) {
-    const { caller, stores, exceptions, now } = context;
+    const { caller, stores, exceptions, now, baseUrl } = context;
     const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);
+    const isNew = isAtOrBefore(now.subtract({ hours: NEW_HOURS }), group.firstSeenAt);
     const days = lastDays(now, Math.min(DAYS_MAX, group.retentionDays));
     const [
       service,
@@ -143,6 +156,9 @@ export const getExceptionOverview = defineAction({
       regressedIn,
       deploys,
       workOf,
+      isWatched,
+      settings,
+      hourly,
     ] = await Promise.all([
       stores.services.get(caller.orgId, group.serviceId),
       readGroupTotals(context, [group]),
@@ -157,6 +173,9 @@ export const getExceptionOverview = defineAction({
       group.regressedAt === null ? null : stores.groupReleases.findRegression(group.id, group.regressedAt),
       stores.releases.listDeployDays(caller.orgId, [group.serviceId], startOfDays(days)),
       readGroupWork(context, [group]),
+      caller.actor.kind === 'user' && stores.groupWatchers.has(group.id, caller.actor.userId),
+      stores.exceptionSettings.find([group.serviceId]),
+      isNew ? exceptions.lists.countByHour(scopeOf(group, now), now.subtract({ hours: NEW_HOURS })) : null,
     ]);
     const totals = totalsOf(group);
     const fix = fixes?.get(group.id) ?? null;
@@ -167,9 +186,17 @@ export const getExceptionOverview = defineAction({
       userCount: totals.users,
       serviceName: service.name,
       ...workOf(group),
+      isWatched,
+      issueUrl: group.issueUrl,
+      newIssueUrl: newIssueUrlOf(settings.get(group.serviceId)?.issueLink ?? null, {
+        ...group,
+        service: service.name,
+        link: `${baseUrl}/exceptions/${group.id}`,
+      }),
+      hours: hourly && toHours(hourly, now),
       pattern: group.pattern,
       isHandled: totals.isHandled,
-      isNew: isAtOrBefore(now.subtract({ hours: NEW_HOURS }), group.firstSeenAt),
+      isNew,
       trend: group.retentionDays < 2 * WEEK ? null : toTrendView(counts),
       days: days.map((date, index) => ({ date, count: counts[index] ?? 0 })),
       environments: [...totals.environments],
@@ -215,6 +242,15 @@ export const getExceptionOverview = defineAction({
     };
   },
 });
+
+/** Returns the counts of the hour of `now` and of those before it, empty ones among them. */
+function toHours(counts: ReadonlyMap<number, number>, now: Temporal.Instant) {
+  const last = Math.floor(now.epochMilliseconds / HOUR_MS) * HOUR_MS;
+  return Array.from({ length: NEW_HOURS }, (_, index) => {
+    const at = last - (NEW_HOURS - 1 - index) * HOUR_MS;
+    return { at: toTimestamp(fromEpochMilliseconds(at)), count: counts.get(at) ?? 0 };
+  });
+}
 
 /** Returns the trend of the last seven days against the seven before. */
 function toTrendView(counts: readonly number[]) {

@@ -6,7 +6,10 @@ import { LevelName } from '#modules/exceptions/operations/view.ts';
 import { IdText } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import { findAssignees } from '#modules/exceptions/assignees.ts';
-import { notFound } from '#kernel/errors.ts';
+import { parseSearchQuery, QUERY_LENGTH_MAX, searchQueryFaults } from '#modules/exceptions/decide/search_query.ts';
+import { type Fault, invalidInput, notFound } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
 import type { GroupSearchFilter } from '#modules/exceptions/store/exception_group_search.ts';
 
 const OriginText = Type.String({ minLength: 1, maxLength: 200 });
@@ -17,6 +20,7 @@ export const GROUP_FILTER_FIELDS = {
   severity: Type.Optional(LevelName),
   environment: Type.Optional(OriginText),
   release: Type.Optional(OriginText),
+  newInRelease: Type.Optional(Type.String({ ...OriginText, description: 'release of the first event of a group' })),
   assignedTo: Type.Optional(
     Type.String({
       maxLength: 100,
@@ -24,27 +28,69 @@ export const GROUP_FILTER_FIELDS = {
     }),
   ),
   text: searchInput('part of the title, the type or the place in the code'),
+  query: Type.Optional(
+    Type.String({
+      maxLength: QUERY_LENGTH_MAX,
+      description:
+        'conditions on one event, and text as in `text`: `user:42 env:prod release:1.2 file:checkout.ts tag.customer:acme "declined"`; also url, transaction, message, and new:RELEASE for groups that began in it',
+    }),
+  ),
 };
 
 const GroupFilterFields = Type.Object(GROUP_FILTER_FIELDS);
 
+/** Groups that are meant, and the time since when events were looked into; null if all that are kept were. */
+interface FoundFilter {
+  readonly filter: GroupSearchFilter;
+  readonly searchedSince: Temporal.Instant | null;
+}
+
+/** Returns what is wrong with the filter beyond its shape. */
+export function groupFilterFaults(fields: unknown, path = ''): Fault[] {
+  if (typeof fields !== 'object' || fields === null || !('query' in fields)) return [];
+  return typeof fields.query === 'string' ? searchQueryFaults(`${path}query`, fields.query) : [];
+}
+
 /** Throws `not_found` for a service that is not there. */
 export async function toGroupFilter(
-  { serviceId, environment, release, assignedTo, text, severity }: Static<typeof GroupFilterFields>,
+  { serviceId, newInRelease, assignedTo, severity, ...searched }: Static<typeof GroupFilterFields>,
   context: ActionContext,
-): Promise<GroupSearchFilter> {
-  const { caller, stores, exceptions, now } = context;
+): Promise<FoundFilter> {
+  const { caller, stores } = context;
   const service = serviceId === undefined ? null : await stores.services.get(caller.orgId, serviceId);
+  const { query, fault } = parseSearchQuery(searched.query ?? '');
+  if (fault !== null) throw invalidInput([{ path: 'query', message: fault }]);
+  const words = [searched.text?.trim() ?? '', query.text].filter((text) => text !== '');
+  const { groupIds, searchedSince } = await findByEvents({ ...searched, ...query }, service?.id ?? null, context);
   const filter = {
     serviceId: service?.id,
     severity,
-    text: text?.trim() === '' ? undefined : text?.trim(),
+    text: words.length === 0 ? undefined : words.join(' '),
+    firstRelease: query.newIn ?? newInRelease,
     assignedTo: assignedTo === undefined ? undefined : await readAssignees(assignedTo, context),
+    groupIds,
   };
-  if (environment === undefined && release === undefined) return { ...filter, groupIds: undefined };
-  const services = await stores.exceptionSearch.listServices(caller.orgId, service?.id ?? null, now);
-  const found = await exceptions.counter.listGroups(services, { environment, release });
-  return { ...filter, groupIds: [...found, ...(await stores.groupMerges.listTakers(found))] };
+  return { filter, searchedSince };
+}
+
+type EventConditions = Pick<Static<typeof GroupFilterFields>, 'environment' | 'release'> &
+  Pick<NonNullable<ReturnType<typeof parseSearchQuery>['query']>, 'conditions'>;
+
+/** Finds the groups that have an event as it is asked for; undefined where nothing is asked of events. */
+async function findByEvents(
+  { environment, release, conditions }: EventConditions,
+  serviceId: Id<'service'> | null,
+  { caller, stores, exceptions, now }: ActionContext,
+): Promise<{ groupIds: readonly Id<'group'>[] | undefined; searchedSince: Temporal.Instant | null }> {
+  const isOfOrigin = environment !== undefined || release !== undefined;
+  if (!isOfOrigin && conditions.length === 0) return { groupIds: undefined, searchedSince: null };
+  const services = await stores.exceptionSearch.listServices(caller.orgId, serviceId, now);
+  if (conditions.length === 0) {
+    const groupIds = await exceptions.counter.listGroups(services, { environment, release });
+    return { groupIds: [...groupIds, ...(await stores.groupMerges.listTakers(groupIds))], searchedSince: null };
+  }
+  const { groupIds, since } = await exceptions.search.find(services, conditions, { environment, release });
+  return { groupIds: [...groupIds, ...(await stores.groupMerges.listTakers(groupIds))], searchedSince: since };
 }
 
 /** Returns the people and teams that are meant; an empty list for nobody. Throws `not_found` for an unknown id. */

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { ChangedGroupView, changeGroupStatuses } from '#modules/exceptions/operations/change_group_statuses.ts';
-import { GROUP_FILTER_FIELDS, toGroupFilter } from '#modules/exceptions/operations/group_filter.ts';
+import { GROUP_FILTER_FIELDS, groupFilterFaults, toGroupFilter } from '#modules/exceptions/operations/group_filter.ts';
 import { GroupStatusName } from '#modules/exceptions/operations/view.ts';
 import { STRICT, IdText, Timestamp } from '#actions/fields.ts';
 import { GROUP_STATUSES } from '#modules/exceptions/decide/group_status.ts';
@@ -33,6 +33,7 @@ export const setMatchingStatuses = defineAction({
     resolvedIncidentIds: Type.Array(IdText),
     left: Type.Integer({ description: 'how many more match' }),
   }),
+  meaning: ({ matching }) => groupFilterFaults(matching, 'matching.'),
   example: {
     status: 'resolved',
     matching: {
@@ -43,6 +44,8 @@ export const setMatchingStatuses = defineAction({
       release: '2027.5.1',
       assignedTo: 'nobody',
       text: 'declined',
+      newInRelease: '2027.5.0',
+      query: 'user:42 file:checkout.ts',
       createdUntil: '2027-02-03T02:04:15.000Z',
     },
   },
@@ -50,8 +53,9 @@ export const setMatchingStatuses = defineAction({
     const { caller, stores, now } = context;
     const changing = statuses.filter((known) => known !== status);
     if (changing.length === 0) return { changed: [], resolvedIncidentIds: [], left: 0 };
+    const { filter: matching } = await toGroupFilter(fields, context);
     const filter = {
-      ...(await toGroupFilter(fields, context)),
+      ...matching,
       statuses: changing,
       createdUntil: Temporal.Instant.from(createdUntil),
     };

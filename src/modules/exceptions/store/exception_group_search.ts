@@ -17,6 +17,8 @@ export interface GroupSearchFilter {
   /** Part of the title, the type or the place in the code, in any case. */
   readonly text?: string | undefined;
   readonly groupIds?: readonly Id<'group'>[] | undefined;
+  /** Release of the first event. */
+  readonly firstRelease?: string | undefined;
   /** Ids of people and teams, any of which works on the group; an empty list for nobody. */
   readonly assignedTo?: readonly string[] | undefined;
   /** Any of them. */
@@ -141,7 +143,7 @@ export class ExceptionGroupSearch {
 
   /** Selects the groups. The retention of a service is computed once a service, not once a group. */
   #found(orgId: Id<'org'>, filter: GroupSearchFilter, now: Temporal.Instant) {
-    const { serviceId, status, statuses, severity, text, groupIds, createdUntil, assignedTo } = filter;
+    const { serviceId, status, statuses, severity, text, groupIds, createdUntil, assignedTo, firstRelease } = filter;
     let found = this.#session.db
       .with(
         (cte) => cte('kept').materialized(),
@@ -165,6 +167,7 @@ export class ExceptionGroupSearch {
     if (statuses !== undefined) found = found.where('g.status', '=', anyOf(statuses));
     if (createdUntil !== undefined) found = found.where('g.created_at', '<=', createdUntil);
     if (severity !== undefined) found = found.where('g.level', '=', severity);
+    if (firstRelease !== undefined) found = found.where('g.first_release', '=', firstRelease);
     if (groupIds !== undefined) found = found.where('g.id', '=', anyOf(groupIds));
     if (assignedTo !== undefined) {
       found = found.where(({ eb, and, or }) =>

@@ -17,6 +17,8 @@ import {
   mergedGroupOf,
   USERS,
 } from '#modules/exceptions/store/exception_counter.ts';
+import { EventLists } from '#modules/exceptions/store/event_lists.ts';
+import { EventSearch } from '#modules/exceptions/store/event_search.ts';
 import { ExceptionEventPages } from '#modules/exceptions/store/exception_event_pages.ts';
 
 export interface GroupCounts {
@@ -53,12 +55,16 @@ const inGroup = (scope: GroupScope): string =>
 export class ExceptionReader {
   readonly counter: ExceptionCounter;
   readonly pages: ExceptionEventPages;
+  readonly lists: EventLists;
+  readonly search: EventSearch;
   readonly #client: ClickHouseClient;
 
   constructor(client: ClickHouseClient) {
     this.#client = client;
     this.counter = new ExceptionCounter(client);
     this.pages = new ExceptionEventPages(client);
+    this.lists = new EventLists(client);
+    this.search = new EventSearch(client);
   }
 
   /** Counts the events of all groups of the service since then. */

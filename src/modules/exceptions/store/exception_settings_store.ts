@@ -1,5 +1,5 @@
 import type { AssignmentRule } from '#modules/exceptions/decide/assignment.ts';
-import type { ExceptionSettings } from '#modules/exceptions/decide/inbound_filters.ts';
+import { type ExceptionSettings, NO_SETTINGS } from '#modules/exceptions/decide/inbound_filters.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { allBut, anyOf, columns, rowsOf, toColumns } from '#storage/postgres/columns.ts';
@@ -41,6 +41,20 @@ export class ExceptionSettingsStore {
     await this.#session.db
       .insertInto('exception_settings')
       .values(toColumns(ExceptionSettingsEntity, { serviceId, assignmentRules: NO_RULES, ...values }))
+      .onConflict((conflict) => conflict.column('service_id').doUpdateSet(toColumns(ExceptionSettingsEntity, values)))
+      .execute();
+  }
+
+  /** Saves whom new groups are assigned to and where issues are written, and leaves the other settings. */
+  async saveAssignment(
+    serviceId: Id<'service'>,
+    assignment: Pick<StoredExceptionSettings, 'assignmentRules' | 'issueLink'>,
+    now: Temporal.Instant,
+  ): Promise<void> {
+    const values = { ...assignment, updatedAt: now };
+    await this.#session.db
+      .insertInto('exception_settings')
+      .values(toColumns(ExceptionSettingsEntity, { serviceId, ...NO_SETTINGS, ...values }))
       .onConflict((conflict) => conflict.column('service_id').doUpdateSet(toColumns(ExceptionSettingsEntity, values)))
       .execute();
   }

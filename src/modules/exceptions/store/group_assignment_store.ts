@@ -29,6 +29,15 @@ export class GroupAssignmentStore {
       .execute();
   }
 
+  /** Saves the address of the issue of a group; null for none. */
+  async saveIssue(groupId: Id<'group'>, issueUrl: string | null, now: Temporal.Instant): Promise<void> {
+    await this.#session.db
+      .updateTable('exception_groups')
+      .set({ issue_url: issueUrl, updated_at: now })
+      .where('id', '=', groupId)
+      .execute();
+  }
+
   /**
    * Ends what somebody who leaves has of exceptions: theirs become nobody's, nobody tells them of any, and their own
    * searches go; those they shared stay.

@@ -1,9 +1,10 @@
 import { type Expression, type RawBuilder, sql } from 'kysely';
 
+import type { Occasion } from '#modules/rules/decide/replay_exceptions.ts';
 import type { Fix } from '#modules/exceptions/decide/fix.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
+import { anyOf, columns, field, type Row, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { GroupFixEntity, GroupRegressionEntity } from '#storage/postgres/entities/exceptions.ts';
 
@@ -115,6 +116,41 @@ export class GroupReleaseStore {
     add(regressed, 'regressed');
     add(resolved, 'resolved');
     return [...counts.values()];
+  }
+
+  /** Lists when groups of a service began, and when they came back, since then; the newest first, at most `limit`. */
+  async listBegunOrBack(serviceId: Id<'service'>, since: Temporal.Instant, limit: number): Promise<Occasion[]> {
+    const { db } = this.#session;
+    const back = db
+      .selectFrom('group_activity as a')
+      .innerJoin('exception_groups as g', 'g.id', 'a.group_id')
+      .select(({ ref }) => [
+        'g.id as groupId',
+        'g.title',
+        sql<Occasion['outcome']>`'regression'`.as('outcome'),
+        'a.at',
+        field<string>(ref('a.facts'), 'release').as('release'),
+      ])
+      .where('g.service_id', '=', serviceId)
+      .where('a.at', '>=', since)
+      .where(({ ref, eb }) => eb(field<string>(ref('a.facts'), 'kind'), '=', 'regressed'));
+    const begun = db
+      .selectFrom('exception_groups as g')
+      .select(['g.id as groupId', 'g.title'])
+      .select([
+        sql<Occasion['outcome']>`'new'`.as('outcome'),
+        'g.created_at as at',
+        sql<string | null>`null::text`.as('release'),
+      ])
+      .where('g.service_id', '=', serviceId)
+      .where('g.created_at', '>=', since);
+    return await db
+      .selectFrom(begun.unionAll(back).as('o'))
+      .selectAll()
+      .orderBy('o.at', 'desc')
+      .orderBy('o.groupId')
+      .limit(limit)
+      .execute();
   }
 
   /** Returns the role of a release for each of these groups; a group without one is absent. */

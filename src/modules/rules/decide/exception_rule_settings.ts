@@ -1,3 +1,5 @@
+import type { Level } from '#modules/exceptions/decide/level.ts';
+
 /** Whether runs of cron monitors that are missed, fail or take too long open incidents of a rule. */
 export const MONITOR_CHOICES = ['open', 'ignore'] as const;
 
@@ -13,6 +15,15 @@ export interface ExceptionRuleSettings {
   readonly usersOver: number | null;
   readonly rateMinutes: number;
   readonly monitors: MonitorChoice;
+  /** Conditions on the event that makes a group new or brings it back; `*` stands for anything. Null: any event. */
+  readonly inEnvironment: string | null;
+  readonly inRelease: string | null;
+  /** Tag as `key:value`. */
+  readonly withTag: string | null;
+  /** Part of the title, in any case. */
+  readonly withText: string | null;
+  /** Severity of its incidents; null: that of the exception. */
+  readonly incidentSeverity: Level | null;
 }
 
 export const EXCEPTION_RULE_DEFAULTS: ExceptionRuleSettings = {
@@ -20,6 +31,11 @@ export const EXCEPTION_RULE_DEFAULTS: ExceptionRuleSettings = {
   usersOver: null,
   rateMinutes: 10,
   monitors: 'open',
+  inEnvironment: null,
+  inRelease: null,
+  withTag: null,
+  withText: null,
+  incidentSeverity: null,
 };
 
 /** Whether the rule looks at how often its groups come, not at whether they are new. */

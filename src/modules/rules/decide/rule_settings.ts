@@ -1,6 +1,7 @@
 import {
   EXCEPTION_RULE_DEFAULTS,
   type ExceptionRuleSettings,
+  isOnRate,
   MONITOR_CHOICES,
 } from '#modules/rules/decide/exception_rule_settings.ts';
 import {
@@ -51,6 +52,7 @@ const RATE = { minimum: 0, maximum: 1_000_000_000 };
 const FLAP_INCIDENTS = { minimum: 2, maximum: 100 };
 
 const LABEL_LENGTH_MAX = 200;
+const CONDITION = { type: 'string', minLength: 1, maxLength: 200 };
 
 const minutes = (minimum: number) => ({ type: 'integer', minimum, maximum: MINUTES_MAX });
 const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] });
@@ -117,6 +119,28 @@ export const RULE_SETTING_SCHEMAS: { readonly [Name in keyof RuleSettings]: obje
     enum: MONITOR_CHOICES,
     description: 'whether missed and failed runs of cron monitors open incidents',
   },
+  inEnvironment: orNull({
+    ...CONDITION,
+    description: 'only exceptions whose event is of this environment; * stands for anything; null: any',
+  }),
+  inRelease: orNull({
+    ...CONDITION,
+    description: 'only exceptions whose event is of this release; * stands for anything; null: any',
+  }),
+  withTag: orNull({
+    ...CONDITION,
+    pattern: '^[^:\\s]+:.+$',
+    description:
+      'only exceptions whose event has this tag, as key:value; * in the value stands for anything; null: any',
+  }),
+  withText: orNull({
+    ...CONDITION,
+    description: 'only exceptions with this text in their title, in any case; null: any',
+  }),
+  incidentSeverity: orNull({
+    enum: LEVELS,
+    description: 'severity of the incidents; null: that of the exception',
+  }),
   severity: {
     enum: LEVELS,
     description:
@@ -186,6 +210,7 @@ export function parseRuleSettings(
   const wrong = [
     ...(recovery === null ? [] : [recovery]),
     ...conditionFaults(config, given, path),
+    ...rateFaults(given, path),
     ...guidanceFaults(given, path),
   ];
   return wrong.length > 0 ? { kind: 'faults', faults: wrong } : ok(given);
@@ -220,6 +245,18 @@ function conditionFaults(
     add('byLabel', `the sides of the ratio have no value of ${byLabel} in common`);
   }
   return faults;
+}
+
+/** Returns the faults of conditions on one event in a rule that counts events. */
+function rateFaults(settings: StoredSettings, path: string): Fault[] {
+  const { eventsOver = null, usersOver = null } = settings;
+  if (!isOnRate({ eventsOver, usersOver })) return [];
+  return (['inEnvironment', 'inRelease', 'withTag'] as const)
+    .filter((field) => (settings[field] ?? null) !== null)
+    .map((field) => ({
+      path: `${path}.${field}`,
+      message: 'is for rules on new exceptions: one on how often they come counts all events, so leave it out',
+    }));
 }
 
 /** Returns the selectors of an expression; none of one that cannot be read, whose fault is told with the config. */

@@ -8,6 +8,7 @@ import { previewMaintenance } from '#modules/maintenance/operations/preview_main
 import { readRuleHistory } from '#modules/rules/operations/read_rule_history.ts';
 import { replaceAlertRule } from '#modules/rules/operations/replace_alert_rule.ts';
 import { replayRule } from '#modules/rules/operations/replay_rule.ts';
+import { replayExceptionRule } from '#modules/rules/operations/replay_exception_rule.ts';
 import { searchRules } from '#modules/rules/operations/search_rules.ts';
 import { suggestRules } from '#modules/rules/operations/suggest_rules.ts';
 import { updateMaintenance } from '#modules/maintenance/operations/update_maintenance.ts';
@@ -18,6 +19,7 @@ export const RULE_OPERATIONS = [
   suggestRules,
   readRuleHistory,
   replayRule,
+  replayExceptionRule,
   replaceAlertRule,
   addAlertRule,
   previewObjective,

@@ -150,9 +150,9 @@ function CommentForm({ groupId, comment, onClose }: CommentFormProps) {
   };
   const submit = (event: React.FormEvent): void => {
     event.preventDefault();
-    const found = text.trim() === '' ? 'Write something first' : null;
-    setFault(found);
-    if (found !== null || isPending || draft.conflicts.length > 0) return;
+    const missing = text.trim() === '' ? 'Write something first' : null;
+    setFault(missing);
+    if (missing !== null || isPending || draft.conflicts.length > 0) return;
     if (comment === undefined) adding.mutate({ groupId, text, requestKey }, { onSuccess });
     else editing.mutate({ groupId, activityId: comment.activityId, text, before: comment.text }, { onSuccess });
   };

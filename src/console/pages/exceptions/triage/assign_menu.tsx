@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { IconUserPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 
@@ -25,6 +26,8 @@ export function AssignMenu({ groupIds, assigneeName, onDone }: AssignMenuProps) 
   const { session } = useOrganization();
   const [isChoosing, setIsChoosing] = useState(false);
   const assigning = useAssign();
+  const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
+  const label = assigneeName === null ? 'Assign' : isolateBidi(assigneeName);
   const assign = (to: { readonly userId: string } | null): void => {
     if (groupIds.length > 0) assigning.mutate({ groupIds, to }, { onSuccess: () => onDone?.() });
   };
@@ -32,15 +35,18 @@ export function AssignMenu({ groupIds, assigneeName, onDone }: AssignMenuProps) 
   return (
     <>
       <ActionMenu
+        position={isPhone ? 'top-end' : 'bottom-end'}
         button={(props) => (
           <Button
             size="sm"
             variant="default"
             loading={assigning.isPending}
-            leftSection={<IconUserPlus size={16} />}
+            {...(isPhone
+              ? { px: 'xs', style: { flex: 'none' }, 'aria-label': label }
+              : { leftSection: <IconUserPlus size={16} /> })}
             {...props}
           >
-            {assigneeName === null ? 'Assign' : isolateBidi(assigneeName)}
+            {isPhone ? <IconUserPlus size={18} /> : label}
           </Button>
         )}
         entries={[

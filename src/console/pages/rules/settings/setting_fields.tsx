@@ -1,8 +1,8 @@
 import { NativeSelect, NumberInput, Stack, TextInput } from '@mantine/core';
 
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import classes from '#console/pages/rules/settings/setting_fields.module.css';
 import type { SettingValues } from '#console/pages/rules/settings/setting_values.ts';
-import type { MonitorChoice } from '#modules/rules/decide/exception_rule_settings.ts';
 import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 import { hasSetting } from '#modules/rules/decide/rule_settings.ts';
 import type { NoDataChoice } from '#modules/rules/decide/metric_rule_settings.ts';
@@ -13,10 +13,9 @@ const NO_DATA: Readonly<Record<NoDataChoice, string>> = {
   page: 'Page',
 };
 
-const MONITORS: Readonly<Record<MonitorChoice, string>> = {
-  open: 'Open an incident',
-  ignore: 'Open none',
-};
+const ExceptionRuleFields = lazyPart(() =>
+  import('#console/pages/exceptions/triage/exception_rule_fields.tsx').then((m) => m.ExceptionRuleFields),
+);
 
 export interface SettingFieldsProps {
   readonly kind: RuleKind;
@@ -46,7 +45,11 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
     <details className={classes.settings}>
       <summary>{hasSetting(kind, 'forMinutes') ? 'Fewer pages' : 'How many it takes, and fewer pages'}</summary>
       <Stack gap="sm">
-        {hasSetting(kind, 'forMinutes') ? metricFields() : exceptionFields()}
+        {hasSetting(kind, 'forMinutes') ? (
+          metricFields()
+        ) : (
+          <ExceptionRuleFields values={values} onChange={onChange} errorOf={errorOf} />
+        )}
         <div className={classes.pair}>
           {minutes('repageMinutes', 'Acknowledged: pages again after', 'never')}
           {minutes('groupMinutes', 'Opened with another within')}
@@ -60,48 +63,6 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
       </Stack>
     </details>
   );
-
-  function exceptionFields() {
-    const count = (name: 'eventsOver' | 'usersOver', label: string, suffix: string) => (
-      <NumberInput
-        label={label}
-        suffix={suffix}
-        placeholder="no limit"
-        value={values[name]}
-        onChange={(value) => onChange({ [name]: value })}
-        min={0}
-        max={1_000_000_000}
-        clampBehavior="none"
-        allowDecimal={false}
-        error={errorOf(name)}
-      />
-    );
-    const isOnRate = values.eventsOver !== '' || values.usersOver !== '';
-    return (
-      <>
-        <div className={classes.pair}>
-          {count('eventsOver', 'Opens only from more than', ' events')}
-          {count('usersOver', 'or from more than', ' users')}
-        </div>
-        {isOnRate && (
-          <>
-            {minutes('rateMinutes', 'of one exception within')}
-            <p className={classes.note}>
-              An exception opens an incident when it comes so often, whether it is new or known. One incident is open
-              for it at a time; once that is resolved, events count anew.
-            </p>
-          </>
-        )}
-        <NativeSelect
-          label="Cron monitors that miss or fail a run"
-          value={String(values.monitors)}
-          onChange={(event) => onChange({ monitors: event.currentTarget.value })}
-          data={Object.entries(MONITORS).map(([value, label]) => ({ value, label }))}
-          error={errorOf('monitors')}
-        />
-      </>
-    );
-  }
 
   function metricFields() {
     return (

@@ -1,3 +1,4 @@
+import { isolateBidi } from '#console/components/text/bidi.ts';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import {
   hasSetting,
@@ -53,7 +54,15 @@ export function settingSentences(kind: RuleKind, stored: StoredSettings): string
   return [...own, ...pagingSentences(settings)];
 }
 
-function exceptionSentences({ eventsOver, usersOver, rateMinutes, monitors }: RuleSettings): string[] {
+function exceptionSentences(settings: RuleSettings): string[] {
+  const { eventsOver, usersOver, rateMinutes, monitors } = settings;
+  const { inEnvironment, inRelease, withTag, withText, incidentSeverity } = settings;
+  const conditions = [
+    ...(inEnvironment === null ? [] : [`of the environment ${isolateBidi(inEnvironment)}`]),
+    ...(inRelease === null ? [] : [`of the release ${isolateBidi(inRelease)}`]),
+    ...(withTag === null ? [] : [`with the tag ${isolateBidi(withTag)}`]),
+    ...(withText === null ? [] : [`with “${isolateBidi(withText)}” in the title`]),
+  ];
   const limits = [
     ...(eventsOver === null ? [] : [`more than ${countText(eventsOver, 'event')}`]),
     ...(usersOver === null ? [] : [`more than ${countText(usersOver, 'user')}`]),
@@ -64,6 +73,8 @@ function exceptionSentences({ eventsOver, usersOver, rateMinutes, monitors }: Ru
       : [
           `An exception opens an incident when it has ${limits.join(', or ')} within ${rateMinutes} min, not when it is new.`,
         ]),
+    ...(conditions.length === 0 ? [] : [`Only exceptions ${conditions.join(', ')}.`]),
+    ...(incidentSeverity === null ? [] : [`Its incidents are of severity ${incidentSeverity}.`]),
     ...(monitors === 'open' ? [] : ['Cron monitors that miss or fail a run open no incident.']),
   ];
 }

@@ -29,8 +29,8 @@ export const addExceptionComment = defineAction({
     const id = await lockGroup(groupId, context);
     const actor = toIncidentActor(caller.actor, caller.via);
     const comment = { orgId: caller.orgId, groupId: id, actor, userId, body: text.trim(), requestKey };
-    const known = await stores.groupActivity.findComment(comment);
-    if (known !== null) return { activityId: known.id };
+    const earlier = await stores.groupActivity.findComment(comment);
+    if (earlier !== null) return { activityId: earlier.id };
     if ((await stores.groupActivity.countComments(id)) >= COMMENTS_MAX) {
       throw new AppError('conflict', `an exception has at most ${COMMENTS_MAX} comments; edit or delete one of yours`);
     }

@@ -1,0 +1,190 @@
+import { Button, Fieldset, Group, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { useState } from 'react';
+
+import type { ResultOf } from '#console/api/actions.ts';
+import { Dialog } from '#console/components/dialog.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
+import { faultsAtFields } from '#console/components/forms/field_faults.ts';
+import { Form } from '#console/components/forms/form.tsx';
+import { PersonPicker } from '#console/components/forms/person_picker.tsx';
+import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
+import { TeamPicker } from '#console/components/forms/team_picker.tsx';
+import { useDraftState } from '#console/components/forms/use_draft_state.ts';
+import { useServiceChange } from '#console/pages/services/use_service_change.ts';
+
+type Assignments = ResultOf<'get_exception_assignment'>;
+
+interface EditAssignmentProps {
+  readonly serviceId: string;
+  readonly assignments: Assignments;
+  readonly onClose: () => void;
+}
+
+/** A rule while it is edited: empty texts for what does not matter. */
+interface RuleValues {
+  readonly path: string;
+  /** Tag as `key:value`. */
+  readonly tag: string;
+  readonly kind: 'user' | 'team';
+  readonly assigneeId: string | null;
+}
+
+const EMPTY: RuleValues = { path: '', tag: '', kind: 'team', assigneeId: null };
+const LABELS = { rules: 'Rules', issueLink: 'Address for new issues' };
+
+/** Dialog for the assignment rules of a service, in their order, and the address of its tracker. */
+export function EditAssignment({ serviceId, assignments, onClose }: EditAssignmentProps) {
+  const { assignmentRules, issueLink } = assignments;
+  const [values, setValues, draft] = useDraftState({
+    form: `set_exception_assignment ${serviceId}`,
+    base: { rules: assignmentRules.map(toValues), issueLink: issueLink ?? '' },
+  });
+  const [missing, setMissing] = useState<string | null>(null);
+  const saving = useServiceChange('set_exception_assignment', () => {
+    draft.done();
+    onClose();
+  });
+  const { rules } = values;
+  const setRules = (next: readonly RuleValues[]): void => {
+    setMissing(null);
+    setValues({ ...values, rules: [...next] });
+  };
+  const set = (index: number, change: Partial<RuleValues>): void =>
+    setRules(rules.map((rule, at) => (at === index ? { ...rule, ...change } : rule)));
+  /** Moves a rule to another position, as if it were dragged there. */
+  const move = (index: number, to: number): void => {
+    const next = rules.filter((_, at) => at !== index);
+    const moved = rules[index];
+    if (moved !== undefined) setRules([...next.slice(0, to), moved, ...next.slice(to)]);
+  };
+  const faults = faultsAtFields(saving.error, { ...values, assignmentRules });
+  const submit = (event: React.FormEvent): void => {
+    event.preventDefault();
+    const wrong = rules.findIndex(({ assigneeId, tag }) => assigneeId === null || !/^$|^[^:]+:.+$/.test(tag.trim()));
+    if (wrong !== -1) {
+      return setMissing(`Rule ${wrong + 1} needs a person or team, and its tag is empty or like customer:acme*.`);
+    }
+    if (saving.isPending || draft.conflicts.length > 0) return;
+    saving.mutate({
+      serviceId,
+      assignmentRules: rules.map(toRule),
+      issueLink: values.issueLink.trim() === '' ? null : values.issueLink.trim(),
+      basedOn: { assignmentRules, issueLink },
+    });
+  };
+  return (
+    <Dialog title="Who works on new exceptions" onClose={onClose}>
+      <Form error={saving.error} onSubmit={submit}>
+        <Stack>
+          <DraftNotice draft={draft} labels={LABELS} show={() => 'changed'} />
+          {rules.map((rule, index) => (
+            // eslint-disable-next-line react/no-array-index-key -- a rule is its position
+            <Fieldset key={index} legend={`Rule ${index + 1}`} p="sm">
+              <Stack gap="xs">
+                <TextInput
+                  label="A file in the stack is like"
+                  placeholder="any, or src/payment/*"
+                  maxLength={200}
+                  value={rule.path}
+                  onChange={(event) => set(index, { path: event.currentTarget.value })}
+                />
+                <TextInput
+                  label="and a tag is like"
+                  placeholder="any, or customer:acme*"
+                  maxLength={400}
+                  value={rule.tag}
+                  onChange={(event) => set(index, { tag: event.currentTarget.value })}
+                />
+                <NativeSelect
+                  label="Assign to"
+                  value={rule.kind}
+                  onChange={(event) =>
+                    set(index, { kind: event.currentTarget.value === 'user' ? 'user' : 'team', assigneeId: null })
+                  }
+                  data={[
+                    { value: 'team', label: 'A team' },
+                    { value: 'user', label: 'A person' },
+                  ]}
+                />
+                {rule.kind === 'user' ? (
+                  <PersonPicker
+                    label="Person"
+                    placeholder="Type part of a name"
+                    value={rule.assigneeId}
+                    onChange={(assigneeId) => set(index, { assigneeId })}
+                    error={faults[`assignmentRules[${index}].assigneeId`]}
+                  />
+                ) : (
+                  <TeamPicker
+                    label="Team"
+                    placeholder="Type part of a name"
+                    isRequired
+                    value={rule.assigneeId}
+                    onChange={(assigneeId) => set(index, { assigneeId })}
+                    error={faults[`assignmentRules[${index}].assigneeId`]}
+                  />
+                )}
+                <Group gap="xs">
+                  {rules.length > 1 && (
+                    <NativeSelect
+                      aria-label={`Position of rule ${index + 1}`}
+                      value={String(index)}
+                      onChange={(event) => move(index, Number(event.currentTarget.value))}
+                      data={rules.map((_, at) => ({ value: String(at), label: `${at + 1}. of ${rules.length}` }))}
+                    />
+                  )}
+                  <Button variant="default" onClick={() => setRules(rules.filter((_, at) => at !== index))}>
+                    Remove
+                  </Button>
+                </Group>
+              </Stack>
+            </Fieldset>
+          ))}
+          <Button variant="default" onClick={() => setRules([...rules, EMPTY])}>
+            Add a rule
+          </Button>
+          <TextInput
+            label={LABELS.issueLink}
+            description="With {title}, {type}, {culprit}, {service} and {link}, which are filled in."
+            placeholder="https://github.com/acme/shop/issues/new?title={title}&body={link}"
+            maxLength={2_000}
+            value={values.issueLink}
+            onChange={(event) => setValues({ ...values, issueLink: event.currentTarget.value })}
+            error={missing ?? faults['issueLink']}
+          />
+          {saving.isError && (
+            <ErrorAlert title="Nothing was saved" error={saving.error} atFields={{ ...values, assignmentRules }} />
+          )}
+          <SubmitButtons
+            label="Save"
+            isPending={saving.isPending}
+            isDisabled={draft.conflicts.length > 0}
+            onCancel={() => {
+              draft.startOver();
+              onClose();
+            }}
+          />
+        </Stack>
+      </Form>
+    </Dialog>
+  );
+}
+
+function toValues({ path, tag, assigneeId }: Assignments['assignmentRules'][number]): RuleValues {
+  return {
+    path: path ?? '',
+    tag: tag === null ? '' : `${tag.key}:${tag.value}`,
+    kind: assigneeId.startsWith('team_') ? 'team' : 'user',
+    assigneeId,
+  };
+}
+
+function toRule({ path, tag, assigneeId }: RuleValues): Assignments['assignmentRules'][number] {
+  const [, key = '', value = ''] = /^([^:]+):(.+)$/.exec(tag.trim()) ?? [];
+  return {
+    path: path.trim() === '' ? null : path.trim(),
+    tag: key === '' ? null : { key, value },
+    assigneeId: assigneeId ?? '',
+  };
+}

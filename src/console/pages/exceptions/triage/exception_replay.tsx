@@ -1,0 +1,66 @@
+import { Text } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+
+import { actionQuery } from '#console/api/queries.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { Name } from '#console/components/text/name.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { countText } from '#console/pages/exceptions/count_text.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { type Level, LEVELS } from '#modules/exceptions/decide/level.ts';
+import type { StoredSettings } from '#modules/rules/decide/rule_settings.ts';
+
+interface ExceptionReplayProps {
+  readonly serviceId: string;
+  readonly minSeverity: unknown;
+  readonly settings: StoredSettings;
+}
+
+const DAYS = 14;
+const DEBOUNCE_MS = 400;
+const SHOWN = 8;
+
+/** Card of the incidents that a rule on new exceptions would have opened in the last days. */
+export function ExceptionReplay({ serviceId, minSeverity, settings }: ExceptionReplayProps) {
+  const { orgId } = useOrganization().org;
+  const level: Level = LEVELS.find((name) => name === minSeverity) ?? 'error';
+  const [wanted] = useDebouncedValue({ serviceId, minSeverity: level, settings }, DEBOUNCE_MS);
+  const isOnRate = [settings.eventsOver, settings.usersOver].some((limit) => limit != null);
+  const { data } = useQuery({
+    ...actionQuery(orgId, 'rules', 'replay_exception_rule', { ...wanted, days: DAYS }),
+    enabled: !isOnRate,
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+  if (isOnRate || data === undefined) return null;
+  const { incidentCount, incidents } = data;
+  return (
+    <Card
+      title={`It would have opened ${countText(incidentCount, 'incident')}`}
+      about={`In the last ${DAYS} days, as far as events are kept. Storms and what is resolved by hand are not counted.`}
+      rows={incidents.slice(0, SHOWN).map(({ groupId, title, outcome, severity, at }) => (
+        <Row
+          key={`${groupId} ${at}`}
+          title={
+            <Link to="/exceptions/$groupId" params={{ groupId }}>
+              <Name>{title}</Name>
+            </Link>
+          }
+          sub={
+            <>
+              {outcome === 'new' ? 'new' : 'came back'}, {severity}, <Timestamp at={at} />
+            </>
+          }
+        />
+      ))}
+    >
+      {incidentCount > SHOWN && (
+        <Text size="sm" c="dimmed">
+          The newest {SHOWN} are shown.
+        </Text>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,44 @@
+import type { Level } from '#modules/exceptions/decide/level.ts';
+import { isAtLeast } from '#modules/exceptions/decide/triage.ts';
+import { meetsConditions } from '#modules/rules/decide/exception_conditions.ts';
+import type { ExceptionRuleSettings } from '#modules/rules/decide/exception_rule_settings.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+
+/** A group that began, or came back, at a time. */
+export interface Occasion {
+  readonly groupId: Id<'group'>;
+  readonly title: string;
+  readonly outcome: 'new' | 'regression';
+  readonly at: Temporal.Instant;
+  /** Release that brought it back; null for a new group, whose event says it. */
+  readonly release: string | null;
+}
+
+/** The first stored event of a group within the time that is replayed. */
+export interface FirstEvent {
+  readonly level: Level;
+  readonly environment: string | null;
+  readonly release: string | null;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+interface ReplayedIncident extends Omit<Occasion, 'release'> {
+  readonly severity: Level;
+}
+
+/** Returns the incidents that a rule on new exceptions would have opened, in the order of the occasions. */
+export function replayExceptions(
+  { minSeverity, settings }: { readonly minSeverity: Level; readonly settings: ExceptionRuleSettings },
+  occasions: readonly Occasion[],
+  firstEvents: ReadonlyMap<Id<'group'>, FirstEvent>,
+): ReplayedIncident[] {
+  return occasions.flatMap(({ release, ...occasion }): ReplayedIncident[] => {
+    const event = firstEvents.get(occasion.groupId);
+    // Its events were merged away or are not kept any more.
+    if (event === undefined || !isAtLeast(event.level, minSeverity)) return [];
+    const judged = { ...event, title: occasion.title, release: release ?? event.release };
+    if (!meetsConditions(settings, judged)) return [];
+    return [{ ...occasion, severity: settings.incidentSeverity ?? event.level }];
+  });
+}
