@@ -93,7 +93,7 @@ export function ConnectProvider({ connection, onClose }: ConnectProviderProps) {
           />
           {roleClaim.trim() !== '' && (
             <Stack gap="xs">
-              {roleMap.map((mapping, index) => (
+              {roleMap.map((_mapping, index) => (
                 // eslint-disable-next-line react/no-array-index-key -- a row has nothing else that stays the same
                 <Group key={index} gap="xs" align="end" wrap="nowrap">
                   <TextInput
