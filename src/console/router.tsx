@@ -10,6 +10,7 @@ import {
   IconHome,
   IconKey,
   IconMessages,
+  IconLock,
   IconLayoutDashboard,
   IconPlug,
   IconReceiptEuro,
@@ -63,6 +64,7 @@ export const MAIN_NAVIGATION: readonly NavigationEntry[] = [
 
 const SETTINGS_NAVIGATION: readonly SettingsEntry[] = [
   { to: `${PAGES.settings}${SETTINGS_PAGES.members}`, label: 'Members', icon: IconUsers, isForAdmins: false },
+  { to: `${PAGES.settings}${SETTINGS_PAGES.signIn}`, label: 'Sign-in', icon: IconLock, isForAdmins: true },
   { to: `${PAGES.settings}${SETTINGS_PAGES.apiKeys}`, label: 'API keys', icon: IconKey, isForAdmins: false },
   { to: `${PAGES.settings}${SETTINGS_PAGES.apps}`, label: 'Connected apps', icon: IconApps, isForAdmins: false },
   { to: `${PAGES.settings}${SETTINGS_PAGES.agents}`, label: 'Agents', icon: IconRobot, isForAdmins: false },
@@ -122,6 +124,14 @@ const settingsRoutes = [
     path: SETTINGS_PAGES.members,
     validateSearch: readMemberSearch,
     component: lazyRouteComponent(() => import('#console/pages/settings/members.tsx'), 'Members'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: SETTINGS_PAGES.signIn,
+    component: lazyRouteComponent(
+      () => import('#console/pages/settings/sign_in/sign_in_settings.tsx'),
+      'SignInSettings',
+    ),
   }),
   createRoute({
     getParentRoute: () => settings,

@@ -20,6 +20,9 @@ export type IngestStatus = ResultOf<'get_ingest_status'>;
 export const membersQuery = (orgId: string, input: Omit<InputOf<'list_members'>, 'cursor'>) =>
   actionQuery(orgId, 'settings', 'list_members', input);
 
+export type SignInSettings = ResultOf<'get_sign_in_settings'>;
+export type MemberSession = ResultOf<'list_organization_sessions'>['sessions'][number];
+
 type Search = { readonly text?: string };
 
 export const memberSearchQuery = (orgId: string, input: Pick<InputOf<'list_members'>, 'text' | 'role'>) =>
@@ -34,6 +37,9 @@ export const createdKeysQuery = (orgId: string, creatorId: string) =>
 export const connectionSearchQuery = (orgId: string, input: Search) =>
   searchedQuery(orgId, 'settings', 'list_connections', input);
 export const agentSearchQuery = (orgId: string, input: Search) => searchedQuery(orgId, 'settings', 'get_agents', input);
+export const signInSettingsQuery = (orgId: string) => actionQuery(orgId, 'settings', 'get_sign_in_settings', {});
+export const organizationSessionsQuery = (orgId: string) =>
+  searchedQuery(orgId, 'settings', 'list_organization_sessions', {});
 export const billingQuery = (orgId: string) => actionQuery(orgId, 'settings', 'get_billing', {});
 export const deliveryQuery = (orgId: string) => actionQuery(orgId, 'settings', 'get_delivery_health', {});
 export const meQuery = (orgId: string) => actionQuery(orgId, 'me', 'get_me', {});

@@ -5,7 +5,6 @@ import { AppError } from '#kernel/errors.ts';
 export async function requireOwner({ caller, stores }: Pick<ActionContext, 'caller' | 'stores'>): Promise<void> {
   const { actor, orgId } = caller;
   if (actor.kind === 'system') return;
-  await stores.people.lockMemberships(orgId);
   const role = actor.kind === 'user' ? await stores.people.findRole(orgId, actor.userId) : null;
   if (role !== 'owner') throw new AppError('forbidden', 'only an owner changes how people sign in');
 }

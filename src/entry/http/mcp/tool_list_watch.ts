@@ -4,7 +4,7 @@ import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Limits } from '#kernel/limit_settings.ts';
 
-const CHECK_EVERY_MS = 2_000;
+const CHECK_EVERY_MS = 500;
 /** Codes that end a stream: the credential has ended, or the organization has stopped its agents. */
 const REFUSALS: ReadonlySet<string> = new Set(['unauthenticated', 'forbidden', 'second_factor_required']);
 
@@ -28,7 +28,7 @@ interface Stream {
 }
 
 /**
- * Checks the permissions behind the open streams every two seconds, and notifies each stream whose permissions have
+ * Checks the permissions behind the open streams twice a second, so that whoever has left is out within one, and notifies each stream whose permissions have
  * changed that its tools have. It polls the store, so that it does not matter where, how and in which process
  * somebody's role or key was changed. The stream of a credential that is refused by now ends.
  */

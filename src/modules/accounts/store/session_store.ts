@@ -3,6 +3,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { SessionEntity } from '#storage/postgres/entities/sign_in.ts';
+import type { NewestPage } from '#storage/postgres/newest_page.ts';
 import { hasSecondFactor } from '#modules/accounts/store/standing.ts';
 
 const LISTED = ['userId', 'address', 'userAgent', 'createdAt', 'lastUsedAt', 'expiresAt'] as const;
@@ -20,6 +21,18 @@ export type SessionOfPerson = SessionRow &
     /** Whether the person has set up a second factor. */
     readonly hasSecondFactor: boolean;
   };
+
+/** A session of a member with its person, and the organization whose provider began it. */
+export type MemberSession = SessionRow &
+  Pick<Row<typeof SessionEntity>, 'providerOrgId'> & { readonly email: string; readonly name: string };
+
+/** Filter of the live sessions of an organization's members. */
+export interface SessionsOfOrganization {
+  readonly orgId: Id<'org'>;
+  /** Only those of this person. */
+  readonly userId?: string | undefined;
+  readonly liveness: Liveness;
+}
 
 /** Bounds of live sessions: not past their end, and used since then. */
 export interface Liveness {
@@ -115,12 +128,54 @@ export class SessionStore {
     return ended.map(({ id }) => id);
   }
 
+  /** Lists live sessions of members that can act in the organization, newest first, with their people. */
+  async listOfOrganization(
+    wanted: SessionsOfOrganization,
+    { after, limit }: NewestPage<'session'>,
+  ): Promise<MemberSession[]> {
+    let sessions = this.#ofOrganization(wanted)
+      .innerJoin('users as u', 'u.id', 's.user_id')
+      .select(['u.email', 'u.name', 's.provider_org_id as providerOrgId']);
+    if (after !== null) {
+      sessions = sessions.where((eb) => eb(eb.refTuple('s.created_at', 's.id'), '<', eb.tuple(after.at, after.id)));
+    }
+    return await sessions.orderBy('s.created_at', 'desc').orderBy('s.id', 'desc').limit(limit).execute();
+  }
+
+  async countOfOrganization(wanted: SessionsOfOrganization): Promise<number> {
+    const { count } = await this.#ofOrganization(wanted)
+      .clearSelect()
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow();
+    return count;
+  }
+
+  /** Ends one or all sessions of a member that can act in the organization, and returns those that ended. */
+  async endOfMember(orgId: Id<'org'>, userId: Id<'user'>, sessionId: string | null): Promise<Id<'session'>[]> {
+    const ended = await this.#session.db
+      .deleteFrom('sessions')
+      .where('user_id', '=', userId)
+      .where(({ eb, or }) => or([eb('provider_org_id', 'is', null), eb('provider_org_id', '=', orgId)]))
+      .$if(sessionId !== null, (query) => query.where('id', '=', asId('session', sessionId ?? '')))
+      .returning('id')
+      .execute();
+    return ended.map(({ id }) => id);
+  }
+
   /** Removes what no longer opens anything. */
   async removeEnded({ now, usedSince }: Liveness): Promise<void> {
     await this.#session.db
       .deleteFrom('sessions')
       .where(({ eb, or }) => or([eb('expires_at', '<=', now), eb('last_used_at', '<=', usedSince)]))
       .execute();
+  }
+
+  #ofOrganization({ orgId, userId, liveness }: SessionsOfOrganization) {
+    return this.#live(liveness)
+      .innerJoin('memberships as m', 'm.user_id', 's.user_id')
+      .where('m.org_id', '=', orgId)
+      .where(({ eb, or }) => or([eb('s.provider_org_id', 'is', null), eb('s.provider_org_id', '=', orgId)]))
+      .$if(userId !== undefined, (query) => query.where('s.user_id', '=', asId('user', userId ?? '')));
   }
 
   #live({ now, usedSince }: Liveness) {

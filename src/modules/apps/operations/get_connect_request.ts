@@ -37,7 +37,10 @@ export const getConnectRequest = defineAction({
   example: { uid: 'c0ffee' },
   async handle({ uid }, { browser, stores, session }) {
     const { client, canChange } = await browser.getConnectRequest(uid);
-    const memberships = await stores.people.listMemberships(session.userId);
+    const { userId, providerOrgId } = session;
+    const memberships = (await stores.people.listMemberships(userId)).filter(
+      ({ orgId }) => providerOrgId === null || orgId === providerOrgId,
+    );
     const organizations = memberships.map(({ orgId, name, role }) => ({ orgId, name, role }));
     return { client: { ...client, logoUri: null }, organizations, access: 'read_only' as const, canChange };
   },

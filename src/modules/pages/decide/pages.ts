@@ -40,6 +40,7 @@ export const PAGES = {
 export const SETTINGS_PAGES = {
   members: '/members',
   apiKeys: '/api-keys',
+  signIn: '/sign-in',
   apps: '/apps',
   agents: '/agents',
   provisioning: '/provisioning',

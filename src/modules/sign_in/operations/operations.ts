@@ -1,7 +1,9 @@
 import { addSignInDomain } from '#modules/sign_in/operations/add_sign_in_domain.ts';
 import { beginProviderSignIn } from '#modules/sign_in/operations/begin_provider_sign_in.ts';
 import { completeProviderSignIn } from '#modules/sign_in/operations/complete_provider_sign_in.ts';
+import { endMemberSessions } from '#modules/sign_in/operations/end_member_sessions.ts';
 import { getSignInSettings } from '#modules/sign_in/operations/get_sign_in_settings.ts';
+import { listOrganizationSessions } from '#modules/sign_in/operations/list_organization_sessions.ts';
 import { proveSignInDomain } from '#modules/sign_in/operations/prove_sign_in_domain.ts';
 import { removeOpenidConnection } from '#modules/sign_in/operations/remove_openid_connection.ts';
 import { removeSignInDomain } from '#modules/sign_in/operations/remove_sign_in_domain.ts';
@@ -20,4 +22,6 @@ export const SIGN_IN_OPERATIONS = [
   proveSignInDomain,
   removeSignInDomain,
   setAddressLists,
+  listOrganizationSessions,
+  endMemberSessions,
 ] as const;

@@ -1,0 +1,70 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { pageInput, pageOf } from '#actions/list_page.ts';
+import { parseTimeCursor, timeCursorOf } from '#actions/time_cursor.ts';
+import { endOf, livenessAt } from '#auth/sessions.ts';
+import { toTimestamp } from '#kernel/time.ts';
+import { requireOwner } from '#modules/sign_in/require_owner.ts';
+
+const LIMIT = 50;
+const LIMIT_MAX = 200;
+
+const MemberSessionView = Type.Object({
+  sessionId: IdText,
+  user: Type.Object({ userId: IdText, name: Type.String(), email: Type.String() }),
+  by: Type.Enum(['password', 'provider']),
+  createdAt: Timestamp,
+  lastUsedAt: Timestamp,
+  expiresAt: Type.String({ format: 'date-time', description: 'unless it is used again before' }),
+  address: nullable(Type.String({ description: 'address at which it was begun' })),
+  userAgent: nullable(Type.String()),
+});
+
+export const listOrganizationSessions = defineAction({
+  name: 'list_organization_sessions',
+  consoleOnly: true,
+  summary:
+    'Find the sessions of members that can act in the organization, page by page, newest first. Sessions through the provider of another organization are not among them. Only owners may.',
+  permission: 'organization:manage',
+  effect: 'read',
+  input: Type.Object({ userId: Type.Optional(IdText), ...pageInput(LIMIT, LIMIT_MAX) }, STRICT),
+  result: Type.Object({
+    sessions: Type.Array(MemberSessionView),
+    total: Type.Integer({ description: 'how many match' }),
+    nextCursor: nullable(Type.String()),
+  }),
+  example: {
+    userId: EXAMPLE_IDS.userId,
+    cursor: '1767225600000.session_01k9z8e4rnf7ktv2x5m6w0abqd',
+    limit: 20,
+  },
+  async handle({ userId, cursor, limit = LIMIT }, context) {
+    const { caller, stores, now } = context;
+    await requireOwner(context);
+    const wanted = { orgId: caller.orgId, userId, liveness: livenessAt(now) };
+    const rows = await stores.sessions.listOfOrganization(wanted, {
+      after: cursor === undefined ? null : parseTimeCursor('session', cursor),
+      limit: limit + 1,
+    });
+    const { shown, nextCursor } = pageOf(rows, limit, (last) =>
+      timeCursorOf({ at: last.createdAt, id: last.sessionId }),
+    );
+    return {
+      sessions: shown.map((session) => ({
+        sessionId: session.sessionId,
+        user: { userId: session.userId, name: session.name, email: session.email },
+        by: session.providerOrgId === null ? ('password' as const) : ('provider' as const),
+        createdAt: toTimestamp(session.createdAt),
+        lastUsedAt: toTimestamp(session.lastUsedAt),
+        expiresAt: toTimestamp(endOf(session)),
+        address: session.address,
+        userAgent: session.userAgent,
+      })),
+      total: await stores.sessions.countOfOrganization(wanted),
+      nextCursor,
+    };
+  },
+});
