@@ -169,6 +169,22 @@ test('a session of one provider opens no other organization, and does not stand 
   expect((await whole.invoke(other.orgId, 'list_incidents')).status).toBe(200);
 });
 
+test('a session of a provider neither sees nor ends those that it did not begin', async () => {
+  const flow = await openFlow();
+  await flow.member('editor', 'anna@acme.example');
+  const { browser } = await flow.signIn();
+  const whole = await signedIn(flow.w, 'anna@acme.example');
+  const all = (await whole.get('/sessions')).body.result;
+  expect(all).toMatchObject({ total: 2, sessions: [{ isCurrent: true }, {}] });
+  expect((await browser.get('/sessions')).body.result).toMatchObject({ total: 1, sessions: [{ isCurrent: true }] });
+  const { sessionId } = all.sessions[0];
+  expect((await browser.delete(`/sessions/${sessionId}`)).status).toBe(404);
+  expect((await browser.delete('/sessions')).body.result.sessionIds).toEqual([]);
+  expect((await whole.get('/session')).status).toBe(200);
+  expect((await whole.delete('/sessions')).body.result.sessionIds).toHaveLength(1);
+  expect((await browser.get('/session')).status).toBe(401);
+});
+
 test('a second factor of their own is asked for after the provider, unless the organization trusts that of the provider', async () => {
   const flow = await openFlow();
   const { w, provider } = flow;

@@ -14,9 +14,9 @@ export const endOtherSessions = defineAction({
   input: Type.Object({}, STRICT),
   result: Type.Object({ deleted: Type.Literal(true), sessionIds: Type.Array(IdText) }),
   example: {},
-  async handle(_input, { stores, session: { userId, sessionId }, record }) {
-    const sessionIds = await stores.sessions.endAll(userId, sessionId);
-    for (const ended of sessionIds) record(endedSession(userId, ended));
+  async handle(_input, { stores, session, record }) {
+    const sessionIds = await stores.sessions.endOthers(session);
+    for (const ended of sessionIds) record(endedSession(session.userId, ended));
     return { deleted: true as const, sessionIds };
   },
 });

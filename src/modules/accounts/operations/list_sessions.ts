@@ -33,7 +33,7 @@ export const listSessions = defineAction({
   example: {},
   async handle(_input, { stores, now, session: current }) {
     const live = livenessAt(now);
-    const rows = await stores.sessions.listOf(current.userId, live, SESSIONS_MAX);
+    const rows = await stores.sessions.listOf(current, live, SESSIONS_MAX);
     return {
       sessions: rows.map((row) => ({
         sessionId: row.sessionId,
@@ -44,7 +44,7 @@ export const listSessions = defineAction({
         userAgent: row.userAgent,
         isCurrent: row.sessionId === current.sessionId,
       })),
-      total: await stores.sessions.countOf(current.userId, live),
+      total: await stores.sessions.countOf(current, live),
     };
   },
 });

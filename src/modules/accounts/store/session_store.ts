@@ -1,9 +1,12 @@
+import { expressionBuilder } from 'kysely';
+
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { SessionEntity } from '#storage/postgres/entities/sign_in.ts';
 import type { NewestPage } from '#storage/postgres/newest_page.ts';
+import type { Tables } from '#storage/postgres/tables.ts';
 import { hasSecondFactor } from '#modules/accounts/store/standing.ts';
 
 const LISTED = ['userId', 'address', 'userAgent', 'createdAt', 'lastUsedAt', 'expiresAt'] as const;
@@ -39,6 +42,9 @@ export interface Liveness {
   readonly now: Temporal.Instant;
   readonly usedSince: Temporal.Instant;
 }
+
+/** A session that asks for those of its person. */
+export type AskingSession = Pick<SessionOfPerson, 'userId' | 'providerOrgId'>;
 
 /** Sessions of people, found by the hash of their token. One that ended is a row that is gone. */
 export class SessionStore {
@@ -76,21 +82,21 @@ export class SessionStore {
     await this.#session.db.updateTable('sessions').set({ last_used_at: now }).where('id', '=', sessionId).execute();
   }
 
-  /** The live ones, last used first. */
-  async listOf(userId: Id<'user'>, liveness: Liveness, limit: number): Promise<SessionRow[]> {
+  /** The live ones that this one may know of, last used first. */
+  async listOf(asking: AskingSession, liveness: Liveness, limit: number): Promise<SessionRow[]> {
     return await this.#live(liveness)
-      .where('s.user_id', '=', userId)
+      .where(isKnownTo(asking))
       .orderBy('s.last_used_at', 'desc')
       .orderBy('s.id', 'desc')
       .limit(limit)
       .execute();
   }
 
-  async countOf(userId: Id<'user'>, liveness: Liveness): Promise<number> {
+  async countOf(asking: AskingSession, liveness: Liveness): Promise<number> {
     const { count } = await this.#live(liveness)
       .clearSelect()
       .select(({ fn }) => fn.countAll<number>().as('count'))
-      .where('s.user_id', '=', userId)
+      .where(isKnownTo(asking))
       .executeTakeFirstOrThrow();
     return count;
   }
@@ -107,14 +113,25 @@ export class SessionStore {
     return known !== undefined;
   }
 
-  /** False when the user has no such session. */
-  async end(userId: Id<'user'>, sessionId: string): Promise<boolean> {
+  /** False when the user has no such session, or this one may not know of it. */
+  async end(asking: AskingSession, sessionId: string): Promise<boolean> {
     const ended = await this.#session.db
-      .deleteFrom('sessions')
-      .where('user_id', '=', userId)
-      .where('id', '=', asId('session', sessionId))
+      .deleteFrom('sessions as s')
+      .where(isKnownTo(asking))
+      .where('s.id', '=', asId('session', sessionId))
       .execute();
     return rowsChanged(ended) > 0;
+  }
+
+  /** Ends the others that this one may know of; returns those that ended. */
+  async endOthers(asking: AskingSession & { readonly sessionId: Id<'session'> }): Promise<Id<'session'>[]> {
+    const ended = await this.#session.db
+      .deleteFrom('sessions as s')
+      .where(isKnownTo(asking))
+      .where('s.id', '<>', asking.sessionId)
+      .returning('s.id')
+      .execute();
+    return ended.map(({ id }) => id);
   }
 
   /** Ends all of the user's, or all but one; returns those that ended. */
@@ -186,4 +203,14 @@ export class SessionStore {
       .where('s.expires_at', '>', now)
       .where('s.last_used_at', '>', usedSince);
   }
+}
+
+/**
+ * Condition on `sessions as s`: of the same person. Whoever runs the provider of one organization learns nothing of where
+ * the person is signed in otherwise, and ends none of it.
+ */
+function isKnownTo({ userId, providerOrgId }: AskingSession) {
+  const eb = expressionBuilder<Tables & { s: Tables['sessions'] }, 's'>();
+  const isOwn = eb('s.user_id', '=', userId);
+  return providerOrgId === null ? isOwn : eb.and([isOwn, eb('s.provider_org_id', '=', providerOrgId)]);
 }

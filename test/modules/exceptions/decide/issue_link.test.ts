@@ -18,5 +18,5 @@ test.each([
   ['https://{service}.example.com/new', 'must be an https address'],
   ['javascript:alert(1)', 'must be an https address'],
 ])('the template %s is checked', (template, fault) => {
-  expect(issueLinkFault(template)).toEqual(fault === null ? null : expect.stringContaining(fault));
+  expect(issueLinkFault(template) ?? 'none').toContain(fault ?? 'none');
 });
