@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 
-import { readUncovered } from '#modules/provisioning/coverage_after.ts';
-import { storesOf } from '#modules/stores.ts';
 import { GROUP_SCHEMA, identityProvider, USER_SCHEMA } from '#test/kit/identity_provider.ts';
 import { givenPerson, givePassword, signedIn } from '#test/kit/programs/browser.ts';
+import { storesOf } from '#modules/stores.ts';
+import { startMailServer } from '#test/kit/programs/mail_server.ts';
+import { staffedWorld } from '#test/kit/staffed_world.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 async function provisioned() {
@@ -122,7 +123,9 @@ test('Okta makes, finds, changes and deactivates a person', async () => {
 });
 
 test('a person who is deactivated is out at once everywhere, and comes back as they were, without their keys', async () => {
-  const { w, idp } = await provisioned();
+  const post = await startMailServer();
+  const w = await staffedWorld({ settings: { smtpUrl: post.url, mailFrom: 'Tocsin <tocsin@example.com>' } });
+  const idp = await identityProvider(w);
   const anna = await givenPerson(w, { role: 'responder', name: 'Anna' });
   const browser = await signedIn(w, anna.email);
   const { teamId } = await w.expectOk('create_team', { name: 'Payments' });
@@ -163,11 +166,12 @@ test('a person who is deactivated is out at once everywhere, and comes back as t
   expect(provisioning.body.result.stillNamed).toEqual([
     { userId: anna.userId, name: 'Anna', scheduleId, scheduleName: 'Primary' },
   ]);
-  const uncovered = await readUncovered(storesOf(w.context.db.session()), w.orgId, anna.userId, w.clock.now());
-  expect(uncovered).toMatchObject([
-    { scheduleId, text: expect.stringContaining('Primary: the next shift would begin') },
-  ]);
-  expect(uncovered[0]?.text).toContain('nobody is on call from');
+  await w.runUntilIdle();
+  expect(post.mails.map(({ recipients }) => recipients)).toEqual([[w.owner.email]]);
+  const text = post.mails[0]!.text;
+  expect(text).toContain('Anna was deactivated');
+  expect(text).toContain('Primary: the next shift would begin');
+  expect(text).toContain('nobody is on call from');
 
   await idp.patch(`/Users/${anna.userId}`, [{ op: 'Replace', path: 'active', value: 'True' }]);
   expect(await roleOf(w, anna.userId)).toBe('responder');
