@@ -30,5 +30,6 @@ export const EXAMPLE_IDS = {
   maintenanceId: 'maintenance_01kdwm4a1b2c3d4e5f6g7h8j9m',
   calendarId: 'calendar_01k9z8g5m6f0rbn3w8d2y7k4qf',
   provisionedGroupId: 'scimgroup_01kdwm4a1b2c3d4e5f6g7h8j9q',
+  sessionId: 'session_01k9z8e4rnf7ktv2x5m6w0abqd',
   periodId: 'period_01k9z8e9s0t1v2w3x4y5z6a7bc',
 } as const;

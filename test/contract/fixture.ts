@@ -4,6 +4,7 @@ import type { AnyOperation } from '#actions/action_context.ts';
 import { ACTIONS } from '#actions/registry.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';
 import { issueApiKey } from '#auth/api_keys.ts';
+import { startSession } from '#auth/sessions.ts';
 import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
 import { groupEvent } from '#modules/exceptions/decide/grouping.ts';
 import { toOccurrence } from '#modules/exceptions/decide/occurrence.ts';
@@ -167,6 +168,7 @@ async function buildAccess(w: World, orgId: Id<'org'>, userId: Id<'user'>) {
         now,
       ),
       connectionId,
+      sessionId: (await startSession(stores, userId, { address: null, userAgent: null }, now, null)).sessionId,
       subscriptionId: (await stores.pushSubscriptions.put(userId, browser, now)).id,
     };
   });

@@ -20,7 +20,7 @@ export const endMemberSessions = defineAction({
     STRICT,
   ),
   result: Type.Object({ deleted: Type.Literal(true), userId: IdText, endedSessions: Type.Integer() }),
-  example: { userId: EXAMPLE_IDS.userId, sessionId: 'session_01k9z8e4rnf7ktv2x5m6w0abqd' },
+  example: { userId: EXAMPLE_IDS.userId, sessionId: EXAMPLE_IDS.sessionId },
   async handle({ userId, sessionId }, context) {
     const { caller, stores, record } = context;
     const { orgId } = caller;

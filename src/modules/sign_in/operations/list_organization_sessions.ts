@@ -6,6 +6,8 @@ import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
 import { pageInput, pageOf } from '#actions/list_page.ts';
 import { parseTimeCursor, timeCursorOf } from '#actions/time_cursor.ts';
 import { endOf, livenessAt } from '#auth/sessions.ts';
+import { notFound } from '#kernel/errors.ts';
+import { asId } from '#kernel/ids.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { requireOwner } from '#modules/sign_in/require_owner.ts';
 
@@ -36,6 +38,7 @@ export const listOrganizationSessions = defineAction({
     total: Type.Integer({ description: 'how many match' }),
     nextCursor: nullable(Type.String()),
   }),
+  refusals: ['not_found'],
   example: {
     userId: EXAMPLE_IDS.userId,
     cursor: '1767225600000.session_01k9z8e4rnf7ktv2x5m6w0abqd',
@@ -44,6 +47,9 @@ export const listOrganizationSessions = defineAction({
   async handle({ userId, cursor, limit = LIMIT }, context) {
     const { caller, stores, now } = context;
     await requireOwner(context);
+    if (userId !== undefined && (await stores.people.findRole(caller.orgId, asId('user', userId))) === null) {
+      throw notFound('userId', 'member');
+    }
     const wanted = { orgId: caller.orgId, userId, liveness: livenessAt(now) };
     const rows = await stores.sessions.listOfOrganization(wanted, {
       after: cursor === undefined ? null : parseTimeCursor('session', cursor),

@@ -5,7 +5,7 @@ import { STRICT, IdText, nullable } from '#actions/fields.ts';
 import { findAssignees } from '#modules/exceptions/assignees.ts';
 import type { AssignmentRule } from '#modules/exceptions/decide/assignment.ts';
 import { ISSUE_URL_LENGTH_MAX } from '#modules/exceptions/decide/issue_link.ts';
-import { type Fault, invalidInput } from '#kernel/errors.ts';
+import { notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 
 /** Limit on the assignment rules of a service. */
@@ -63,7 +63,7 @@ export async function toAssignmentView(
   };
 }
 
-/** Throws `invalid_input` for rules that name nobody. */
+/** Throws `not_found` for a rule that names nobody of the organization. */
 export async function requireAssignees(
   orgId: Id<'org'>,
   rules: readonly AssignmentRule[],
@@ -74,10 +74,6 @@ export async function requireAssignees(
     orgId,
     rules.map(({ assigneeId }) => assigneeId),
   );
-  const faults = rules.flatMap(({ assigneeId }, index): Fault[] =>
-    assignees.has(assigneeId)
-      ? []
-      : [{ path: `assignmentRules[${index}].assigneeId`, message: 'is no member and no team: choose another one' }],
-  );
-  if (faults.length > 0) throw invalidInput(faults);
+  const index = rules.findIndex(({ assigneeId }) => !assignees.has(assigneeId));
+  if (index >= 0) throw notFound(`assignmentRules[${index}].assigneeId`, 'member or team');
 }
