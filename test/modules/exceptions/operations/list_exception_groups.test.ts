@@ -37,6 +37,8 @@ test('similar events form one group, which counts each event and user once', asy
         statusChangedAt: '2027-03-10T12:00:00.000Z',
         resolvedInRelease: null,
         regressedAt: null,
+        assignedUserId: null,
+        assignedTeamId: null,
         eventCount: 3,
         userCount: 2,
         firstSeenAt: '2027-03-10T12:00:00.000Z',
