@@ -13,7 +13,7 @@ const MANIFEST = 'manifest.json';
 /** All that anything imports of each. A part that is left out would bring a second copy of what it shares with the others. */
 export const PACKED: Readonly<Record<string, readonly string[]>> = {
   typebox: ['typebox', 'typebox/compile', 'typebox/value'],
-  kysely: ['kysely'],
+  kysely: ['kysely', 'kysely/helpers/postgres'],
 };
 
 /** What was packed: files by what modules import, and the version of each package that went in. */

@@ -3,9 +3,11 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { type InputOf, invoke } from '#console/api/actions.ts';
+import { isApiError } from '#console/api/http.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/forms/field_faults.ts';
 import { Choice } from '#console/components/forms/choice.tsx';
 import { CopyField } from '#console/components/forms/copy_field.tsx';
 import { Form } from '#console/components/forms/form.tsx';
@@ -46,6 +48,12 @@ export function PlaceForm({ place, onClose }: { readonly place: Place | null; re
       if (signingSecret === null) onClose();
     },
   });
+  const shown = { name, settings };
+  const faults = faultsAtFields(saving.error, shown);
+  const faultOfSetting = (field: string): string | undefined =>
+    isApiError(saving.error)
+      ? saving.error.faults.find(({ path }) => path === `settings.${field}`)?.message
+      : undefined;
   const secret = saving.data?.signingSecret ?? null;
   if (secret !== null) return <MadeSecret name={name} secret={secret} onClose={onClose} />;
   return (
@@ -73,6 +81,7 @@ export function PlaceForm({ place, onClose }: { readonly place: Place | null; re
             label="Name"
             required
             maxLength={100}
+            error={faults['name']}
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
             data-autofocus
@@ -90,6 +99,7 @@ export function PlaceForm({ place, onClose }: { readonly place: Place | null; re
               type={fields[field]?.isSecret === true ? 'password' : 'text'}
               required={place === null && fields[field]?.isRequired === true}
               autoComplete="off"
+              error={faultOfSetting(field)}
               value={settings[field] ?? ''}
               onChange={(event) => {
                 const { value } = event.currentTarget;
@@ -98,7 +108,7 @@ export function PlaceForm({ place, onClose }: { readonly place: Place | null; re
             />
           ))}
           <RouteFields routes={routes} onChange={setRoutes} />
-          {saving.isError && <ErrorAlert title="Nothing was saved" error={saving.error} />}
+          {saving.isError && <ErrorAlert title="Nothing was saved" error={saving.error} atFields={shown} />}
           <SubmitButtons label={place === null ? 'Add' : 'Save'} isPending={saving.isPending} onCancel={onClose} />
         </Stack>
       </Form>

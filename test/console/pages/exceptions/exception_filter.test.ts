@@ -22,7 +22,7 @@ test('only unresolved groups are asked for unless a tab says otherwise', () => {
   expect(toGroupSearch({}, undefined)).toEqual({ status: 'unresolved' });
   expect(toGroupSearch({ status: 'all', service: 's', q: 'typed' }, 'paused')).toEqual({
     serviceId: 's',
-    text: 'paused',
+    query: 'paused',
   });
 });
 
