@@ -89,8 +89,12 @@ export async function mountScim(app: FastifyInstance, context: AppContext, limit
           url,
           bodyLimit: ACTION_BODY_BYTES_MAX,
           exposeHeadRoute: false,
-          handler: async (request, reply) =>
-            send(reply, await run(request, (call) => work(call, request.params.id ?? ''))),
+          async handler(request, reply) {
+            const { id = '' } = request.params;
+            // No store can be asked for it.
+            if (id.includes('\0')) throw new AppError('not_found', 'nothing here has this id');
+            return send(reply, await run(request, (call) => work(call, id)));
+          },
         });
       };
 

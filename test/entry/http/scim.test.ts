@@ -331,3 +331,11 @@ test('filters, pages and projections select, and what cannot be read is refused 
   expect((await send(JSON.stringify({ userName: 'a'.repeat(2_000_000) }))).statusCode).toBe(413);
   expect((await send(JSON.stringify({ userName: 'no address' }))).json()).toMatchObject({ scimType: 'invalidValue' });
 });
+
+test('an id that no store can hold is not there, and is no member', async () => {
+  const { w, idp } = await provisioned();
+  for (const path of ['/Users/a%00', '/Groups/%00']) expect((await idp.ask('GET', path)).status).toBe(404);
+  const group = { schemas: [GROUP_SCHEMA], displayName: 'SRE', members: [{ value: 'user_\0' }] };
+  expect((await idp.ask('POST', '/Groups', group)).body).toMatchObject({ status: '400', scimType: 'invalidValue' });
+  expect((await w.app.inject({ method: 'POST', url: '/api/places/%00/slack', payload: 'x' })).statusCode).toBe(404);
+});

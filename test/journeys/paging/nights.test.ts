@@ -23,7 +23,7 @@ const NIGHTS: readonly Night[] = [
   night('Australia/Lord_Howe', '2026-04-04', '2026-04-05T01:35', '2026-04-05T01:45', '2026-04-05T01:55'),
 ];
 
-/** Also back by an hour, at midnight, and by a day: walked by the proof `properties`. */
+/** Nights in which the clock jumps back by an hour, at midnight, or by a day, among others: walked by the proof `properties`. */
 const MORE_NIGHTS: readonly Night[] = [
   night('Europe/Brussels', '2026-10-24', '2026-10-25T02:10', '2026-10-25T02:30', '2026-10-25T02:50'),
   night('America/Santiago', '2026-09-05', '2026-09-06T00:10', '2026-09-06T00:30', '2026-09-06T00:50'),

@@ -30,7 +30,9 @@ export async function mountPlaces(app: FastifyInstance, context: AppContext): Pr
         `${PLACES_PATH}/:placeId/${kind}`,
         { bodyLimit: ANONYMOUS_BODY_BYTES_MAX },
         async (request, reply) => {
-          const place = await storesOf(context.db.session()).places.find(request.params.placeId);
+          const { placeId } = request.params;
+          // No store can be asked for U+0000.
+          const place = placeId.includes('\0') ? null : await storesOf(context.db.session()).places.find(placeId);
           if (place === null || place.kind !== kind) throw new AppError('not_found', 'there is no such place');
           const answered = await answer(context, {
             place,

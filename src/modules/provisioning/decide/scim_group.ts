@@ -74,7 +74,8 @@ function readMembers(value: unknown): string[] {
   if (isAbsent(value)) return [];
   return (Array.isArray(value) ? value : [value]).map((member: unknown) => {
     const id = isObject(member) ? attributeOf(member, 'value') : member;
-    if (typeof id === 'string' && id.length <= EXTERNAL_ID_LENGTH_MAX) return id;
+    const userId = typeof id === 'string' ? readText(id, 'the value of a member', EXTERNAL_ID_LENGTH_MAX) : null;
+    if (userId !== null) return userId;
     throw new ScimError('invalidValue', 'each of the members must have the id of a user as its value');
   });
 }

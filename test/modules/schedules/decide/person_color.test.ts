@@ -11,7 +11,7 @@ const PERSON_COLORS = [...new Set(IDS.map(personColor))];
 type Rgb = readonly [number, number, number];
 type Matrix = readonly [Rgb, Rgb, Rgb];
 
-/** How people with dichromacy see (Machado, Oliveira and Fernandes 2009, severity 1), in linear light. */
+/** Matrices of the colour vision of people with dichromacy, in linear light (Machado, Oliveira and Fernandes 2009, severity 1). */
 const SEEN: Readonly<Record<string, Matrix>> = {
   'full colour vision': [
     [1, 0, 0],
