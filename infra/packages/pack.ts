@@ -2,13 +2,18 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
+import type { Plugin } from 'vite';
+
 import { PACKED, PACKED_FOLDER, readPacked, writeManifest } from './packed.ts';
+
+/** Prefix of a module that exports by name what a package exports; of one in CommonJS only Node knows the names. */
+const WRAPPED = 'wrapped:';
 
 const began = performance.now();
 if (readPacked() === null) {
   try {
     await pack();
-    console.log(`Packed ${Object.keys(PACKED).join(' and ')} in ${((performance.now() - began) / 1000).toFixed(1)} s.`);
+    console.log(`Packed ${Object.keys(PACKED).join(', ')} in ${((performance.now() - began) / 1000).toFixed(1)} s.`);
   } catch (error) {
     console.log('Could not pack modules; every start will be slower.', error);
   }
@@ -23,14 +28,16 @@ async function pack(): Promise<void> {
   await build({
     configFile: false,
     logLevel: 'error',
-    ssr: { noExternal: true },
+    plugins: [wrapped(await namesOf(entries))],
+    // What Node itself would load.
+    ssr: { noExternal: true, resolve: { mainFields: ['main'], conditions: ['node'] } },
     build: {
       ssr: true,
       target: 'node24',
       minify: false,
       outDir: folder,
       rolldownOptions: {
-        input: Object.fromEntries(entries.map((specifier) => [nameOf(specifier), specifier])),
+        input: Object.fromEntries(entries.map((specifier) => [nameOf(specifier), `${WRAPPED}${specifier}`])),
         preserveEntrySignatures: 'strict',
         output: { format: 'es', entryFileNames: '[name].mjs', chunkFileNames: '[name]_[hash].mjs' },
       },
@@ -42,4 +49,28 @@ async function pack(): Promise<void> {
   writeFileSync(path.join(folder, name), text);
   rmSync(PACKED_FOLDER, { recursive: true, force: true });
   renameSync(folder, PACKED_FOLDER);
+}
+
+async function namesOf(entries: readonly string[]): Promise<ReadonlyMap<string, string[]>> {
+  const found = new Map<string, string[]>();
+  for (const specifier of entries) {
+    const loaded = (await import(specifier)) as object;
+    found.set(
+      specifier,
+      Object.keys(loaded).filter((name) => !['module.exports', '__esModule'].includes(name)),
+    );
+  }
+  return found;
+}
+
+function wrapped(names: ReadonlyMap<string, readonly string[]>): Plugin {
+  return {
+    name: 'wrapped',
+    resolveId: (id) => (id.startsWith(WRAPPED) ? `\0${id}` : null),
+    load: (id) => {
+      if (!id.startsWith(`\0${WRAPPED}`)) return null;
+      const specifier = id.slice(WRAPPED.length + 1);
+      return `export { ${(names.get(specifier) ?? []).join(', ')} } from ${JSON.stringify(specifier)};`;
+    },
+  };
 }

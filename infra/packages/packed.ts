@@ -14,6 +14,23 @@ const MANIFEST = 'manifest.json';
 export const PACKED: Readonly<Record<string, readonly string[]>> = {
   typebox: ['typebox', 'typebox/compile', 'typebox/value'],
   kysely: ['kysely', 'kysely/helpers/postgres'],
+  bullmq: ['bullmq'],
+  ioredis: ['ioredis'],
+  pg: ['pg'],
+  '@mikro-orm/core': [
+    '@mikro-orm/core',
+    '@mikro-orm/core/dataloader',
+    '@mikro-orm/core/file-discovery',
+    '@mikro-orm/core/fs-utils',
+    '@mikro-orm/core/migrations',
+    '@mikro-orm/core/schema',
+  ],
+  '@mikro-orm/sql': ['@mikro-orm/sql'],
+  '@mikro-orm/postgresql': ['@mikro-orm/postgresql'],
+  yaml: ['yaml'],
+  '@clickhouse/client': ['@clickhouse/client'],
+  'prom-client': ['prom-client'],
+  fastify: ['fastify'],
 };
 
 /** What was packed: files by what modules import, and the version of each package that went in. */
