@@ -28,6 +28,7 @@ import { type ManyScrapes, manyScrapes } from './metrics/many_scrapes.ts';
 import { prometheusVersion, startPrometheus } from './metrics/prometheus.ts';
 import { canRecord, recordScrapes } from './metrics/recorded_scrapes.ts';
 import { sendScrapes } from './metrics/send_scrapes.ts';
+import { startVictoriaMetrics, victoriaMetricsVersion } from './metrics/victoria_metrics.ts';
 import { countProcessorBelow, type ProcessUse, useBelow } from './paging/processes.ts';
 
 /** The approximate number of scrapes. */
@@ -70,9 +71,11 @@ export const ingestion: Bench = {
     await withFolder(async (folder) => {
       const load = await prepare(folder);
       const prometheus = await takenByPrometheus(path.join(folder, 'receiver'), load);
+      const victoria =
+        victoriaMetricsVersion() === null ? [] : [await takenByVictoria(path.join(folder, 'other'), load)];
       const [own, bareMs] = await takenByProduct(load);
       const { points } = load.scrapes;
-      printTable([own, prometheus].map((receiver) => rowOf(receiver, prometheus, points)));
+      printTable([own, prometheus, ...victoria].map((receiver) => rowOf(receiver, prometheus, points)));
       printTable([
         {
           'the limit': `bare ClickHouse inserts of the same rows, ${count(BARE_INSERT_POINTS)} each, one after the other`,
@@ -141,6 +144,25 @@ async function takenByPrometheus(folder: string, { warmUp, scrapes }: Load): Pro
     return { name, answeredMs, queryableMs: answeredMs, resident, spentMs: new Map([[name, processorMs]]) };
   } finally {
     await prometheus.stop();
+  }
+}
+
+async function takenByVictoria(folder: string, { warmUp, scrapes }: Load): Promise<Receiver> {
+  const victoria = await startVictoriaMetrics(folder);
+  try {
+    const url = `${victoria.url}/api/v1/write`;
+    await sendScrapes(warmUp, url);
+    await victoria.untilQueryable(warmUp.points);
+    const spent = countProcessorBelow(victoria.pid);
+    const began = performance.now();
+    const answeredMs = await sendScrapes(scrapes, url);
+    await victoria.untilQueryable(warmUp.points + scrapes.points);
+    const queryableMs = performance.now() - began;
+    const name = `VictoriaMetrics ${victoria.version}`;
+    const resident = residentOf(useBelow(victoria.pid));
+    return { name, answeredMs, queryableMs, resident, spentMs: new Map([[name, sum(spent().values())]]) };
+  } finally {
+    await victoria.stop();
   }
 }
 

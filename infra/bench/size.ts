@@ -14,6 +14,7 @@ import { type Bench, printInputs, printTable, withFolder, withStores } from './h
 import { HOUR_MS, hourOf, type RecordedSeries, recordHour, SCRAPE_MS } from './metrics/host_days.ts';
 import { prometheusVersion, startPrometheus } from './metrics/prometheus.ts';
 import { canRecord } from './metrics/recorded_scrapes.ts';
+import { startVictoriaMetrics, victoriaMetricsVersion } from './metrics/victoria_metrics.ts';
 import { writeRequest } from './metrics/write_request.ts';
 import { seeded } from './seeded.ts';
 
@@ -46,7 +47,11 @@ export const size: Bench = {
     });
     const own = await takenByProduct(recorded, points);
     const prometheus = await withFolder((folder) => takenByPrometheus(folder, recorded, points));
-    printTable([...own, prometheus]);
+    const victoria =
+      victoriaMetricsVersion() === null
+        ? []
+        : [await withFolder((folder) => takenByVictoria(folder, recorded, points))];
+    printTable([...own, prometheus, ...victoria]);
   },
 };
 
@@ -138,18 +143,7 @@ async function takenByPrometheus(
   const prometheus = await startPrometheus(folder, 'global: {}', { flags });
   try {
     const began = performance.now();
-    for (const { host, startMs, values } of hostHours(recorded)) {
-      const series = recorded.map(({ name, labels }, index) => ({
-        labels: ['__name__', name, ...labels, 'instance', nameOf(host)],
-        values: values[index] ?? new Float64Array(),
-      }));
-      const response = await fetch(`${prometheus.url}/api/v1/write`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/x-protobuf', 'content-encoding': 'snappy' },
-        body: new Uint8Array(writeRequest(series, startMs, SCRAPE_MS)),
-      });
-      if (!response.ok) throw new Error(`Prometheus answers ${response.status}: ${await response.text()}`);
-    }
+    await writeAll(`${prometheus.url}/api/v1/write`, recorded);
     const tookMs = performance.now() - began;
     const answer = await fetch(`${prometheus.url}/api/v1/admin/tsdb/snapshot`, { method: 'POST' });
     const { data } = (await answer.json()) as { readonly data: { readonly name: string } };
@@ -167,6 +161,45 @@ async function takenByPrometheus(
     };
   } finally {
     await prometheus.stop();
+  }
+}
+
+/** Merged as far as a call for it merges. Its names and labels are in `indexdb`, its points in `data`. */
+async function takenByVictoria(
+  folder: string,
+  recorded: readonly RecordedSeries[],
+  points: number,
+): Promise<Record<string, string>> {
+  const victoria = await startVictoriaMetrics(folder);
+  const began = performance.now();
+  await writeAll(`${victoria.url}/api/v1/write`, recorded);
+  const tookMs = performance.now() - began;
+  await victoria.untilQueryable(points);
+  await fetch(`${victoria.url}/internal/force_merge`);
+  await victoria.stop();
+  const sizeOf = (files: readonly string[]): number => files.reduce((sum, file) => sum + statSync(file).size, 0);
+  const files = filesIn(folder);
+  const ofPoints = files.filter((file) => file.startsWith(path.join(folder, 'data')) && !file.includes('indexdb'));
+  return {
+    store: `VictoriaMetrics ${victoria.version}`,
+    'bytes a point': (sizeOf(files) / points).toFixed(3),
+    'of them points': (sizeOf(ofPoints) / points).toFixed(3),
+    'taken in': duration(tookMs),
+  };
+}
+
+async function writeAll(url: string, recorded: readonly RecordedSeries[]): Promise<void> {
+  for (const { host, startMs, values } of hostHours(recorded)) {
+    const series = recorded.map(({ name, labels }, index) => ({
+      labels: ['__name__', name, ...labels, 'instance', nameOf(host)],
+      values: values[index] ?? new Float64Array(),
+    }));
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-protobuf', 'content-encoding': 'snappy' },
+      body: new Uint8Array(writeRequest(series, startMs, SCRAPE_MS)),
+    });
+    if (!response.ok) throw new Error(`${url} answers ${response.status}: ${await response.text()}`);
   }
 }
 
