@@ -9,7 +9,12 @@ import {
   stableModule,
   stableScriptFunction,
 } from '#modules/exceptions/decide/generated_names.ts';
-import { isClosure, withoutRubyOwner } from '#modules/exceptions/decide/numbered_names.ts';
+import {
+  isClosure,
+  isDigestOnly,
+  unnumberedScript,
+  withoutRubyOwner,
+} from '#modules/exceptions/decide/numbered_names.ts';
 
 /** Paths of the language's own runtime: never application code, even if an old client says so. */
 const RUNTIME_PATH =
@@ -57,7 +62,7 @@ interface FrameIdentity {
 /** Returns the identity of a frame; null when nothing in it is stable. */
 function frameIdentity(frame: Frame, platform: string, version: KeyVersion): FrameIdentity | null {
   const name =
-    (isScript(platform) ? stableScriptFunction(frame.function) : namedFunction(frame, platform, version)) ??
+    (isScript(platform) ? scriptFunction(frame, version) : namedFunction(frame, platform, version)) ??
     nativeIdentity(frame);
   const file = () => fileIdentity(frame, { platform, isNamed: name !== null, version });
   const module = version < 5 ? earlierModule(frame.module) : stableModule(frame.module);
@@ -91,12 +96,17 @@ function fileIdentity({ filename, absPath }: Frame, { platform, isNamed, version
   const file = stableFile(filename) ?? stableFile(absPath);
   const address = absPath ?? filename ?? '';
   if (platform !== 'javascript' || !FROM_A_BUNDLE.test(address)) return file;
-  if (file?.includes('<hash>') === true) return null;
+  if (file?.includes('<hash>') === true || (version >= 5 && file !== null && isDigestOnly(file))) return null;
   return isNamed && (version === 3 || FROM_A_PAGE.test(address)) ? null : file;
 }
 
 const FROM_A_PAGE = /^https?:\/\//;
 const FROM_A_BUNDLE = /^(?:https?|app|capacitor|file):\/\//;
+
+function scriptFunction(frame: Frame, version: KeyVersion): string | null {
+  const name = stableScriptFunction(frame.function);
+  return name === null || version < 5 ? name : unnumberedScript(name);
+}
 
 function namedFunction(frame: Frame, platform: string, version: KeyVersion): string | null {
   const stable = version < 5 ? earlierFunction(frame.function) : stableFunction(frame.function);

@@ -14,7 +14,7 @@ import { isInApp, isScript, type KeyVersion, stackIdentity } from '#modules/exce
 import { earlierModule, stableType } from '#modules/exceptions/decide/generated_names.ts';
 import { keyOfVersion2 } from '#modules/exceptions/decide/grouping_v2/grouping.ts';
 import { maskVariables } from '#modules/exceptions/decide/masking.ts';
-import { ANONYMOUS_CLASS } from '#modules/exceptions/decide/numbered_names.ts';
+import { ANONYMOUS_CLASS_SAID } from '#modules/exceptions/decide/numbered_names.ts';
 import { withoutRubyDetail } from '#modules/exceptions/decide/readable_message.ts';
 
 /** Version of the grouping, raised when the same event may get another key; a group keeps the one it was made with. */
@@ -174,10 +174,12 @@ interface Said {
 }
 
 function inOrderOfGroups(said: readonly Said[]): readonly GroupingPart[] {
-  const groups = new Set(
-    said.flatMap(({ exception: { mechanism } }) => (mechanism?.group?.isGroup === true ? [mechanism.group.id] : [])),
+  const ids = said.flatMap(({ exception: { mechanism } }) =>
+    mechanism?.group?.isGroup === true ? [mechanism.group.id] : [],
   );
-  if (groups.size === 0) return said.map(({ part }) => part);
+  const groups = new Set(ids);
+  // Groups that share an id do not tell whose the members are, and each level of them would double the work.
+  if (groups.size === 0 || groups.size < ids.length) return said.map(({ part }) => part);
   const holderOf = ({ exception: { mechanism } }: Said): number | null => {
     const parentId = mechanism?.group?.parentId ?? null;
     return parentId !== null && groups.has(parentId) ? parentId : null;
@@ -229,7 +231,7 @@ function exceptionPart(exception: ExceptionValue, { platform, onlyInApp, version
 function valueToCount({ type, value }: ExceptionValue, platform: string, version: KeyVersion): string | null {
   if (isScript(platform)) return plainEngineMessage(value ?? '').replace(MINIFIED_NAMES, version < 5 ? '$&' : '<name>');
   if (value === null || version < 5) return value;
-  return withoutRubyDetail(value, type).replace(...ANONYMOUS_CLASS);
+  return withoutRubyDetail(value, type).replace(...ANONYMOUS_CLASS_SAID);
 }
 
 /** Type names as Dart's compiler for the web shows them. */

@@ -12,6 +12,8 @@ const keyOfModule = (platform: string, module: string) => keyOf(raisedIn(platfor
 
 const NUL = '\uFFFD';
 const HASH_A = 'F69328E0708B4B584C5AACA22FE2C51A1CF192D6622828F613FC57C583CA77B63';
+const DIGEST_A = '0123456789abcdef0123456789abcdef';
+const DIGEST_B = 'f123456789abcdef0123456789abcde0';
 const HASH_B = 'F0123456789ABCDEF5AACA22FE2C51A1CF192D6622828F613FC57C583CA77B63A';
 
 test.each([
@@ -91,6 +93,52 @@ test.each([
   ['crystal', '~procProc(Nil)@src/shop.cr:12', '~procProc(Nil)@src/shop.cr:14'],
   ['perl', '__ANON__(/srv/1/shop.pl:12)', '__ANON__(/srv/2/shop.pl:14)'],
   ['lua', 'function <shop.lua:12>', 'function <shop.lua:14>'],
+  ['php', 'App\\Job@anonymous::handle', `App\\Job@anonymous${NUL}/srv/1/Run.php:3$0::handle`],
+  ['php', `__TwigTemplate_${DIGEST_A}___1234567::doDisplay`, `__TwigTemplate_${DIGEST_B}___7654321::doDisplay`],
+  ['php', 'ContainerAbC1dE2\\Shop_KernelProdContainer::getPay', 'ContainerQrStUvW\\Shop_KernelProdContainer::getPay'],
+  ['php', 'EntityManager_9a5be93::flush', 'EntityManager_82b3f4c::flush'],
+  ['php', 'ContainerAbC1dE2\\PayGhostEbeb667::run', 'ContainerXyZ9kL8\\PayGhost614a58f::run'],
+  ['php', 'content_65f1a2b3c4d5e6_12345678', 'content_75f1a2b3c4d5e7_87654321'],
+  ['php', 'Mockery_3_App_Foo::bar', 'Mockery_7_App_Foo::bar'],
+  ['csharp', '<>o__0.<Main>', '<>o__1.<Main>'],
+  ['csharp', '<>n__0', '<>n__1'],
+  ['csharp', '<>m__Finally1', '<>m__Finally2'],
+  ['csharp', '<Pay>m__0', '<Pay>m__1'],
+  ['csharp', '<Pay>c__Iterator0.MoveNext', '<Pay>c__IteratorA.MoveNext'],
+  ['csharp', '<Pay>c__AnonStorey0.<>m__0', '<Pay>c__AnonStorey1.<>m__1'],
+  ['csharp', `U3CPayU3Ed__5_MoveNext_m${HASH_A.slice(0, 40)}`, `U3CPayU3Ed__6_MoveNext_m${HASH_B.slice(0, 40)}`],
+  ['csharp', 'f@7T.Invoke', 'f@9T.Invoke'],
+  ['java', 'lambda$main$d0c7ae2c$1', 'lambda$main$a0c7ae2d$1'],
+  ['java', 'pay$lambda-0', 'pay$lambda$0'],
+  ['java', 'liftedTree1$1', 'liftedTree2$1'],
+  ['go', 'pay.func2.Sell.1', 'pay.func3.Sell.2'],
+  ['rust', '_ZN4shop3pay17h0123456789abcdefE', '_ZN4shop3pay17hf123456789abcdefE'],
+  ['rust', '_RNvCs1a2b3c4d_4shop3pay', '_RNvCs9zZa1B2_4shop3pay'],
+  ['rust', '_RNCNvCs1a2b3c4d_4shop3pay0B3_', '_RNCNvCs9zzzzzz_4shop3pays_0B4_'],
+  ['rust', 'shop::pay::{shim:vtable#0}', 'shop::pay::{{vtable.shim}}'],
+  ['native', 'pay(int) (.isra.0) (.cold)', 'pay(int)'],
+  ['native', 'pay(int) (.llvm.1234)', 'pay(int) (.llvm.99)'],
+  ['native', '_ZZ3payvENKUlvE_clEv', '_ZZ3payvENKUlvE0_clEv'],
+  ['native', 'pay::__l2::<lambda_1>::operator()', 'pay::__l3::<lambda_2>::operator()'],
+  ['native', "`pay'::`2'::<lambda_1>::operator()", "`pay'::`3'::<lambda_2>::operator()"],
+  ['native', 'pay._omp_fn.0', 'pay._omp_fn.1'],
+  ['native', '.omp_outlined.', '.omp_outlined..12'],
+  ['native', 'pay.__uniq.123456789.llvm.55', 'pay.__uniq.987654'],
+  ['native', 'OUTLINED_FUNCTION_12', 'OUTLINED_FUNCTION_13'],
+  ['cocoa', '$s4Shop3payyyYaFTQ0_', '$s4Shop3payyyYaFTY1_'],
+  ['cocoa', '$s4Shop3payyyFyycfU_TA', '$s4Shop3payyyFyycfU12_'],
+  ['cocoa', '(1) suspend resume partial function for pay()', '(2) await resume partial function for pay()'],
+  ['cocoa', 'generic specialization <Swift.Array<Swift.Int>> of Shop.pay<A>(A) -> ()', 'Shop.pay<A>(A) -> ()'],
+  ['cocoa', 'Shop.(pay in $10a2b3c4d)()', 'Shop.(pay in $10a2b3c5e)()'],
+  ['erlang', '#Fun<shop.0.123456>', '#Fun<shop.1.654321>'],
+  ['elixir', '#Function<0.123456/1 in Shop.pay>', '#Function<1.654321/1 in Shop.pay>'],
+  ['ocaml', 'camlShop__pay_1234', 'camlShop__pay_1267'],
+  ['nim', 'pay__shop_u12', 'pay__shop_u14'],
+  ['perl', 'Eval::Closure::Sandbox_12::__ANON__', 'Eval::Closure::Sandbox_13::__ANON__'],
+  ['lua', 'in function <shop.lua:12>', 'in function <shop.lua:14>'],
+  ['javascript', '_callee2$', '_callee4$'],
+  ['javascript', 'Object.12345', 'Module.54321'],
+  ['javascript', 'charge$1', 'charge$2'],
 ])('%s: %s and %s are one', (platform, a, b) => {
   expect(keyOfName(platform, a)).toBe(keyOfName(platform, b));
 });
@@ -101,6 +149,17 @@ test.each([
   ['java', 'jdk.proxy2.$Proxy31', 'jdk.proxy3.$Proxy40'],
   ['csharp', 'Shop.Program+pay@31', 'Shop.Program+pay@35'],
   ['php', `App\\Job@anonymous${NUL}/srv/1/Run.php:41$0`, `App\\Job@anonymous${NUL}/srv/2/Run.php:44$3`],
+  ['java', 'com.shop.Cart$$EnhancerBySpringCGLIB$$1a2b3c4d', 'com.shop.Cart$$EnhancerBySpringCGLIB$$12345678'],
+  ['java', 'com.shop.Cart$$FastClassByGuice$$1a2b3c', 'com.shop.Cart$$FastClassByGuice$$9f2b3c'],
+  ['java', 'com.shop.Cart$MockitoMock$123456', 'com.shop.Cart$MockitoMock$-99'],
+  ['java', 'script17066543212341', 'script17066543219999'],
+  [
+    'java',
+    'spark.GeneratedClass$GeneratedIteratorForCodegenStage1',
+    'spark.GeneratedClass$GeneratedIteratorForCodegenStage7',
+  ],
+  ['clojure', 'user$eval123$fn__124$G__125', 'user$eval223$fn__224$G__225'],
+  ['csharp', 'Castle.Proxies.IPayProxy_1', 'Castle.Proxies.IPayProxy'],
 ])('%s: the classes %s and %s are one', (platform, a, b) => {
   expect(keyOfModule(platform, a)).toBe(keyOfModule(platform, b));
 });
@@ -119,6 +178,20 @@ test.each([
   ['native', 'sha256', 'sha512'],
   ['native', 'range1', 'range2'],
   ['native', 'md5_block_1', 'md5_block_2'],
+  ['php', 'App\\Job@anonymous::handle', 'App\\Job@anonymous::cancel'],
+  ['php', 'ContainerFactory\\Pay::run', 'ContainerBuilder\\Pay::run'],
+  ['php', 'Shop\\Order_2024001x::pay', 'Shop\\Order_2024002x::pay'],
+  ['csharp', '<Pay>m__0', '<Refund>m__0'],
+  ['csharp', 'Shop.Step_1', 'Shop.Step_2'],
+  ['java', 'step_1', 'step_2'],
+  ['python', 'Script1.run', 'Script2.run'],
+  ['go', 'pay.Cart.v1', 'pay.Cart.v2'],
+  ['rust', '_RNvCs1a2b3c4d_4shop3pay', '_RNvCs1a2b3c4d_4shop3buy'],
+  ['native', '_Z4pay1v', '_Z4pay2v'],
+  ['native', 'pay(int) (.cold)', 'pay(long) (.cold)'],
+  ['cocoa', '$s4Shop3payyyF', '$s4Shop3buyyyF'],
+  ['ocaml', 'camlShop__pay_1234', 'camlShop__buy_1234'],
+  ['javascript', 'step1', 'step2'],
 ])('%s: %s and %s are two', (platform, a, b) => {
   expect(keyOfName(platform, a)).not.toBe(keyOfName(platform, b));
 });
@@ -134,6 +207,11 @@ describe('where the call that raised is a closure', () => {
     ['elixir', { function: 'Pay."-run/1-fun-0-"/2' }],
     ['native', { function: 'pay()::$_0::operator()()' }],
     ['cocoa', { function: 'closure #1 in pay()' }],
+    ['cocoa', { function: '$s4Shop3payyyFyycfU0_' }],
+    ['native', { function: '_ZZ3payvENKUlvE0_clEv' }],
+    ['rust', { function: '_RNCNvCs1a2b3c4d_4shop3pay0B3_' }],
+    ['csharp', { module: 'Shop', function: '<Pay>m__0' }],
+    ['javascript', { filename: 'https://shop.example/_nuxt/DWx9cN3q.js', function: '_callee2$' }],
   ])('of %s, its message counts, the variables masked: %#', (platform, frame) => {
     const of = (value: string) => keyOf(raisedIn(platform, frame, value));
     expect(of('no card')).not.toBe(of('no basket'));
@@ -147,6 +225,7 @@ describe('where the call that raised is a closure', () => {
     ['csharp', { module: 'Shop', function: '<Save>d__12.MoveNext' }],
     ['csharp', { module: 'Program', function: '<<Main>$>g__Pay|0_3' }],
     ['php', { function: '{closure:App\\Foo::bar():10}', contextLine: 'throw $e;' }],
+    ['java', { module: 'com.shop.Cart$$EnhancerBySpringCGLIB$$12345678', function: 'total' }],
   ])('its message does not count where its name or line tells it from others: %#', (platform, frame) => {
     expect(keyOf(raisedIn(platform, frame, 'a'))).toBe(keyOf(raisedIn(platform, frame, 'b')));
   });
@@ -171,6 +250,17 @@ describe('types', () => {
     const frames = [frameOf({ filename: 'package:shop/basket.dart', function: 'Basket.first', inApp: true })];
     expect(built('minified:kP', 'Bad state', frames)).toBe(built('minified:lA', 'Bad state', frames));
     expect(built('minified:kP', "Instance of 'minified:kP'")).toBe(built('minified:lA', "Instance of 'minified:lA'"));
+  });
+
+  test('in what is said lose the path and keep the words behind it', () => {
+    const said = (value: string) => keyOf(eventOf({ platform: 'php', exceptions: [exceptionOf('TypeError', value)] }));
+    const given = (folder: string, wanted: string) =>
+      said(`must be of type ${wanted}, A@anonymous${NUL}${folder}/Run.php:12$0 given`);
+    expect(given('/srv/1', 'int')).toBe(given('/srv/2', 'int'));
+    expect(said('must be an int, A@anonymous given, called by run')).not.toBe(
+      said('must be an int, A@anonymous given, called by pay'),
+    );
+    expect(said('undefined method A@anonymous::run()')).not.toBe(said('undefined method A@anonymous::pay()'));
   });
 
   test('that are only numbered are types of their own', () => {
@@ -216,4 +306,25 @@ test('an exception without a stack is grouped by that of the thread to which it 
   expect(groupEvent(anr('query')).parts[0]?.lines).toEqual(['type ApplicationNotResponding', 'com.shop.Db in query']);
   expect(keyOf(anr('query'))).not.toBe(keyOf(anr('read')));
   expect(keyOf(anr('query', '7'))).toBe(keyOf(anr('read', '7')));
+});
+
+test("a page's script that is named by a digest alone does not count", () => {
+  const of = (file: string) =>
+    keyOf(raisedIn('javascript', { filename: `https://shop.example/_nuxt/${file}`, function: '?' }));
+  expect(of('DWx9cN3q.js')).toBe(of('CCZOdkid.js'));
+  expect(of('checkout.js')).not.toBe(of('accounts.js'));
+  expect(of('userList.js')).not.toBe(of('cartList.js'));
+});
+
+test('groups of exceptions that share an id keep the order in which they came', () => {
+  const level = (id: number, name: string) =>
+    exceptionOf(name, 'x', {
+      mechanism: { type: 'chained', handled: null, synthetic: false, group: { id, parentId: id - 1, isGroup: true } },
+    });
+  const names = Array.from({ length: 30 }, (_, index) => `E${29 - index}`);
+  const event = eventOf({
+    platform: 'csharp',
+    exceptions: names.map((name, index) => level(Math.floor(index / 3), name)),
+  });
+  expect(groupEvent(event).parts.map(({ lines }) => lines[0])).toEqual(names.map((name) => `type ${name}`));
 });
