@@ -83,14 +83,14 @@ const CARRIERS: ReadonlySet<string> = new Set([
 const KEY_OWNERS =
   'access|account|api|app|auth|consumer|deploy|encryption|hmac|license|master|private|secret|service|session|shared|signing|ssh|webhook';
 const CODE_OWNERS =
-  'access|activation|auth|authorization|backup|card|confirmation|fa|login|mfa|one time|otp|pin|recovery|reset|security|sms|verification|verify';
+  'access|activation|auth|authorization|backup|card|confirmation|fa|login|mfa|one time|otp|pin|recovery|reset|security|sms|tfa|two factor|verification|verify';
 /** Words that are secret together, between blanks. Numbers are left out: `2fa_code` is ` fa code `. */
 const PHRASES = new RegExp(
-  ` (?:(?:${KEY_OWNERS}) keys?|(?:${CODE_OWNERS}) codes?|(?:access|api|auth|bearer|id|refresh|session) tokens|session id|(?:card|cc|credit card|debit card) (?:no|num|number)|(?:credit|debit) card|security (?:answer|number)|card verification value|(?:recovery|seed) phrase|connection string) `,
+  ` (?:(?:${KEY_OWNERS}) keys?|(?:${CODE_OWNERS}) codes?|(?:access|api|auth|bearer|id|refresh|session) tokens|session id|(?:card|cc|credit card|debit card) (?:no|num|number)|(?:credit|debit) card|security (?:answer|number)|card verification value|mot de passe|(?:recovery|seed) phrase|connection string) `,
 );
 /** Secret words written as one. */
 const COMPOUNDS =
-  /(?:password|passwd|passwort|passcode|passphrase|secret|token|cvv|(?:api|access|secret|private)key|sessionid|(?:security|pin|otp|auth|access|verification)code|^(?:admin|db|ftp|login|mail|mysql|redis|root|smtp)pass)(?:again|check|confirm|confirmation|digest|hash|new|old|repeat|value|verify)?$/;
+  /(?:password|passwd|passwort|passcode|passphrase|motdepasse|secret|token|cvv|cvc|(?:api|access|secret|private)keys?|sessionid|(?:security|pin|otp|auth|access|verification|sms|mfa|tfa|twofactor)code|ccnum(?:ber)?|creditcard|connectionstring|^(?:admin|db|ftp|login|mail|mysql|redis|root|smtp)pass)(?:again|box|check|confirm|confirmation|digest|hash|new|old|repeat|value|verify)?$/;
 /** Words for a property of a secret, which is none itself: `token_count`, `secret_name`, `cookie_consent_version`. */
 const ABOUT: ReadonlySet<string> = new Set([
   'age',
@@ -121,10 +121,12 @@ const ABOUT: ReadonlySet<string> = new Set([
   'limit',
   'max',
   'min',
+  'mode',
   'name',
   'names',
   'path',
   'policy',
+  'present',
   'provider',
   'rate',
   'required',
@@ -161,6 +163,9 @@ const QUESTIONS: ReadonlySet<string> = new Set([
   'supports',
 ]);
 
+/** Words for a password in scripts whose letters are not those of names in code. */
+const OTHER_SCRIPTS = /парол|密码|密碼|口令|パスワード|暗証番号|비밀번호|hasł[oa]/iu;
+
 const NAME_LENGTH_MAX = 100;
 const NAMES_REMEMBERED_MAX = 4_000;
 const judged = new Map<string, boolean>();
@@ -171,7 +176,7 @@ export function isSecretName(name: string): boolean {
   let isSecret = judged.get(name);
   if (isSecret === undefined) {
     if (judged.size >= NAMES_REMEMBERED_MAX) judged.clear();
-    judged.set(name, (isSecret = judge(wordsOf(name))));
+    judged.set(name, (isSecret = OTHER_SCRIPTS.test(name) || judge(wordsOf(name))));
   }
   return isSecret;
 }

@@ -37,6 +37,11 @@ export function withoutSecrets(text: string): string {
   }
   let clean = hasKeyRun(text) ? withoutKeys(text) : text;
   if (hasMark) clean = withoutNamed(clean);
+  if (clean.includes('--')) {
+    clean = clean.replace(FLAG, (whole: string, name: string, blanks: string) =>
+      isSecretName(name) ? `${name}${blanks}${FILTERED}` : whole,
+    );
+  }
   if (hasDigits) clean = clean.replace(DIGITS, (found) => (isCard(found) ? '[card number]' : found));
   return clean;
 }
@@ -109,10 +114,12 @@ const ASSIGNED =
 const PAIRED = /(?<=[([] ?)(\\{0,7}["'])([\w.%[\]-]{2,100})\1(, ?)(?:[bBuUrR]{0,2}(\\{0,7}["']))/g;
 /** A field of a form that is sent in parts: its name, further headers, an empty line and its value. */
 const PART = /(?<=\bname="([^"\r\n]{2,100})"[^\r\n]{0,200}(?:\r?\n[^\r\n]{1,200}){0,2}\r?\n\r?\n)[^\r\n]+/g;
+/** A setting of a command line: `--password1 …`; a plain word behind it rather belongs to a sentence. */
+const FLAG = /(?<=(?:^|\s)--)([\w-]{2,100})( {1,4})(?![-\s]|[a-z]+\b)(?:"[^"]{1,200}"|'[^']{1,200}'|[^\s"']{1,200})/g;
 const HEADER_NAME = /^(?:authorization|cookie)$|-/i;
 const VALUE_END = /[\s&#;,"'<>)}\]]/g;
 /** Elements such as `<password>…</password>`. */
-const ELEMENT = /<([\w:.-]{2,100})>[^<]{1,4000}<\/\1>/g;
+const ELEMENT = /<([\w:.-]{2,100})(\s[^<>]{0,200})?>[^<]{1,4000}<\/\1>/g;
 const LINE_END = /[\r\n"']/g;
 const CREDENTIALS = /(?<=[a-z0-9]:\/\/[^\s/?#@:]{0,200}:)[^\s/?#@]{1,200}(?=@)/gi;
 
@@ -123,8 +130,8 @@ function withoutNamed(text: string): string {
     ? paired.replace(PART, (value: string, name: string) => (isSecretName(name) ? FILTERED : value))
     : paired;
   const clean = parted.includes('</')
-    ? parted.replace(ELEMENT, (whole: string, name: string) =>
-        isSecretName(name) ? `<${name}>${FILTERED}</${name}>` : whole,
+    ? parted.replace(ELEMENT, (whole: string, name: string, attributes = '') =>
+        isSecretName(name) ? `<${name}${attributes}>${FILTERED}</${name}>` : whole,
       )
     : parted;
   if (!clean.includes('://')) return clean;
@@ -141,8 +148,10 @@ function withoutValues(text: string, form: RegExp): string {
     const from = match.index + whole.length;
     if (text.startsWith(FILTERED, from) || !isSecretName(name)) continue;
     const isHeader = sign.startsWith(':') && quote === undefined && HEADER_NAME.test(name);
-    // `Invalid token: expected a name` and `Unexpected token = in JSON` describe an error and reveal no secret.
-    const mayDescribe = sign.startsWith(':') || (/^ .* $/.test(sign) && /^token$/i.test(name));
+    // `Invalid token: expected a name` and `Unexpected token = in JSON` describe an error and reveal no secret; but
+    // `{ otp_code: '…' }`, as Ruby and JavaScript show it, and `map[pin:…]` of Go do.
+    const isShown = quote === undefined ? sign === ':' && isMember(text, match.index, name) : /[\d_-]/.test(name);
+    const mayDescribe = (sign.startsWith(':') && !isShown) || (/^ .* $/.test(sign) && /^token$/i.test(name));
     const isAssigned = !mayDescribe || isHeader || nameQuote !== '' || (quote !== undefined && sign.includes('='));
     const end = endOfValue(text, { from, quote, isHeader, mayBeList: isAssigned });
     const value = text.slice(from, end);
@@ -153,6 +162,11 @@ function withoutValues(text: string, form: RegExp): string {
     form.lastIndex = Math.max(end, from);
   }
   return at === 0 ? text : parts.join('') + text.slice(at);
+}
+
+/** Whether a name stands where those of a map or a structure do: `map[pin:1 a:b]`, `{Name:a Pin:1}`. */
+function isMember(text: string, at: number, name: string): boolean {
+  return name.startsWith('map[') || (!name.includes('.') && /[[{( ]/.test(text[at - 1] ?? ''));
 }
 
 interface ValuePlace {

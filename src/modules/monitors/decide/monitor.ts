@@ -79,8 +79,10 @@ export function decideCheckIn(before: MonitorState, known: Run | null, checkIn: 
   const { status, at, durationMs } = checkIn;
   const isBegun = known !== null;
   if (status === 'in_progress') {
-    if (isBegun) return { monitor, run: null, change: 'none' };
     const timeoutAt = addMinutesSaturating(at, monitor.runtimeMinutes);
+    // As in Sentry, a run that says again that it goes on has as much time again.
+    if (known?.status === 'in_progress') return { monitor, run: { ...known, timeoutAt }, change: 'none' };
+    if (isBegun) return { monitor, run: null, change: 'none' };
     return { monitor, run: { status, startedAt: at, endedAt: null, timeoutAt }, change: 'none' };
   }
   // A run that has ended stays as it is, unless it timed out too early.

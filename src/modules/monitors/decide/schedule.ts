@@ -51,7 +51,8 @@ type Sent = Readonly<Record<string, unknown>>;
 
 /** Parses the `monitor_config` of a client. Absent fields have Sentry's defaults. */
 export function parseMonitorConfig(sent: Sent): Parsed<MonitorConfig> {
-  const zone = parseTimeZone(textOf(sent['timezone']) ?? 'UTC', 'timezone');
+  // Clients that leave their setting empty send the empty text.
+  const zone = parseTimeZone(textOf(sent['timezone'])?.trim() || 'UTC', 'timezone');
   if (zone.kind === 'faults') return zone;
   const schedule = parseSchedule(sent['schedule'], zone.value);
   if (schedule.kind === 'faults') return schedule;

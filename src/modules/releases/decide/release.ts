@@ -4,6 +4,10 @@ interface Version {
   readonly product: string | null;
   readonly numbers: readonly number[];
   readonly prerelease: readonly string[];
+  /** Commits since the version, as `git describe` counts them. */
+  readonly commits: number;
+  /** Commit, and other words that order nothing, such as `production`. */
+  readonly marks: string;
   /** Parts after the plus: in mobile applications, the number of the build. */
   readonly build: readonly string[];
 }
@@ -20,14 +24,18 @@ const COUNT_DIGITS_MAX = 6;
  * Returns below 0 when `a` is the older release, above 0 when it is the newer one, 0 for the same; null when unknown.
  * Both are versions (`1.4.0`, `v12`, `shop@1.4.0-rc.1+build`) or both dates (`20240102`, `2024-01-02.3`), of the same
  * product, and semver orders them. Builds of one version are ordered by their numbers (`1.2.3+44`, `1.2.3+45`), and are
- * that version if only one of the two names a build. A commit equals itself, and cannot be compared with another.
+ * that version if only one of the two names a build. A commit equals itself, and cannot be compared with another; the
+ * same holds for a commit or an environment behind a version (`1.4.0-3f2a1bc`, `1.4.0-production`). `1.4.0-12-g3f2a1bc`
+ * is twelve commits behind `1.4.0`, as `git describe` means it.
  */
 export function compareReleases(a: string, b: string): number | null {
   if (a === b) return 0;
   const [first, second] = [parseVersion(a), parseVersion(b)];
   if (first === null || second === null) return null;
   if (first.product !== second.product || first.kind !== second.kind) return null;
-  return compareVersions(first, second) || compareBuilds(first.build, second.build);
+  const order = compareVersions(first, second);
+  if (order !== 0) return order;
+  return first.marks === second.marks ? compareBuilds(first.build, second.build) : null;
 }
 
 /** Whether both name one release, as `v12` and `12` do; two builds of one version are two releases. */
@@ -60,9 +68,26 @@ function parseVersion(release: string): Version | null {
     kind: isDate ? 'date' : 'version',
     product: product ?? null,
     numbers: numbers.split('.').map(Number),
-    prerelease: prerelease === undefined ? [] : prerelease.split('.'),
+    ...readPrerelease(prerelease ?? ''),
     build: build === undefined ? [] : build.split('.'),
   };
+}
+
+const DESCRIBED = /^(?:(.+)-)?(\d{1,9})-(g[0-9a-f]{7,40}(?:-dirty)?)$/;
+/** Words by which people and tools call versions before a version. */
+const STAGE =
+  /^(?:a|alpha|b|beta|build|canary|ci|cr|dev|develop|ea|edge|insiders?|m|milestone|next|nightly|p|pre|preview|prerelease|rc|snapshot|test|unstable)[.\d-]*$/i;
+const COMMIT = /^g?(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}$/i;
+
+/** Divides what stands behind a version into what orders it and what does not. */
+function readPrerelease(text: string): Pick<Version, 'prerelease' | 'commits' | 'marks'> {
+  const [, before, commits, commit] = DESCRIBED.exec(text) ?? [];
+  const rest = commits === undefined ? text : (before ?? '');
+  const parts = rest === '' ? [] : rest.split('.');
+  const end = parts.findIndex((part) => COMMIT.test(part) || (!/^\d/.test(part) && !STAGE.test(part)));
+  const prerelease = end === -1 ? parts : parts.slice(0, end);
+  const marks = [...parts.slice(prerelease.length), ...(commit === undefined ? [] : [commit])];
+  return { prerelease, commits: Number(commits ?? 0), marks: marks.join('.') };
 }
 
 function compareVersions(a: Version, b: Version): number {
@@ -70,10 +95,13 @@ function compareVersions(a: Version, b: Version): number {
     const difference = (a.numbers[i] ?? 0) - (b.numbers[i] ?? 0);
     if (difference !== 0) return difference;
   }
-  return comparePrereleases(a.prerelease, b.prerelease);
+  return comparePrereleases(a.prerelease, b.prerelease) || a.commits - b.commits;
 }
 
-/** Compares by semver 11.3 and 11.4: prereleases before releases, numbers before words, shorter before longer. */
+/**
+ * Compares by semver 11.3 and 11.4: prereleases before releases, numbers before words, shorter before longer. But a
+ * number at the end of a word counts as one.
+ */
 function comparePrereleases(a: readonly string[], b: readonly string[]): number {
   if (a.length === 0 || b.length === 0) return b.length - a.length;
   for (const [i, left] of a.entries()) {
@@ -99,10 +127,15 @@ function compareBuilds(a: readonly string[], b: readonly string[]): number | nul
   return a.length - b.length;
 }
 
+const NUMBERED = /^(\D+)(\d{1,9})$/;
+
 function compareIdentifiers(a: string, b: string): number {
   const [aIsNumber, bIsNumber] = [/^\d+$/.test(a), /^\d+$/.test(b)];
   if (aIsNumber && bIsNumber) return Number(a) - Number(b);
   if (aIsNumber !== bIsNumber) return aIsNumber ? -1 : 1;
   if (a === b) return 0;
+  // `rc9` is before `rc10`, by its number, as those who name it so mean it.
+  const [first, second] = [NUMBERED.exec(a), NUMBERED.exec(b)];
+  if (first !== null && second !== null && first[1] === second[1]) return Number(first[2]) - Number(second[2]);
   return a < b ? -1 : 1;
 }

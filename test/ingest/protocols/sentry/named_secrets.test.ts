@@ -17,13 +17,21 @@ const frame = { function: 'checkout', filename: 'views.py', lineno: 7 };
 const error = { type: 'ValueError', value: 'bad order', stacktrace: { frames: [frame] } };
 
 test('a secret is left out by its name wherever its value stands', () => {
-  const secrets = { password1: 'hunter2', new_password2: 'hunter2', pin_code: 1234, nested: { otp_code: 'hunter2' } };
+  const secrets = {
+    password1: 'hunter2',
+    new_password2: 'hunter2',
+    pin_code: 1234,
+    nested: { otp_code: 'hunter2' },
+  };
   const event = normalise({
     exception: {
       ...error,
       stacktrace: { frames: [{ ...frame, vars: { ...secrets, form: JSON.stringify(secrets) } }] },
     },
-    extra: { fields: [{ name: 'password1', value: 'hunter2' }, { key: 'cvv2', value: 1234 }, ['security_code', 1234]] },
+    extra: {
+      密码: 'hunter2',
+      fields: [{ name: 'password1', value: 'hunter2' }, { key: 'cvv2', value: 1234 }, ['security_code', 1234]],
+    },
     request: {
       data: 'password1=hunter2&new_password2=hunter2&cookie_consent_version=3',
       cookies: [['sessionid', 'hunter2']],
@@ -36,4 +44,26 @@ test('a secret is left out by its name wherever its value stands', () => {
   const kept = JSON.stringify(event);
   expect(kept).not.toMatch(/hunter2|1234/);
   expect(kept).toMatch(/cookie_consent_version=3/);
+});
+
+test.each([
+  '{ password1: "hunter2", otp_code: \'hunter2\' }',
+  '{:password1=>"hunter2", otp_code: "hunter2"}',
+  'map[password1:hunter2 a:b]',
+  '{Name:a Password1:hunter2}',
+  'mutation { login(name: "a", password1: "hunter2") { id } }',
+  '<login><pin:pinCode type="x">hunter2</pin:pinCode></login>',
+  'mysql --user root --password1 hunter2',
+])('a secret is left out of values as languages show them: %s', (text) => {
+  const kept = JSON.stringify(normalise({ exception: { ...error, value: text }, extra: { text } }));
+  expect(kept).not.toContain('hunter2');
+});
+
+test.each([
+  'Invalid token: "expected a name"',
+  'password: must not be blank',
+  'at auth.token (token.js:12:5)',
+  'option --token is required',
+])('a text about a secret stays what it is: %s', (text) => {
+  expect(normalise({ exception: { ...error, value: text } }).exceptions[0]?.value).toBe(text);
 });

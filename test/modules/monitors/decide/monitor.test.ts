@@ -89,6 +89,25 @@ test('a run that takes too long fails, and recovers when it ends well after all'
   expect(monitor.say('a', 'ok', 12)).toBe('recovers');
 });
 
+test('a run that says again that it goes on has as much time again', () => {
+  const monitor = new Watched();
+  monitor.say('a', 'in_progress', 0, HOURLY);
+  monitor.say('a', 'in_progress', 9);
+  expect(monitor.look(18.9)).toMatchObject({ timedOut: 0 });
+  expect(monitor.runs.get('a')?.startedAt).toEqual(at(0));
+  expect(monitor.look(19)).toMatchObject({ timedOut: 1, change: 'fails' });
+  expect(monitor.say('a', 'in_progress', 20)).toBe('none');
+  expect(monitor.runs.get('a')?.status).toBe('timeout');
+});
+
+test.each(['', '  ', null])(
+  'a time zone of %j is UTC: clients send it for a setting that nobody has made',
+  (timezone) => {
+    const sent = readMonitorConfig({ schedule: { type: 'crontab', value: '0 4 * * *' }, timezone });
+    expect(sent.schedule).toEqual({ type: 'crontab', crontab: '0 4 * * *', timezone: 'UTC' });
+  },
+);
+
 test('thresholds count runs in a row', () => {
   const twice = { ...HOURLY, failureThreshold: 2, recoveryThreshold: 2 };
   const monitor = new Watched();

@@ -21,6 +21,14 @@ test.each([
   ['1.2.3+99', '1.2.4+1'],
   ['1.2.3+1.2.3.44', '1.2.3+1.2.3.45'],
   ['1.2.3-rc.1+9', '1.2.3-rc.1+10'],
+  ['1.4.0-rc9', '1.4.0-rc10'],
+  ['1.4.0-beta-9', '1.4.0-beta-10'],
+  ['1.4.0-SNAPSHOT', '1.4.0'],
+  ['1.4.0', '1.4.0-12-g3f2a1bc'],
+  ['v1.4.0-12-g3f2a1bc', 'v1.4.0-13-g1111111'],
+  ['1.4.0-rc.1-3-g3f2a1bc', '1.4.0'],
+  ['1.4.0-3f2a1bc', '1.4.1-1f2a1bc'],
+  ['20261128-ff2a1bc', '20261129-1f2a1bc'],
 ])('%s is older than %s, and not the other way round', (older, newer) => {
   expect([isOlderRelease(older, newer), isOlderRelease(newer, older)]).toEqual([true, false]);
 });
@@ -34,6 +42,13 @@ test.each([
   ['main', 'main-2'],
   ['1.2.3+4b825dc', '1.2.3+9a060e5'],
   ['1.2.3', '1.2.3+45'],
+  ['1.4.0-3f2a1bc', '1.4.0-9aa01c2'],
+  ['1.4.0-3f2a1bc', '1.4.0'],
+  ['1.4.0-beta.3f2a1bc', '1.4.0-beta.9aa01c2'],
+  ['1.4.0-12-g3f2a1bc', '1.4.0-12-g9aa01c2'],
+  ['20261129-3f2a1bc', '20261129-9aa01c2'],
+  ['1.4.0-production', '1.4.0-staging'],
+  ['1.4.0-hotfix', '1.4.0'],
   [null, '1.0.0'],
 ])('of %s and %s none is known to be older', (a, b) => {
   expect([isOlderRelease(a, b), isOlderRelease(b, a)]).toEqual([false, false]);
