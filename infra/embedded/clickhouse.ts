@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { totalmem } from 'node:os';
 import path from 'node:path';
@@ -8,6 +8,7 @@ import type { ChdbServerOptions } from '@tocsin/chdb-server';
 
 import { engineEnvironment } from './engine_environment.ts';
 import { startNodeChild } from './node_child.ts';
+import { copyFolder } from './prepared/copy_folder.ts';
 import type { Running } from './supervisor.ts';
 
 export interface ClickHouseOptions {
@@ -19,6 +20,8 @@ export interface ClickHouseOptions {
   readonly memoryBytes?: number;
   /** Longest body of an insert, after decompression; 256 MiB by default. */
   readonly rowsBytesMax?: number;
+  /** Store that is copied if there is none yet; null, the default, creates an empty one. */
+  readonly prepared?: string | null;
   readonly signal?: AbortSignal;
 }
 
@@ -28,6 +31,8 @@ export interface ClickHouse extends Running {
 }
 
 const USER = 'tocsin';
+/** Folder in which the engine keeps everything. */
+const STORE = 'store';
 const ROWS_BYTES_MAX = 256 * 1024 * 1024;
 const MEMORY_SHARE = 0.4;
 const MEMORY_BYTES_MIN = 512 * 1024 * 1024;
@@ -40,6 +45,8 @@ const THREADS = '16';
  */
 export async function startClickHouse(dataDir: string, options: ClickHouseOptions = {}): Promise<ClickHouse> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const store = path.join(dataDir, STORE);
+  if (options.prepared && !existsSync(store)) await copyStore(options.prepared, store);
   const firstMessage: ChdbServerOptions = {
     dataDir: path.resolve(dataDir),
     port: options.port ?? 0,
@@ -61,6 +68,14 @@ export async function startClickHouse(dataDir: string, options: ClickHouseOption
   const { message, ...running } = child;
   if (message.url === undefined) throw new Error('ClickHouse did not say where it listens');
   return { ...running, url: message.url };
+}
+
+/** A killed copy never leaves half a store: it is made beside, and then renamed. */
+async function copyStore(prepared: string, store: string): Promise<void> {
+  const draft = `${store}.draft`;
+  rmSync(draft, { recursive: true, force: true });
+  await copyFolder(prepared, draft, { folderMode: 0o700, fileMode: 0o600, owner: null, isDurable: true });
+  renameSync(draft, store);
 }
 
 function memoryShare(): number {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 
 import type { FirstRun } from '#entry/first_run.ts';
-import { isMigrated, readSchemaFault } from '#entry/migrated_by.ts';
+import { claimMigrated, readSchemaFault } from '#entry/migrated_by.ts';
 import type { Config } from '#entry/config.ts';
 import { ConfigError } from '#kernel/config.ts';
 import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
@@ -14,6 +14,7 @@ import { engineEnvironment } from './engine_environment.ts';
 import { findFreePort } from './free_port.ts';
 import { firstRunFile, readFirstRun, removeRunningFile, writeRunningFile } from './installation_files.ts';
 import { runNodeProgram, type Program } from './node_child.ts';
+import { findPreparedStore, type PreparedStore } from './prepared/prepared_stores.ts';
 import { clickhouseService, postgresService, programService, type AddressedService } from './services.ts';
 import { BACK_OFF, supervise, type BackOff, type Service, type ServiceEvent, type Supervised } from './supervisor.ts';
 
@@ -77,12 +78,13 @@ export class Installation {
   readonly #report: (progress: Progress) => void;
   readonly #programs: Programs;
   readonly #isDurable: boolean;
+  readonly #usesPrepared: boolean;
   readonly #backOff: BackOff;
   readonly #dataDir: string;
   readonly #stopping = new AbortController();
   readonly #stages: Supervised[][] = [];
 
-  /** `isDurable: false` is for tests, see PostgresOptions; so is another `backOff`. */
+  /** `isDurable: false` is for tests, see PostgresOptions; so are another `backOff` and `usesPrepared: false`. */
   constructor(
     config: Config,
     environment: NodeJS.ProcessEnv,
@@ -90,13 +92,15 @@ export class Installation {
     {
       programs = PROGRAMS,
       isDurable = true,
+      usesPrepared = true,
       backOff = BACK_OFF,
-    }: { programs?: Programs; isDurable?: boolean; backOff?: BackOff } = {},
+    }: { programs?: Programs; isDurable?: boolean; usesPrepared?: boolean; backOff?: BackOff } = {},
   ) {
     this.#config = config;
     this.#report = report;
     this.#programs = programs;
     this.#isDurable = isDurable;
+    this.#usesPrepared = usesPrepared;
     this.#backOff = backOff;
     this.#dataDir = path.resolve(config.dataDir);
     this.#environment = { NODE_COMPILE_CACHE: path.join(this.#dataDir, 'cache'), ...environment };
@@ -108,8 +112,12 @@ export class Installation {
     const isFirst = readFirstRun(this.#dataDir) === null;
     const appSecret = this.#config.appSecret ?? readOrCreateAppSecret(path.join(this.#dataDir, 'app-secret'));
     const account = twilioAccountSid === undefined ? simulatedAccount(appSecret) : null;
-    const postgres = databaseUrl === undefined ? postgresService(this.#dataDir, this.#isDurable) : null;
-    const clickhouse = clickhouseUrl === undefined ? clickhouseService(this.#dataDir) : null;
+    const prepared = (store: PreparedStore) => (this.#usesPrepared ? findPreparedStore(store) : null);
+    const postgres =
+      databaseUrl === undefined
+        ? postgresService(this.#dataDir, { durable: this.#isDurable, prepared: prepared('postgres') })
+        : null;
+    const clickhouse = clickhouseUrl === undefined ? clickhouseService(this.#dataDir, prepared('clickhouse')) : null;
     const phoneToken = deriveSecret(appSecret, 'token of the phone simulator').slice(0, 32);
     const phone = account && (await this.#phoneService(account, phoneToken));
     await this.#startStage([postgres, clickhouse, phone]);
@@ -196,7 +204,7 @@ export class Installation {
       CLICKHOUSE_URL: clickhouseUrl = '',
       APP_SECRET: appSecret = '',
     } = variables;
-    if (await isMigrated({ databaseUrl, clickhouseUrl, appSecret, redisUrl: this.#config.redisUrl })) return;
+    if (await claimMigrated({ databaseUrl, clickhouseUrl, appSecret, redisUrl: this.#config.redisUrl })) return;
     const fault = await readSchemaFault(databaseUrl);
     if (fault !== null) throw new ConfigError([fault]);
     try {

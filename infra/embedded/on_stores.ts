@@ -37,7 +37,7 @@ async function run(): Promise<number> {
     const secretFile = path.join(dataDir, 'app-secret');
     const secret = config.appSecret ?? (existsSync(secretFile) ? readFileSync(secretFile, 'utf8').trim() : undefined);
     writeRunningFile(dataDir, {
-      databaseUrl: config.databaseUrl ?? (await start(postgresService(dataDir, true))),
+      databaseUrl: config.databaseUrl ?? (await start(postgresService(dataDir))),
       clickhouseUrl: config.clickhouseUrl ?? (await start(clickhouseService(dataDir))),
       ...(secret !== undefined && { appSecret: secret }),
     });

@@ -11,6 +11,7 @@ import { retry } from '#kernel/retry.ts';
 
 import { engineEnvironment } from './engine_environment.ts';
 import { logEnd, rotateLog, textSince } from './log_files.ts';
+import { copyFolder } from './prepared/copy_folder.ts';
 import { assertReachable, findAccount, makePrivateFolder, type Account } from './postgres/account.ts';
 import { findBinaries, type Binaries } from './postgres/binaries.ts';
 import { socketFolderFor } from './postgres/socket_folder.ts';
@@ -22,6 +23,8 @@ export interface PostgresOptions {
   readonly durable?: boolean;
   /** More server settings, as in postgresql.conf. An adopted server keeps those it was started with. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Cluster that is copied if there is none yet; null, the default, creates an empty one. */
+  readonly prepared?: string | null;
   readonly signal?: AbortSignal;
 }
 
@@ -107,12 +110,27 @@ async function prepareFolders(root: string): Promise<Cluster> {
  */
 const WAL_SEGMENT_MEGABYTES = 1;
 
-/** A killed initdb never leaves half a cluster: it works in a temporary folder, which is then renamed. */
-async function initialize(cluster: Cluster, { durable = true, signal }: PostgresOptions): Promise<void> {
+/** A killed start never leaves half a cluster: it is made in a temporary folder, which is then renamed. */
+async function initialize(cluster: Cluster, options: PostgresOptions): Promise<void> {
   for (const name of readdirSync(cluster.root).filter((entry) => entry.startsWith('data.init-'))) {
     rmSync(path.join(cluster.root, name), { recursive: true, force: true });
   }
   const draft = path.join(cluster.root, `data.init-${process.pid}`);
+  if (options.prepared) {
+    const owner = cluster.account;
+    await copyFolder(options.prepared, draft, {
+      folderMode: 0o700,
+      fileMode: 0o600,
+      owner,
+      isDurable: options.durable !== false,
+    });
+  } else {
+    await runInitdb(cluster, draft, options);
+  }
+  renameSync(draft, cluster.data);
+}
+
+async function runInitdb(cluster: Cluster, draft: string, { durable = true, signal }: PostgresOptions): Promise<void> {
   const locale = ['--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
   const access = [`--username=${USER}`, '--auth-local=trust', '--auth-host=reject'];
   const rest = [`--wal-segsize=${WAL_SEGMENT_MEGABYTES}`, ...(durable ? [] : ['--no-sync']), '--no-instructions'];
@@ -131,7 +149,6 @@ async function initialize(cluster: Cluster, { durable = true, signal }: Postgres
     rmSync(draft, { recursive: true, force: true });
     throw new Error(`initdb failed (${code ?? 'killed'}): ${errorText.trim()}`);
   }
-  renameSync(draft, cluster.data);
 }
 
 /** The server that a killed parent left behind, once it answers; null when there is none. */

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { startClickHouse } from './clickhouse.ts';
 import { startNodeChild, type Program } from './node_child.ts';
-import { startPostgres } from './postgres.ts';
+import { startPostgres, type PostgresOptions } from './postgres.ts';
 import type { Service } from './supervisor.ts';
 
 /** A service with an address that stays the same when it is restarted. */
@@ -12,7 +12,11 @@ export interface AddressedService extends Service {
   readonly url: string;
 }
 
-export function postgresService(dataDir: string, durable: boolean): AddressedService {
+/** PostgreSQL in a folder of the data folder. */
+export function postgresService(
+  dataDir: string,
+  options: Pick<PostgresOptions, 'durable' | 'prepared'> = {},
+): AddressedService {
   const address = new Address('PostgreSQL');
   return {
     name: 'PostgreSQL',
@@ -20,14 +24,15 @@ export function postgresService(dataDir: string, durable: boolean): AddressedSer
       return address.url;
     },
     async start(signal) {
-      const server = await startPostgres(path.join(dataDir, 'postgres'), { signal, durable });
+      const server = await startPostgres(path.join(dataDir, 'postgres'), { ...options, signal });
       address.url = server.url;
       return server;
     },
   };
 }
 
-export function clickhouseService(dataDir: string): AddressedService {
+/** ClickHouse in a folder of the data folder; `prepared` is a store that a first start copies. */
+export function clickhouseService(dataDir: string, prepared: string | null = null): AddressedService {
   const address = new Address('ClickHouse');
   const password = randomBytes(24).toString('base64url');
   return {
@@ -36,7 +41,7 @@ export function clickhouseService(dataDir: string): AddressedService {
       return address.url;
     },
     async start(signal) {
-      const options = { port: address.port, password, signal };
+      const options = { port: address.port, password, prepared, signal };
       const server = await startClickHouse(path.join(dataDir, 'clickhouse'), options);
       address.url = server.url;
       return server;

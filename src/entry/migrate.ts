@@ -50,16 +50,31 @@ export async function migrate(
     await requireCluster(config);
     await Promise.all([migratePostgresAndQueue(config), migrateEvents(config)]);
     await claimDatabase(run, config.appSecret);
-    const { postgres, clickhouse } = worksWith();
-    await lock.query(
-      `insert into migrated_by (release, works_with_postgres, works_with_clickhouse) values ($1, $2, $3)
-       on conflict (is_only) do update set release = excluded.release, at = now(),
-         works_with_postgres = excluded.works_with_postgres, works_with_clickhouse = excluded.works_with_clickhouse`,
-      [releaseOf(config), postgres, clickhouse],
-    );
+    await writeRelease(lock, config);
   } finally {
     await lock.end();
   }
+}
+
+/** Records that this release has migrated both stores, which belong to no installation yet. */
+export async function recordRelease(config: DatabaseAddress & { redisUrl: string | undefined }): Promise<void> {
+  const client = new Client({ connectionString: directUrlOf(config) });
+  await client.connect();
+  try {
+    await writeRelease(client, config);
+  } finally {
+    await client.end();
+  }
+}
+
+async function writeRelease(client: Client, config: { redisUrl: string | undefined }): Promise<void> {
+  const { postgres, clickhouse } = worksWith();
+  await client.query(
+    `insert into migrated_by (release, works_with_postgres, works_with_clickhouse) values ($1, $2, $3)
+     on conflict (is_only) do update set release = excluded.release, at = now(),
+       works_with_postgres = excluded.works_with_postgres, works_with_clickhouse = excluded.works_with_clickhouse`,
+    [releaseOf(config), postgres, clickhouse],
+  );
 }
 
 /** Migrates the relational tables, and the queue's if PostgreSQL holds it. */

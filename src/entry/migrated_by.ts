@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Client } from 'pg';
 
 import { findSchemaFault, migrationNames } from '#entry/schema_age.ts';
-import { requireOwnSecret } from '#entry/secret_fingerprint.ts';
+import { claimDatabase, requireOwnSecret, type RunSql } from '#entry/secret_fingerprint.ts';
 import { type ClickHouseAddress, nodeUrlsOf } from '#storage/clickhouse/address.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
@@ -18,13 +18,16 @@ interface Addresses extends ClickHouseAddress {
 }
 
 /**
- * Whether these stores were migrated by this release and are unchanged since: checking takes some milliseconds,
- * migrating takes a process. False also if it cannot be found out, or if the secret is another.
+ * Claims stores that were migrated by this release and are unchanged since; returns whether they were. Checking takes
+ * some milliseconds, migrating takes a process. False also if it cannot be found out, or if the secret is another.
  */
-export async function isMigrated(addresses: Addresses): Promise<boolean> {
+export async function claimMigrated(addresses: Addresses): Promise<boolean> {
   try {
     const [release, names] = await Promise.all([readRelease(addresses), readNames(addresses)]);
-    return release === releaseOf(addresses) && migrationNames('clickhouse').every((name) => names.has(name));
+    const isMigrated =
+      release === releaseOf(addresses) && migrationNames('clickhouse').every((name) => names.has(name));
+    if (isMigrated) await claim(addresses);
+    return isMigrated;
   } catch {
     return false;
   }
@@ -47,10 +50,18 @@ export function releaseOf({ redisUrl }: Pick<Addresses, 'redisUrl'>): string {
 
 async function readRelease({ databaseUrl, appSecret }: Addresses): Promise<string | null> {
   return await ask(databaseUrl, async (client) => {
-    await requireOwnSecret(async (text) => (await client.query<{ found: string | null }>(text)).rows, appSecret);
+    await requireOwnSecret(runOn(client), appSecret);
     const { rows } = await client.query<{ release: string }>('select release from migrated_by');
     return rows[0]?.release ?? null;
   });
+}
+
+async function claim({ databaseUrl, appSecret }: Addresses): Promise<void> {
+  await ask(databaseUrl, (client) => claimDatabase(runOn(client), appSecret));
+}
+
+function runOn(client: Client): RunSql {
+  return async (text, parameters) => (await client.query<{ found: string | null }>(text, [...parameters])).rows;
 }
 
 async function ask<Answer>(databaseUrl: string, question: (client: Client) => Promise<Answer>): Promise<Answer> {

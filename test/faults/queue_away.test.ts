@@ -107,7 +107,7 @@ async function untilFaults(faults: Faults, count: number): Promise<void> {
 
 /** The schema is there, and nothing runs. */
 async function placeOnPostgres(folder: string): Promise<Place> {
-  const service = postgresService(folder, false);
+  const service = postgresService(folder, { durable: false });
   const start = startOf(service);
   const first = await start();
   const address = { redisUrl: undefined, databaseUrl: service.url };

@@ -73,6 +73,7 @@ describe('an installation', () => {
     makeDataFolder(variables.DATA_DIR);
     const config = loadConfig(variables);
     return new Installation(config, { ...process.env, ...variables }, (one) => progress.push(one), {
+      usesPrepared: false,
       programs,
       isDurable: false,
     });
