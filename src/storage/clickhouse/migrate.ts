@@ -14,7 +14,7 @@ export interface Rendering extends Pick<Layout, 'onCluster' | 'stored'> {
   readonly isCluster: boolean;
   /** The engine of the table that holds the rows; `MergeTree` becomes `ReplicatedMergeTree` on a cluster. */
   engine(name: Engine, table: DataTable | RollupTable, ...args: string[]): string;
-  /** Clause after the other settings of such a table. */
+  /** Clause behind the other settings of a table whose inserts are recognized when they are repeated. */
   readonly settings: string;
   /**
    * The table that queries name, over those that hold the rows: nothing on one server. Rows that replace each other have
@@ -28,8 +28,11 @@ export interface ClickHouseMigration {
   readonly statements: (rendering: Rendering) => readonly string[];
 }
 
-/** Limits on the tokens of inserts that a server remembers: https://clickhouse.com/docs/operations/settings/merge-tree-settings. */
-const TOKENS_MAX = 50_000;
+/**
+ * Limits on the tokens of inserts that are remembered for a table: https://clickhouse.com/docs/operations/settings/merge-tree-settings.
+ * Under load a thousand inserts are over within minutes. One server may be a service that replicates by itself.
+ */
+const TOKENS_MAX = { server: 10_000, cluster: 50_000 };
 const TOKENS_SECONDS = 6 * 3_600;
 
 /**
@@ -40,11 +43,15 @@ const TOKENS_SECONDS = 6 * 3_600;
 const inKeeper = (database: string, shard: string, table: string): string =>
   quoteText(`/clickhouse/tables/${database}/${shard}/${table}`);
 
+const remembered = (tokens: number): string =>
+  `, replicated_deduplication_window = ${tokens}, replicated_deduplication_window_seconds = ${TOKENS_SECONDS}`;
+
 export function renderingFor({ layout, database }: Pick<ClickHouseClient, 'layout' | 'database'>): Rendering {
   const { cluster, onCluster, stored } = layout;
   if (cluster === null) {
     const engine: Rendering['engine'] = (name, _table, ...args) => `${name}(${args.join(', ')})`;
-    return { isCluster: false, onCluster, stored, engine, settings: '', distributed: () => [] };
+    const settings = `, non_replicated_deduplication_window = ${TOKENS_MAX.server}${remembered(TOKENS_MAX.server)}`;
+    return { isCluster: false, onCluster, stored, engine, settings, distributed: () => [] };
   }
   return {
     isCluster: true,
@@ -52,7 +59,7 @@ export function renderingFor({ layout, database }: Pick<ClickHouseClient, 'layou
     stored,
     engine: (name, table, ...args) =>
       `Replicated${name}(${[inKeeper(database, '{shard}', table), "'{replica}'", ...args].join(', ')})`,
-    settings: `, replicated_deduplication_window = ${TOKENS_MAX}, replicated_deduplication_window_seconds = ${TOKENS_SECONDS}`,
+    settings: remembered(TOKENS_MAX.cluster),
     // https://clickhouse.com/docs/engines/table-engines/special/distributed
     distributed: (table, shardingKey) => [
       `CREATE TABLE IF NOT EXISTS ${table}${onCluster} AS ${stored(table)}

@@ -28,7 +28,7 @@ const NEVER_SKIPPED = 'non_replicated_deduplication_window = 0, replicated_dedup
  * hours that have come to rest, from the points themselves. `metric_rollups` says which, and as of which insert: as
  * soon as more arrives, `stamp` differs, and queries read the points until the hour is rolled up again.
  */
-export const statements = ({ onCluster, stored, engine, distributed }: Rendering): readonly string[] => [
+export const rollupTables = ({ onCluster, stored, engine, distributed }: Rendering): readonly string[] => [
   ...(['metric_hours', 'metric_days'] as const).flatMap((table) => [
     `CREATE TABLE IF NOT EXISTS ${stored(table)}${onCluster} (${COLUMNS}
   ) ENGINE = ${engine('ReplacingMergeTree', table, 'version')}
