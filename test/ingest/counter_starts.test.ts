@@ -20,7 +20,9 @@ function sender() {
       overlapping += decoded.overlapping.count;
       for (const { name, labels, at, value, kind } of pointsOf(decoded)) {
         const key = `${name} ${JSON.stringify(labels)}`;
-        series.set(key, [...(series.get(key) ?? []), { at, value, kind }]);
+        // Of two points of one time the store keeps the last.
+        const kept = (series.get(key) ?? []).filter((sample) => sample.at !== at);
+        series.set(key, [...kept, { at, value, kind }]);
       }
       decoded.remember();
     }
@@ -35,6 +37,10 @@ function sender() {
       send({ name: 'pay', exponentialHistogram: { aggregationTemporality: 2, dataPoints: [point] } });
     },
     overlapping: () => overlapping,
+    samples: (name: string) =>
+      [...series]
+        .filter(([key]) => key.startsWith(`${name} `))
+        .flatMap(([, samples]) => inOrder(samples).flatMap(({ kind, value }) => (kind === 'counter' ? value : []))),
     grown: (name: string) =>
       [...series]
         .filter(([key]) => key.startsWith(`${name} `))
@@ -52,6 +58,54 @@ test('two processes that export one counter in turn are counted by their own sta
   }
   expect(grown('jobs')).toBe(20);
   expect(overlapping()).toBeGreaterThan(0);
+});
+
+test('eight workers that were forked within 50 ms are counted by their own starts', () => {
+  const { sum, grown } = sender();
+  const startOf = (worker: number) => NOW_MS - 3600 * SECOND + worker * 6;
+  const totals = [1000, 900, 1700, 30, 450, 1200, 7, 2000];
+  const turn = (round: number): void => {
+    for (const [worker, total] of totals.entries()) {
+      sum(startOf(worker), NOW_MS - 100 * SECOND + round * 10 * SECOND + worker * 100, total + round);
+    }
+  };
+  for (const round of [0, 1]) turn(round);
+  const before = grown('jobs');
+  for (const round of [2, 3, 4]) turn(round);
+  expect(grown('jobs') - before).toBe(24);
+});
+
+test('a start that a sender computes from its uptime anew is the start of one process', () => {
+  const { sum, grown, overlapping } = sender();
+  const startAt = NOW_MS - 100 * SECOND;
+  for (const [place, off] of [0, 1000, -1000, 500, 0, 1000, -700].entries()) {
+    sum(startAt + off, NOW_MS - 90 * SECOND + place * 10 * SECOND, 10 + place);
+  }
+  expect(grown('jobs')).toBe(16);
+  expect(overlapping()).toBe(0);
+});
+
+test('a counter that begins anew with each export keeps all its samples', () => {
+  const { sum, grown, samples } = sender();
+  for (const [place, value] of [5, 6, 4].entries()) {
+    const at = NOW_MS - 90 * SECOND + place * 10 * SECOND;
+    sum(at - 10 * SECOND, at, value);
+  }
+  expect(grown('jobs')).toBe(15);
+  expect(samples('jobs')).toEqual([5, 6, 4]);
+});
+
+test.each([
+  ['at the time of each sample', (at: number) => at],
+  ['in the future', () => NOW_MS + 3600 * SECOND],
+  ['of 1970', () => 0],
+])('a start %s is none', (_when, startOf) => {
+  const { sum, grown } = sender();
+  for (const place of [0, 1, 2, 3]) {
+    const at = NOW_MS - 90 * SECOND + place * 10 * SECOND;
+    sum(startOf(at), at, 100 + place);
+  }
+  expect(grown('jobs')).toBe(3);
 });
 
 test('a rolling deploy counts what both processes counted, also where exports are sent again', () => {

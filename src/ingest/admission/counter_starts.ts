@@ -1,10 +1,13 @@
 import { COUNTER_LOOKBACK_MS } from '#modules/metrics/decide/aggregation.ts';
-import { baseOf, type CounterWriter } from '#modules/metrics/decide/counter_writers.ts';
+import { baseOf, type CounterWriter, earlierOf } from '#modules/metrics/decide/counter_writers.ts';
 import type { GridHistogram } from '#modules/metrics/decide/exponential_buckets.ts';
 import { bucketsBefore } from '#modules/metrics/decide/histogram_layout.ts';
 import type { PointBatch } from '#ingest/admission/point_batch.ts';
 import { type HistogramExport, isSameWriter, withExport } from '#ingest/series/histogram_memory.ts';
-import { earlierOf, SeriesStarts } from '#ingest/series/series_starts.ts';
+import { SeriesStarts } from '#ingest/series/series_starts.ts';
+
+/** Time after which a process that writes no more is forgotten. */
+const WRITER_MS = 3_600_000;
 
 /** Values that precede the buckets in an export of a histogram. */
 export interface BucketBases {
@@ -43,16 +46,20 @@ export class CounterStarts {
     const key = this.#keyOf(seriesIndex);
     const current = this.#currentOf(key);
     const others = this.#own.others(key) ?? this.#known.others(key) ?? [];
-    const earlier = others.length === 0 ? null : earlierOf(others, sample.startAt);
-    const base = baseOf(sample, current, earlier);
-    if (base.kind === 'start') this.#add(seriesIndex, sample.startAt, 0, sample.at);
+    const isCurrent = current?.startAt === sample.startAt;
+    const earlier = others.length === 0 || isCurrent ? null : earlierOf(others, sample);
+    const base = baseOf(sample, current, earlier, others.length > 0);
+    // A start takes the place of no sample: a series has one point at a time.
+    const startAt = sample.startAt + (sample.startAt === current?.at ? 1 : 0);
+    if (base.kind === 'start') this.#add(seriesIndex, startAt, 0, sample.at);
     else if (base.kind === 'value') {
       this.#add(seriesIndex, sample.at - 1, base.value, sample.at);
       if (base.isOverlap) this.overlaps += 1;
     }
     if (current !== null && sample.at <= current.at) return;
     if (current !== null && (base.kind !== 'none' || earlier !== null)) {
-      this.#own.setOthers(key, [...others.filter((writer) => writer !== earlier), current]);
+      const recent = others.filter((writer) => writer.startAt !== sample.startAt && writer.at > sample.at - WRITER_MS);
+      this.#own.setOthers(key, [...recent, current]);
     }
     this.#own.set(key, sample);
   }

@@ -249,17 +249,23 @@ class EventReader {
     switch (type) {
       case 'session': {
         const update = readSession(payload);
+        if (update === null) return this.drop(type, 'malformed');
         sessions.push(...update.counts);
         return void outcomes.push(...update.outcomes);
       }
-      case 'sessions':
-        return void sessions.push(...readSessionAggregates(payload));
-      case 'client_report':
-        return void discarded.push(...readClientReport(payload));
+      case 'sessions': {
+        const counted = readSessionAggregates(payload);
+        return counted === null ? this.drop(type, 'malformed') : void sessions.push(counted);
+      }
+      case 'client_report': {
+        const report = readClientReport(payload);
+        return report === null ? this.drop(type, 'malformed') : void discarded.push(...report);
+      }
       case 'user_report':
       case 'feedback': {
         const read = readFeedback(type, payload);
-        if (read === null || feedback.length >= EXTRAS_MAX) return this.drop(type, 'malformed');
+        if (read === null) return this.drop(type, 'malformed');
+        if (feedback.length >= EXTRAS_MAX) return this.drop(type, 'too_many');
         return void feedback.push(read);
       }
       case 'check_in': {
@@ -271,6 +277,8 @@ class EventReader {
       case 'trace_metric': {
         if (payload.length > METRICS_BYTES_MAX) return this.drop(type, 'too_large', itemCountOf(header, payload));
         const read = readTraceMetrics(payload, this.#clockOffsetMs, this.#request.receivedAt.epochMilliseconds);
+        if (read === null) return this.drop(type, 'malformed', itemCountOf(header, payload));
+        if (read.beyond > 0) this.drop(type, 'too_many', read.beyond);
         if (read.faulty > 0) this.drop(type, 'malformed', read.faulty);
         return void this.besides.metrics.push(...read.metrics);
       }

@@ -1,4 +1,4 @@
-import { type CounterWriter, isSameStart } from '#modules/metrics/decide/counter_writers.ts';
+import type { CounterWriter } from '#modules/metrics/decide/counter_writers.ts';
 import { HistogramMemory } from '#ingest/series/histogram_memory.ts';
 import { SeriesIndex } from '#ingest/series/series_index.ts';
 import { freeBytes } from '#kernel/free_bytes.ts';
@@ -7,8 +7,8 @@ import type { Id } from '#kernel/ids.ts';
 /** Limit on the series over all services of a process, about 50 MB. */
 const SERIES_MAX = 1_000_000;
 const LOOK_AFTER_REQUESTS = 256;
-/** Limit on the writers of one series besides the last one. */
-const OTHER_WRITERS_MAX = 4;
+/** Limit on the writers of one series besides the last one: servers fork as many workers. */
+const OTHER_WRITERS_MAX = 64;
 const CAPACITY_FIRST = 32;
 const COLUMNS = 3;
 
@@ -25,10 +25,11 @@ export class SeriesStarts {
   #columns = new Float64Array(CAPACITY_FIRST * COLUMNS);
   /** Writers of series that several processes have written. */
   readonly #others = new Map<bigint, readonly CounterWriter[]>();
+  #otherWriters = 0;
   readonly histograms = new HistogramMemory();
 
   get size(): number {
-    return this.#index.size + this.#others.size + this.histograms.size;
+    return this.#index.size + this.#otherWriters + this.histograms.size;
   }
 
   /** The process that wrote the newest sample; null for a series of which nothing is known. */
@@ -53,7 +54,9 @@ export class SeriesStarts {
   }
 
   setOthers(key: bigint, others: readonly CounterWriter[]): void {
-    this.#others.set(key, others.slice(-OTHER_WRITERS_MAX));
+    const kept = others.slice(-OTHER_WRITERS_MAX);
+    this.#otherWriters += kept.length - (this.#others.get(key)?.length ?? 0);
+    this.#others.set(key, kept);
   }
 
   addAll(newer: SeriesStarts): void {
@@ -62,7 +65,7 @@ export class SeriesStarts {
       const writer = newer.current(key);
       if (writer !== null) this.set(key, writer);
     }
-    for (const [key, others] of newer.#others) this.#others.set(key, others);
+    for (const [key, others] of newer.#others) this.setOthers(key, others);
     this.histograms.addAll(newer.histograms);
   }
 
@@ -81,11 +84,6 @@ export class SeriesStarts {
     }
     return number;
   }
-}
-
-/** Returns what the process with this start wrote last, if another one has written since; else null. */
-export function earlierOf(others: readonly CounterWriter[], startAt: number): CounterWriter | null {
-  return others.find((writer) => isSameStart(writer.startAt, startAt)) ?? null;
 }
 
 function joined(high: number, low: number): bigint {

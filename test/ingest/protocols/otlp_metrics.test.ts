@@ -118,7 +118,7 @@ describe('kinds', () => {
   test('a sum without a temporality is refused', () => {
     expect(decode(otlpRequest([], sum('a', 0, 1, 1))).rejected).toEqual({
       count: 1,
-      reasons: [{ message: 'a sum or histogram without an aggregation temporality', count: 1, places: ['a'] }],
+      reasons: [{ message: 'a sum without an aggregation temporality', count: 1, places: ['a'] }],
     });
   });
 

@@ -46,6 +46,13 @@ describe('streams (OpenTelemetry data model: resource and scope are part of the 
     'postgresql.database.name',
     'mysql.instance.endpoint',
     'cloud.region',
+    'host.id',
+    'faas.instance',
+    'k8s.pod.uid',
+    'container.name',
+    'device.id',
+    'vcs.repository.name',
+    'cicd.worker.id',
     'some.attribute.of.ours',
   ])('two resources that differ in %s are two series', (name) => {
     const decoded = decodeJson({
@@ -55,17 +62,21 @@ describe('streams (OpenTelemetry data model: resource and scope are part of the 
     expect(message(decoded)).toBeUndefined();
   });
 
-  test.each(['telemetry.sdk.version', 'os.description', 'redis.version', 'k8s.pod.labels.pod-template-hash'])(
-    'what only describes a sender is no label, and two resources that differ in %s are told',
-    (name) => {
-      const decoded = decodeJson({
-        resourceMetrics: [available([resource(name, 'a')], 0), available([resource(name, 'b')], 3)],
-      });
-      expect(shortOf(decoded)).toEqual(['up 0 gauge', 'up 3 gauge']);
-      expect(message(decoded)).toMatch(/^1 metric has series that several streams of this request share.*: up\./);
-      expect(decoded.shared).toEqual({ count: 1, named: ['up'] });
-    },
-  );
+  test.each([
+    'telemetry.sdk.version',
+    'os.description',
+    'redis.version',
+    'device.model.name',
+    'vcs.ref.head.revision',
+    'k8s.pod.labels.pod-template-hash',
+  ])('what only describes a sender is no label, and two resources that differ in %s are told', (name) => {
+    const decoded = decodeJson({
+      resourceMetrics: [available([resource(name, 'a')], 0), available([resource(name, 'b')], 3)],
+    });
+    expect(shortOf(decoded)).toEqual(['up 0 gauge', 'up 3 gauge']);
+    expect(message(decoded)).toMatch(/^1 metric has series that several streams of this request share.*: up\./);
+    expect(decoded.shared).toEqual({ count: 1, named: ['up'] });
+  });
 
   test('the version tells instances apart where nothing else does', () => {
     const of = (...attributes: object[]) => shortOf(decodeJson({ resourceMetrics: [available(attributes, 1)] }))[0];

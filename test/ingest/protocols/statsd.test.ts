@@ -133,8 +133,8 @@ test('a line of another service bears its key as a tag, which is not stored; wit
 test('lines that cannot be read are counted for the service, and the others taken', async () => {
   const port = await given({ own: 'own' });
   await port.sendAll('good:1|c\nbad\nbad:x|c\nbad:1|q\nbad:1|c|@2\n:1|c\nbad:|g\ntwice:1|c|#a:1,a:2');
-  expect(port.stored['own']).toEqual(['good 1 delta']);
-  expect(port.refused['own']).toBe(7);
+  expect(port.stored['own']).toEqual(['good 1 delta', 'twice{a=1,2} 1 delta']);
+  expect(port.refused['own']).toBe(6);
 });
 
 test('bad keys, however many, keep no new sender out', async () => {
@@ -229,6 +229,13 @@ test('a time that a line bears is the time of its value (DogStatsD protocol 1.3)
   expect(first.find(({ name }) => name === 'temp')).toMatchObject({ value: 21, at: 1_000_000 });
   expect(first.find(({ name, tags }) => name === 'views' && tags.length === 0)?.at).toBe(9_000_000);
   expect(readLine('views:1|c|Tsoon')).toBeNull();
+});
+
+test('a tag that comes several times is one label with all its values', () => {
+  expect(readLine('views:1|c|#zone:b,env:x,zone:a,zone:b')?.tags).toEqual([
+    ['env', 'x'],
+    ['zone', 'a,b'],
+  ]);
 });
 
 test('a key that was good and is no more is dropped with what came by it', async () => {

@@ -75,7 +75,7 @@ export class MetricMapper {
 
   /** A cumulative sum that may fall is a gauge; a delta is a delta, whether it may fall or not. */
   sum(point: OtlpPoint, temporality: Temporality, isMonotonic: boolean): void {
-    const kind = this.#kindOf(point, temporality);
+    const kind = this.#kindOf(point, temporality, 'sum');
     if (kind === null) return;
     this.#tell(isMonotonic ? METRIC_TYPE.counter : METRIC_TYPE.gauge);
     this.#number(point, kind === 'counter' && !isMonotonic ? 'gauge' : kind);
@@ -234,9 +234,9 @@ export class MetricMapper {
     return label;
   }
 
-  #kindOf(point: OtlpPoint, temporality: Temporality): PointKind | null {
+  #kindOf(point: OtlpPoint, temporality: Temporality, what = 'histogram'): PointKind | null {
     if (temporality !== 'unspecified') return temporality === 'delta' ? 'delta' : 'counter';
-    this.#refuse('a sum or histogram without an aggregation temporality', point);
+    this.#refuse(`a ${what} without an aggregation temporality`, point);
     return null;
   }
 

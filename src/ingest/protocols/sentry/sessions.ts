@@ -24,14 +24,16 @@ interface SessionUpdate {
   readonly outcomes: readonly SentOutcome[];
 }
 
-const NONE: SessionUpdate = { counts: [], outcomes: [] };
 const COUNTS = { sessions: 0, errored: 0, crashed: 0, abnormal: 0 };
 
-/** Reads one update of a session: the first counts the session, any may say how it went. */
-export function readSession(payload: Buffer): SessionUpdate {
+/**
+ * Reads one update of a session: the first counts the session, any may say how it went. Null for one that cannot be read or
+ * names no release.
+ */
+export function readSession(payload: Buffer): SessionUpdate | null {
   const session = asObject(parseJson(payload));
   const origin = originOf(session);
-  if (session === null || origin === null) return NONE;
+  if (session === null || origin === null) return null;
   const outcome = outcomeOf(session['status'], asCount(session['errors']));
   const sessionId = asEventId(session['sid']);
   const started = session['init'] === true ? 1 : 0;
@@ -50,15 +52,13 @@ function outcomeOf(status: unknown, errors: number): SessionOutcome | null {
   return status === 'errored' || status === 'unhandled' || errors > 0 ? 'errored' : null;
 }
 
-const ENTRIES_MAX = 100;
-
-/** Reads sessions that a server has counted itself. */
-export function readSessionAggregates(payload: Buffer): SentSessions[] {
+/** Reads sessions that a server has counted itself; null for what cannot be read or names no release. */
+export function readSessionAggregates(payload: Buffer): SentSessions | null {
   const sent = asObject(parseJson(payload));
   const origin = originOf(sent);
-  if (sent === null || origin === null) return [];
+  if (sent === null || origin === null) return null;
   const totals = { ...COUNTS };
-  for (const entry of asList(sent['aggregates'] ?? []).slice(0, ENTRIES_MAX)) {
+  for (const entry of asList(sent['aggregates'] ?? [])) {
     const { exited, errored, unhandled, crashed, abnormal } = asObject(entry) ?? {};
     const withErrors = asCount(errored) + asCount(unhandled);
     totals.sessions += asCount(exited) + withErrors + asCount(crashed) + asCount(abnormal);
@@ -66,7 +66,7 @@ export function readSessionAggregates(payload: Buffer): SentSessions[] {
     totals.crashed += asCount(crashed);
     totals.abnormal += asCount(abnormal);
   }
-  return [{ ...origin, ...totals }];
+  return { ...origin, ...totals };
 }
 
 function originOf(session: JsonObject | null): SessionOrigin | null {

@@ -59,6 +59,8 @@ const KINDS: Readonly<Record<string, string>> = {
   security: 'event',
   event: 'event',
   session: 'session',
+  sessions: 'session',
+  client_report: 'client report',
   attachment: 'attachment',
   attachment_item: 'attachment',
   feedback: 'feedback',
@@ -88,7 +90,9 @@ const CLIENT_REASONS: ReadonlySet<string> = new Set([
   'insufficient_data',
   'ignored',
 ]);
-const ENTRIES_MAX = 100;
+/** Lists of a report: of what the client left out itself, and of what a relay in between did. */
+const LISTS = ['discarded_events', 'rate_limited_events', 'filtered_events', 'filtered_sampling_events'] as const;
+const ENTRIES_MAX = 1_000;
 
 /** Categories whose quantity is bytes or a time, and the category that counts the same things as items. */
 const MEASURES: Readonly<Record<string, string>> = {
@@ -101,11 +105,12 @@ const MEASURES: Readonly<Record<string, string>> = {
 
 /**
  * Reads what a client reports as not sent. The number of files in `attachment: 5000` bytes is unknown: at least one,
- * unless the report counts them as well.
+ * unless the report counts them as well. Null for what cannot be read.
  */
-export function readClientReport(payload: Buffer): NotKept[] {
+export function readClientReport(payload: Buffer): NotKept[] | null {
   const report = asObject(parseJson(payload));
-  const entries = asList(report?.['discarded_events'] ?? [])
+  if (report === null) return null;
+  const entries = LISTS.flatMap((name) => asList(report[name] ?? []))
     .slice(0, ENTRIES_MAX)
     .flatMap((entry) => {
       const { category, reason, quantity } = asObject(entry) ?? {};

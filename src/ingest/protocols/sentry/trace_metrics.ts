@@ -17,10 +17,11 @@ export interface SentMetric {
   readonly sign: string;
 }
 
-/** The values of a container, and how many could not be read. */
+/** The values of a container, how many could not be read, and how many are beyond the limit. */
 interface ReadMetrics {
   readonly metrics: readonly SentMetric[];
   readonly faulty: number;
+  readonly beyond: number;
 }
 
 /** Limit on the items of a container; clients send at most 1,000 at once. */
@@ -29,11 +30,24 @@ export const METRICS_BYTES_MAX = 1024 * 1024;
 const LABELS_MAX = 40;
 const TYPES: ReadonlySet<unknown> = new Set(['counter', 'gauge', 'distribution']);
 
-/** Reads a container of metrics, whose sender's clock is `offsetMs` ahead. */
-export function readTraceMetrics(payload: Buffer, offsetMs: number, receivedAt: number): ReadMetrics {
-  const items = asList(asObject(parseJson(payload))?.['items'] ?? []);
-  const metrics = items.slice(0, ITEMS_MAX).flatMap((item) => readMetric(asObject(item), offsetMs, receivedAt) ?? []);
-  return { metrics, faulty: items.length - metrics.length };
+/** Reads a container of metrics, whose sender's clock is `offsetMs` ahead; null for what is none. */
+export function readTraceMetrics(payload: Buffer, offsetMs: number, receivedAt: number): ReadMetrics | null {
+  const sent = asObject(parseJson(payload))?.['items'];
+  if (sent === undefined) return null;
+  const items = asList(sent);
+  const read = items.slice(0, ITEMS_MAX);
+  const metrics = read.flatMap((item) => readMetric(asObject(item), offsetMs, receivedAt) ?? []);
+  return { metrics: told(metrics), faulty: read.length - metrics.length, beyond: items.length - read.length };
+}
+
+/** Numbers equal values of a container: `count('jobs', 1)` twice within a millisecond are two. */
+function told(metrics: readonly SentMetric[]): SentMetric[] {
+  const seen = new Map<string, number>();
+  return metrics.map((metric) => {
+    const before = seen.get(metric.sign) ?? 0;
+    seen.set(metric.sign, before + 1);
+    return before === 0 ? metric : { ...metric, sign: `${metric.sign} ${before}` };
+  });
 }
 
 function readMetric(item: JsonObject | null, offsetMs: number, receivedAt: number): SentMetric | null {

@@ -52,7 +52,14 @@ export function readLine(text: string): Line | null {
   if (!(rate > 0 && rate <= 1) || Number.isNaN(at)) return null;
   tags.sort(([a], [b]) => (a < b ? -1 : Number(a > b)));
   const name = head.slice(0, colon);
-  return { name, values, type: kind, isMilliseconds: type === 'ms', rate, at, tags, length: text.length };
+  return { name, values, type: kind, isMilliseconds: type === 'ms', rate, at, tags: joined(tags), length: text.length };
+}
+
+/** Joins the values of a tag that comes several times, as DogStatsD allows: a series has each label once. */
+function joined(tags: readonly [string, string][]): readonly (readonly [string, string])[] {
+  if (tags.every(([name], place) => name !== tags[place - 1]?.[0])) return tags;
+  const values = Map.groupBy(tags, ([name]) => name);
+  return [...values].map(([name, pairs]) => [name, [...new Set(pairs.map(([, value]) => value))].sort().join(',')]);
 }
 
 /** Converts whole seconds to milliseconds; NaN for what is no time. */

@@ -10,6 +10,9 @@ export interface CounterWriter {
 /** Tolerance between the starts of one process, which some senders compute anew each time. */
 const SAME_START_MS = 50;
 
+/** Tolerance while the values do not fall: some senders compute their start from an uptime in whole seconds. */
+const CLOSE_START_MS = 2_000;
+
 export function isSameStart(a: number, b: number): boolean {
   return Math.abs(a - b) <= SAME_START_MS;
 }
@@ -22,20 +25,47 @@ export type Base =
   /** Value that its process had counted before. `isOverlap`: two processes are known to write at the same time. */
   | { readonly kind: 'value'; readonly value: number; readonly isOverlap: boolean };
 
+/** Returns what the process of a sample wrote last, if another one has written since; else null. */
+export function earlierOf(others: readonly CounterWriter[], sample: CounterWriter): CounterWriter | null {
+  const exact = others.find(({ startAt }) => startAt === sample.startAt);
+  if (exact !== undefined || isOld(sample)) return exact ?? null;
+  const close = others.filter((writer) => isClose(writer, sample) && writer.value <= sample.value);
+  return close.reduce<CounterWriter | null>(
+    (most, writer) => (most !== null && most.value >= writer.value ? most : writer),
+    null,
+  );
+}
+
 /**
  * Decides what goes before a sample. `current` wrote the newest sample of the series; `earlier` is what the process of
  * this sample wrote last, if another one has written since. By OpenTelemetry's data model, a stream with another start
- * time is a sequence of its own.
+ * time is a sequence of its own. `isShared`: several processes are known to write the series, so that starts which are
+ * close are theirs: servers fork their workers at once.
  */
-export function baseOf(sample: CounterWriter, current: CounterWriter | null, earlier: CounterWriter | null): Base {
+export function baseOf(
+  sample: CounterWriter,
+  current: CounterWriter | null,
+  earlier: CounterWriter | null,
+  isShared = earlier !== null,
+): Base {
   if (current === null) return { kind: 'start' };
-  if (isSameStart(sample.startAt, current.startAt)) return { kind: 'none' };
+  if (sample.startAt === current.startAt) return { kind: 'none' };
   if (earlier !== null) {
     return sample.at > earlier.at ? { kind: 'value', value: earlier.value, isOverlap: true } : { kind: 'none' };
   }
   // A late sample from before a restart also has an earlier time.
   if (sample.startAt < current.startAt && sample.at <= current.at) return { kind: 'none' };
   if (sample.startAt >= current.at) return { kind: 'start' };
-  const value = sample.startAt >= sample.at - COUNTER_LOOKBACK_MS ? 0 : sample.value;
-  return { kind: 'value', value, isOverlap: sample.startAt < current.startAt };
+  const isSame = isClose(current, sample) && (sample.value >= current.value || sample.at <= current.at);
+  if (isSame && !(isShared && isOld(sample))) return { kind: 'none' };
+  return { kind: 'value', value: isOld(sample) ? sample.value : 0, isOverlap: sample.startAt < current.startAt };
+}
+
+/** Whether what it counted before it was first heard of is not growth of now. */
+function isOld({ startAt, at }: CounterWriter): boolean {
+  return startAt < at - COUNTER_LOOKBACK_MS;
+}
+
+function isClose(writer: CounterWriter, { startAt }: CounterWriter): boolean {
+  return Math.abs(writer.startAt - startAt) <= CLOSE_START_MS;
 }

@@ -66,12 +66,43 @@ describe('sessions', () => {
     expect(besides.sessions).toEqual([{ ...attrs, sessions: 18, errored: 4, crashed: 1, abnormal: 0 }]);
   });
 
+  test('that a server counts are counted whole, also of an hour by minute and person', async () => {
+    const aggregates = Array.from({ length: 1_000 }, (_, did) => ({ did, exited: 2 }));
+    const { besides } = await envelope([{ type: 'sessions' }, { aggregates, attrs }]);
+    expect(besides.sessions).toEqual([{ ...attrs, sessions: 2_000, errored: 0, crashed: 0, abnormal: 0 }]);
+  });
+
   test('are crash-free by a hundred percent only if none crashed', () => {
     expect(crashFreePercent({ sessions: 0, crashed: 0 })).toBeNull();
     expect(crashFreePercent({ sessions: 100_000, crashed: 1 })).toBe(99.99);
     expect(crashFreePercent({ sessions: 3, crashed: 0 })).toBe(100);
     expect(crashFreePercent({ sessions: 1, crashed: 5 })).toBe(0);
   });
+});
+
+test.each([
+  ['session', { init: true, status: 'ok' }],
+  ['session', 'nothing'],
+  ['sessions', { aggregates: [{ exited: 3 }] }],
+  ['sessions', '{"aggregates"'],
+  ['client_report', '{"discarded_events"'],
+  ['trace_metric', '{"items"'],
+  ['user_report', { comments: 'about nothing' }],
+  ['check_in', { status: 'ok' }],
+])('what is neither counted nor kept of a %s is counted as such: %j', async (type, payload) => {
+  const { besides, dropped } = await envelope([{ type }, payload]);
+  expect(dropped).toEqual([{ type, reason: 'malformed', count: 1 }]);
+  expect(Object.values(besides).flat()).toEqual([]);
+});
+
+test('a report of a relay tells what it left out itself, too', async () => {
+  const entry = { category: 'error', reason: 'ratelimit_backoff', quantity: 2 };
+  const report = { rate_limited_events: [entry], filtered_events: [{ ...entry, reason: 'web-crawlers' }] };
+  const { besides } = await envelope([{ type: 'client_report' }, report]);
+  expect(besides.discarded).toEqual([
+    { kind: 'event', reason: 'client:ratelimit_backoff', count: 2 },
+    { kind: 'event', reason: 'client:other', count: 2 },
+  ]);
 });
 
 test('a client report says what was not sent, by known names alone', async () => {

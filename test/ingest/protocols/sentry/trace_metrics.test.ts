@@ -8,7 +8,7 @@ import { readRecordings } from '#test/ingest/golden/sentry_recordings.ts';
 const AT = 1_795_257_801_000;
 
 const read = (items: unknown, offsetMs = 0) =>
-  readTraceMetrics(Buffer.from(JSON.stringify({ version: 2, items })), offsetMs, AT);
+  readTraceMetrics(Buffer.from(JSON.stringify({ version: 2, items })), offsetMs, AT)!;
 
 test('metrics of a real client have their type, unit, time and attributes', async () => {
   const { request } = readRecordings().find(({ name }) => name.endsWith('06-trace_metric'))!;
@@ -73,6 +73,14 @@ test('what is no metric is counted, and one without a time is of now', () => {
   const slow = read([{ name: 'a', type: 'counter', value: 1, timestamp: AT / 1_000 + 7_200 }], 7_200_000);
   expect(slow.metrics[0]!.at).toBe(AT);
   expect(read(Array.from({ length: 1_002 }, () => ({ name: 'a', type: 'counter', value: 1 })))).toMatchObject({
-    faulty: 2,
+    faulty: 0,
+    beyond: 2,
   });
+});
+
+test('equal values of one container are several, and the same ones when it comes again', () => {
+  const item = { name: 'jobs', type: 'counter', value: 1, timestamp: AT / 1_000 };
+  const signs = () => read([item, item, { ...item, value: 2 }, item]).metrics.map(({ sign }) => sign);
+  expect(new Set(signs()).size).toBe(4);
+  expect(signs()).toEqual(signs());
 });
