@@ -5,6 +5,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, ERROR_CODES, type ErrorCode, errorCodeOf, type Fault } from '#kernel/errors.ts';
 import { LIMIT_SETTINGS } from '#kernel/limit_settings.ts';
 import type { Log } from '#kernel/log.ts';
+import { isTransient } from '#storage/postgres/faults.ts';
 
 /** The body of every error (RFC 9457). */
 export interface Problem {
@@ -98,6 +99,12 @@ function fromFastify(error: unknown): AppError {
   if (statusCode >= 400 && statusCode < 500) {
     const match = Object.entries(ERROR_CODES).find(([, status]) => status === statusCode)?.[0] as ErrorCode | undefined;
     return new AppError(match ?? 'invalid_input', 'the request is malformed', { cause: error });
+  }
+  if (isTransient(error)) {
+    return new AppError('unavailable', 'the database is busy with the same; nothing was changed, try again shortly', {
+      cause: error,
+      retryAfterSeconds: 1,
+    });
   }
   return new AppError('internal', 'something went wrong on our side; the request id is in our log', { cause: error });
 }

@@ -12,7 +12,7 @@ import type { Pool } from 'pg';
 
 import { errorCodeOf } from '#kernel/errors.ts';
 import { Temporal, toTimestamp } from '#kernel/time.ts';
-import { isDiskFull, READ_ONLY, toFault } from '#storage/postgres/faults.ts';
+import { isDiskFull, READ_ONLY, toConnectFault, toFault } from '#storage/postgres/faults.ts';
 
 /** Called each time the server refuses something because its disk is full, or because it takes no changes. */
 interface Notices {
@@ -87,7 +87,7 @@ class FaultTranslatingDriver implements Driver {
 
   async acquireConnection(): Promise<DatabaseConnection> {
     const inner = await this.#driver.acquireConnection().catch((error: unknown) => {
-      throw this.#translate(error);
+      throw toConnectFault(this.#translate(error));
     });
     const known = this.#connections.get(inner);
     if (known !== undefined) return known;

@@ -3,9 +3,9 @@ import { DriverException } from '@mikro-orm/core';
 import { AppError, errorCodeOf, isUnreachable, messageOf } from '#kernel/errors.ts';
 
 /** SQLSTATE classes, and the error of a Unix socket that is not there: the server is away rather than the statement wrong. */
-const UNREACHABLE_CODE = /^(08|57P0|53)|^ENOENT$/;
+const UNREACHABLE_CODE = /^(08|57P0|53|25P0[34])|^ENOENT$/;
 const UNREACHABLE_TEXT =
-  /Connection terminated|encountered a connection error|timeout exceeded when trying to connect|the database system is/;
+  /Connection (terminated|ended)|connection error|is not queryable|timeout exceeded when trying to connect|the database system is/;
 
 /** An `unavailable` where the server is away or its disk is full, also where the ORM has wrapped it; else the error. */
 export function toFault(error: unknown): unknown {
@@ -16,11 +16,21 @@ export function toFault(error: unknown): unknown {
     const message = 'the database takes no changes at the moment; nothing was changed, try again shortly';
     return new AppError('unavailable', message, { cause: error, retryAfterSeconds: 5 });
   }
-  if (!isDatabaseUnreachable(error)) return error;
-  return new AppError('unavailable', 'the database does not answer; nothing was changed, try again shortly', {
-    cause: error,
-    retryAfterSeconds: 5,
-  });
+  return isDatabaseUnreachable(error) ? noAnswer(error) : error;
+}
+
+/**
+ * An `unavailable` for whatever kept a connection from being made: a server that is full, starts up, or takes nobody for
+ * this database or user at the moment has been asked nothing yet.
+ */
+export function toConnectFault(error: unknown): unknown {
+  const fault = toFault(error);
+  return fault instanceof AppError ? fault : noAnswer(error);
+}
+
+function noAnswer(cause: unknown): AppError {
+  const message = 'the database does not answer; nothing was changed, try again shortly';
+  return new AppError('unavailable', message, { cause, retryAfterSeconds: 5 });
 }
 
 /** Returns the caller's error for a refusal by PostgreSQL because its disk is full; null for any other error. */
@@ -55,9 +65,17 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 
 /** SQLSTATE: two wait for each other, or one has waited for a lock for as long as it may. */
 const LOCK_CONFLICTS = new Set<unknown>(['40P01', '55P03']);
+/** SQLSTATE: a statement took longer than it may. */
+const CANCELED = '57014';
 
 /** Whether the statement, or one that this error was made of, did not get a lock: the same may succeed later. */
 export function isLockConflict(error: unknown): boolean {
   if (LOCK_CONFLICTS.has(errorCodeOf(error))) return true;
   return error instanceof Error && error.cause !== undefined && isLockConflict(error.cause);
+}
+
+/** Whether others kept the statement, or one that this error was made of, from ending: the same may succeed later. */
+export function isTransient(error: unknown): boolean {
+  if (isLockConflict(error) || errorCodeOf(error) === CANCELED) return true;
+  return error instanceof Error && error.cause !== undefined && isTransient(error.cause);
 }

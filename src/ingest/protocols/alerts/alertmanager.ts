@@ -91,7 +91,10 @@ function eventOf(
   const { labels, annotations } = labelsOf(alert);
   const { values, valueString } = alert;
   return {
-    ...bareEvent(isResolved ? 'resolve' : 'trigger', textIn(alert, 'fingerprint') ?? fingerprintOf(labels)),
+    ...bareEvent(
+      isResolved ? 'resolve' : 'trigger',
+      cutKey(textIn(alert, 'fingerprint') ?? fingerprintOf(labels)).value,
+    ),
     scope,
     group: group === null ? null : cutKey(group).value,
     ...textsOf(labels, annotations, textIn(body, 'title')),

@@ -1,4 +1,5 @@
 import type { AlertEndpoint } from '#ingest/protocols/alerts/alert_protocol.ts';
+import { storable } from '#modules/alerts/decide/alert_text.ts';
 
 /** The endpoint of an address, with the parts of the path that it names; or why there is none. */
 export type EndpointMatch =
@@ -42,7 +43,7 @@ function match(pattern: readonly string[], parts: readonly string[]): Record<str
 
 function decode(part: string): string | null {
   try {
-    return decodeURIComponent(part);
+    return storable(decodeURIComponent(part));
   } catch {
     return null;
   }

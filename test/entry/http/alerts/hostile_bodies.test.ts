@@ -1,0 +1,187 @@
+import { gzipSync } from 'node:zlib';
+
+import { describe, expect, test } from 'vitest';
+
+import { type AlertDoor, ALERT_DOORS } from '#test/entry/http/alerts/alert_doors.ts';
+import { type AlertedService, alertedService, alertKeyOf, sendAlert } from '#test/kit/alert_senders.ts';
+import type { Answer } from '#test/kit/world.ts';
+
+const SAID = { title: 'Disk full', alias: 'disk/1', link: 'https://runbooks.example/disk', details: {} };
+const NOBODY = 'a'.repeat(32);
+const DEEP = 200_000;
+
+/** Values that no protocol expects where it expects a text, a record or a list. */
+const WRONG = [null, 1e308, ' ', '\0', '\u{D800}', [[null]], {}];
+
+/** Bodies that are no alert, for a door whose body this is. */
+function hostileBodies(body: Readonly<Record<string, unknown>>): (string | Buffer)[] {
+  const text = JSON.stringify(body);
+  const names = Object.keys(body);
+  const replaced = names.flatMap((name) => WRONG.map((value) => JSON.stringify({ ...body, [name]: value })));
+  const without = names.map((name) => JSON.stringify({ ...body, [name]: undefined }));
+  return [
+    '',
+    'no JSON',
+    'null',
+    'true',
+    '42',
+    '"text"',
+    '[]',
+    '[null]',
+    `[${text}]`,
+    '{}',
+    '{"__proto__":{"title":"x"}}',
+    text.slice(0, -1),
+    `${text}${text}`,
+    `${'['.repeat(DEEP)}${']'.repeat(DEEP)}`,
+    `${text.slice(0, -1)},"deep":${'{"a":'.repeat(DEEP)}1${'}'.repeat(DEEP)}}`,
+    gzipSync(text),
+    Buffer.from([0xff, 0xfe, 0x00]),
+    ...replaced,
+    ...without,
+  ];
+}
+
+/** Every answer, also a refusal, is JSON, is no redirect, and is no fault of ours. */
+function expectUnderstood(answer: Answer, because: string): void {
+  expect(answer.status, because).toBeGreaterThanOrEqual(200);
+  expect(answer.status, because).toBeLessThan(500);
+  expect(Math.floor(answer.status / 100), because).not.toBe(3);
+  expect(answer.headers['content-type'], because).toMatch(/^application\/(problem\+)?json/);
+  expect(typeof answer.body, because).toBe('object');
+}
+
+async function opened({ w, serviceId }: AlertedService): Promise<{ title: string; status: string }[]> {
+  return await w.context.db.sql.rows('select title, status from incidents where service_id = $1', [serviceId]);
+}
+
+describe.each(ALERT_DOORS)('$name', (door: AlertDoor) => {
+  const opens = door.resolve === null ? 0 : 1;
+
+  test('answers every body in words that its clients understand, and takes alerts afterwards', async () => {
+    const alerted = await alertedService();
+    const { path, body, options } = door.trigger(alerted.key, SAID);
+    for (const hostile of hostileBodies(body)) {
+      const answer = await alerted.send(path, hostile, options);
+      expectUnderstood(answer, hostile.toString().slice(0, 200));
+    }
+    for (const encoding of ['gzip', 'br', 'deflate', 'none such']) {
+      const headers = { ...options.headers, 'content-encoding': encoding };
+      expectUnderstood(await alerted.send(path, 'no such thing', { ...options, headers }), encoding);
+    }
+    for (const type of ['text/plain', 'multipart/form-data; boundary=', 'application/x-www-form-urlencoded', 'x']) {
+      const headers = { ...options.headers, 'content-type': type };
+      expectUnderstood(await alerted.send(path, JSON.stringify(body), { ...options, headers }), type);
+    }
+    expect((await alerted.send(path, body, options)).status).toBeLessThan(300);
+    const { length } = (await opened(alerted)).filter(({ title }) => title.includes(SAID.title));
+    expect(length).toBeGreaterThanOrEqual(opens);
+  });
+
+  test('refuses a key that nobody has, and one of another organization changes nothing here', async () => {
+    const alerted = await alertedService();
+    const other = await alerted.w.forOrganization('Other');
+    const { serviceId } = await other.given.service({ name: 'theirs' });
+    const theirs = await alertKeyOf(other, serviceId);
+    const post = async (make: AlertDoor['trigger'], key: string) => {
+      const { path, body, options } = make(key, SAID);
+      return await sendAlert(alerted.w, key, path, body, options);
+    };
+    // What had no key before counts against the address.
+    alerted.w.clock.advance({ minutes: 2 });
+    const refused = await post(door.trigger, NOBODY);
+    expect(refused.status).toBe(door.unknownKey);
+    expectUnderstood(refused, 'unknown key');
+    expect((await post(door.trigger, alerted.key)).status).toBeLessThan(300);
+    expect((await post(door.resolve ?? door.trigger, theirs)).status).toBeLessThan(300);
+    expect((await post(door.trigger, theirs)).status).toBeLessThan(300);
+    const open = await opened(alerted);
+    expect(open.map(({ status }) => status)).toEqual(opens === 0 ? [] : ['triggered']);
+  });
+
+  test('opens one incident for what comes twenty times at once, and nothing for an end without a beginning', async () => {
+    const alerted = await alertedService();
+    const resolve = door.resolve?.(alerted.key, SAID) ?? door.trigger(alerted.key, SAID);
+    expect((await alerted.send(resolve.path, resolve.body, resolve.options)).status).toBeLessThan(300);
+    expect(await opened(alerted)).toEqual([]);
+    const { path, body, options } = door.trigger(alerted.key, SAID);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => alerted.send(path, body, options)));
+    for (const answer of answers) expect(answer.status).toBeLessThan(300);
+    expect(await opened(alerted)).toHaveLength(opens);
+    await alerted.w.runUntilIdle();
+    expect(alerted.w.phone.messages).toHaveLength(opens);
+  });
+
+  test('keeps texts of any script, drops links that are no address, and cuts what is too long', async () => {
+    const alerted = await alertedService();
+    const { w } = alerted;
+    const title = 'Διακοπή: 停止 🚨 \u{202E}gnol\0\n<b>ok</b>';
+    const said = { title, alias: 'ключ\0/🔥 %2F', link: 'javascript:alert(1)', details: { note: 'x'.repeat(600_000) } };
+    const { path, body, options } = door.trigger(alerted.key, said);
+    const taken = await alerted.send(path, body, options);
+    expectUnderstood(taken, 'texts');
+    expect(taken.status).toBeLessThan(300);
+    const open = await opened(alerted);
+    expect(open).toHaveLength(opens);
+    for (const incident of open) expect(incident.title).toMatch(/Διακοπή: 停止 🚨/);
+    for (const { incidentId } of await alerted.incidents()) {
+      const shown = JSON.stringify(await w.expectOk('get_incident', { incidentId }));
+      expect(shown).not.toMatch(/"href":"javascript/);
+      expect(shown).not.toContain(String.raw`\u0000`);
+      expect(shown.length).toBeLessThan(200_000);
+    }
+    const resolve = door.resolve?.(alerted.key, said) ?? door.trigger(alerted.key, said);
+    expect((await alerted.send(resolve.path, resolve.body, resolve.options)).status).toBeLessThan(300);
+    expect((await opened(alerted)).map(({ status }) => status)).toEqual(opens === 0 ? [] : ['resolved']);
+  });
+
+  test('tells who sends a hundred alerts at once beyond the rate to try again', async () => {
+    const alerted = await alertedService({ settings: { ingestAlertsPerSecond: 1 } });
+    const { path, body, options } = door.trigger(alerted.key, SAID);
+    const answers = await Promise.all(Array.from({ length: 100 }, () => alerted.send(path, body, options)));
+    for (const { status } of answers) expect(status < 300 || status === door.tooFast, String(status)).toBe(true);
+    expect(await opened(alerted)).toHaveLength(opens);
+  });
+});
+
+test('names in addresses may be anything', async () => {
+  const { send, key, incidents } = await alertedService();
+  const names = ['%00', '%2F', '%zz', '%F0%9F%94%A5', '..', '%2e%2e', 'x'.repeat(4_000), '%ED%A0%80', '__proto__'];
+  for (const name of names) {
+    const said = { title: 'X', message_type: 'CRITICAL' };
+    for (const path of [
+      `/webhook/${key}/${name}`,
+      `/victorops/${key}/${name}`,
+      `/victorops/${name}/${key}`,
+      `/opsgenie/v2/heartbeats/${name}/ping`,
+      `/opsgenie/v2/alerts/${name}/close`,
+      `/opsgenie/v2/alerts/${name}/notes?identifierType=alias`,
+      `/sns/${name}`,
+      `/alertmanager/${name}`,
+    ]) {
+      expectUnderstood(await send(path, said), path);
+    }
+    for (const path of [`/opsgenie/v2/alerts/${name}`, `/opsgenie/v2/alerts/requests/${name}`]) {
+      expectUnderstood(await send(path, undefined, { method: 'GET' }), path);
+      expectUnderstood(await send(`${path}?identifierType=alias`, undefined, { method: 'GET' }), path);
+    }
+  }
+  expect((await incidents()).length).toBeGreaterThan(0);
+});
+
+test('a list for Prometheus and a message for SNS are refused or taken in words, too', async () => {
+  const { send, key, incidents } = await alertedService();
+  const labels = { alertname: 'X', severity: 'critical' };
+  for (const path of ['/prometheus/api/v2/alerts', `/sns/${key}`]) {
+    for (const hostile of hostileBodies({ labels, annotations: {}, startsAt: 'x', endsAt: {} })) {
+      expectUnderstood(await send(path, hostile), hostile.toString().slice(0, 200));
+    }
+  }
+  for (const value of WRONG) {
+    expectUnderstood(
+      await send('/prometheus/api/v2/alerts', [{ labels: value, annotations: value, endsAt: value }]),
+      '',
+    );
+  }
+  expect((await incidents()).length).toBeGreaterThan(0);
+});
