@@ -53,7 +53,7 @@ async function subscribed() {
   });
   const take = async (body: unknown, headers = {}): Promise<unknown> => {
     try {
-      const request = { method: 'POST', path: { key }, query: new URLSearchParams(), headers };
+      const request = { method: 'POST', address: '', path: { key }, query: new URLSearchParams(), headers };
       const reading = await SNS_ENDPOINT.read({ ...request, body, now: clock.now() }, owner);
       return (await exchange.runApproved(owner, 'sns', reading, { requestId: 'r', address: null })).body;
     } catch (error) {

@@ -145,8 +145,16 @@ export class AlertExchange {
     lookup: Extract<AlertReading, { kind: 'lookup' }>['lookup'],
   ): Promise<AlertAnswer> {
     const { alerts } = storesOf(this.#options.db.session());
-    if (lookup.kind === 'open_count') return lookup.answer(await alerts.countOpen(serviceId, protocol));
-    return lookup.answer(await alerts.findNamed(serviceId, protocol, lookup.by));
+    switch (lookup.kind) {
+      case 'count':
+        return lookup.answer(await alerts.countMatching(serviceId, protocol, lookup.filter));
+      case 'list': {
+        const count = await alerts.countMatching(serviceId, protocol, lookup.wanted.filter);
+        return lookup.answer(await alerts.listMatching(serviceId, protocol, lookup.wanted), count);
+      }
+      case 'alert':
+        return lookup.answer(await alerts.findNamed(serviceId, protocol, lookup.by));
+    }
   }
 
   #mayKeep({ serviceId }: AlertOwner, { protocol, name }: AlertSourceName, isRefused: boolean): boolean {

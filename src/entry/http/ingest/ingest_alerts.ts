@@ -39,6 +39,8 @@ export interface AlertIngestContext {
   readonly counters: IngestCounters;
   readonly clock: Clock;
   readonly log: Log;
+  /** Public address, without a last slash. */
+  readonly baseUrl: string;
 }
 
 /** 700 alerts of an Alertmanager are 3.4 MB: a smaller limit would fail just in a storm. */
@@ -94,6 +96,7 @@ export function mountAlertIngest(
         }
         const sent: AlertRequest = {
           method: request.method,
+          address: `${context.baseUrl}${ALERTS_PATH}${below}`,
           path: match.path,
           query: new URLSearchParams(search),
           headers: request.headers,

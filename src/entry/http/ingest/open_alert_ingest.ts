@@ -73,7 +73,8 @@ export async function openAlertIngest(
   await app.register(async (scope) => {
     parseRawBodies(scope);
     const access = createAlertAccess(db, clock, log);
-    const shared = { badKeys, counters, refusedBytes, clock, log };
+    const baseUrl = config.baseUrl.replace(/\/+$/, '');
+    const shared = { badKeys, counters, refusedBytes, clock, log, baseUrl };
     const reading = new KeyedLimit(READING);
     mountAlertIngest(scope, { access, intake, bodies, exchange, rates, reading, ...shared }, prefixes);
   });

@@ -1,3 +1,4 @@
+import type { AlertFilter, AlertListWanted } from '#modules/alerts/decide/alert_filter.ts';
 import type { WebhookMapping } from '#modules/alerts/decide/mapping.ts';
 import type { AlertOutcome, AlertOwner, AlertSourceName, SentAlert } from '#modules/alerts/decide/sent_alert.ts';
 import type { AppError } from '#kernel/errors.ts';
@@ -6,6 +7,8 @@ import type { Temporal } from '#kernel/time.ts';
 /** A request as a protocol sees it. */
 export interface AlertRequest {
   readonly method: string;
+  /** Public address, without its query. */
+  readonly address: string;
   /** Parts of the path that the pattern names, decoded. */
   readonly path: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
@@ -87,7 +90,13 @@ export type AlertLookup =
       readonly by: { readonly id: string } | { readonly key: string };
       readonly answer: (alert: FoundAlert | null) => AlertAnswer;
     }
-  | { readonly kind: 'open_count'; readonly answer: (count: number) => AlertAnswer };
+  | { readonly kind: 'count'; readonly filter: AlertFilter | null; readonly answer: (count: number) => AlertAnswer }
+  | {
+      readonly kind: 'list';
+      readonly wanted: AlertListWanted;
+      /** Answers with a page of the alerts, and how many there are in all. */
+      readonly answer: (alerts: readonly FoundAlert[], count: number) => AlertAnswer;
+    };
 
 /** One address of a protocol. */
 export interface AlertEndpoint {

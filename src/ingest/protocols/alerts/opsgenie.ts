@@ -9,7 +9,6 @@ import type {
   AlertEndpoint,
   AlertReading,
   AlertRequestWithBody,
-  FoundAlert,
 } from '#ingest/protocols/alerts/alert_protocol.ts';
 import {
   detailsOf,
@@ -23,12 +22,11 @@ import {
   toolNamed,
 } from '#ingest/protocols/alerts/json_reading.ts';
 import { keyInHeaders } from '#ingest/protocols/alerts/keys.ts';
+import { addressOf, readAlert, readCount, readList, readRequest } from '#ingest/protocols/alerts/opsgenie_lookups.ts';
 import { type AppError, invalidInput } from '#kernel/errors.ts';
-import { asId, type Id, idOfUuid, uuidOf } from '#kernel/ids.ts';
-import { toTimestamp } from '#kernel/time.ts';
+import { uuidOf } from '#kernel/ids.ts';
 
 const SOURCE = { protocol: 'opsgenie', name: '' } as const;
-const ALERT = 'opsgenie/v2/alerts/:identifier';
 
 /** Event that each address below an alert stands for. */
 const CHANGES: Readonly<
@@ -80,38 +78,42 @@ const CHANGES: Readonly<
 
 const shared = { protocol: 'opsgenie', keyOf: keyInHeaders, refuse } as const;
 
-/** The alert API of Opsgenie and Jira Service Management, as far as tools use it. */
-export const OPSGENIE_ENDPOINTS: readonly AlertEndpoint[] = [
-  { ...shared, methods: ['POST'], pattern: 'opsgenie/v2/alerts', read: readCreate },
-  ...Object.entries(CHANGES).map(([word, { methods, toEvent }]): AlertEndpoint => ({
-    ...shared,
-    methods,
-    pattern: `${ALERT}/${word}`,
-    reads: 'json_or_none',
-    read: (request) => addressed(request, toEvent),
-  })),
-  {
-    ...shared,
-    methods: ['DELETE'],
-    pattern: ALERT,
-    reads: 'none',
-    read: (request) => addressed(request, (key) => bareEvent('resolve', key)),
-  },
-  { ...shared, methods: ['GET'], pattern: 'opsgenie/v2/alerts/count', reads: 'none', read: countOpen },
-  { ...shared, methods: ['GET'], pattern: ALERT, reads: 'none', read: readAlert },
-  { ...shared, methods: ['GET'], pattern: 'opsgenie/v2/alerts/requests/:request', reads: 'none', read: readRequest },
-  {
-    ...shared,
-    methods: ['GET', 'POST', 'PUT', 'PATCH'],
-    pattern: 'opsgenie/v2/heartbeats/:name/ping',
-    reads: 'none',
-    read: ({ path }) => ({
-      kind: 'heartbeat',
-      name: path['name'] ?? '',
-      answer: () => ({ status: 202, body: processed('PONG - Heartbeat received', randomUUID()) }),
-    }),
-  },
-];
+/** The alert API of Opsgenie, and the integration events of Jira Service Management, as far as tools use them. */
+export const OPSGENIE_ENDPOINTS: readonly AlertEndpoint[] = ['opsgenie', 'jsm/ops/integration'].flatMap((api) => {
+  const alerts = `${api}/v2/alerts`;
+  return [
+    { ...shared, methods: ['POST'], pattern: alerts, read: readCreate },
+    { ...shared, methods: ['GET'], pattern: alerts, reads: 'none', read: readList },
+    ...Object.entries(CHANGES).map(([word, { methods, toEvent }]): AlertEndpoint => ({
+      ...shared,
+      methods,
+      pattern: `${alerts}/:identifier/${word}`,
+      reads: 'json_or_none',
+      read: (request) => addressed(request, toEvent),
+    })),
+    {
+      ...shared,
+      methods: ['DELETE'],
+      pattern: `${alerts}/:identifier`,
+      reads: 'none',
+      read: (request) => addressed(request, (key) => bareEvent('resolve', key)),
+    },
+    { ...shared, methods: ['GET'], pattern: `${alerts}/count`, reads: 'none', read: readCount },
+    { ...shared, methods: ['GET'], pattern: `${alerts}/:identifier`, reads: 'none', read: readAlert },
+    { ...shared, methods: ['GET'], pattern: `${alerts}/requests/:request`, reads: 'none', read: readRequest },
+    {
+      ...shared,
+      methods: ['GET', 'POST', 'PUT', 'PATCH'],
+      pattern: `${api}/v2/heartbeats/:name/ping`,
+      reads: 'none',
+      read: ({ path }) => ({
+        kind: 'heartbeat',
+        name: path['name'] ?? '',
+        answer: () => ({ status: 202, body: processed('PONG - Heartbeat received', randomUUID()) }),
+      }),
+    },
+  ];
+});
 
 function readCreate({ body }: AlertRequestWithBody): AlertReading {
   if (!isRecord(body)) throw invalidInput([{ path: '', message: 'the body is no JSON object' }]);
@@ -156,26 +158,6 @@ function addressed(
   };
 }
 
-/** Reads an identifier: an alias if the query says so, else the id of the alert or of the request that made it. */
-function addressOf(
-  identifier: string,
-  query: URLSearchParams,
-): { readonly id: Id<'alert'> } | { readonly key: string } {
-  const type = query.get('identifierType') ?? query.get('alertIdentifierType') ?? 'id';
-  return type === 'alias' ? { key: cutKey(identifier).value } : { id: alertIdOf(identifier) };
-}
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** A request has the id of the alert that it is about, as a UUID: nothing of it has to be kept. */
-function alertIdOf(text: string): Id<'alert'> {
-  try {
-    return UUID.test(text) ? idOfUuid('alert', text.toLowerCase()) : asId('alert', text);
-  } catch {
-    return asId('alert', text);
-  }
-}
-
 function accepted(outcomes: readonly AlertOutcome[]): AlertAnswer {
   const alertId = outcomes[0]?.alertId ?? null;
   return {
@@ -186,72 +168,6 @@ function accepted(outcomes: readonly AlertOutcome[]): AlertAnswer {
 
 function processed(result: string, requestId: string) {
   return { result, took: 0.001, requestId };
-}
-
-function countOpen(): AlertReading {
-  return {
-    kind: 'lookup',
-    lookup: {
-      kind: 'open_count',
-      answer: (count) => ({ status: 200, body: { data: { count }, took: 0.001, requestId: randomUUID() } }),
-    },
-  };
-}
-
-function readAlert({ path, query }: AlertRequestWithBody): AlertReading {
-  const identifier = path['identifier'] ?? '';
-  const answer = (alert: FoundAlert | null): AlertAnswer => {
-    if (alert === null) return unknown(`Alert with id [${identifier}] does not exist.`);
-    return { status: 200, body: { data: viewOf(alert), took: 0.001, requestId: randomUUID() } };
-  };
-  return { kind: 'lookup', lookup: { kind: 'alert', by: addressOf(identifier, query), answer } };
-}
-
-function readRequest({ path }: AlertRequestWithBody): AlertReading {
-  const requestId = path['request'] ?? '';
-  const answer = (alert: FoundAlert | null): AlertAnswer => {
-    if (alert === null) return unknown('Request not found. It might not be processed, yet.', requestId);
-    const data = {
-      success: true,
-      isSuccess: true,
-      action: 'Create',
-      status: 'Created alert',
-      processedAt: toTimestamp(alert.lastSeenAt),
-      integrationId: '',
-      alertId: alert.id,
-      alias: alert.key,
-    };
-    return { status: 200, body: { data, took: 0.001, requestId } };
-  };
-  return { kind: 'lookup', lookup: { kind: 'alert', by: { id: alertIdOf(requestId) }, answer } };
-}
-
-const PRIORITIES: Readonly<Record<string, string>> = {
-  fatal: 'P1',
-  error: 'P2',
-  warning: 'P3',
-  info: 'P4',
-  debug: 'P5',
-};
-
-function viewOf(alert: FoundAlert) {
-  return {
-    id: alert.id,
-    tinyId: alert.id,
-    alias: alert.key,
-    message: alert.title,
-    status: alert.status === 'resolved' ? 'closed' : 'open',
-    acknowledged: alert.status === 'acknowledged',
-    isSeen: alert.status !== 'triggered',
-    count: alert.occurrences,
-    priority: PRIORITIES[alert.severity] ?? 'P3',
-    source: alert.tool,
-    details: alert.details['details'] ?? {},
-    tags: alert.details['tags'] ?? [],
-    createdAt: toTimestamp(alert.firstSeenAt),
-    updatedAt: toTimestamp(alert.lastSeenAt),
-    lastOccurredAt: toTimestamp(alert.lastSeenAt),
-  };
 }
 
 function noteOf(body: JsonRecord): { note: string | null } {
@@ -275,10 +191,6 @@ function toolOfSource(source: string | null): string | null {
     return /\/#\/alerts\?receiver=/.test(source) ? 'Alertmanager' : null;
   }
   return toolNamed(source);
-}
-
-function unknown(message: string, requestId = randomUUID() as string): AlertAnswer {
-  return { status: 404, body: { message, took: 0.001, requestId } };
 }
 
 /** Answers an error: 422 for malformed input; clients try 429 and 503 again. */

@@ -1,3 +1,5 @@
+import type { AlertFilter, AlertListWanted, AlertOrder } from '#modules/alerts/decide/alert_filter.ts';
+import { alertCondition } from '#modules/alerts/store/alert_filter_sql.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
@@ -22,6 +24,16 @@ export interface StandingIncident {
 }
 
 const SAVED_AT_ONCE = 200;
+
+const ORDER_COLUMNS = {
+  firstSeenAt: 'a.first_seen_at',
+  lastSeenAt: 'a.last_seen_at',
+  key: 'a.key',
+  title: 'a.title',
+  status: 'a.status',
+  occurrences: 'a.occurrences',
+  id: 'a.id',
+} as const satisfies Record<AlertOrder, string>;
 
 /** Alerts of other tools. Those of a service change under its lock. */
 export class AlertStore {
@@ -184,16 +196,41 @@ export class AlertStore {
     return found ?? null;
   }
 
-  async countOpen(serviceId: Id<'service'>, protocol: string): Promise<number> {
-    const { count } = await this.#session.db
-      .selectFrom('alerts as a')
-      .innerJoin('alert_sources as s', 's.id', 'a.source_id')
+  /** Lists alerts of a service that came by the protocol. */
+  async listMatching(
+    serviceId: Id<'service'>,
+    protocol: string,
+    { filter, order, isDescending, offset, limit }: AlertListWanted,
+  ): Promise<AlertRow[]> {
+    return await this.#ofProtocol(serviceId, protocol, filter)
+      .select(columns(AlertEntity, 'a'))
+      .orderBy(ORDER_COLUMNS[order], isDescending ? 'desc' : 'asc')
+      .orderBy('a.id')
+      .offset(offset)
+      .limit(limit)
+      .execute();
+  }
+
+  async countMatching(serviceId: Id<'service'>, protocol: string, filter: AlertFilter | null): Promise<number> {
+    const { count } = await this.#ofProtocol(serviceId, protocol, filter)
       .select(({ fn }) => fn.countAll<number>().as('count'))
-      .where('a.service_id', '=', serviceId)
-      .where('s.protocol', '=', protocol)
-      .where('a.status', '<>', 'resolved')
       .executeTakeFirstOrThrow();
     return count;
+  }
+
+  #ofProtocol(serviceId: Id<'service'>, protocol: string, filter: AlertFilter | null) {
+    return this.#session.db
+      .selectFrom('alerts as a')
+      .where('a.service_id', '=', serviceId)
+      .where('a.source_id', 'in', ({ selectFrom }) =>
+        selectFrom('alert_sources as s')
+          .select('s.id')
+          .where('s.service_id', '=', serviceId)
+          .where('s.protocol', '=', protocol),
+      )
+      .$if(filter !== null, (query) =>
+        query.where((eb) => (filter === null ? eb.lit(true) : alertCondition(eb, filter))),
+      );
   }
 
   /** Services with open alerts whose lease is over, and that are not shown as silent yet. */
