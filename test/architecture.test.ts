@@ -33,6 +33,16 @@ test('every part imports only the parts and packages that it may', () => {
   expect(refused.filter(isAllowed)).toEqual([]);
 });
 
+test('every address of a page in a message, a result or a link to another tool names its organization', () => {
+  const bare =
+    /\$\{(?:\w+\.)*baseUrl\}(?:\$\{PAGES|\/(?:incidents|exceptions|oncall|rules|services|settings|me|explore|dashboards)\b)/;
+  const files = ['src', 'workers'].flatMap((folder) => sourceFiles(folder));
+  const faults = files.filter(
+    (file) => partOf(file) !== 'console' && bare.test(readSource(file).replace(/linkTo\([^;]{0,200}/g, '')),
+  );
+  expect(faults).toEqual([]);
+});
+
 test('the console takes nothing from the server but types of results, and constants of decisions and kernel', () => {
   const imports = PRODUCTION.filter(({ file }) => partOf(file) === 'console');
   const faults = imports.filter(({ target, isType }) => {

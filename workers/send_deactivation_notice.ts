@@ -1,5 +1,7 @@
 import { readUncovered } from '#modules/provisioning/coverage_after.ts';
 import { asId } from '#kernel/ids.ts';
+import { linkTo } from '#modules/pages/decide/link_to.ts';
+import { PAGES } from '#modules/pages/decide/pages.ts';
 import { deactivationMail } from '#notify/mail/account_mail_text.ts';
 import { messageIdOf, sendMail } from '#notify/mail/send_mail.ts';
 import { storesOf } from '#modules/stores.ts';
@@ -27,7 +29,7 @@ export const onSendDeactivationNotice = ({ mail, baseUrl, db, clock }: AccountMa
     const text = deactivationMail({
       name: person.name,
       schedules: schedules.map((schedule) => schedule.text),
-      baseUrl,
+      link: linkTo(baseUrl, PAGES.onCall, orgId),
     });
     const host = new URL(baseUrl).hostname;
     for (const [index, to] of recipients.entries()) {

@@ -1,5 +1,7 @@
 import { sendExceptionNotice } from '#storage/queue/jobs/send_exception_notice.ts';
 import { asId } from '#kernel/ids.ts';
+import { linkTo } from '#modules/pages/decide/link_to.ts';
+import { PAGES } from '#modules/pages/decide/pages.ts';
 import { exceptionNoticeMail } from '#notify/mail/exception_notice_text.ts';
 import { messageIdOf, sendMail } from '#notify/mail/send_mail.ts';
 import { storesOf } from '#modules/stores.ts';
@@ -22,7 +24,8 @@ export const onSendExceptionNotice = (
     const [person, group] = [members.get(userId), groups.get(id)];
     // The person has left, or the group is gone.
     if (person === undefined || group === undefined || entry === null) return;
-    const text = exceptionNoticeMail(entry.facts, { title: group.title, url: `${baseUrl}/exceptions/${groupId}` });
+    const url = linkTo(baseUrl, `${PAGES.exceptions}/${groupId}`, orgId);
+    const text = exceptionNoticeMail(entry.facts, { title: group.title, url });
     if (text === null) return;
     const messageId = messageIdOf(`${activityId}.${userId}`, new URL(baseUrl).hostname);
     const delivery = await sendMail(mail, { to: person.email, messageId, ...text, priority: 'normal' });

@@ -178,7 +178,8 @@ test.each(CLIENTS)(
     };
     const plain = await connect(token, null);
     const told = await propose(plain, 'resolve_incident');
-    const pageOf = ({ number }: { number: number }) => `${s.baseUrl}/incidents/${incidentId}#proposal-${number}`;
+    const pageOf = ({ number }: { number: number }) =>
+      `${s.baseUrl}/incidents/${incidentId}?org=${s.orgId}#proposal-${number}`;
     expect(told).toMatchObject({ state: 'proposed', isRepeated: false, answerUrl: pageOf(told) });
 
     const opened: Opened[] = [];

@@ -50,11 +50,11 @@ export function passwordResetMail({
 export function deactivationMail({
   name,
   schedules,
-  baseUrl,
+  link,
 }: {
   readonly name: string;
   readonly schedules: readonly string[];
-  readonly baseUrl: string;
+  readonly link: string;
 }): MailText {
   const heading = withoutLinks(`${name} was deactivated, and schedules still name them`);
   return render(heading, [
@@ -64,7 +64,7 @@ export function deactivationMail({
       text: 'The identity provider of your organization has deactivated this person. They are no longer paged. Nothing was changed in the schedules:',
     },
     ...schedules.map((text) => ({ kind: 'paragraph' as const, text: withoutLinks(text) })),
-    { kind: 'links', links: [{ label: 'Open the schedules', url: `${baseUrl}/oncall` }] },
+    { kind: 'links', links: [{ label: 'Open the schedules', url: link }] },
   ]);
 }
 

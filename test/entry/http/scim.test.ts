@@ -170,6 +170,7 @@ test('a person who is deactivated is out at once everywhere, and comes back as t
   expect(post.mails.map(({ recipients }) => recipients)).toEqual([[w.owner.email]]);
   const text = post.mails[0]!.text;
   expect(text).toContain('Anna was deactivated');
+  expect(text).toMatch(/\/oncall\?org=org_\w+/);
   expect(text).toContain('Primary: the next shift would begin');
   expect(text).toContain('nobody is on call from');
 

@@ -167,6 +167,7 @@ describe('a reply by SMS', () => {
     expect((await post(w, SMS_PATH, sms(anna.phone, 'ack', 'SM4'))).body).toContain(`Answer RES ${number}.`);
     await post(w, SMS_PATH, sms(anna.phone, `RES${number}`, 'SM5'));
     expect((await post(w, SMS_PATH, sms(anna.phone, 'what?', 'SM6'))).body).toContain('ACK 1234');
+    expect((await post(w, SMS_PATH, sms(anna.phone, 'Stop, please', 'SM7'))).body).toContain('send STOP and nothing');
   });
 
   test('ACK alone acknowledges the one incident that waits, and of several says which', async () => {

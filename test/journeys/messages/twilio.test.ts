@@ -314,6 +314,8 @@ describe('errors by Twilio’s codes', () => {
     [400, 21610, 'unsubscribed'],
     [400, 21612, 'not_reachable_from_sender'],
     [403, 21408, 'region_not_enabled'],
+    [400, 21601, 'provider_sender_refused'],
+    [400, 21635, 'landline'],
     [400, 21608, 'number_not_verified'],
     [401, 20003, 'provider_refused_credentials'],
     [400, 21999, 'provider_refused_21999'],
@@ -338,6 +340,9 @@ describe('errors by Twilio’s codes', () => {
     [21610, 'unsubscribed'],
     [30032, 'provider_sender_not_registered'],
     [30034, 'provider_sender_not_registered'],
+    [30022, 'provider_rate_limit'],
+    [30036, 'expired'],
+    [30453, 'provider_blocks_number'],
     [63038, 'provider_limit_reached'],
     [30999, 'not_delivered'],
   ] as const;

@@ -199,7 +199,9 @@ test('a service assigns its new exceptions and knows where issues are written', 
   expect(await run(w, getExceptionOverview, editor, { groupId })).toMatchObject({
     assignedTeamId: teamId,
     newIssueUrl: expect.stringMatching(
-      /^https:\/\/tracker\.example\.com\/new\?title=Alpha%20%26%20more.*&body=http%3A%2F%2F/,
+      new RegExp(
+        `^https://tracker\\.example\\.com/new\\?title=Alpha%20%26%20more.*&body=http%3A%2F%2F.*${groupId}%3Forg%3D${w.orgId}$`,
+      ),
     ),
   });
   await expect(

@@ -74,7 +74,11 @@ test('a group snoozed until a time reopens once, and whoever snoozed it is told 
   await w.runUntilIdle();
   expect(await overviewOf(groupId)).toMatchObject({ status: 'unresolved', snoozed: null });
   expect(post.mails).toMatchObject([
-    { recipients: [w.owner.email], subject: expect.stringMatching(/No longer snoozed: CardDeclined/) },
+    {
+      recipients: [w.owner.email],
+      subject: expect.stringMatching(/No longer snoozed: CardDeclined/),
+      text: expect.stringContaining(`/exceptions/${groupId}?org=${w.orgId}`),
+    },
   ]);
   expect(await historyOf(groupId)).toMatchObject([
     { kind: 'snooze_ended', because: 'time' },

@@ -39,7 +39,9 @@ const GSM_TEXT = /^[\x20-\x7E£¥èéùìòÇØøÅåΔΦΓΛΩΠΨΣΘΞÆæß�
 /** One segment of 160 letters of GSM 03.38, the extended ones counted twice, or two of 67 in UCS-2. */
 function expectToFit(sms: string): void {
   const isGsm = GSM_TEXT.test(sms);
-  expect(isGsm ? sms.length + sms.split('€').length - 1 : sms.length).toBeLessThanOrEqual(isGsm ? 160 : 134);
+  expect(isGsm ? sms.length + (sms.match(/[€^{}\\[~\]|]/g)?.length ?? 0) : sms.length).toBeLessThanOrEqual(
+    isGsm ? 160 : 134,
+  );
   expect(sms.isWellFormed()).toBe(true);
   expect(sms).not.toMatch(/(?![\u200C\u200D])[\p{Cf}\p{Cc}]/u);
 }
@@ -51,6 +53,17 @@ test('letters of GSM 03.38 stay as they are, and other accents are dropped', () 
     '',
   );
   expect(sms).toContain('Ørsted Überweisung: Zolc à 5 €: naive Ω');
+});
+
+test('what counts twice in an address counts twice', () => {
+  const link = `https://tocsin.example.com/~on~call~/a/${'0'.repeat(42)}`;
+  for (const service of Array.from({ length: 40 }, (_, length) => 's'.repeat(length + 1))) {
+    for (const title of ['No space left', 'The disk of the database is full and nothing can be stored any more']) {
+      const sms = smsText(page({ serviceName: service, title, details: {} }), BASE_URL, link);
+      expectToFit(sms);
+      expect(sms).toContain('Reply ACK 1287');
+    }
+  }
 });
 
 test.each([

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 
 import { checkReplyPin } from '#auth/reply_pins.ts';
-import { parseSmsReply } from '#modules/notifications/decide/sms_reply.ts';
+import { asksToStop, parseSmsReply } from '#modules/notifications/decide/sms_reply.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { answeredAbout } from '#entry/http/answers/answered_about.ts';
 import {
@@ -41,6 +41,8 @@ export async function answerSms(context: AppContext, request: FastifyRequest, fi
 const HOW_TO =
   'Answer ACK or RES and the number of the incident, for example: ACK 1234. ACK ALL acknowledges all of yours. YES or NO and its number answers an agent.';
 
+const HOW_TO_STOP = 'To stop SMS of this number, send STOP and nothing else; START resumes them.';
+
 const NOTHING_WAITS = 'No incident of yours waits for an answer.';
 
 /** Limit on the incidents named in an answer: with more, it would not fit into a message. */
@@ -68,6 +70,7 @@ async function act(
   const number = 'number' in reply ? reply.number : null;
   const paged = await listPaged(stores, from, number);
   if (paged.length === 0 && !(await stores.phoneNumbers.isKnown(from))) return null;
+  if (reply.kind === 'unknown' && asksToStop(text)) return HOW_TO_STOP;
   if (reply.kind === 'unknown') return (await whatToSend(stores, from)) ?? HOW_TO;
   if (paged.length === 0 && number !== null) {
     return [`There is no incident ${number}.`, await whatToSend(stores, from)].join(' ').trim();

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
 import { ProposalView, responderOf, toProposalViews } from '#modules/agents/operations/view.ts';
+import { linkTo } from '#modules/pages/decide/link_to.ts';
 import { PAGES } from '#modules/pages/decide/pages.ts';
 import {
   OPEN_PROPOSALS_MAX,
@@ -59,7 +60,8 @@ export async function propose(
   const peopleAsked = known === undefined ? await askPeople(context, made, asked.userId) : 0;
   const [view] = await toProposalViews([made], context);
   if (view === undefined) throw new Error('a proposal has a view');
-  const answerUrl = `${context.baseUrl}${PAGES.incident.replace('$incidentId', incident.id)}#proposal-${made.number}`;
+  const page = linkTo(context.baseUrl, `${PAGES.incidents}/${incident.id}`, incident.orgId);
+  const answerUrl = `${page}#proposal-${made.number}`;
   return { ...view, peopleAsked, isRepeated: known !== undefined, answerUrl };
 }
 

@@ -15,6 +15,8 @@ import { GROUPING_VERSION } from '#modules/exceptions/decide/grouping.ts';
 import { textOfTemplate } from '#modules/exceptions/decide/message_templates.ts';
 import { similarTo } from '#modules/exceptions/decide/similar_groups.ts';
 import { trendOf } from '#modules/exceptions/decide/triage.ts';
+import { linkTo } from '#modules/pages/decide/link_to.ts';
+import { PAGES } from '#modules/pages/decide/pages.ts';
 import { INCIDENT_STATUSES } from '#modules/incidents/decide/incident.ts';
 import { newIssueUrlOf } from '#modules/exceptions/decide/issue_link.ts';
 import { fromEpochMilliseconds, isAtOrBefore, type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
@@ -191,7 +193,7 @@ export const getExceptionOverview = defineAction({
       newIssueUrl: newIssueUrlOf(settings.get(group.serviceId)?.issueLink ?? null, {
         ...group,
         service: service.name,
-        link: `${baseUrl}/exceptions/${group.id}`,
+        link: linkTo(baseUrl, `${PAGES.exceptions}/${group.id}`, caller.orgId),
       }),
       hours: hourly && toHours(hourly, now),
       pattern: group.pattern,

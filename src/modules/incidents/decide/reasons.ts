@@ -27,19 +27,29 @@ const WORDS: Readonly<Record<string, string>> = {
   provider_account_suspended:
     'the account at the provider is suspended or restricted: the operator must settle it there',
   provider_limit_reached: 'the daily limit of the account at the provider is reached: the operator can have it raised',
+  provider_rate_limit:
+    'carriers take no more messages in this time from TWILIO_FROM: the operator can have its rate raised at the provider',
+  provider_blocks_number:
+    'the provider suspects fraud with this number or country: the operator can have that checked there',
+  provider_trial_account: 'a trial account sends no message of this length: the operator must upgrade it',
   provider_price_limit: 'it costs more than the limit that the operator has set at the provider',
   bad_number: 'the phone number is not valid',
   unknown_number: 'this phone number does not exist',
   unsubscribed: 'the person has stopped messages from this number (STOP); START sent to it resumes them',
   not_a_mobile_number: 'the phone number takes no SMS',
   landline: 'the phone number takes no SMS',
-  not_reachable_from_sender: 'the provider cannot reach this number from its own',
-  region_not_enabled: 'messages to this country are not enabled at the provider',
-  number_not_verified: 'a trial account reaches verified numbers only',
+  not_reachable_from_sender:
+    'the provider cannot reach this number from TWILIO_FROM: the operator can send from a number of that country',
+  region_not_enabled: 'messages to this country are not enabled at the provider: the operator can enable them there',
+  number_not_verified:
+    'a trial account reaches verified numbers only: the operator can verify it at the provider, or upgrade',
   phone_unreachable: 'the phone is off or out of reach',
   message_blocked: 'the carrier blocked it',
   carrier_filtered: 'the carrier blocked it as spam',
   carrier_fault: 'the carrier had an internal error',
+  carrier_congested: 'the network of the carrier was congested',
+  carrier_silent: 'the carrier has not confirmed it',
+  expired: 'it could not be delivered within ten minutes',
   not_delivered: 'it was not delivered',
   call_failed: 'the call could not be put through',
   call_cancelled: 'the call was cancelled',

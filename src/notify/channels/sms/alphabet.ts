@@ -11,8 +11,10 @@ export interface SmsAlphabet {
 
 /** Letters of the basic table of GSM 03.38 (3GPP TS 23.038 6.2.1) that are not ASCII. */
 const GSM_LETTERS = '£¥èéùìòÇØøÅåΔΦΓΛΩΠΨΣΘΞÆæßÉ¤¡ÄÖÑÜ§¿äöñüà';
-/** Characters of the extension table that count as two. */
+/** Character of the extension table that texts keep. */
 const GSM_EXTENDED = '€';
+/** The extension table, whose characters count as two; addresses may have those of ASCII. */
+const COUNTED_TWICE = /[€^{}\\[~\]|]/g;
 const NOT_GSM = new RegExp(`[^\\x20-\\x7E${GSM_LETTERS}${GSM_EXTENDED}]`, 'gu');
 
 /** Latin letters that Unicode does not decompose. */
@@ -41,7 +43,7 @@ const PLAIN: Readonly<Record<string, string>> = {
 const GSM: SmsAlphabet = {
   lengthMax: 160,
   titleMin: 20,
-  lengthOf: (text) => text.length + (text.match(new RegExp(`[${GSM_EXTENDED}]`, 'g'))?.length ?? 0),
+  lengthOf: (text) => text.length + (text.match(COUNTED_TWICE)?.length ?? 0),
   clean: (text) =>
     onOneLine(
       toGsm(text)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { parseSmsReply } from '#modules/notifications/decide/sms_reply.ts';
+import { asksToStop, parseOptOut, parseSmsReply } from '#modules/notifications/decide/sms_reply.ts';
 
 const acknowledges = (number: number, pin: string | null = null) => ({ kind: 'acknowledge', number, pin });
 const resolves = (number: number, pin: string | null = null) => ({ kind: 'resolve', number, pin });
@@ -37,6 +37,19 @@ test.each([
   ['All ack', { kind: 'acknowledge_all', pin: null }],
   ['Ack', { kind: 'acknowledge_only', pin: null }],
   ['acknowledged, thanks!\n\nAnna', { kind: 'acknowledge_only', pin: null }],
+  ['Ack\n247', acknowledges(247)],
+  ['247\nACK', acknowledges(247)],
+  ['res\n247 0815', resolves(247, '0815')],
+  ['Hi, please ack 247', acknowledges(247)],
+  ['Re: ACK 247', acknowledges(247)],
+  ["ack'd 247", acknowledges(247)],
+  ['acknowledging 247', acknowledges(247)],
+  ['\u0410\u0421\u041a 247', acknowledges(247)],
+  ['ack 2\ufe0f\u20e34\ufe0f\u20e37\ufe0f\u20e3', acknowledges(247)],
+  ['ACK 247 ACK 247', acknowledges(247)],
+  ['ACK 247\nACK 247', acknowledges(247)],
+  ['ack everything', { kind: 'acknowledge_all', pin: null }],
+  ['Ack, on it. Thank you', { kind: 'acknowledge_only', pin: null }],
 ])('%j is read', (text, expected) => {
   expect(parseSmsReply(text)).toEqual(expected);
 });
@@ -53,8 +66,38 @@ test.each([
   'ACK 12b',
   'res',
   'ack?? not me',
+  'ack\nnot me, Bob has it',
+  "ack but I can't look",
+  'Ack, back in 5',
+  'I will not ack 247',
+  'ack 247/248',
+  'Liked "Reply ACK 247 or RES 247"',
   '1234',
   '',
 ])('%j is ambiguous or says nothing', (text) => {
   expect(parseSmsReply(text)).toEqual({ kind: 'unknown' });
+});
+
+test.each([
+  ['STOP', 'stop'],
+  [' stopall\n', 'stop'],
+  ['ＳＴＯＰ', 'stop'],
+  ['UnStop', 'start'],
+  ['yes', 'yes'],
+  ['Stop.', null],
+  ['start please', null],
+])('the network obeys %j as %s', (text, expected) => {
+  expect(parseOptOut(text)).toBe(expected);
+});
+
+test.each(['Stop.', '"STOP"', 'stop please', 'STOP ALL', 'opt out', 'ARRÊT', 'arret', 'STOP\n\nSent from my phone'])(
+  '%j asks to stop in words that no network obeys',
+  (text) => {
+    expect(asksToStop(text)).toBe(true);
+    expect(parseSmsReply(text)).toEqual({ kind: 'unknown' });
+  },
+);
+
+test.each(['ACK 1', 'stop 247', 'the end of it', 'did you stop it'])('%j does not ask to stop', (text) => {
+  expect(asksToStop(text)).toBe(false);
 });
