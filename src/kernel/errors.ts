@@ -103,6 +103,22 @@ export function isUnreachable(error: unknown): boolean {
   return isNotConnected(error) || CONNECTION_LOST.has(errorCodeOf(error));
 }
 
+const UNTRUSTED =
+  /SELF_SIGNED_CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT|CERT_SIGNATURE_FAILURE|CERT_UNTRUSTED/;
+const INVALID =
+  /CERT_HAS_EXPIRED|CERT_NOT_YET_VALID|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH|CERT_REVOKED|INVALID_PURPOSE/;
+
+/**
+ * Returns what is wrong with the certificate of the other side; null for any other error. Such a connection has carried
+ * nothing, and another try will not mend it. Some clients keep the code of the system's error as `originalCode`.
+ */
+export function certificateFault(error: unknown): 'untrusted' | 'invalid' | null {
+  const { originalCode, code } = error as { readonly originalCode?: unknown; readonly code?: unknown };
+  const text = `${String(originalCode)} ${String(code)}`;
+  if (UNTRUSTED.test(text)) return 'untrusted';
+  return INVALID.test(text) ? 'invalid' : null;
+}
+
 /** Returns the `code` that Node and most clients give their errors: a name of the system, or a number of the server. */
 export function errorCodeOf(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;

@@ -9,31 +9,42 @@ import { findMailFault, type MailServer, sendMail } from '#notify/mail/send_mail
 import { type Certificates, makeCertificates } from '#test/kit/programs/certificates.ts';
 
 let certificates: Certificates;
-let server: SMTPServer;
-let mailServer: (host: string, caFile: string | null) => MailServer;
+let servers: readonly SMTPServer[];
+let mailServer: (host: string, caFile: string | null, scheme?: Scheme) => MailServer;
+
+/** By STARTTLS, or encrypted from the first byte. */
+type Scheme = 'smtp' | 'smtps';
 
 beforeAll(async () => {
   certificates = makeCertificates();
   const key = readFileSync(certificates.keyFile);
   const cert = readFileSync(certificates.certFile);
-  server = new SMTPServer({
-    authOptional: true,
-    key,
-    cert,
-    onData: (stream, _session, done) => void stream.resume().on('end', done),
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server.server, 'listening');
-  const { port } = server.server.address() as AddressInfo;
-  mailServer = (host, caFile) => ({
-    url: `smtp://${host}:${port}`,
+  const ports: Partial<Record<Scheme, number>> = {};
+  servers = await Promise.all(
+    (['smtp', 'smtps'] as const).map(async (scheme) => {
+      const server = new SMTPServer({
+        authOptional: true,
+        secure: scheme === 'smtps',
+        key,
+        cert,
+        onData: (stream, _session, done) => void stream.resume().on('end', done),
+      });
+      server.on('error', () => {});
+      server.listen(0, '127.0.0.1');
+      await once(server.server, 'listening');
+      ports[scheme] = (server.server.address() as AddressInfo).port;
+      return server;
+    }),
+  );
+  mailServer = (host, caFile, scheme = 'smtp') => ({
+    url: `${scheme}://${host}:${ports[scheme]}`,
     from: 'tocsin@example.com',
     ca: caFile === null ? null : readFileSync(caFile, 'utf8'),
   });
 });
 
 afterAll(async () => {
-  await new Promise<void>((done) => server.close(() => done()));
+  await Promise.all(servers.map((server) => new Promise<void>((done) => server.close(() => done()))));
   certificates.remove();
 });
 
@@ -58,6 +69,29 @@ test('a certificate for another host fails the mail at once', async () => {
   const elsewhere = mailServer('localhost', certificates.caFile);
   const reason = 'provider_certificate_invalid';
   expect(await sendMail(elsewhere, mail)).toEqual({ kind: 'rejected', reason });
+});
+
+test('so it is where the server is encrypted from the first byte', async () => {
+  const [untrusted, elsewhere, trusted] = [
+    mailServer('127.0.0.1', null, 'smtps'),
+    mailServer('localhost', certificates.caFile, 'smtps'),
+    mailServer('127.0.0.1', certificates.caFile, 'smtps'),
+  ];
+  expect(await findMailFault(untrusted)).toBe('provider_certificate_untrusted');
+  expect(await sendMail(untrusted, mail)).toEqual({ kind: 'rejected', reason: 'provider_certificate_untrusted' });
+  expect(await sendMail(elsewhere, mail)).toEqual({ kind: 'rejected', reason: 'provider_certificate_invalid' });
+  expect(await sendMail(trusted, mail)).toMatchObject({ kind: 'accepted' });
+});
+
+test('a server that hides its encryption gets no mail where the address requires it', async () => {
+  const plain = new SMTPServer({ authOptional: true, hideSTARTTLS: true, disabledCommands: ['STARTTLS'] });
+  plain.listen(0, '127.0.0.1');
+  await once(plain.server, 'listening');
+  const { port } = plain.server.address() as AddressInfo;
+  const server = { url: `smtp://127.0.0.1:${port}?requireTLS=true`, from: 'tocsin@example.com', ca: null };
+  expect(await sendMail(server, mail)).toEqual({ kind: 'rejected', reason: 'provider_without_encryption' });
+  expect(await findMailFault(server)).toBe('provider_without_encryption');
+  await new Promise<void>((done) => plain.close(() => done()));
 });
 
 test('the authority that the operator names is trusted', async () => {

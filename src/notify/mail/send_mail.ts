@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 
+import { certificateFault } from '#kernel/errors.ts';
 import type { Delivery } from '#notify/channel_sender.ts';
 import type { MailText } from '#notify/mail/mail_pieces.ts';
 
@@ -93,27 +94,13 @@ function deliveryOfError(error: unknown, hasLeft: boolean): Delivery {
   const { responseCode, code } = error as { responseCode?: unknown; code?: unknown };
   if (typeof responseCode === 'number' && responseCode >= 400) {
     if (responseCode < 500) return { kind: 'retry', reason: 'provider_busy' };
-    return { kind: 'rejected', reason: code === 'EAUTH' ? 'provider_refused_credentials' : reasonOf(responseCode) };
+    if (code === 'EAUTH') return { kind: 'rejected', reason: 'provider_refused_credentials' };
+    return { kind: 'rejected', reason: code === 'ETLS' ? 'provider_without_encryption' : reasonOf(responseCode) };
   }
   const certificate = certificateFault(error);
-  if (certificate !== null) return { kind: 'rejected', reason: certificate };
+  if (certificate !== null) return { kind: 'rejected', reason: `provider_certificate_${certificate}` };
   if (hasLeft) return { kind: 'uncertain', reason: 'provider_silent' };
   return { kind: 'retry', reason: 'provider_unreachable' };
-}
-
-const UNTRUSTED =
-  /SELF_SIGNED_CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT|CERT_SIGNATURE_FAILURE|CERT_UNTRUSTED/;
-const INVALID = /CERT_HAS_EXPIRED|CERT_NOT_YET_VALID|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH/;
-
-/**
- * Returns the fault of the server's certificate; null for any other error. The library keeps the code of the system's
- * error.
- */
-function certificateFault(error: unknown): string | null {
-  const { originalCode, code } = error as { originalCode?: unknown; code?: unknown };
-  const text = `${String(originalCode)} ${String(code)}`;
-  if (UNTRUSTED.test(text)) return 'provider_certificate_untrusted';
-  return INVALID.test(text) ? 'provider_certificate_invalid' : null;
 }
 
 function reasonOf(responseCode: number): string {

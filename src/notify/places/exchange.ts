@@ -1,3 +1,4 @@
+import { certificateFault } from '#kernel/errors.ts';
 import type { PlaceOutcome } from '#modules/places/decide/delivery.ts';
 
 /** Sends a body to an address; refuses addresses that are not on the public Internet (`ERR_NOT_PUBLIC`). */
@@ -84,5 +85,8 @@ function failureOf(error: unknown): string {
   if (code === 'ERR_NOT_PUBLIC') return 'Its address is not on the public Internet.';
   if (name === 'TimeoutError' || name === 'AbortError' || code === 'ABORT_ERR') return 'It does not answer in time.';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'Its name cannot be resolved.';
+  const certificate = certificateFault(error);
+  if (certificate === 'untrusted') return 'Its certificate is not signed by an authority that is trusted here.';
+  if (certificate === 'invalid') return 'Its certificate has expired, or is for another name.';
   return 'It cannot be reached.';
 }

@@ -1,6 +1,6 @@
 import type twilio from 'twilio';
 
-import { isNotConnected } from '#kernel/errors.ts';
+import { certificateFault, isNotConnected } from '#kernel/errors.ts';
 import type { Delivery } from '#notify/channel_sender.ts';
 import { reasonOfCode } from '#notify/twilio/error_codes.ts';
 
@@ -57,7 +57,7 @@ const isTemporary = (status: number): boolean => status === 429 || status >= 500
 
 /**
  * Returns the delivery for a failed request. The library throws three shapes: its own error with a numeric code, one
- * without any, and the transport's error with a text as code. A timeout, or a connection lost after the request had
+ * without any, and the transport's error with a text as code. A certificate that is not accepted has let nothing pass. A timeout, or a connection lost after the request had
  * left, is uncertain: it may have been sent.
  */
 export function deliveryOfError(error: unknown): Delivery {
@@ -71,6 +71,8 @@ export function deliveryOfError(error: unknown): Delivery {
     }
     return { kind: 'rejected', reason: `provider_refused_${typeof code === 'number' ? code : status}` };
   }
+  const certificate = certificateFault(error);
+  if (certificate !== null) return { kind: 'rejected', reason: `provider_https_${certificate}` };
   if (isNotConnected(error)) return { kind: 'retry', reason: 'provider_unreachable' };
   return { kind: 'uncertain', reason: 'provider_silent' };
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { isNotConnected } from '#kernel/errors.ts';
+import { certificateFault, isNotConnected } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import type { ChannelSender, Delivery } from '#notify/channel_sender.ts';
@@ -123,6 +123,8 @@ function deliveryOfAnswer({ status, retryAfter }: Awaited<ReturnType<PushPost>>)
 function deliveryOfError(error: unknown): Delivery {
   const { code } = error as { readonly code?: unknown };
   if (code === 'ERR_NOT_PUBLIC') return { kind: 'rejected', reason: 'push_address_not_public' };
+  const certificate = certificateFault(error);
+  if (certificate !== null) return { kind: 'rejected', reason: `provider_https_${certificate}` };
   return isNotConnected(error)
     ? { kind: 'retry', reason: 'provider_unreachable' }
     : { kind: 'uncertain', reason: 'provider_silent' };

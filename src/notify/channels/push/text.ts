@@ -75,7 +75,7 @@ export function pushText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
         title: 'Push from Tocsin reaches you.',
         body: 'Somebody asked for this test in your name. No need to act.',
         tag: outgoing.notificationId,
-        url: baseUrl,
+        url: linkTo(baseUrl, PAGES.me, outgoing.orgId),
         actions: [],
       };
     case 'code':
