@@ -23,10 +23,21 @@ export async function sendHeartbeat({ db, clock, log }: HeartbeatRuntime, url: s
     return;
   }
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const { address, headers } = withoutCredentials(url);
+    const response = await fetch(address, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
     await response.body?.cancel();
     if (!response.ok) log.warn({ status: response.status }, 'the heartbeat was refused');
   } catch (error) {
     log.warn({ err: messageOf(error) }, 'the heartbeat could not be sent');
   }
+}
+
+/** Moves the user and password of an address into a header: `fetch` takes no address that has them. */
+function withoutCredentials(url: string): { address: URL; headers: Record<string, string> } {
+  const address = new URL(url);
+  const { username, password } = address;
+  if (username === '' && password === '') return { address, headers: {} };
+  Object.assign(address, { username: '', password: '' });
+  const account = [username, password].map(decodeURIComponent).join(':');
+  return { address, headers: { authorization: `Basic ${Buffer.from(account).toString('base64')}` } };
 }

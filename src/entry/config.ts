@@ -19,7 +19,10 @@ export const GENERAL_SETTINGS = { ...CORE_SETTINGS, ...CHANNEL_SETTINGS, ...PLAC
 /** Every setting of the product. */
 export const SETTINGS = { ...GENERAL_SETTINGS, ...LIMIT_SETTINGS };
 
-/** Settings as the program uses them; `baseUrl` is always known and has no slash at its end. */
+/**
+ * Settings as the program uses them; `baseUrl` is always known, has no slash at its end and is spelt as browsers spell it:
+ * other scripts in ASCII, small letters in the host and no port that goes without saying.
+ */
 export type Config = Omit<ValuesOf<typeof SETTINGS>, 'baseUrl'> & { readonly baseUrl: string };
 
 /**
@@ -29,8 +32,11 @@ export type Config = Omit<ValuesOf<typeof SETTINGS>, 'baseUrl'> & { readonly bas
 export function loadConfig(environment: Environment = processEnvironment()): Config {
   const config = readSettings(SETTINGS, { ...environment, ...readSecretFiles(environment) });
   requireAuthorities(config);
-  const baseUrl = config.baseUrl ?? `http://${hostOfLinks(config.host)}:${config.port}`;
-  return { ...config, ...overTls(config), baseUrl: baseUrl.replace(/\/+$/, '') };
+  const baseUrl =
+    config.baseUrl === undefined
+      ? `http://${hostOfLinks(config.host)}:${config.port}`
+      : new URL(config.baseUrl).href.replace(/\/+$/, '');
+  return { ...config, ...overTls(config), baseUrl };
 }
 
 function requireAuthorities(config: ValuesOf<typeof SETTINGS>): void {

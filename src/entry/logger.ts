@@ -66,9 +66,16 @@ const SECRET_LENGTH_MIN = 6;
 /** Length from which a path is a secret: so long a path is not the name of a database but the address of a watchdog. */
 const SECRET_PATH_LENGTH_MIN = 17;
 
+/** Returns the password of an address of several hosts, as it is written and as it is. */
+function passwordsIn(address: string): string[] {
+  const password = /^[a-z][a-z\d+.-]*:\/\/[^:@/]*:([^/]*)@/i.exec(address)?.[1];
+  if (password === undefined) return [];
+  return [password, /%(?![\da-f]{2})/i.test(password) ? password : decodeURIComponent(password)];
+}
+
 /** Returns the secret parts of an address: the password stands before the host, a token after it. */
 function secretPartsOf(value: string): string[] {
-  if (!URL.canParse(value)) return [value];
+  if (!URL.canParse(value)) return [value, ...passwordsIn(value)];
   const { password, pathname, search } = new URL(value);
   const path = `${pathname}${search}`;
   return [password, decodeURIComponent(password), ...(path.length < SECRET_PATH_LENGTH_MIN ? [] : [path])];

@@ -1,7 +1,9 @@
+import { isIPv4, isIPv6 } from 'node:net';
+
 import { type Static, type TSchema, Type } from 'typebox';
 import { Check } from 'typebox/value';
 
-import { findUrlFault } from '#kernel/url_fault.ts';
+import { findPublicUrlFault, findUrlFault } from '#kernel/url_fault.ts';
 
 /** A setting: the variable that holds it, its purpose, and the allowed values in words. */
 export interface Setting<Schema extends TSchema = TSchema> {
@@ -21,7 +23,7 @@ export interface Setting<Schema extends TSchema = TSchema> {
   readonly isSecret?: true;
 }
 
-type More = Pick<Setting, 'unset' | 'requiredWith' | 'isSecret'>;
+type More = Pick<Setting, 'unset' | 'requiredWith' | 'isSecret' | 'findFault'>;
 
 const setting = <Schema extends TSchema>(declaration: Setting<Schema>): Setting<Schema> => declaration;
 
@@ -71,6 +73,7 @@ export const CORE_SETTINGS = {
     'public address, for links, DSNs and call-backs. Required when others are to reach this machine (`HOST` 0.0.0.0)',
     {
       unset: '`http://HOST:PORT`',
+      findFault: findPublicUrlFault,
     },
   ),
   dataDir: setting({
@@ -143,7 +146,8 @@ export const CORE_SETTINGS = {
     'TRUSTED_PROXIES',
     '^[0-9a-fA-F.:/]+( *, *[0-9a-fA-F.:/]+)*$',
     'addresses or networks such as 10.0.0.1 or 10.0.0.0/8, separated by commas',
-    'addresses or networks (a,b/24) of reverse proxies whose `X-Forwarded-For` is trusted. Without it, everybody behind a proxy counts as one address in the limits',
+    'addresses or networks (a,b/24) of reverse proxies whose `X-Forwarded-For` is trusted, or `Forwarded` without it. Without it, everybody behind a proxy counts as one address in the limits',
+    { findFault: findNetworksFault },
   ),
   heartbeatUrl: optionalUrl(
     'HEARTBEAT_URL',
@@ -274,6 +278,16 @@ export const CORE_SETTINGS = {
     fallback: 'info',
   }),
 };
+
+/** Returns what is wrong with a list of addresses and networks; null for nothing. */
+function findNetworksFault(list: string): string | null {
+  const wrong = list.split(',').find((entry) => {
+    const [address = '', prefix = '0', ...more] = entry.trim().split('/');
+    const bits = isIPv4(address) ? 32 : isIPv6(address) ? 128 : -1;
+    return more.length > 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > bits;
+  });
+  return wrong === undefined ? null : `has "${wrong.trim()}", which is no address and no network such as 10.0.0.0/8`;
+}
 
 type Declared = Readonly<Record<string, Setting>>;
 

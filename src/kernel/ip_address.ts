@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
 /** Addresses as proxies write them: `203.0.113.7:51423`, `[2001:db8::7]:51423` and `[2001:db8::7]`. */
-const WITH_PORT = /^"?(?:\[([^\]]+)\](?::\d{1,5})?|(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5})"?$/;
+const WITH_PORT = /^"?(?:\[([^\]]+)\](?::\d{1,5})?|(\d{1,3}(?:\.\d{1,3}){3})(?::\d{1,5})?)"?$/;
 const ADDRESS_LENGTH_MAX = 100;
 
 /**

@@ -18,9 +18,22 @@ export function findUrlFault(url: string): string | null {
   const isPage = /^https?$/i.test(scheme) && !NAME_AND_PORT.test(hosts);
   // Pages may have an @ in their path or query; other addresses, and whatever follows a #, have not.
   const isCutShort = fragment.includes('@') || (!isPage && path.includes('@'));
-  const areHosts = hosts.split(',').every((host) => HOST.test(host));
+  const areHosts = hosts.split(',').every((host) => HOST.test(host) && isPort(/:(\d+)$/.exec(host)?.[1]));
   return scheme !== '' && !isCutShort && areHosts && isDecodable(account) ? null : NOT_ESCAPED;
 }
+
+/** Returns what is wrong with the address of this product itself, to which paths are added; null for nothing. */
+export function findPublicUrlFault(url: string): string | null {
+  const fault = findUrlFault(url);
+  if (fault !== null) return fault;
+  if (!URL.canParse(url)) return 'is not a valid URL';
+  const { username, password, hostname } = new URL(url);
+  if (hostname.includes(',')) return 'must name one host';
+  if (username !== '' || password !== '') return 'must not name a user or a password: it stands in every message';
+  return /[?#]/.test(url) ? 'must end with a host or a path: links go on behind it' : null;
+}
+
+const isPort = (port = '0'): boolean => Number(port) <= 65_535;
 
 function isDecodable(text: string): boolean {
   try {

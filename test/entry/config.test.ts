@@ -90,6 +90,24 @@ test('an empty variable is an unset one', () => {
   expect(loadConfig({ PORT: '', DATABASE_URL: '' })).toMatchObject({ port: 3000, databaseUrl: undefined });
 });
 
+test('the base URL is spelt as browsers spell it', () => {
+  const spelt = (url: string) => loadConfig({ BASE_URL: url }).baseUrl;
+  expect(spelt('https://Ops.Example:443/Tocsin')).toBe('https://ops.example/Tocsin');
+  expect(spelt('https://köln.example')).toBe('https://xn--kln-sna.example');
+  expect(spelt('http://[2001:DB8:0::1]:80')).toBe('http://[2001:db8::1]');
+});
+
+test.each([
+  ['10.0.0.1, 10.0.0.0/8,::1,fd00::/8', true],
+  ['10.0.0.0/33', false],
+  ['300.0.0.1', false],
+  ['10.0.0.1:80', false],
+  ['10.0.0', false],
+  ['::/129', false],
+])('TRUSTED_PROXIES %s is taken: %s', (list, isTaken) => {
+  expect(faultsOf({ TRUSTED_PROXIES: list }) === '').toBe(isTaken);
+});
+
 test('the base URL has no slash at its end, and points at a host that links can reach', () => {
   expect(loadConfig({ BASE_URL: 'https://ops.example/tocsin/' }).baseUrl).toBe('https://ops.example/tocsin');
   expect(loadConfig({ HOST: '0.0.0.0', PORT: '80' }).baseUrl).toBe('http://localhost:80');

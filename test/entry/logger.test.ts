@@ -24,3 +24,11 @@ test('only warnings are left out, and no secret is let through', () => {
   expect(lines.filter((line) => line.includes('"failed"'))).toHaveLength(20);
   expect(lines.join('')).not.toContain('hunter2');
 });
+
+test('the password of an address of several hosts is hidden, as it is written and as it is', () => {
+  const lines: string[] = [];
+  const redisUrl = 'redis+sentinel://:hunter%23two@one:26379,two:26379/master';
+  const log = createLogger({ logLevel: 'info', redisUrl }, 'worker', (line) => lines.push(line));
+  log.info({ err: 'the password hunter%23two or hunter#two was refused' }, 'info');
+  expect(lines.join('')).not.toContain('hunter');
+});

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { findUrlFault } from '#kernel/url_fault.ts';
+import { findPublicUrlFault, findUrlFault } from '#kernel/url_fault.ts';
 
 test.each([
   'smtp://pager:pa#ss/w%rd@mail.example.com:587',
@@ -37,4 +37,25 @@ test.each([
   'http://tocsin_app:8080',
 ])('an address that means what it says is taken: %s', (url) => {
   expect(findUrlFault(url)).toBeNull();
+});
+
+test.each(['smtp://mail.example.com:99999', 'http://one:8123,two:81234/tocsin'])(
+  'no port is beyond 65535: %s',
+  (url) => {
+    expect(findUrlFault(url)).not.toBeNull();
+  },
+);
+
+test.each(['https://ops.example.com/tocsin/', 'http://[2001:db8::1]:3000'])('%s can be the public address', (url) => {
+  expect(findPublicUrlFault(url)).toBeNull();
+});
+
+test.each([
+  ['https://ann:secret@ops.example.com', 'user or a password'],
+  ['https://ops.example.com/?a=1', 'links go on behind it'],
+  ['https://ops.example.com/#/', 'links go on behind it'],
+  ['https://one,two/', 'one host'],
+  ['https://ops.example.com:70000', 'not a valid URL'],
+])('%s cannot be the public address: %s', (url, fault) => {
+  expect(findPublicUrlFault(url)).toContain(fault);
 });

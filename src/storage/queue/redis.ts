@@ -23,7 +23,7 @@ interface RedisAddress {
 }
 
 const FORM =
-  /^redis(?<tls>s?)(?:\+(?<kind>sentinel|cluster))?:\/\/(?:(?<user>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^/?#]+)(?<path>\/[^?#]*)?$/;
+  /^redis(?<tls>s?)(?:\+(?<kind>sentinel|cluster))?:\/\/(?:(?<user>[^:@/]*)(?::(?<password>[^/]*))?@)?(?<hosts>[^/?#@]+)(?<path>\/[^?#]*)?$/;
 
 /**
  * `redis://user:password@host:6379/0`, `redis+sentinel://host:26379,host:26379/master/0` or
@@ -61,7 +61,8 @@ function readHost(text: string, defaultPort: number): { host: string; port: numb
   const { host, bare, port } =
     /^(?:\[(?<host>[0-9a-fA-F:]+)\]|(?<bare>[^:[\]]+))(?::(?<port>\d{1,5}))?$/.exec(text)?.groups ?? {};
   const name = host ?? bare;
-  return name === undefined ? null : { host: name, port: port === undefined ? defaultPort : Number(port) };
+  const number = port === undefined ? defaultPort : Number(port);
+  return name === undefined || number > 65_535 ? null : { host: name, port: number };
 }
 
 /** Behaviour while Redis is away; see ioredis. */

@@ -87,18 +87,18 @@ async function periodically(w: StaffedWorld, name: string, run: () => Promise<vo
 }
 
 /** A watchdog that counts what it hears. */
-async function watchdog(): Promise<{ url: string; heard: () => number; answer(status: number): void }> {
-  let heard = 0;
+async function watchdog() {
+  const heard: (string | undefined)[] = [];
   let status = 200;
-  const server = createServer((_request, response) => {
-    heard += 1;
+  const server = createServer(({ headers }, response) => {
+    heard.push(headers.authorization);
     response.writeHead(status).end();
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/beat`;
-  return { url, heard: () => heard, answer: (next) => (status = next) };
+  return { url, heard: () => heard.length, accounts: () => heard, answer: (next: number) => (status = next) };
 }
 
 test('a stalled pager: a step that does not fire shows in the metric at once, and in every health check after 15 seconds', async () => {
@@ -257,6 +257,14 @@ test('a watchdog that is unavailable or rejects the heartbeat stops nothing, and
   await sendHeartbeat({ ...w.runtime, log }, 'http://127.0.0.1:1/hush');
   expect(lines).toHaveLength(2);
   expect(lines.join()).not.toContain('hush');
+});
+
+test('a watchdog that wants a password gets it', async () => {
+  const w = await staffedWorld();
+  await doRounds(w);
+  const dog = await watchdog();
+  await sendHeartbeat({ ...w.runtime, log: silentLog }, dog.url.replace('http://', 'http://ann:pa%23ss@'));
+  expect(dog.accounts()).toEqual([`Basic ${Buffer.from('ann:pa#ss').toString('base64')}`]);
 });
 
 test('a pager sends it every minute if HEARTBEAT_URL is set, otherwise never', async () => {

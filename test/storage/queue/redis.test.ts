@@ -20,6 +20,7 @@ test.each([
       database: 2,
     },
   ],
+  ['redis://:p@ss@cache', { ...PLAIN, kind: 'server', hosts: [{ host: 'cache', port: 6379 }], password: 'p@ss' }],
   [
     'redis://:secret@[::1]:7000',
     { ...PLAIN, kind: 'server', hosts: [{ host: '::1', port: 7000 }], password: 'secret' },
@@ -60,6 +61,8 @@ test.each([
   'redis://host/many',
   'http://host',
   'redis://a:%zz@host',
+  'redis://host:99999',
+  'redis://:pa/ss@host',
 ])('%s is no address', (url) => {
   expect(readRedisAddress(url)).toBeNull();
 });

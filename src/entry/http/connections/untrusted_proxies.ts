@@ -8,7 +8,7 @@ import type { Log } from '#kernel/log.ts';
 const NETWORKS_MAX = 5;
 
 /**
- * Warns once about each of the first networks that send `X-Forwarded-For` without being trusted: behind an untrusted
+ * Warns once about each of the first networks that send `X-Forwarded-For` or `Forwarded` without being trusted: behind an untrusted
  * proxy, all clients share the limits of one address.
  */
 export function watchForwardedAddresses(
@@ -18,14 +18,15 @@ export function watchForwardedAddresses(
   const isTrusted = addressListOf(trustedProxies);
   const seen = new Set<string>();
   return ({ headers, socket }) => {
-    if (headers['x-forwarded-for'] === undefined || seen.size >= NETWORKS_MAX) return;
+    const isForwarded = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
+    if (!isForwarded || seen.size >= NETWORKS_MAX) return;
     const address = socket.remoteAddress ?? '';
     const network = networkOf(address);
     if (seen.has(network) || isTrusted(address)) return;
     seen.add(network);
     log.warn(
       { address },
-      'X-Forwarded-For comes from an address that is not trusted and counts for nothing; if it is your proxy, name it in TRUSTED_PROXIES: until then all clients behind it share the limits of one address',
+      'X-Forwarded-For or Forwarded comes from an address that is not trusted and counts for nothing; if it is your proxy, name it in TRUSTED_PROXIES: until then all clients behind it share the limits of one address',
     );
   };
 }
