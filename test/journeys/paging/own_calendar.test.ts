@@ -137,3 +137,28 @@ test('who takes turns by the hour in many schedules gets a calendar that says th
   expect(body.replaceAll('\r\n ', '')).toContain('There are too many shifts to show all of them.');
   expect(eventsOf(body).length).toBeLessThan(4_000);
 });
+
+test('no text of any name begins a line, ends a value or breaks a character', async () => {
+  const { w, anna, schedules } = await annaInThreeTeams();
+  const nasty = `a\r\nBEGIN:VALARM\u2028\u0085\v\f\0;,\\n: ${'🧑🏽‍🚒é'.repeat(9)}`.replaceAll('\0', '');
+  const set = async (table: string, id: string) =>
+    await w.context.db.sql.run(`update ${table} set name = $1 where id = $2`, [nasty, id]);
+  await set('users', anna.userId);
+  for (const { teamId, scheduleId } of schedules) {
+    await set('teams', teamId);
+    await set('schedules', scheduleId);
+  }
+  const { url } = await calendarOf(w, anna).renew();
+  const { body } = await read(w, url);
+  expect(body.replaceAll('\r\n', '')).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\uFFFD]/u);
+  expect(body.split('\r\n').filter((line) => Buffer.byteLength(line) > 75)).toEqual([]);
+  const shown = nasty.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
+  const calendar = new ICAL.Component(ICAL.parse(body));
+  // The parser leaves the value of a name that begins with X- as it is written.
+  const name = String(calendar.getFirstPropertyValue('x-wr-calname')).replaceAll(/\\([\\;,])/g, '$1');
+  expect(name).toBe(`On call: ${shown}`);
+  const [event] = calendar.getAllSubcomponents('vevent');
+  expect(event?.getFirstPropertyValue('summary')).toBe(`On call: ${shown}`);
+  expect(event?.getFirstPropertyValue('description')).toContain(shown.trim());
+  expect(event?.getAllSubcomponents()).toEqual([]);
+});
