@@ -12,13 +12,17 @@ import { silentLog } from '#kernel/log.ts';
 import { storesOf } from '#modules/stores.ts';
 
 import { count, duration, ratio, spreadCells, spreadOf } from './figures.ts';
-import { type Bench, printInputs, printTable, timed, withStores } from './harness.ts';
+import { type Bench, printInputs, printTable, timed, withInstallation, withStores } from './harness.ts';
+import { countProcessorBelow } from './paging/processes.ts';
 
 const SECONDS = 5;
 const CONNECTIONS = 10;
 const SERVICES = 20;
 const KEYS = 100_000;
 const KEY_CHECKS = 2_000;
+const CALLS = 1_000;
+/** The part to measure alone: `bare` or `processor`. */
+const PART = process.env['BENCH_ACTIONS'];
 
 /** The SQL of `list_services` and its authentication, for a route that does nothing else. */
 const BARE_KEY = `select k.id, k.org_id, k.permissions, m.role from api_keys k
@@ -32,31 +36,80 @@ const BARE_WRITE = `update services set environment = $2, updated_at = now() whe
 export const actions: Bench = {
   name: 'actions',
   about:
-    'actions over REST against a bare Fastify route doing the same SQL (goal: reads within 1.5 ×), and API-key checks',
-  run: () =>
-    withStores(async ({ context, firstRun }) => {
-      printInputs({ services: SERVICES, connections: CONNECTIONS, seconds: SECONDS, 'API keys': count(KEYS) });
-      const quiet = { ...context, log: silentLog };
-      const key = firstRun.apiKey;
-      const product = await buildApp(quiet);
-      const bare = bareServer(quiet, firstRun.organizationId, key);
-      const productUrl = await product.listen({ port: 0, host: '127.0.0.1' });
-      const bareUrl = await bare.listen({ port: 0, host: '127.0.0.1' });
-      const serviceId = await createServices(productUrl, key);
-      const read = await against(`${productUrl}/api/rest/actions/list_services`, `${bareUrl}/read`, key, () => ({}));
-      const write = await against(`${productUrl}/api/rest/actions/update_service`, `${bareUrl}/write`, key, () => ({
-        serviceId,
-        environment: randomBytes(4).toString('hex'),
-      }));
-      printTable([
-        { action: 'list_services', ...read },
-        { action: 'update_service (locked, audited)', ...write },
-      ]);
-      await bare.close();
-      await product.close();
-      await checkKeys(quiet, firstRun.organizationId);
-    }),
+    'actions over REST against a bare Fastify route doing the same SQL (goal: reads within 1.5 ×), API-key checks, ' +
+    'and the processor time of a call in each process (goal: tools/call within 1.15 × REST)',
+  run: async () => {
+    if (PART !== 'processor') await againstBare();
+    if (PART !== 'bare') await processorOfCalls();
+  },
 };
+
+const againstBare = () =>
+  withStores(async ({ context, firstRun }) => {
+    printInputs({ services: SERVICES, connections: CONNECTIONS, seconds: SECONDS, 'API keys': count(KEYS) });
+    const quiet = { ...context, log: silentLog };
+    const key = firstRun.apiKey;
+    const product = await buildApp(quiet);
+    const bare = bareServer(quiet, firstRun.organizationId, key);
+    const productUrl = await product.listen({ port: 0, host: '127.0.0.1' });
+    const bareUrl = await bare.listen({ port: 0, host: '127.0.0.1' });
+    const serviceId = await createServices(productUrl, key);
+    const read = await against(`${productUrl}/api/rest/actions/list_services`, `${bareUrl}/read`, key, () => ({}));
+    const write = await against(`${productUrl}/api/rest/actions/update_service`, `${bareUrl}/write`, key, () => ({
+      serviceId,
+      environment: randomBytes(4).toString('hex'),
+    }));
+    printTable([
+      { action: 'list_services', ...read },
+      { action: 'update_service (locked, audited)', ...write },
+    ]);
+    await bare.close();
+    await product.close();
+    await checkKeys(quiet, firstRun.organizationId);
+  });
+
+/** What a call costs each process when everything runs as in production: twice in turn, the second time counts. */
+const processorOfCalls = () =>
+  withInstallation(
+    async ({ baseUrl, apiKey }) => {
+      const serviceId = await createServices(baseUrl, apiKey);
+      const rest = (action: string) => `${baseUrl}/api/rest/actions/${action}`;
+      const tool = (name: string, input: object) => ({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name, arguments: input },
+      });
+      const calls = [
+        { call: 'list_services', url: rest('list_services'), body: () => ({}) },
+        { call: 'get_service', url: rest('get_service'), body: () => ({ serviceId }) },
+        { call: 'tools/call list_services', url: `${baseUrl}/api/mcp`, body: () => tool('list_services', {}) },
+        { call: 'tools/call get_service', url: `${baseUrl}/api/mcp`, body: () => tool('get_service', { serviceId }) },
+        {
+          call: 'update_service',
+          url: rest('update_service'),
+          body: () => ({ serviceId, environment: randomBytes(4).toString('hex') }),
+        },
+      ];
+      for (const { url, body } of calls) await fire(url, apiKey, body, { amount: CALLS });
+      const rows: Record<string, string>[] = [];
+      for (const { call, url, body } of calls) {
+        const spentMs = countProcessorBelow(process.pid);
+        await fire(url, apiKey, body, { amount: CALLS });
+        const spent = spentMs();
+        const [api = 0, postgres = 0] = ['API', 'PostgreSQL'].map((name) => (spent.get(name) ?? 0) / CALLS);
+        rows.push({
+          call,
+          'processor of the API': duration(api),
+          'of PostgreSQL': duration(postgres),
+          together: duration(api + postgres),
+          'of the sender': duration((spent.get('Supervisor (this program)') ?? 0) / CALLS),
+        });
+      }
+      printTable(rows);
+    },
+    { variables: { CALLS_PER_MINUTE: '0', ANSWER_MEGABYTES_PER_MINUTE: '0' } },
+  );
 
 function bareServer(context: AppContext, orgId: string, key: string) {
   const app = fastify({ logger: false });
@@ -106,13 +159,22 @@ async function against(product: string, bare: string, key: string, body: () => o
   };
 }
 
-async function fire(url: string, key: string, body: () => object): Promise<autocannon.Result> {
+async function fire(
+  url: string,
+  key: string,
+  body: () => object,
+  until: { readonly duration: number } | { readonly amount: number } = { duration: SECONDS },
+): Promise<autocannon.Result> {
   const result = await autocannon({
     url,
     connections: CONNECTIONS,
-    duration: SECONDS,
+    ...until,
     method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
     requests: [{ setupRequest: (request) => ({ ...request, body: JSON.stringify(body()) }) }],
   });
   if (result.non2xx > 0) throw new Error(`${url} answered ${result.non2xx} requests with an error`);

@@ -13,7 +13,7 @@ import {
 } from 'kysely';
 
 import { Temporal } from '#kernel/time.ts';
-import { instantText } from '#storage/postgres/dialect.ts';
+import { instantText } from '#storage/postgres/query_compiler.ts';
 
 /** A row of the entity's table, with the entity's names. */
 export type Row<E extends EntitySchemaWithMeta> = Readonly<

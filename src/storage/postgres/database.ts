@@ -6,8 +6,10 @@ import { AppError } from '#kernel/errors.ts';
 import { columnParsers } from '#storage/postgres/column_parsers.ts';
 import { Dialect } from '#storage/postgres/dialect.ts';
 import { toFault } from '#storage/postgres/faults.ts';
+import { namedPoolOf } from '#storage/postgres/named_pool.ts';
 import { endSilentConnections } from '#storage/postgres/silent_connections.ts';
 import { closerOfStaleConnections } from '#storage/postgres/stale_connections.ts';
+import { StatementNames } from '#storage/postgres/statement_names.ts';
 import { ENTITIES, type Tables } from '#storage/postgres/tables.ts';
 
 /**
@@ -146,18 +148,21 @@ function openDialect(options: DatabaseOptions): { readonly dialect: Dialect; rea
   const pool = openPool(options, options.isPooler ? { query_timeout: STATEMENT_MS_MAX } : limits);
   const notices = { onFull, onReadOnly: closerOfStaleConnections(pool) };
   return {
-    dialect: new Dialect(pool, notices, options.isPooler ? setLocally(limits) : null),
+    // A statement has its name in a session, and a pooler lends another session each time.
+    dialect: options.isPooler
+      ? new Dialect(pool, notices, setLocally(limits))
+      : new Dialect(namedPoolOf(pool, new StatementNames()), notices, null),
     isFull: () => performance.now() - refusedAtMs < FULL_FOR_MS,
   };
 }
 
 function databaseOf(em: EntityManager, isFull: () => boolean): Database {
-  const session = (): Session => sessionOf(em.fork());
+  const session = (): Session => new LazySession(em, em.getKysely<Tables>(), null);
   return {
     em,
     sql: session().sql,
     session,
-    transaction: (work) => inTransaction(em.fork(), work),
+    transaction: (work) => inTransaction(em, work),
     isFull,
     close: () => em.getDriver().close(true),
   };
@@ -205,27 +210,52 @@ function openPool({ url, poolMax = 20, silenceMsMax }: DatabaseOptions, limits: 
  */
 async function inTransaction<Result>(em: EntityManager, work: (session: Session) => Promise<Result>): Promise<Result> {
   let failure: { readonly error: unknown } | null = null;
-  const client = em.getConnection().getClient<unknown>();
-  const underWay = client.transaction().execute(async (transaction) => {
-    em.setTransactionContext(transaction);
-    try {
-      const result = await work(sessionOf(em));
-      await em.flush();
-      return result;
-    } catch (error) {
-      failure = { error };
-      throw error;
-    }
-  });
+  const underWay = em
+    .getKysely<Tables>()
+    .transaction()
+    .execute(async (transaction) => {
+      const session = new LazySession(em, transaction, transaction);
+      try {
+        const result = await work(session);
+        await session.flush();
+        return result;
+      } catch (error) {
+        failure = { error };
+        throw error;
+      }
+    });
   return await underWay.catch((error: unknown) => {
     // Why the work failed tells more than why it could not be undone on a connection that is gone.
     throw toFault(failure === null ? error : failure.error);
   });
 }
 
-function sessionOf(em: EntityManager): Session {
-  const db = em.getKysely<Tables>();
-  return { em, db, sql: sqlOf(db) };
+/** Makes its unit of work when something first asks for it: that takes longer than a query by key, and most never ask. */
+class LazySession implements Session {
+  readonly db: Kysely<Tables>;
+  readonly sql: Sql;
+  readonly #root: EntityManager;
+  readonly #transaction: unknown;
+  #em: EntityManager | null = null;
+
+  constructor(root: EntityManager, db: Kysely<Tables>, transaction: unknown) {
+    this.#root = root;
+    this.#transaction = transaction;
+    this.db = db;
+    this.sql = sqlOf(db);
+  }
+
+  get em(): EntityManager {
+    if (this.#em === null) {
+      this.#em = this.#root.fork();
+      if (this.#transaction !== null) this.#em.setTransactionContext(this.#transaction);
+    }
+    return this.#em;
+  }
+
+  async flush(): Promise<void> {
+    await this.#em?.flush();
+  }
 }
 
 export function sqlOf(db: Kysely<Tables>): Sql {

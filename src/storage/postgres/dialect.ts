@@ -3,16 +3,15 @@ import {
   type DatabaseConnection,
   type Driver,
   PostgresDialect,
-  PostgresQueryCompiler,
-  type QueryCompiler,
+  type PostgresPool,
+  type QueryCompiler as Compiler,
   type QueryResult,
   type TransactionSettings,
 } from 'kysely';
-import type { Pool } from 'pg';
 
 import { errorCodeOf } from '#kernel/errors.ts';
-import { Temporal, toTimestamp } from '#kernel/time.ts';
 import { isDiskFull, READ_ONLY, toConnectFault, toFault } from '#storage/postgres/faults.ts';
+import { QueryCompiler } from '#storage/postgres/query_compiler.ts';
 
 /** Called each time the server refuses something because its disk is full, or because it takes no changes. */
 interface Notices {
@@ -21,8 +20,7 @@ interface Notices {
 }
 
 /**
- * Dialect of all queries, those of the ORM included: an instant is a parameter like any other, and a server
- * that is away or has no room is an `unavailable`.
+ * Dialect of all queries, those of the ORM included: a server that is away or has no room is an `unavailable`.
  */
 export class Dialect extends PostgresDialect {
   readonly #notices: Notices;
@@ -31,7 +29,7 @@ export class Dialect extends PostgresDialect {
   /**
    * @param afterBegin a statement that each transaction begins with; null for none
    */
-  constructor(pool: Pool, notices: Notices, afterBegin: string | null) {
+  constructor(pool: PostgresPool, notices: Notices, afterBegin: string | null) {
     super({ pool });
     this.#notices = notices;
     this.#afterBegin = afterBegin;
@@ -46,30 +44,13 @@ export class Dialect extends PostgresDialect {
     return new FaultTranslatingDriver(super.createDriver(), translate, this.#afterBegin);
   }
 
-  override createQueryCompiler(): QueryCompiler {
-    return new InstantCompiler();
+  override createQueryCompiler(): Compiler {
+    return new QueryCompiler();
   }
-}
-
-class InstantCompiler extends PostgresQueryCompiler {
-  protected override appendValue(value: unknown): void {
-    super.appendValue(toParameter(value));
-  }
-}
-
-/** A value as the driver takes it. */
-export function toParameter(value: unknown): unknown {
-  if (value instanceof Temporal.Instant) return instantText(value);
-  return Array.isArray(value) ? value.map(toParameter) : value;
-}
-
-/** Returns the same text as `toString`, which takes twice as long. */
-export function instantText(instant: Temporal.Instant): string {
-  return instant.epochNanoseconds % 1_000_000n === 0n ? toTimestamp(instant) : instant.toString();
 }
 
 type Translate = (error: unknown) => unknown;
-type Compile = QueryCompiler['compileQuery'];
+type Compile = Compiler['compileQuery'];
 
 class FaultTranslatingDriver implements Driver {
   readonly #driver: Driver;

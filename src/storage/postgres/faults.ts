@@ -16,6 +16,10 @@ export function toFault(error: unknown): unknown {
     const message = 'the database takes no changes at the moment; nothing was changed, try again shortly';
     return new AppError('unavailable', message, { cause: error, retryAfterSeconds: 5 });
   }
+  if (isStalePlan(error)) {
+    const message = 'the tables of the database have just been changed; nothing was changed, try again';
+    return new AppError('unavailable', message, { cause: error, retryAfterSeconds: 1 });
+  }
   return isDatabaseUnreachable(error) ? noAnswer(error) : error;
 }
 
@@ -48,6 +52,14 @@ export const DISK_FULL_TEXT =
 
 export function isDiskFull(error: unknown): boolean {
   return errorCodeOf(error) === DISK_FULL;
+}
+
+/** SQLSTATE: of a plan whose columns have changed, among others. */
+const NOT_SUPPORTED = '0A000';
+
+/** Whether tables have changed so that what was planned before returns other columns. */
+export function isStalePlan(error: unknown): boolean {
+  return errorCodeOf(error) === NOT_SUPPORTED && messageOf(error).includes('cached plan');
 }
 
 function isDatabaseUnreachable(error: unknown): boolean {

@@ -1,7 +1,7 @@
 import { type Compilable, CompiledQuery, type Expression, type Kysely, sql } from 'kysely';
 
 import type { Session } from '#storage/postgres/database.ts';
-import { toParameter } from '#storage/postgres/dialect.ts';
+import { toParameter } from '#storage/postgres/query_compiler.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
 
 /** Placeholders for the values of a prepared query while it is built. */

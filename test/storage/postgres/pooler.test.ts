@@ -79,6 +79,21 @@ describe.skipIf(!canRunWith('pgbouncer', hasPgbouncer))('behind a pooler in tran
     expect(await context.db.sql.row(limit)).toEqual({ statement: '0', idle: '0' });
   });
 
+  test('statements that run often stay without names, which belong to a session', async () => {
+    const w = await world({ jobs: 'real queue' });
+    const databaseUrl = await startPgbouncer(w.context.config.databaseUrl);
+    const config = { ...w.context.config, databaseUrl, directDatabaseUrl: w.context.config.databaseUrl };
+    const context = await compose(config, { log: silentLog, clock: w.clock });
+    onTestFinished(() => context.close());
+    const twice = async (nth: number) => await context.db.sql.row('select $1::int * 2 as twice', [nth]);
+    for (let round = 0; round < 40; round += 1) {
+      const numbers = [1, 2, 3, 4, 5, 6];
+      expect(await Promise.all(numbers.map(twice))).toEqual(numbers.map((nth) => ({ twice: 2 * nth })));
+    }
+    const named = 'select statement from pg_prepared_statements';
+    expect(await Promise.all([1, 2, 3, 4].map(() => context.db.sql.rows(named)))).toEqual([[], [], [], []]);
+  });
+
   test('it is refused in a sentence when PostgreSQL itself is not known', async () => {
     const w = await world({ jobs: 'real queue' });
     const url = await startPgbouncer(w.context.config.databaseUrl);

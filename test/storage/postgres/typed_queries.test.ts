@@ -126,3 +126,29 @@ test('a prepared query takes other values each time it runs, in the transaction 
   });
   await expect(failed).rejects.toThrow('undo');
 });
+
+test('a status that a query asks for is part of its text, so that a plan for all parameters uses the index of these rows', async () => {
+  const { db } = (await world()).context.db.session();
+  const open = db.selectFrom('incidents as i').select('i.id').where('i.org_id', '=', newId('org'));
+  expect(open.where('i.status', '<>', 'resolved').compile()).toMatchObject({
+    sql: 'select "i"."id" from "incidents" as "i" where "i"."org_id" = $1 and "i"."status" <> \'resolved\'',
+    parameters: [expect.any(String)],
+  });
+  expect(open.where('status', 'in', ['triggered', 'acknowledged']).compile()).toMatchObject({
+    sql: expect.stringMatching(/"status" in \('triggered', 'acknowledged'\)$/) as string,
+    parameters: [expect.any(String)],
+  });
+});
+
+test.each(["resolved' or true --", 'a\\', 'ä', '', 'A', 'x'.repeat(41)])('no other text is: %j', async (text) => {
+  const { db } = (await world()).context.db.session();
+  const found = db.selectFrom('incidents').select('id');
+  const asked = [found.where('status', '=', text as never), found.where('status', 'in', ['resolved', text as never])];
+  expect(asked.map((query) => query.compile())).toMatchObject([
+    { sql: 'select "id" from "incidents" where "status" = $1', parameters: [text] },
+    { sql: 'select "id" from "incidents" where "status" in ($1, $2)', parameters: ['resolved', text] },
+  ]);
+  expect(found.where('dedup_key', '=', 'resolved').compile()).toMatchObject({
+    sql: 'select "id" from "incidents" where "dedup_key" = $1',
+  });
+});
