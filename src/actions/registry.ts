@@ -2,6 +2,7 @@ import { CONFIGURATION_OPERATIONS } from '#modules/configuration/operations/oper
 import { RELEASE_OPERATIONS } from '#modules/releases/operations/operations.ts';
 import { PROVIDER_SIGN_IN, SIGN_IN_OPERATIONS } from '#modules/sign_in/operations/operations.ts';
 import { PROVISIONING_OPERATIONS } from '#modules/provisioning/operations/operations.ts';
+import { STATUS_PAGE_OPERATIONS } from '#modules/status_pages/operations/operations.ts';
 import { PLACE_OPERATIONS } from '#modules/places/operations/operations.ts';
 import { SCHEDULE_OPERATIONS } from '#modules/schedules/operations/operations.ts';
 import { SERVICE_OPERATIONS } from '#modules/services/operations/operations.ts';
@@ -232,6 +233,7 @@ const WITHIN_ORGANIZATIONS = [
   ...SHADOW_OPERATIONS,
   ...SIGN_IN_OPERATIONS,
   ...PLACE_OPERATIONS,
+  ...STATUS_PAGE_OPERATIONS,
   getBilling,
   getHome,
   setUpPaging,

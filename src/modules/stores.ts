@@ -97,6 +97,8 @@ import { SourceMapStore } from '#modules/releases/store/source_map_store.ts';
 import { SpooledDataStore } from '#storage/postgres/spooled_data_store.ts';
 import { SessionStore } from '#modules/accounts/store/session_store.ts';
 import { SignInLimitStore } from '#modules/accounts/store/sign_in_limit_store.ts';
+import { PublicationStore } from '#modules/status_pages/store/publication_store.ts';
+import { StatusPageStore } from '#modules/status_pages/store/status_page_store.ts';
 import { StepTimerStore } from '#modules/incidents/store/step_timer_store.ts';
 import { StormStore } from '#modules/incidents/store/storm_store.ts';
 import { TeamStore } from '#modules/teams/store.ts';
@@ -163,6 +165,8 @@ export interface Stores {
   readonly places: PlaceStore;
   readonly placeDeliveries: PlaceDeliveryStore;
   readonly chatAccounts: ChatAccountStore;
+  readonly statusPages: StatusPageStore;
+  readonly publications: PublicationStore;
   readonly policies: PolicyStore;
   readonly alertRules: AlertRuleStore;
   readonly activeRules: ActiveRuleStore;
@@ -272,6 +276,8 @@ export function storesOf(session: Session): Stores {
     places: new PlaceStore(session),
     placeDeliveries: new PlaceDeliveryStore(session),
     chatAccounts: new ChatAccountStore(session),
+    statusPages: new StatusPageStore(session),
+    publications: new PublicationStore(session),
     policies: new PolicyStore(session),
     alertRules: new AlertRuleStore(session),
     activeRules: new ActiveRuleStore(session),

@@ -130,6 +130,7 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
       chatAccountId: typed!.id,
       alertSourceId: (await alertSources.findOrCreate({ orgId, serviceId }, { protocol: 'events', name: '' }, now)).id,
       calendarId: (await stores.holidayCalendars.insert({ orgId, name: 'Holidays', ...days }, now)).id,
+      ...(await insertPublication(stores, { orgId, serviceId }, now)),
       provisionedGroupId: await insertProvisionedGroup(stores, orgId, now),
       notificationId: sent!,
     };
@@ -142,6 +143,20 @@ async function insertProvisionedGroup({ scimGroups }: Stores, orgId: Id<'org'>, 
   const group = { displayName: 'SRE', externalId: null, teamId: null, role: null, version: 1 };
   await scimGroups.insert({ id, orgId, ...group, createdAt: now, updatedAt: now });
   return id;
+}
+
+async function insertPublication(
+  { statusPages, publications }: Stores,
+  { orgId, serviceId }: { readonly orgId: Id<'org'>; readonly serviceId: Id<'service'> },
+  now: Temporal.Instant,
+) {
+  const slug = newId('statuspage').slice(-26);
+  const page = await statusPages.insert({ orgId, slug, title: 'Status', about: null, isPublic: true }, now);
+  await statusPages.replaceComponents(page, [{ serviceId, groupName: '', name: 'Payments' }]);
+  const what = { title: 'Slow', impact: 'degraded', serviceIds: [serviceId], beganAt: now } as const;
+  // Of an incident that is gone: the fixture's own is still to be published.
+  const publicationId = await publications.insert({ orgId, pageId: page.id, incidentId: null, ...what }, now);
+  return { statusPageId: page.id, publicationId };
 }
 
 /** What people have of the console beside the actions. */

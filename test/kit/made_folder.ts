@@ -99,6 +99,8 @@ const VALUES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   incident_steps: { state: 'pending' },
   incident_timeline: { event: 'triggered', data: {} },
   incident_members: { kind: 'exception', dedup_key: 'rule_01m8h3yr8bf6etcfad6q45mzjj' },
+  status_publications: { impact: 'degraded', service_ids: [] },
+  status_updates: { stage: 'investigating' },
   proposals: {
     kind: 'action',
     action: 'add_incident_note',
@@ -146,6 +148,8 @@ export function madeRows(columns: Columns): Rows {
     group_id: 'group',
     exception_group_id: 'group',
     incident_id: 'incident',
+    page_id: 'statuspage',
+    publication_id: 'publication',
   };
   const step = { afterMinutes: 0, channels: ['sms'], targetUserIds: [idOf('user')], useSchedule: false };
   const own: typeof VALUES = {

@@ -25,6 +25,7 @@ import { mountOAuth } from '#entry/http/oauth.ts';
 import { mountOpenApi } from '#entry/http/openapi.ts';
 import { refusalOf, sendProblem } from '#entry/http/problem.ts';
 import { mountPlaces } from '#entry/http/places/places.ts';
+import { mountStatusPages } from '#entry/http/status/status_pages.ts';
 import { mountProposalAnswers } from '#entry/http/answers/proposal_answers.ts';
 import { RefusedAnswers } from '#entry/http/answers/refused_answers.ts';
 import { mountResponder } from '#entry/http/responder.ts';
@@ -132,6 +133,7 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   await mountProposalAnswers(app, answerContext);
   await mountPlaces(app, context);
   mountCalendar(app, context);
+  mountStatusPages(app, httpContext);
   const findData = await mountConsole(app, httpContext, budget);
   await mountIngest(app, context, ingestCounters, { disk, limits });
   const answerUnknownPage = await mountConsolePages(app, context.config, findData);

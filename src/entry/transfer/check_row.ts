@@ -40,6 +40,8 @@ const KINDS_OF_COLUMNS: Readonly<Record<string, Kind>> = {
   lead_id: 'incident',
   proposal_id: 'proposal',
   digest_id: 'notification',
+  page_id: 'statuspage',
+  publication_id: 'publication',
 };
 
 /** Kinds of the rows of tables, for rows that have an id. */
@@ -67,6 +69,9 @@ export const KINDS_OF_TABLES: Readonly<Partial<Record<string, Kind>>> = {
   alert_routes: 'alertroute',
   alerts: 'alert',
   incident_notes: 'note',
+  status_pages: 'statuspage',
+  status_publications: 'publication',
+  status_updates: 'statusupdate',
   proposals: 'proposal',
   notifications: 'notification',
   audit_log: 'audit',

@@ -26,6 +26,7 @@ import { REPEAT_TIMES_MAX } from '#modules/policies/decide/policy_details.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
 import { ROTATION_TYPES } from '#modules/schedules/decide/rotation.ts';
 import { HOLIDAYS_MAX } from '#modules/schedules/decide/ics_dates.ts';
+import { COMPONENTS_MAX, IMPACTS, STAGES } from '#modules/status_pages/decide/publication.ts';
 import { STORED_LAYERS } from '#modules/schedules/decide/stored_layers.ts';
 import { ROLES } from '#kernel/permissions.ts';
 
@@ -252,6 +253,8 @@ export const COLUMN_CONTRACTS: Contracts = {
   incident_steps: { state: oneOf('pending', 'fired', 'skipped', 'cancelled') },
   incident_timeline: { data: RECORD },
   incident_members: { kind: oneOf(...CAUSE_KINDS) },
+  status_publications: { impact: oneOf(...IMPACTS), service_ids: list(text(100), COMPONENTS_MAX) },
+  status_updates: { stage: oneOf(...STAGES) },
   proposals: {
     number: whole(1, NUMBER_MAX),
     kind: oneOf('action', 'question'),

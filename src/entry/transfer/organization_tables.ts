@@ -123,6 +123,11 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
     refersTo: ['incident_id', 'rule_id', 'exception_group_id'],
   },
   { table: 'incident_notes', where: OF_INCIDENTS, orderBy: 'id', refersTo: ['incident_id'] },
+  // Another organization of the installation may have the address, so it gets a new one.
+  { ...own('status_pages'), without: ['slug'] },
+  own('status_components', ['page_id', 'service_id'], 'page_id, position'),
+  own('status_publications', ['page_id', 'incident_id']),
+  own('status_updates', ['publication_id']),
   own('proposals', ['incident_id'], 'number'),
   { table: 'event_feedback', where: OF_SERVICES, orderBy: 'id', refersTo: ['service_id'] },
   own('agent_settings', [], 'org_id'),

@@ -113,6 +113,12 @@ import {
   SessionOutcomeEntity,
 } from '#storage/postgres/entities/sent.ts';
 import {
+  StatusComponentEntity,
+  StatusPageEntity,
+  StatusPublicationEntity,
+  StatusUpdateEntity,
+} from '#storage/postgres/entities/status_pages.ts';
+import {
   AuthenticatorAppEntity,
   InvitationEntity,
   PasskeyChallengeEntity,
@@ -224,6 +230,10 @@ export const ENTITIES = [
   PlaceDeliveryEntity,
   PlaceCursorEntity,
   ChatAccountEntity,
+  StatusPageEntity,
+  StatusComponentEntity,
+  StatusPublicationEntity,
+  StatusUpdateEntity,
   AgentSettingsEntity,
   ResponderEntity,
   AgentWriteEntity,

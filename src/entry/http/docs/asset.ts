@@ -26,10 +26,11 @@ export async function sendAsset(
   reply: FastifyReply,
   { etag, bytes, gzipped }: Asset,
   type: string,
+  cacheControl = 'no-cache',
 ): Promise<FastifyReply> {
   void reply.type(type).headers({
     etag,
-    'cache-control': 'no-cache',
+    'cache-control': cacheControl,
     vary: 'accept-encoding',
     'x-content-type-options': 'nosniff',
   });
