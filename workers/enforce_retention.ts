@@ -11,6 +11,7 @@ import {
 } from '#storage/clickhouse/expired_rows.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { SeriesDayStore } from '#modules/metrics/store/series_day_store.ts';
+import { CONFIRM_HOURS } from '#modules/status_pages/subscribe.ts';
 import { storesOf } from '#modules/stores.ts';
 
 export interface RetentionRuntime {
@@ -50,7 +51,7 @@ export async function enforceRetention(runtime: RetentionRuntime): Promise<void>
   const now = runtime.clock.now();
   const session = runtime.db.session();
   const { services, incidents, exceptionGroups, exceptionCounts, artifacts, sourceMaps } = storesOf(session);
-  const { placeDeliveries, chatAccounts } = storesOf(session);
+  const { placeDeliveries, chatAccounts, subscribers } = storesOf(session);
   const { alerts, alertSources, ingestRefusals, metricTypes, sentItems, sessionOutcomes, eventExtras } =
     storesOf(session);
   const { expiredRows } = runtime;
@@ -64,6 +65,7 @@ export async function enforceRetention(runtime: RetentionRuntime): Promise<void>
       () =>
         inBatches((limit) => placeDeliveries.removeEnded(now.subtract({ hours: 24 * KEEP_DELIVERIES_DAYS }), limit)),
       () => chatAccounts.removeExpired(now),
+      () => subscribers.removeUnconfirmed(now.subtract({ hours: CONFIRM_HOURS })),
       () => inBatches((limit) => exceptionGroups.removeOutdated(now, limit)),
       () => exceptionCounts.markMissed(now),
       () =>

@@ -52,6 +52,9 @@ import { onSendDeactivationNotice } from '#workers/send_deactivation_notice.ts';
 import { onSendExceptionNotice } from '#workers/send_exception_notice.ts';
 import { onSendInvitation } from '#workers/send_invitation.ts';
 import { onSendPlaceOff } from '#workers/send_place_off.ts';
+import { subscriberCipherOf } from '#modules/status_pages/subscriber_links.ts';
+import { endPublications } from '#modules/status_pages/end_publications.ts';
+import { onAnnounceStatusUpdate, onSendStatusConfirmation, onSendStatusUpdate } from '#workers/send_status_mails.ts';
 import { openPlaceWork } from '#workers/tell_places.ts';
 import type { PlaceRuntime } from '#modules/places/deliver.ts';
 import { onSendPasswordReset } from '#workers/send_password_reset.ts';
@@ -77,6 +80,8 @@ export interface WorkerRuntime extends PlaceRuntime {
   readonly resetsOfAccountMax: number;
   /** Opens the links of invitations that are to be mailed. */
   readonly invitationCipher: Cipher;
+  /** Makes the links in mails to subscribers of status pages. */
+  readonly subscriberCipher: Cipher;
   /** Opens events that have waited. */
   readonly eventCipher: Cipher;
   readonly clickhouse: ClickHouseClient;
@@ -115,6 +120,7 @@ export function workerRuntime(context: AppContext): WorkerRuntime {
     placeSenders: context.places.senders,
     placeCipher: context.places.cipher,
     invitationCipher: createCipher(context.config.appSecret, 'invitations'),
+    subscriberCipher: subscriberCipherOf(context.config.appSecret),
     eventCipher: createCipher(context.config.appSecret, 'waiting-events'),
     clickhouse: context.clickhouse,
     metricWriter: new MetricWriter(context.clickhouse),
@@ -194,6 +200,9 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       onSendDeactivationNotice(runtime),
       onSendExceptionNotice(runtime),
       onSendPlaceOff(runtime),
+      onSendStatusConfirmation(runtime),
+      onAnnounceStatusUpdate(runtime),
+      onSendStatusUpdate(runtime),
     ],
     shared: Object.values(evaluation).flat(),
     periodic: [
@@ -203,6 +212,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       { name: 'end_shadow_incidents', everySeconds: 10, run: () => endShadowIncidents(runtime) },
       { name: 'apply_group_rates', everySeconds: 10, run: () => applyGroupRates(runtime) },
       { name: 'count_exceptions', everySeconds: 2, run: () => countExceptions(runtime) },
+      { name: 'end_publications', everySeconds: 5, run: async () => void (await endPublications(runtime)) },
       { name: 'reopen_snoozed', everySeconds: 10, run: () => reopenSnoozed(runtime) },
       { name: 'learn_spikes', everySeconds: 60, run: () => learnSpikeBaseline(runtime) },
       { name: 'enforce_retention', everySeconds: 600, run: () => enforceRetention(runtime) },

@@ -25,6 +25,7 @@ export function createCipher(
     | 'second-factors'
     | 'event-attachments'
     | 'openid-secrets'
+    | 'status-subscribers'
     | 'places' = 'ingest-keys',
 ): Cipher {
   const key = Buffer.from(hkdfSync('sha256', appSecret, 'tocsin', purpose, 32));

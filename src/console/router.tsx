@@ -20,6 +20,7 @@ import {
   IconUserCircle,
   IconUsers,
   IconUsersGroup,
+  IconWorld,
 } from '@tabler/icons-react';
 import type { QueryClient } from '@tanstack/react-query';
 import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
@@ -89,6 +90,7 @@ const SETTINGS_NAVIGATION: readonly SettingsEntry[] = [
     isForAdmins: false,
   },
   { to: `${PAGES.settings}${SETTINGS_PAGES.places}`, label: 'Places', icon: IconMessages, isForAdmins: false },
+  { to: `${PAGES.settings}${SETTINGS_PAGES.statusPages}`, label: 'Status pages', icon: IconWorld, isForAdmins: false },
 ];
 
 const NAVIGATION = { main: MAIN_NAVIGATION, settings: SETTINGS_NAVIGATION };
@@ -182,6 +184,11 @@ const settingsRoutes = [
     getParentRoute: () => settings,
     path: SETTINGS_PAGES.places,
     component: lazyRouteComponent(() => import('#console/pages/places/places.tsx'), 'Places'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: SETTINGS_PAGES.statusPages,
+    component: lazyRouteComponent(() => import('#console/pages/status_pages/status_pages.tsx'), 'StatusPages'),
   }),
 ] as const;
 

@@ -46,6 +46,7 @@ export const KIND_NOUNS = {
   statuspage: 'a status page',
   publication: 'an incident as it was published on a status page',
   statusupdate: 'an update on a status page',
+  statussubscriber: 'a subscriber of a status page',
   audit: 'an entry of the audit log',
   job: 'a job',
   req: 'a request',

@@ -99,6 +99,7 @@ import { SessionStore } from '#modules/accounts/store/session_store.ts';
 import { SignInLimitStore } from '#modules/accounts/store/sign_in_limit_store.ts';
 import { PublicationStore } from '#modules/status_pages/store/publication_store.ts';
 import { StatusPageStore } from '#modules/status_pages/store/status_page_store.ts';
+import { SubscriberStore } from '#modules/status_pages/store/subscriber_store.ts';
 import { StepTimerStore } from '#modules/incidents/store/step_timer_store.ts';
 import { StormStore } from '#modules/incidents/store/storm_store.ts';
 import { TeamStore } from '#modules/teams/store.ts';
@@ -167,6 +168,7 @@ export interface Stores {
   readonly chatAccounts: ChatAccountStore;
   readonly statusPages: StatusPageStore;
   readonly publications: PublicationStore;
+  readonly subscribers: SubscriberStore;
   readonly policies: PolicyStore;
   readonly alertRules: AlertRuleStore;
   readonly activeRules: ActiveRuleStore;
@@ -278,6 +280,7 @@ export function storesOf(session: Session): Stores {
     chatAccounts: new ChatAccountStore(session),
     statusPages: new StatusPageStore(session),
     publications: new PublicationStore(session),
+    subscribers: new SubscriberStore(session),
     policies: new PolicyStore(session),
     alertRules: new AlertRuleStore(session),
     activeRules: new ActiveRuleStore(session),

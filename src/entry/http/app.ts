@@ -133,7 +133,7 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   await mountProposalAnswers(app, answerContext);
   await mountPlaces(app, context);
   mountCalendar(app, context);
-  mountStatusPages(app, httpContext);
+  await mountStatusPages(app, httpContext);
   const findData = await mountConsole(app, httpContext, budget);
   await mountIngest(app, context, ingestCounters, { disk, limits });
   const answerUnknownPage = await mountConsolePages(app, context.config, findData);

@@ -149,6 +149,7 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   alert_keys: 'a secret: make new ones and put them into the tools',
   alert_bodies: 'encrypted under APP_SECRET',
   places: 'secrets: add them again, with what the vendor issued',
+  status_subscribers: 'addresses of readers, who subscribe again where the page is',
   place_messages: 'of places, which stay behind',
   place_deliveries: 'of places, which stay behind',
   place_cursor: 'of this installation: what places have been given',

@@ -21,6 +21,7 @@ export const StatusPageView = Type.Object({
   address: Type.String(),
   groups: Type.Array(GroupView),
   version: Type.Integer(),
+  subscribers: Type.Integer({ description: 'addresses that are told of updates' }),
   updatedAt: Timestamp,
 });
 
@@ -49,12 +50,23 @@ export function toGroups(components: readonly NewComponent[]): Static<typeof Gro
 export function toStatusPageView(
   page: StatusPageRow,
   components: readonly NewComponent[],
-  baseUrl: string,
+  { baseUrl, subscribers }: { readonly baseUrl: string; readonly subscribers: number },
 ): Static<typeof StatusPageView> {
   const { id: statusPageId, slug, title, about, isPublic, version } = page;
   const address = `${baseUrl}${STATUS_PATH}/${slug}`;
   const updatedAt = toTimestamp(page.updatedAt);
-  return { statusPageId, slug, title, about, isPublic, address, groups: toGroups(components), version, updatedAt };
+  return {
+    statusPageId,
+    slug,
+    title,
+    about,
+    isPublic,
+    address,
+    groups: toGroups(components),
+    version,
+    subscribers,
+    updatedAt,
+  };
 }
 
 export function toPublicationView(row: PublicationRow, updates: readonly UpdateRow[]): Static<typeof PublicationView> {

@@ -21,6 +21,8 @@ export interface Mail extends MailText {
   readonly inReplyTo?: string;
   readonly references?: string;
   readonly priority: 'high' | 'normal';
+  /** Address that takes the reader off the list with one click (RFC 8058); absent for mail that is on no list. */
+  readonly unsubscribeUrl?: string;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -65,7 +67,7 @@ export async function findMailFault(server: MailServer): Promise<string | null> 
 }
 
 /** Hands a mail to the server, over a connection of its own. */
-export async function sendMail(server: MailServer, { to, ...mail }: Mail): Promise<Delivery> {
+export async function sendMail(server: MailServer, { to, unsubscribeUrl, ...mail }: Mail): Promise<Delivery> {
   const transport = await connect(server);
   let hasLeft = false;
   transport.use('stream', ({ message }, done) => {
@@ -77,7 +79,13 @@ export async function sendMail(server: MailServer, { to, ...mail }: Mail): Promi
       ...mail,
       from: server.from,
       to: { name: '', address: to },
-      headers: { 'Auto-Submitted': 'auto-generated' },
+      headers: {
+        'Auto-Submitted': 'auto-generated',
+        ...(unsubscribeUrl !== undefined && {
+          'List-Unsubscribe': `<${unsubscribeUrl}>`,
+          'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+        }),
+      },
       signal: AbortSignal.timeout(SEND_TIMEOUT_MS),
     });
     return { kind: 'accepted', providerId: sent.messageId };

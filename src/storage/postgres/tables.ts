@@ -116,6 +116,7 @@ import {
   StatusComponentEntity,
   StatusPageEntity,
   StatusPublicationEntity,
+  StatusSubscriberEntity,
   StatusUpdateEntity,
 } from '#storage/postgres/entities/status_pages.ts';
 import {
@@ -234,6 +235,7 @@ export const ENTITIES = [
   StatusComponentEntity,
   StatusPublicationEntity,
   StatusUpdateEntity,
+  StatusSubscriberEntity,
   AgentSettingsEntity,
   ResponderEntity,
   AgentWriteEntity,

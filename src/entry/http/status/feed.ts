@@ -1,6 +1,7 @@
-import { STAGE_TEXTS, timeText } from '#entry/http/status/texts.ts';
+import { timeText } from '#entry/http/status/texts.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { PageContent, PublishedIncident } from '#modules/status_pages/decide/page_state.ts';
+import { STAGE_TEXTS } from '#modules/status_pages/decide/publication.ts';
 import { escapeHtml } from '#notify/texts/html.ts';
 
 const ENTRIES_MAX = 50;

@@ -40,6 +40,8 @@ interface PageCacheRuntime {
   readonly clock: Clock;
   readonly log: Log;
   readonly baseUrl: string;
+  /** Whether readers may subscribe by mail. */
+  readonly hasMail: boolean;
 }
 
 /**
@@ -74,7 +76,7 @@ export class StatusPageCache {
   }
 
   async #check(slug: string, entry: Remembered): Promise<RenderedPage | null> {
-    const { db, clock, log, baseUrl } = this.#runtime;
+    const { db, clock, log, baseUrl, hasMail } = this.#runtime;
     const now = clock.now();
     const today = now.toString().slice(0, 'YYYY-MM-DD'.length);
     try {
@@ -90,7 +92,7 @@ export class StatusPageCache {
           orgId: found.page.orgId,
           isPublic: found.page.isPublic,
           title: content.title,
-          html: await assetOf(Buffer.from(renderStatusPage(content, { address, now }))),
+          html: await assetOf(Buffer.from(renderStatusPage(content, { address, slug, hasMail, now }))),
           feed: await assetOf(Buffer.from(renderFeed(content, { address, now: found.page.createdAt }))),
         };
       }

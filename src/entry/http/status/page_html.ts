@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { ALL_WELL, dayText, HEADLINES, IMPACT_TEXTS, STAGE_TEXTS, timeText } from '#entry/http/status/texts.ts';
+import { ALL_WELL, dayText, HEADLINES, timeText } from '#entry/http/status/texts.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import {
   type ComponentState,
@@ -9,7 +9,7 @@ import {
   pageStateOf,
   type PublishedIncident,
 } from '#modules/status_pages/decide/page_state.ts';
-import { HISTORY_DAYS } from '#modules/status_pages/decide/publication.ts';
+import { HISTORY_DAYS, IMPACT_TEXTS, STAGE_TEXTS } from '#modules/status_pages/decide/publication.ts';
 import { escapeHtml } from '#notify/texts/html.ts';
 
 /** Style sheet for both schemes and for narrow screens. State is said in words, too. */
@@ -38,11 +38,15 @@ export const STATUS_PAGE_HEADERS = {
 interface PageAt {
   /** Address of the page. */
   readonly address: string;
+  /** Last part of the address. */
+  readonly slug: string;
+  /** Whether readers may subscribe by mail. */
+  readonly hasMail: boolean;
   readonly now: Temporal.Instant;
 }
 
 /** Renders a status page, which works without JavaScript. All of its text is what people entered for readers. */
-export function renderStatusPage(content: PageContent, { address, now }: PageAt): string {
+export function renderStatusPage(content: PageContent, { address, slug, hasMail, now }: PageAt): string {
   const state = pageStateOf(content, now);
   const { title, about, impact, open, groups, past } = state;
   const headline = impact === null ? ALL_WELL : HEADLINES[impact];
@@ -52,10 +56,24 @@ export function renderStatusPage(content: PageContent, { address, now }: PageAt)
 <main><p class="now ${impact ?? 'well'}">${headline}</p>
 ${open.length === 0 ? '' : `<section><h2>Now</h2>${open.map((incident) => incidentOf(incident, state)).join('')}</section>`}
 ${groups.map(({ name, components }) => groupOf(name, components)).join('\n')}
-<section><h2>Last ${HISTORY_DAYS} days</h2>${past.length === 0 ? '<p class="quiet">No incidents were published.</p>' : past.map(({ day, incidents }) => `<h3><time datetime="${day}">${dayText(day)}</time></h3>${incidents.map((incident) => incidentOf(incident, state)).join('')}`).join('')}</section></main>
+<section><h2>Last ${HISTORY_DAYS} days</h2>${past.length === 0 ? '<p class="quiet">No incidents were published.</p>' : past.map(({ day, incidents }) => `<h3><time datetime="${day}">${dayText(day)}</time></h3>${incidents.map((incident) => incidentOf(incident, state)).join('')}`).join('')}</section>
+${hasMail ? formOf(slug) : ''}</main>
 <footer class="quiet"><p>Times are in UTC. <a href="${escapeHtml(address)}/feed.atom">Feed of updates (Atom)</a></p></footer>`,
     `<link rel="alternate" type="application/atom+xml" title="${escapeHtml(title)}" href="${escapeHtml(address)}/feed.atom">`,
   );
+}
+
+/** A page of a few words, with a button that posts to the same address. */
+export interface Note {
+  readonly status: number;
+  readonly heading: string;
+  readonly text: string;
+  readonly button?: string;
+}
+
+export function renderNote({ heading, text, button }: Note): string {
+  const form = button === undefined ? '' : `<form method="post"><button>${escapeHtml(button)}</button></form>`;
+  return frame(heading, `<main><h1>${escapeHtml(heading)}</h1><p>${escapeHtml(text)}</p>${form}</main>`);
 }
 
 /** Renders the page for an address that shows nothing to whoever asks: the same whether or not there is a page. */
@@ -64,6 +82,10 @@ export function renderNoPage(signInUrl: string): string {
     'No page',
     `<main><h1>There is no public page at this address.</h1><p>Members of the organization may have one here: <a href="${escapeHtml(signInUrl)}">sign in</a> and open the address again.</p></main>`,
   );
+}
+
+function formOf(slug: string): string {
+  return `<section><h2>Updates by mail</h2><form method="post" action="${slug}/subscribe"><label for="email">Your mail address</label><input id="email" name="email" type="email" autocomplete="email" maxlength="320" required><button>Subscribe</button></form></section>`;
 }
 
 function frame(title: string, body: string, head = ''): string {

@@ -6,6 +6,7 @@ import { type Asset, sendAsset } from '#entry/http/docs/asset.ts';
 import type { HttpContext } from '#entry/http/http_context.ts';
 import { FRESH_SECONDS, type RenderedPage, StatusPageCache } from '#entry/http/status/page_cache.ts';
 import { renderNoPage, STATUS_PAGE_HEADERS } from '#entry/http/status/page_html.ts';
+import { mountSubscriptions } from '#entry/http/status/subscriptions.ts';
 import { AppError } from '#kernel/errors.ts';
 import { PAGES } from '#modules/pages/decide/pages.ts';
 import { isSlug, STATUS_PATH } from '#modules/status_pages/decide/publication.ts';
@@ -15,10 +16,10 @@ const HTML = 'text/html; charset=utf-8';
 const ATOM = 'application/atom+xml; charset=utf-8';
 
 /** Mounts status pages and their feeds. A public page costs no query per reader. */
-export function mountStatusPages(app: FastifyInstance, context: HttpContext): void {
+export async function mountStatusPages(app: FastifyInstance, context: HttpContext): Promise<void> {
   const { baseUrl } = context.config;
   const cookie = sessionCookieOf(baseUrl);
-  const pages = new StatusPageCache({ db: context.db, clock: context.clock, log: context.log, baseUrl });
+  const pages = new StatusPageCache({ ...context, baseUrl, hasMail: context.mail !== null });
   const noPage = renderNoPage(`${baseUrl}${PAGES.signIn}`);
 
   const mayRead = async ({ isPublic, orgId }: RenderedPage, request: FastifyRequest): Promise<boolean> => {
@@ -38,15 +39,20 @@ export function mountStatusPages(app: FastifyInstance, context: HttpContext): vo
     }
   };
 
+  const findPage = async (request: FastifyRequest<{ Params: { slug: string } }>): Promise<RenderedPage | null> => {
+    const { slug } = request.params;
+    const page = isSlug(slug) ? await pages.find(slug) : null;
+    return page !== null && (await mayRead(page, request)) ? page : null;
+  };
+
   const send = async (
     request: FastifyRequest<{ Params: { slug: string } }>,
     reply: FastifyReply,
     { type, part }: { readonly type: string; readonly part: (page: RenderedPage) => Asset },
   ): Promise<FastifyReply> => {
-    const { slug } = request.params;
-    const page = isSlug(slug) ? await pages.find(slug) : null;
+    const page = await findPage(request);
     void reply.headers(STATUS_PAGE_HEADERS);
-    if (page === null || !(await mayRead(page, request))) {
+    if (page === null) {
       return reply.code(404).header('cache-control', 'no-store').type(HTML).send(noPage);
     }
     const cacheControl = page.isPublic ? `public, max-age=${FRESH_SECONDS}` : 'private, no-cache';
@@ -61,4 +67,5 @@ export function mountStatusPages(app: FastifyInstance, context: HttpContext): vo
     `${STATUS_PATH}/:slug/feed.atom`,
     async (request, reply) => await send(request, reply, { type: ATOM, part: ({ feed }) => feed }),
   );
+  await mountSubscriptions(app, context, { findPage, noPage });
 }

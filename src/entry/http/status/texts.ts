@@ -1,11 +1,5 @@
 import type { Temporal } from '#kernel/time.ts';
-import type { Impact, Stage } from '#modules/status_pages/decide/publication.ts';
-
-export const IMPACT_TEXTS: Readonly<Record<Impact, string>> = {
-  degraded: 'Degraded',
-  partial_outage: 'Partial outage',
-  outage: 'Outage',
-};
+import type { Impact } from '#modules/status_pages/decide/publication.ts';
 
 /** Sentence above a page, by the worst impact of what is open; for none, see `ALL_WELL`. */
 export const HEADLINES: Readonly<Record<Impact, string>> = {
@@ -15,13 +9,6 @@ export const HEADLINES: Readonly<Record<Impact, string>> = {
 };
 
 export const ALL_WELL = 'No known problems';
-
-export const STAGE_TEXTS: Readonly<Record<Stage, string>> = {
-  investigating: 'Investigating',
-  identified: 'Cause identified',
-  monitoring: 'Watching',
-  resolved: 'Resolved',
-};
 
 const TIME = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',

@@ -49,4 +49,5 @@ export const SETTINGS_PAGES = {
   delivery: '/delivery',
   integrations: '/integrations',
   places: '/places',
+  statusPages: '/status-pages',
 } as const;

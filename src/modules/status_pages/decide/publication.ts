@@ -3,10 +3,25 @@ export const IMPACTS = ['degraded', 'partial_outage', 'outage'] as const;
 
 export type Impact = (typeof IMPACTS)[number];
 
+/** Impacts as readers see them. */
+export const IMPACT_TEXTS: Readonly<Record<Impact, string>> = {
+  degraded: 'Degraded',
+  partial_outage: 'Partial outage',
+  outage: 'Outage',
+};
+
 /** Stages of a response, as readers are told. */
 export const STAGES = ['investigating', 'identified', 'monitoring', 'resolved'] as const;
 
 export type Stage = (typeof STAGES)[number];
+
+/** Stages as readers see them. */
+export const STAGE_TEXTS: Readonly<Record<Stage, string>> = {
+  investigating: 'Investigating',
+  identified: 'Cause identified',
+  monitoring: 'Watching',
+  resolved: 'Resolved',
+};
 
 /** Path of the pages; the slug follows. */
 export const STATUS_PATH = '/status';

@@ -13,6 +13,7 @@ import {
   requireOnPage,
   StageField,
 } from '#modules/status_pages/operations/page_fields.ts';
+import { announceStatusUpdate } from '#storage/queue/jobs/announce_status_update.ts';
 import { PublicationView, toPublicationView } from '#modules/status_pages/view.ts';
 
 export const addStatusUpdate = defineAction({
@@ -44,7 +45,7 @@ export const addStatusUpdate = defineAction({
     serviceIds: [IDS.serviceId],
   },
   async handle({ publicationId, stage, text, title, impact, serviceIds }, context) {
-    const { caller, stores, now, record } = context;
+    const { caller, stores, now, record, enqueue } = context;
     const { publications, statusPages } = stores;
     const { orgId } = caller;
     const before = await publications.lock(orgId, publicationId);
@@ -68,7 +69,8 @@ export const addStatusUpdate = defineAction({
       },
       now,
     );
-    await publications.addUpdate({ orgId, publicationId: before.id, stage, body: text.trim() }, now);
+    const updateId = await publications.addUpdate({ orgId, publicationId: before.id, stage, body: text.trim() }, now);
+    enqueue(announceStatusUpdate, { updateId });
     const after = await publications.lock(orgId, before.id);
     const audited = (row: typeof after) => ({ title: row.title, impact: row.impact, serviceIds: row.serviceIds });
     record({

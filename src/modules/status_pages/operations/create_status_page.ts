@@ -33,6 +33,6 @@ export const createStatusPage = defineAction({
     const page = await stores.statusPages.insert({ orgId: caller.orgId, slug, title, about, isPublic }, now);
     await stores.statusPages.replaceComponents(page, components);
     record({ target: page.id, before: null, after: auditedPage(page, components) });
-    return toStatusPageView(page, components, baseUrl);
+    return toStatusPageView(page, components, { baseUrl, subscribers: 0 });
   },
 });

@@ -16,6 +16,11 @@ export const listStatusPages = defineAction({
   async handle(_input, { caller, stores, baseUrl }) {
     const pages = await stores.statusPages.list(caller.orgId);
     const components = Map.groupBy(await stores.statusPages.listAllComponents(caller.orgId), ({ pageId }) => pageId);
-    return { statusPages: pages.map((page) => toStatusPageView(page, components.get(page.id) ?? [], baseUrl)) };
+    const subscribers = await stores.subscribers.countConfirmed(caller.orgId);
+    return {
+      statusPages: pages.map((page) =>
+        toStatusPageView(page, components.get(page.id) ?? [], { baseUrl, subscribers: subscribers.get(page.id) ?? 0 }),
+      ),
+    };
   },
 });

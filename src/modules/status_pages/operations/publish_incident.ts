@@ -13,6 +13,7 @@ import {
   requireOnPage,
   StageField,
 } from '#modules/status_pages/operations/page_fields.ts';
+import { announceStatusUpdate } from '#storage/queue/jobs/announce_status_update.ts';
 import { PublicationView, toPublicationView } from '#modules/status_pages/view.ts';
 
 export const publishIncident = defineAction({
@@ -46,7 +47,7 @@ export const publishIncident = defineAction({
     text: 'Some payments take longer than a minute. We are looking into it.',
   },
   async handle({ statusPageId, incidentId, title, stage, impact, serviceIds, text }, context) {
-    const { caller, stores, now, record } = context;
+    const { caller, stores, now, record, enqueue } = context;
     const { orgId } = caller;
     const page = await stores.statusPages.lock(orgId, statusPageId);
     const incident = await lockIncident(incidentId, context);
@@ -60,7 +61,8 @@ export const publishIncident = defineAction({
     const affected = requireOnPage(serviceIds, await stores.statusPages.listComponents(page.id));
     const what = { orgId, pageId: page.id, incidentId: incident.id, title, impact, serviceIds: affected };
     const id = await stores.publications.insert({ ...what, beganAt: incident.triggeredAt }, now);
-    await stores.publications.addUpdate({ orgId, publicationId: id, stage, body: text.trim() }, now);
+    const updateId = await stores.publications.addUpdate({ orgId, publicationId: id, stage, body: text.trim() }, now);
+    enqueue(announceStatusUpdate, { updateId });
     if (stage === 'resolved') await stores.publications.save(id, { endedAt: now }, now);
     record({
       target: incident.id,

@@ -53,6 +53,7 @@ export const updateStatusPage = defineAction({
       before: auditedPage(before, componentsBefore),
       after: auditedPage(after, components),
     });
-    return toStatusPageView(after, components, baseUrl);
+    const subscribers = (await stores.subscribers.countConfirmed(caller.orgId)).get(before.id) ?? 0;
+    return toStatusPageView(after, components, { baseUrl, subscribers });
   },
 });

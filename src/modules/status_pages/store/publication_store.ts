@@ -94,6 +94,32 @@ export class PublicationStore {
     return row.id;
   }
 
+  /** Finds an update with what was published. */
+  async findUpdate(
+    updateId: string,
+  ): Promise<(UpdateRow & Pick<PublicationRow, 'pageId' | 'title' | 'serviceIds'>) | null> {
+    const update = await this.#session.db
+      .selectFrom('status_updates as t')
+      .innerJoin('status_publications as u', 'u.id', 't.publication_id')
+      .select(columns(StatusUpdateEntity, 't'))
+      .select(['u.page_id as pageId', 'u.title', 'u.service_ids as serviceIds'])
+      .where('t.id', '=', asId('statusupdate', updateId))
+      .executeTakeFirst();
+    return update ?? null;
+  }
+
+  /** Lists publications that are open though their incident is resolved or gone, and locks them. */
+  async lockOver(limit: number): Promise<PublicationRow[]> {
+    return await this.#publications()
+      .where('u.ended_at', 'is', null)
+      .where((eb) => eb.or([eb('i.id', 'is', null), eb('i.status', '=', 'resolved')]))
+      .orderBy('u.id')
+      .limit(limit)
+      .forUpdate('u')
+      .skipLocked()
+      .execute();
+  }
+
   /** Lists the updates of these publications, newest first. */
   async listUpdates(ids: readonly Id<'publication'>[]): Promise<UpdateRow[]> {
     if (ids.length === 0) return [];

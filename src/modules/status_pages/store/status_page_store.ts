@@ -60,10 +60,11 @@ export class StatusPageStore {
           .as('components'),
         selectFrom('status_publications as u')
           .leftJoin('incidents as i', 'i.id', 'u.incident_id')
-          .select(
-            sql<string | null>`concat(count(*), ' ', max(u.changed_at), ' ',
-              count(*) filter (where u.ended_at is null and i.status <> 'resolved'))`.as('text'),
-          )
+          .select(({ fn, eb }) => {
+            const open = eb.and([eb('u.ended_at', 'is', null), eb('i.status', '<>', 'resolved')]);
+            const [count, changed] = [fn.countAll(), fn.max('u.changed_at')];
+            return sql<string>`concat(${count}, ' ', ${changed}, ' ', ${fn.countAll().filterWhere(open)})`.as('text');
+          })
           .whereRef('u.page_id', '=', 'p.id')
           .as('publications'),
       ])

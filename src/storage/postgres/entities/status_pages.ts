@@ -56,6 +56,22 @@ export const StatusPublicationEntity = defineEntity({
   },
 });
 
+/** A mail address that is told of updates, once its owner has confirmed it. */
+export const StatusSubscriberEntity = defineEntity({
+  name: 'StatusSubscriber',
+  tableName: 'status_subscribers',
+  properties: {
+    id: id<'statussubscriber'>().primary(),
+    orgId: id<'org'>(),
+    pageId: id<'statuspage'>(),
+    /** Address in lower case. */
+    email: p.text(),
+    /** Time at which somebody last asked for updates. */
+    askedAt: instant(),
+    confirmedAt: instant().strictNullable(),
+  },
+});
+
 export const StatusUpdateEntity = defineEntity({
   name: 'StatusUpdate',
   tableName: 'status_updates',

@@ -1,3 +1,4 @@
+import { announceStatusUpdate } from '#storage/queue/jobs/announce_status_update.ts';
 import { assembleBundle } from '#storage/queue/jobs/assemble_bundle.ts';
 import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
 import { groupExceptions } from '#storage/queue/jobs/group_exceptions.ts';
@@ -9,6 +10,8 @@ import { sendExceptionNotice } from '#storage/queue/jobs/send_exception_notice.t
 import { sendInvitation } from '#storage/queue/jobs/send_invitation.ts';
 import { sendPasswordReset } from '#storage/queue/jobs/send_password_reset.ts';
 import { sendPlaceOff } from '#storage/queue/jobs/send_place_off.ts';
+import { sendStatusConfirmation } from '#storage/queue/jobs/send_status_confirmation.ts';
+import { sendStatusUpdate } from '#storage/queue/jobs/send_status_update.ts';
 import { storePoints } from '#storage/queue/jobs/store_points.ts';
 import type { JobContract } from '#kernel/job.ts';
 
@@ -26,6 +29,9 @@ export const JOBS: readonly JobContract[] = [
   sendDeactivationNotice,
   sendExceptionNotice,
   sendPlaceOff,
+  sendStatusConfirmation,
+  announceStatusUpdate,
+  sendStatusUpdate,
 ];
 
 const BY_NAME = new Map(JOBS.map((job) => [job.name, job]));

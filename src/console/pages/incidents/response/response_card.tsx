@@ -14,12 +14,16 @@ const ChangeSeverity = lazyPart(() =>
 );
 const HandOver = lazyPart(() => import('#console/pages/incidents/response/hand_over.tsx').then((m) => m.HandOver));
 
+const PublishDialog = lazyPart(() =>
+  import('#console/pages/status_pages/publish_dialog.tsx').then((m) => m.PublishDialog),
+);
+
 /** Card of who leads the response, and how severe the incident is. */
 export function ResponseCard({ incident }: { readonly incident: IncidentWithLog }) {
   const { may, session } = useOrganization();
   const { incidentId, commanderId, severity, status } = incident;
   const nameOf = useMemberNames();
-  const [dialog, setDialog] = useState<'severity' | 'hand_over' | null>(null);
+  const [dialog, setDialog] = useState<'severity' | 'hand_over' | 'publish' | null>(null);
   const leading = useIncidentChange('set_incident_commander', incidentId);
   const mayChange = may('oncall:edit') && status !== 'resolved';
   const own = session.user.userId;
@@ -52,6 +56,13 @@ export function ResponseCard({ incident }: { readonly incident: IncidentWithLog 
               </Group>
             )}
           </Row>
+          {mayChange && (
+            <Row title="Status page" sub="Readers see only what you publish.">
+              <Button size="xs" variant="default" onClick={() => setDialog('publish')}>
+                Publish
+              </Button>
+            </Row>
+          )}
           <Row title={`Severity ${severity}`}>
             {mayChange && (
               <Button size="xs" variant="default" onClick={() => setDialog('severity')}>
@@ -64,6 +75,7 @@ export function ResponseCard({ incident }: { readonly incident: IncidentWithLog 
     >
       {leading.isError && <ErrorAlert title="Who leads was not changed" error={leading.error} />}
       {dialog === 'severity' && <ChangeSeverity incident={incident} onClose={close} />}
+      {dialog === 'publish' && <PublishDialog incident={incident} onClose={close} />}
       {dialog === 'hand_over' && <HandOver incident={incident} onClose={close} />}
     </Card>
   );

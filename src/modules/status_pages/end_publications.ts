@@ -1,0 +1,23 @@
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { announceStatusUpdate } from '#storage/queue/jobs/announce_status_update.ts';
+
+const BATCH = 200;
+
+/** Text of the update that ends a publication whose incident was resolved. */
+const RESOLVED = 'This incident is resolved.';
+
+/**
+ * Ends publications whose incident is resolved or gone, so that they keep their end after its retention. Returns how
+ * many.
+ */
+export async function endPublications(runtime: UnitOfWorkRuntime): Promise<number> {
+  return await inUnitOfWork(runtime, async ({ stores, now, enqueue }) => {
+    const over = await stores.publications.lockOver(BATCH);
+    for (const { id, orgId, incidentResolvedAt } of over) {
+      await stores.publications.save(id, { endedAt: incidentResolvedAt ?? now }, now);
+      const update = { orgId, publicationId: id, stage: 'resolved', body: RESOLVED } as const;
+      enqueue(announceStatusUpdate, { updateId: await stores.publications.addUpdate(update, now) });
+    }
+    return over.length;
+  });
+}

@@ -1,0 +1,39 @@
+import type { Id } from '#kernel/ids.ts';
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { sendStatusConfirmation } from '#storage/queue/jobs/send_status_confirmation.ts';
+
+/** Limits on the subscribers of a page, and on those of them who have not confirmed. */
+const SUBSCRIBERS_MAX = 10_000;
+const WAITING_MAX = 1_000;
+/** Limit on the pages of the installation that wait for one address, so that nobody fills the mailbox of another. */
+const WAITING_OF_ADDRESS_MAX = 5;
+/** Hours until an address is asked again by the same page. */
+const AGAIN_HOURS = 6;
+
+/** Hours after which somebody who has not confirmed is forgotten. */
+export const CONFIRM_HOURS = 24;
+
+/**
+ * Asks the owner of an address by mail whether they want updates of a page. Returns whether the page has room; the
+ * answer says nothing of the address.
+ */
+export async function subscribe(
+  runtime: UnitOfWorkRuntime,
+  page: { readonly id: Id<'statuspage'>; readonly orgId: Id<'org'> },
+  address: string,
+): Promise<boolean> {
+  const email = address.toLowerCase();
+  return await inUnitOfWork(runtime, async ({ stores, now, enqueue }) => {
+    const { subscribers } = stores;
+    const known = await subscribers.findByAddress(page.id, email);
+    if (known !== null && known.confirmedAt !== null) return true;
+    const again = known?.askedAt.add({ hours: AGAIN_HOURS });
+    if (again !== undefined && again.epochMilliseconds > now.epochMilliseconds) return true;
+    const { confirmed, waiting, waitingOfAddress } = await subscribers.countFor(page.id, email);
+    if (confirmed >= SUBSCRIBERS_MAX || waiting >= WAITING_MAX) return false;
+    if (waitingOfAddress >= WAITING_OF_ADDRESS_MAX) return true;
+    const subscriberId = await subscribers.ask({ orgId: page.orgId, pageId: page.id, email }, now);
+    enqueue(sendStatusConfirmation, { subscriberId });
+    return true;
+  });
+}

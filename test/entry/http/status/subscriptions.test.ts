@@ -1,0 +1,156 @@
+import { beforeEach, expect, test } from 'vitest';
+
+import { addStatusUpdate } from '#modules/status_pages/operations/add_status_update.ts';
+import { createStatusPage } from '#modules/status_pages/operations/create_status_page.ts';
+import { listStatusPages } from '#modules/status_pages/operations/list_status_pages.ts';
+import { publishIncident } from '#modules/status_pages/operations/publish_incident.ts';
+import { endPublications } from '#modules/status_pages/end_publications.ts';
+import { type MailServer, startMailServer } from '#test/kit/programs/mail_server.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
+import { type Alert, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
+import { enforceRetention } from '#workers/enforce_retention.ts';
+
+const READER = 'Reader@Example.org';
+
+let w: StaffedWorld;
+let mail: MailServer;
+let alert: Alert;
+let statusPageId: string;
+/** A process remembers addresses, so each test has its own. */
+let slug = '';
+let pages = 0;
+
+beforeEach(async () => {
+  mail = await startMailServer();
+  w = await staffedWorld({ settings: { smtpUrl: mail.url, mailFrom: 'tocsin@example.com' } });
+  slug = `mailed-${(pages += 1)}`;
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
+  const groups = [{ name: '', services: [{ serviceId: alert.serviceId, name: 'Payments' }] }];
+  const page = { slug, title: 'Acme status', about: null, isPublic: true, groups };
+  statusPageId = (await asOwner(createStatusPage, page)).statusPageId;
+});
+
+const asOwner = (operation: Parameters<typeof runOperation>[1], input: object) =>
+  runOperation(w, operation, memberCaller(w.orgId, w.owner.userId, 'owner'), input);
+
+const publish = async () =>
+  await asOwner(publishIncident, {
+    statusPageId,
+    incidentId: await alert.trigger('internal title'),
+    title: 'Payments are slow',
+    stage: 'investigating',
+    impact: 'degraded',
+    serviceIds: [alert.serviceId],
+    text: 'We are looking into it.',
+  });
+
+async function post(path: string, fields: Record<string, string> = {}, address = '198.51.100.1') {
+  const { statusCode, body } = await w.app.inject({
+    method: 'POST',
+    url: path,
+    remoteAddress: address,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    payload: new URLSearchParams(fields).toString(),
+  });
+  await w.runUntilIdle();
+  return { status: statusCode, body };
+}
+
+const ask = (email: string, address?: string) => post(`/status/${slug}/subscribe`, { email }, address);
+
+const pathOf = (link: string | undefined) => new URL(String(link)).pathname;
+
+async function subscribed(email = READER) {
+  await ask(email);
+  const path = pathOf(mail.linksOf(mail.mails.at(-1)!)['Confirm']);
+  expect((await post(path)).status).toBe(200);
+}
+
+test('a reader gets updates once they confirm, and none before', async () => {
+  await ask(READER);
+  expect(mail.mails).toHaveLength(1);
+  const [asking] = mail.mails;
+  expect(asking).toMatchObject({ recipients: ['reader@example.org'], subject: 'Confirm: Updates of Acme status' });
+  const { publicationId } = await publish();
+  await w.runUntilIdle();
+  expect(mail.mails).toHaveLength(1);
+  const path = pathOf(mail.linksOf(asking!)['Confirm']);
+  const shown = await w.app.inject({ method: 'GET', url: path });
+  expect([shown.statusCode, shown.body.includes('<button>Confirm</button>')]).toEqual([200, true]);
+  await asOwner(addStatusUpdate, { publicationId, stage: 'identified', text: 'Looking a link up confirms nothing.' });
+  await w.runUntilIdle();
+  expect(mail.mails).toHaveLength(1);
+  await post(path);
+  await asOwner(addStatusUpdate, { publicationId, stage: 'monitoring', text: 'A cache was full.' });
+  await w.runUntilIdle();
+  expect(mail.mails).toHaveLength(2);
+  const [, update] = mail.mails;
+  expect(update?.subject).toBe('Acme status: Payments are slow (watching)');
+  expect(update?.text).toContain('A cache was full.');
+  expect(update?.text).toContain('Affects Payments.');
+  expect(JSON.stringify(update)).not.toContain('internal title');
+  expect((await asOwner(listStatusPages, {})).statusPages).toMatchObject([{ subscribers: 1 }]);
+});
+
+test('one click in a mail program unsubscribes', async () => {
+  await subscribed();
+  await publish();
+  await w.runUntilIdle();
+  const update = mail.mails.at(-1)!;
+  const header = (name: string) => update.headers.find(({ key }) => key === name)?.value;
+  expect(header('list-unsubscribe-post')).toBe('List-Unsubscribe=One-Click');
+  const link = /^<(.+)>$/.exec(String(header('list-unsubscribe')))?.[1];
+  expect((await post(pathOf(link), { 'List-Unsubscribe': 'One-Click' })).status).toBe(200);
+  expect((await post(pathOf(link))).status).toBe(404);
+  const rows = await w.context.db.sql.rows('select id from status_subscribers');
+  expect(rows).toEqual([]);
+});
+
+test('the end of an incident is told once, and stays on the page when the incident is removed', async () => {
+  await subscribed();
+  const { incidentId } = await publish();
+  await w.runUntilIdle();
+  await w.expectOk('resolve_incident', { incidentId });
+  expect(await endPublications(w.runtime)).toBe(1);
+  expect(await endPublications(w.runtime)).toBe(0);
+  await w.runUntilIdle();
+  expect(mail.mails.map(({ subject }) => subject).slice(-1)).toEqual(['Acme status: Payments are slow (resolved)']);
+  await w.context.db.sql.run('delete from incidents where id = $1', [incidentId]);
+  const rows = await w.context.db.sql.rows(
+    'select ended_at is not null as ended, incident_id from status_publications',
+  );
+  expect(rows).toEqual([{ ended: true, incident_id: null }]);
+});
+
+test('nobody fills the mailbox of another', async () => {
+  for (let tries = 0; tries < 5; tries += 1) expect((await ask(READER)).status).toBe(200);
+  expect(mail.mails).toHaveLength(1);
+  for (let other = 0; other < 8; other += 1) {
+    const page = { slug: `${slug}-${other}`, title: 'Other', about: null, isPublic: true, groups: [] };
+    await asOwner(createStatusPage, page);
+    await post(`/status/${slug}-${other}/subscribe`, { email: READER }, `198.51.100.${10 + other}`);
+  }
+  expect(mail.mails).toHaveLength(5);
+  await w.advance({ hours: 25 });
+  await enforceRetention(w.runtime);
+  expect(await w.context.db.sql.rows('select id from status_subscribers')).toEqual([]);
+});
+
+test('one network asks only so often, and what is no address is refused', async () => {
+  expect((await ask('no address')).status).toBe(400);
+  expect((await ask('')).status).toBe(400);
+  const answers: number[] = [];
+  for (let tries = 0; tries < 11; tries += 1) answers.push((await ask(`r${tries}@example.org`, '203.0.113.7')).status);
+  expect(answers.filter((status) => status === 429)).toHaveLength(1);
+});
+
+test('a link that was altered, or was made for something else, does nothing', async () => {
+  await ask(READER);
+  const path = pathOf(mail.linksOf(mail.mails.at(-1)!)['Confirm']);
+  expect((await post(path.replace('/confirm/', '/unsubscribe/'))).status).toBe(404);
+  expect((await post(`${path.slice(0, -2)}AA`)).status).toBe(404);
+  expect((await post(`/status/${slug}/confirm/x`)).status).toBe(404);
+  expect(await w.context.db.sql.rows('select confirmed_at from status_subscribers')).toEqual([{ confirmed_at: null }]);
+});

@@ -1,0 +1,84 @@
+import type { Cipher } from '#auth/cipher.ts';
+import { STATUS_PATH, STAGE_TEXTS } from '#modules/status_pages/decide/publication.ts';
+import { subscriberUrl } from '#modules/status_pages/subscriber_links.ts';
+import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork } from '#modules/unit_of_work.ts';
+import { messageIdOf, sendMail } from '#notify/mail/send_mail.ts';
+import { confirmationMail, statusUpdateMail } from '#notify/mail/status_mail_text.ts';
+import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
+import { announceStatusUpdate } from '#storage/queue/jobs/announce_status_update.ts';
+import { sendStatusConfirmation } from '#storage/queue/jobs/send_status_confirmation.ts';
+import { sendStatusUpdate } from '#storage/queue/jobs/send_status_update.ts';
+import type { AccountMailRuntime } from '#workers/send_password_reset.ts';
+
+interface StatusMailRuntime extends AccountMailRuntime {
+  /** Makes the links of subscribers. */
+  readonly subscriberCipher: Cipher;
+}
+
+/** Subscribers whose mails are made at once, and the pause before the next: other mail goes in between. */
+const AT_ONCE = 100;
+const PAUSE_SECONDS = 5;
+
+export const onSendStatusConfirmation = (runtime: StatusMailRuntime): JobHandler =>
+  handleJob(sendStatusConfirmation, async ({ subscriberId }) => {
+    const { mail, baseUrl, db, subscriberCipher } = runtime;
+    const { subscribers, statusPages } = storesOf(db.session());
+    const subscriber = await subscribers.find(subscriberId);
+    if (mail === null || subscriber === null || subscriber.confirmedAt !== null) return;
+    const page = await statusPages.get(subscriber.orgId, subscriber.pageId);
+    const link = subscriberUrl(subscriberCipher, { baseUrl, slug: page.slug }, 'confirm', subscriber.id);
+    const messageId = messageIdOf(
+      `${subscriber.id}.${subscriber.askedAt.epochMilliseconds}`,
+      new URL(baseUrl).hostname,
+    );
+    const text = confirmationMail({ title: page.title, link });
+    const delivery = await sendMail(mail, { to: subscriber.email, messageId, ...text, priority: 'normal' });
+    if (delivery.kind === 'retry') throw new Error(`the mail could not be sent: ${delivery.reason}`);
+  });
+
+export const onAnnounceStatusUpdate = (runtime: StatusMailRuntime): JobHandler =>
+  handleJob(announceStatusUpdate, async ({ updateId, after = '' }) => {
+    if (runtime.mail === null) return;
+    await inUnitOfWork(runtime, async ({ stores, now, enqueue }) => {
+      const update = await stores.publications.findUpdate(updateId);
+      if (update === null) return;
+      const ids = await stores.subscribers.listConfirmed(update.pageId, after, AT_ONCE);
+      for (const subscriberId of ids) enqueue(sendStatusUpdate, { updateId, subscriberId });
+      const last = ids.at(-1);
+      if (last === undefined || ids.length < AT_ONCE) return;
+      enqueue(announceStatusUpdate, { updateId, after: last }, now.add({ seconds: PAUSE_SECONDS }));
+    });
+  });
+
+export const onSendStatusUpdate = (runtime: StatusMailRuntime): JobHandler =>
+  handleJob(sendStatusUpdate, async ({ updateId, subscriberId }) => {
+    const { mail, baseUrl, db, subscriberCipher } = runtime;
+    const { subscribers, publications, statusPages } = storesOf(db.session());
+    const update = await publications.findUpdate(updateId);
+    const subscriber = await subscribers.find(subscriberId);
+    if (mail === null || update === null || subscriber === null || subscriber.confirmedAt === null) return;
+    const page = await statusPages.get(subscriber.orgId, subscriber.pageId);
+    const components = await statusPages.listComponents(page.id);
+    const at = { baseUrl, slug: page.slug };
+    const unsubscribe = subscriberUrl(subscriberCipher, at, 'unsubscribe', subscriber.id);
+    const text = statusUpdateMail({
+      page: page.title,
+      title: update.title,
+      stage: STAGE_TEXTS[update.stage],
+      body: update.body,
+      affected: components.flatMap(({ serviceId, name }) => (update.serviceIds.includes(serviceId) ? [name] : [])),
+      link: `${baseUrl}${STATUS_PATH}/${page.slug}#${update.publicationId}`,
+      unsubscribe,
+    });
+    const host = new URL(baseUrl).hostname;
+    const delivery = await sendMail(mail, {
+      to: subscriber.email,
+      messageId: messageIdOf(`${update.id}.${subscriber.id}`, host),
+      references: messageIdOf(`${update.publicationId}.${subscriber.id}`, host),
+      ...text,
+      priority: 'normal',
+      unsubscribeUrl: unsubscribe,
+    });
+    if (delivery.kind === 'retry') throw new Error(`the mail could not be sent: ${delivery.reason}`);
+  });
