@@ -153,20 +153,21 @@ test('what the console saves never overwrites what its person has not seen', asy
   const { email } = await givenPerson(w, { role: 'owner' });
   const browser = await signedIn(w, email);
   const { dashboardId, updatedAt: readAt } = await w.expectOk('create_dashboard', { name: 'Shared', layout: WIDGETS });
-  const save = async (input: object) =>
-    (await browser.invoke(w.orgId, 'save_dashboard', { dashboardId, ...input })).body.result;
+  const save = async (input: object) => await browser.invoke(w.orgId, 'save_dashboard', { dashboardId, ...input });
 
   const first = await save({ readAt, name: 'Mine' });
-  expect(first).toMatchObject({ isSaved: true, dashboard: { name: 'Mine', layout: WIDGETS } });
+  expect(first).toMatchObject({ status: 200, body: { result: { name: 'Mine', layout: WIDGETS } } });
   // At the same instant of the clock, yet a later version.
-  expect(first.dashboard.updatedAt > readAt).toBe(true);
-  expect(await save({ readAt, layout: [] })).toEqual({ isSaved: false, dashboard: first.dashboard });
-  expect(await save({ readAt, name: 'Mine' }), 'the same change again').toEqual({
-    isSaved: true,
-    dashboard: first.dashboard,
+  const { updatedAt } = first.body.result;
+  expect(updatedAt > readAt).toBe(true);
+  const conflict = { code: 'conflict', detail: 'somebody else has changed this dashboard since you opened it' };
+  expect(await save({ readAt, layout: [] })).toMatchObject({ status: 409, body: conflict });
+  expect(await save({ readAt, name: 'Mine' }), 'the same change again').toMatchObject({
+    status: 200,
+    body: { result: first.body.result },
   });
-  expect(await save({ readAt: first.dashboard.updatedAt, layout: [] })).toMatchObject({
-    isSaved: true,
-    dashboard: { name: 'Mine', layout: [] },
+  expect(await save({ readAt: updatedAt, layout: [] })).toMatchObject({
+    status: 200,
+    body: { result: { name: 'Mine', layout: [] } },
   });
 });

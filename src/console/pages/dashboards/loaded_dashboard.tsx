@@ -25,6 +25,7 @@ import { DashboardToolbar } from '#console/pages/dashboards/dashboard_toolbar.ts
 import { BareWidget, DashboardDataContext, DashboardWidget } from '#console/pages/dashboards/dashboard_widget.tsx';
 import { FullWidget } from '#console/pages/dashboards/full_widget.tsx';
 import { keyOfQuery, useChartBatch } from '#console/pages/dashboards/use_chart_batch.ts';
+import { saveDashboard } from '#console/pages/dashboards/save_dashboard.ts';
 import { toDraft, useDashboardDraft } from '#console/pages/dashboards/use_dashboard_draft.ts';
 import { type GridSize, widthOf, WidgetGrid } from '#console/pages/dashboards/widget_grid.tsx';
 import { chartQueriesOf } from '#console/pages/dashboards/widget_queries.ts';
@@ -121,7 +122,7 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
 
   const saving = useMutation({
     mutationFn: (copy: { readonly readAt: string; readonly name: string; readonly widgets: readonly Widget[] }) =>
-      invoke(orgId, 'save_dashboard', {
+      saveDashboard(orgId, {
         dashboardId,
         readAt: copy.readAt,
         name: copy.name.trim(),

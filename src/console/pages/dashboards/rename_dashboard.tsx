@@ -2,7 +2,6 @@ import { Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
@@ -11,6 +10,7 @@ import { faultsAtFields } from '#console/components/forms/field_faults.ts';
 import { Form } from '#console/components/forms/form.tsx';
 import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft.ts';
+import { saveDashboard } from '#console/pages/dashboards/save_dashboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface RenameDashboardProps {
@@ -37,7 +37,7 @@ export function RenameDashboard({ dashboardId, name, updatedAt, onClose }: Renam
       let seen = current;
       for (let tries = 0; tries < RENAME_TRIES; tries += 1) {
         const input = { dashboardId, readAt: seen.updatedAt, name: typed };
-        const { isSaved, dashboard } = await invoke(orgId, 'save_dashboard', input);
+        const { isSaved, dashboard } = await saveDashboard(orgId, input);
         if (isSaved) return true;
         const isRenamed = dashboard.name !== seen.name;
         seen = { name: dashboard.name, updatedAt: dashboard.updatedAt };

@@ -16,6 +16,7 @@ import { faultsAtFields } from '#console/components/forms/field_faults.ts';
 import { Form } from '#console/components/forms/form.tsx';
 import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { useDraftState } from '#console/components/forms/use_draft_state.ts';
+import { saveDashboard } from '#console/pages/dashboards/save_dashboard.ts';
 import { type ExploreSearch, metricNameOf } from '#console/pages/explore/explore_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { newWidget } from '#modules/dashboards/decide/template.ts';
@@ -88,11 +89,7 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
       for (let tries = 0; tries < TRIES; tries += 1) {
         const widgets = readWidgets(dashboard.layout);
         const layout = toLayout([...widgets, newWidget(newWidgetId(), facts, widgets)]);
-        const saved = await invoke(orgId, 'save_dashboard', {
-          dashboardId: wanted,
-          readAt: dashboard.updatedAt,
-          layout,
-        });
+        const saved = await saveDashboard(orgId, { dashboardId: wanted, readAt: dashboard.updatedAt, layout });
         if (saved.isSaved) return wanted;
         dashboard = saved.dashboard;
       }

@@ -6,6 +6,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { DASHBOARD_EXAMPLE, DashboardView, Layout, toDashboardView } from '#modules/dashboards/operations/view.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { STRICT, IdText, Name, Timestamp } from '#actions/fields.ts';
+import { AppError } from '#kernel/errors.ts';
 import { toTimestamp } from '#kernel/time.ts';
 
 /** Saves a dashboard in the console: unlike `update_dashboard`, it never overwrites what its caller has not seen. */
@@ -24,10 +25,7 @@ export const saveDashboard = defineAction({
     },
     STRICT,
   ),
-  result: Type.Object({
-    isSaved: Type.Boolean({ description: 'false: somebody else has changed it, and nothing was saved' }),
-    dashboard: DashboardView,
-  }),
+  result: DashboardView,
   example: {
     dashboardId: IDS.dashboardId,
     readAt: DASHBOARD_EXAMPLE.updatedAt,
@@ -37,15 +35,15 @@ export const saveDashboard = defineAction({
   async handle({ dashboardId, readAt, ...fields }, { caller, stores, now, record }) {
     const before = await stores.dashboards.lock(caller.orgId, dashboardId);
     const after = { ...before, ...fields };
-    const isSame = isDeepStrictEqual(before, after);
-    if (isSame || toTimestamp(before.updatedAt) !== readAt) {
-      return { isSaved: isSame, dashboard: toDashboardView(before) };
+    if (isDeepStrictEqual(before, after)) return toDashboardView(before);
+    if (toTimestamp(before.updatedAt) !== readAt) {
+      throw new AppError('conflict', 'somebody else has changed this dashboard since you opened it');
     }
     // Two changes never have the same time, or the second could be taken for the first.
     const earliest = before.updatedAt.add({ milliseconds: 1 });
     const saved = { ...after, updatedAt: now.epochMilliseconds >= earliest.epochMilliseconds ? now : earliest };
     await stores.dashboards.save(saved);
     record({ target: before.id, before: toDashboardView(before), after: toDashboardView(saved) });
-    return { isSaved: true, dashboard: toDashboardView(saved) };
+    return toDashboardView(saved);
   },
 });
