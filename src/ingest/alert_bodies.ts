@@ -52,6 +52,7 @@ export class AlertBodies {
   ): Promise<AlertReading> {
     const { reads = 'json' } = endpoint;
     if (reads === 'none' || (reads === 'json_or_none' && bytes.length === 0)) return await readPart({ body: null });
+    if (reads === 'bytes') return await readPart({ body: bytes });
     if (bytes.length <= PARSED_HERE_BYTES_MAX) return await readPart({ body: parseSentJson(bytes, contentType) });
     const readings: AlertReading[] = [];
     for (const { text, first, of } of await this.#split(orgId, { bytes, contentType, listAt: endpoint.list?.at })) {

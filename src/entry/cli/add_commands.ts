@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 
 import { addAlertKeyCommands } from '#entry/cli/alert_keys.ts';
+import { addAlertMailCommand } from '#entry/cli/alert_mail.ts';
 import { addAuditCommands } from '#entry/cli/audit.ts';
 import { addBackupCommands } from '#entry/cli/backup.ts';
 import { addCalendarCommands } from '#entry/cli/calendars.ts';
@@ -24,6 +25,7 @@ export function addCommands(program: Command, onEmbeddedStores: () => void): voi
   addSignInCommands(program);
   addKeyCommands(program);
   addAlertKeyCommands(program);
+  addAlertMailCommand(program);
   addCalendarCommands(program);
   addAuditCommands(program);
   addSetAsideCommands(program);

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 
 import { certificateFault } from '#kernel/errors.ts';
+import { OWN_MAIL_HEADER } from '#modules/alerts/decide/mail_alert.ts';
 import type { Delivery } from '#notify/channel_sender.ts';
 import type { MailText } from '#notify/mail/mail_pieces.ts';
 
@@ -81,6 +82,7 @@ export async function sendMail(server: MailServer, { to, unsubscribeUrl, ...mail
       to: { name: '', address: to },
       headers: {
         'Auto-Submitted': 'auto-generated',
+        [OWN_MAIL_HEADER]: '1',
         ...(unsubscribeUrl !== undefined && {
           'List-Unsubscribe': `<${unsubscribeUrl}>`,
           'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',

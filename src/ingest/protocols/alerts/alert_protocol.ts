@@ -108,8 +108,8 @@ export interface AlertEndpoint {
   readonly keyOf?: (request: AlertRequest) => string | null;
   /** The property of the body that holds the key. */
   readonly keyField?: string;
-  /** Form in which the body is read: JSON by default, JSON that may be absent, or not at all. */
-  readonly reads?: 'json' | 'json_or_none' | 'none';
+  /** Form in which the body is read: JSON by default, JSON that may be absent, as it is (a Buffer), or not at all. */
+  readonly reads?: 'json' | 'json_or_none' | 'bytes' | 'none';
   /**
    * The property of the body that holds a list of alerts, null where the body is the list, and how the answers to parts of
    * a large one become one; absent where a body is about one alert.

@@ -1,5 +1,6 @@
 import type { AlertEndpoint } from '#ingest/protocols/alerts/alert_protocol.ts';
 import { ALERTMANAGER_ENDPOINTS } from '#ingest/protocols/alerts/alertmanager.ts';
+import { MAIL_ENDPOINTS } from '#ingest/protocols/alerts/mail.ts';
 import { OPSGENIE_ENDPOINTS } from '#ingest/protocols/alerts/opsgenie.ts';
 import { OWN_EVENTS } from '#ingest/protocols/alerts/own_events.ts';
 import { PAGERDUTY_ENDPOINTS } from '#ingest/protocols/alerts/pagerduty.ts';
@@ -15,5 +16,6 @@ export const ALERT_ENDPOINTS: readonly AlertEndpoint[] = [
   ...OPSGENIE_ENDPOINTS,
   ...VICTOROPS_ENDPOINTS,
   ...WEBHOOK_ENDPOINTS,
+  ...MAIL_ENDPOINTS,
   SNS_ENDPOINT,
 ];

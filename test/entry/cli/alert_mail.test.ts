@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+
+import { expect, onTestFinished, test } from 'vitest';
+
+import { postMail } from '#entry/cli/alert_mail.ts';
+import { loadConfig } from '#entry/config.ts';
+
+test.each([
+  [202, 0],
+  [400, 65],
+  [413, 65],
+  [401, 67],
+  [403, 67],
+  [404, 67],
+  [302, 75],
+  [429, 75],
+  [500, 75],
+  [503, 75],
+])('an answer of %d is told to the mail server as %d', async (status, code) => {
+  const bodies: string[] = [];
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      bodies.push(body);
+      response.writeHead(status, { location: '/elsewhere' }).end('{}');
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const mail = Readable.from([Buffer.from('Subject: x\r\n'), Buffer.from('\r\nDown\r\n')]);
+  expect(await postMail(`http://127.0.0.1:${port}/api/alerts/mail/k`, mail)).toMatchObject({ code });
+  expect(bodies).toEqual(['Subject: x\r\n\r\nDown\r\n']);
+});
+
+test('an API that is away is tried again, and a mail that is too long is not sent', async () => {
+  const { baseUrl } = loadConfig({ BASE_URL: 'http://127.0.0.1:1' });
+  const mail = (bytes: number) => Readable.from([Buffer.alloc(bytes, 'x')]);
+  expect(await postMail(baseUrl, mail(10))).toMatchObject({
+    code: 75,
+    says: expect.stringContaining('does not answer'),
+  });
+  expect(await postMail(baseUrl, mail(1024 * 1024 + 1))).toMatchObject({ code: 65 });
+});
