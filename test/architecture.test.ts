@@ -35,7 +35,7 @@ test('every part imports only the parts and packages that it may', () => {
 
 test('every address of a page in a message, a result or a link to another tool names its organization', () => {
   const bare =
-    /\$\{(?:\w+\.)*baseUrl\}(?:\$\{PAGES|\/(?:incidents|exceptions|oncall|rules|services|settings|me|explore|dashboards)\b)/;
+    /\$\{(?:\w+\.)*baseUrl\}(?:\$\{PAGES(?!\.signIn\})|\/(?:incidents|exceptions|oncall|rules|services|settings|me|explore|dashboards)\b)/;
   const files = ['src', 'workers'].flatMap((folder) => sourceFiles(folder));
   const faults = files.filter(
     (file) => partOf(file) !== 'console' && bare.test(readSource(file).replace(/linkTo\([^;]{0,200}/g, '')),
