@@ -192,6 +192,35 @@ export const CORE_SETTINGS = {
     schema: Type.Enum(['change', 'set']),
     fallback: 'change',
   }),
+  mailInPort: setting({
+    variable: 'MAIL_IN_PORT',
+    purpose:
+      'port on which API processes take alerts by mail (SMTP, usually 25), for addresses that are alert keys, and for no others; 0 for none',
+    allowed: 'a port, 0 to 65535',
+    schema: Type.Integer({ minimum: 0, maximum: 65_535 }),
+    fallback: '0',
+  }),
+  mailInHost: optionalText('MAIL_IN_HOST', '^\\S+$', 'a host name or address', 'address on which that port is open', {
+    unset: 'as `HOST`',
+  }),
+  mailInDomain: optionalText(
+    'MAIL_IN_DOMAIN',
+    '^[A-Za-z0-9.-]{1,253}$',
+    'a domain',
+    'domain of the addresses for alerts by mail',
+    { unset: 'host of `BASE_URL`' },
+  ),
+  mailInCertFile: optionalText(
+    'MAIL_IN_CERT_FILE',
+    '.',
+    'a path',
+    'file with the certificate (PEM) that the port for mail shows after STARTTLS',
+    { unset: 'no TLS', requiredWith: 'MAIL_IN_KEY_FILE' },
+  ),
+  mailInKeyFile: optionalText('MAIL_IN_KEY_FILE', '.', 'a path', 'file with the key (PEM) of that certificate', {
+    unset: 'no TLS',
+    requiredWith: 'MAIL_IN_CERT_FILE',
+  }),
   sourceMapDays: amount(
     'SOURCE_MAP_DAYS',
     '90',

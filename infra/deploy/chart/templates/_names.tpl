@@ -24,7 +24,7 @@ app.kubernetes.io/component: {{ . }}
 
 {{/* Further ports of the API, as they are set: one line of "name port protocol" each. */}}
 {{- define "tocsin.furtherPorts" -}}
-{{- range $variable, $as := dict "OTLP_GRPC_PORT" "otlp-grpc TCP" "STATSD_PORT" "statsd UDP" -}}
+{{- range $variable, $as := dict "MAIL_IN_PORT" "mail TCP" "OTLP_GRPC_PORT" "otlp-grpc TCP" "STATSD_PORT" "statsd UDP" -}}
 {{- with int (get $.Values.settings $variable) }}
 {{ first (splitList " " $as) }} {{ . }} {{ last (splitList " " $as) }}
 {{- end -}}

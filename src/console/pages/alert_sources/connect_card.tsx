@@ -118,7 +118,8 @@ export function ConnectCard({ sources, chosen, onChoose }: ConnectCardProps) {
 }
 
 function isOf({ protocol, name }: Tool) {
-  return (source: Source) => source.protocol === protocol && (protocol !== 'webhook' || source.name === name);
+  return (source: Source) =>
+    source.protocol === protocol && ((protocol !== 'webhook' && protocol !== 'mail') || source.name === name);
 }
 
 interface SnippetButtonsProps {

@@ -109,7 +109,7 @@ async function send({ path, headers, body }: TestRequest): Promise<void> {
     method: 'POST',
     credentials: 'omit',
     headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
+    body: typeof body === 'string' ? body : JSON.stringify(body),
   }).catch(() => null);
   if (response?.ok === true) return;
   const answer: unknown = await response?.json().catch(() => null);

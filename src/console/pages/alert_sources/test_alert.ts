@@ -2,6 +2,7 @@
 export interface TestRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Sent as JSON, unless it is a text. */
   readonly body: unknown;
 }
 
@@ -74,6 +75,14 @@ export function testAlert(options: TestOptions): TestAlert {
       const message = (type: string) =>
         request(`/victorops/${alertKey}/test`, { message_type: type, entity_id: id, entity_display_name: title });
       return { title, trigger: message('CRITICAL'), resolve: message('RECOVERY') };
+    }
+    case 'mail': {
+      const path = `/mail/${alertKey}${name === '' ? '' : `/${encodeURIComponent(name)}`}`;
+      const written = (state: string) =>
+        request(path, `From: test@console\nSubject: [${state}] ${title}\n\nSent from the console.\n`, {
+          'content-type': 'message/rfc822',
+        });
+      return { title, trigger: written('CRITICAL'), resolve: written('RECOVERY') };
     }
     default: {
       const event = { dedupKey: id, tool: 'Test from the console' };

@@ -28,6 +28,22 @@ const webhook = (name: string, label: string, where: string): Tool => ({
   text: ({ address, alertKey }) => `${address}/webhook/${alertKey}/${name}`,
 });
 
+const mail = (name: string, label: string): Tool => ({
+  value: `mail ${name}`,
+  label: `${label}, by mail`,
+  protocol: 'mail',
+  name,
+  where: 'Among the aliases of the mail server that you have; or as its contact where this server takes mail itself.',
+  text({ address, alertKey }) {
+    const { hostname } = new URL(address);
+    return [
+      `alerts: "|curl -sf --data-binary @- ${address}/mail/${alertKey}/${name} || exit 75"`,
+      '# With MAIL_IN_PORT set here, write to this address:',
+      `${alertKey}+${name}@${hostname}`,
+    ].join('\n');
+  },
+});
+
 /** Tools with their snippets, the most common ones first. */
 export const TOOLS: readonly Tool[] = [
   {
@@ -120,6 +136,12 @@ export const TOOLS: readonly Tool[] = [
       `opsgenie_api: ${address}/opsgenie/v2/alerts/\nopsgenie_token: ${alertKey}\nopsgenie_web: any address`,
   },
   webhook('icinga', 'Icinga', 'In the script of a notification command that posts JSON.'),
+  mail('icinga', 'Icinga 2'),
+  mail('nagios', 'Nagios'),
+  mail('monit', 'Monit'),
+  mail('xymon', 'Xymon'),
+  mail('smokeping', 'SmokePing'),
+  mail('any', 'Anything else'),
   webhook('checkmk', 'Checkmk', 'In a notification script that posts JSON.'),
   webhook('gatus', 'Gatus', 'In alerting.custom.url.'),
   webhook('sentry', 'Sentry', 'As the webhook URL of an internal integration.'),

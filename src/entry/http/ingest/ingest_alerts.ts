@@ -2,12 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { BadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import type { AlertAccess } from '#auth/alert_access.ts';
-import type { AlertExchange } from '#entry/http/ingest/alert_exchange.ts';
+import { type AlertDoors, takeAlertRequest } from '#entry/http/ingest/take_alert_request.ts';
 import { beginRefusal, sendProblem, toAppError } from '#entry/http/problem.ts';
 import { contentTypeOf, rawBodyOf } from '#entry/http/raw_body.ts';
 import { setSender } from '#entry/http/connections/sender.ts';
-import type { AlertBodies } from '#ingest/alert_bodies.ts';
-import type { AlertIntake } from '#ingest/alert_intake.ts';
 import { inflate } from '#ingest/inflate.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import type { AlertAnswer, AlertEndpoint, AlertRequest } from '#ingest/protocols/alerts/alert_protocol.ts';
@@ -15,29 +13,18 @@ import { findEndpoint } from '#ingest/protocols/alerts/find_endpoint.ts';
 import { textIn } from '#ingest/protocols/alerts/json_reading.ts';
 import { parseSentJson } from '#ingest/protocols/alerts/parse_body.ts';
 import { ALERT_ENDPOINTS } from '#ingest/protocols/alerts/registry.ts';
-import type { RateLimiter } from '#ingest/rate_limiter.ts';
 import type { RefusedBytes } from '#ingest/refused_bytes.ts';
 import { ALERTS_PATH } from '#kernel/api_paths.ts';
 import { AppError } from '#kernel/errors.ts';
-import type { KeyedLimit } from '#kernel/keyed_limit.ts';
 import type { Log } from '#kernel/log.ts';
-import type { Clock } from '#kernel/time.ts';
 import type { AlertTarget } from '#modules/alerts/store/alert_key_store.ts';
 
 /** Collaborators that the addresses of alerts share. */
-export interface AlertIngestContext {
+export interface AlertIngestContext extends AlertDoors {
   readonly access: AlertAccess;
   readonly badKeys: BadKeyLimiter;
-  readonly intake: AlertIntake;
-  readonly bodies: AlertBodies;
-  readonly exchange: AlertExchange;
-  /** Alerts of one service a second. */
-  readonly rates: RateLimiter;
-  /** Large bodies are read one at a time for each service. */
-  readonly reading: KeyedLimit;
   readonly refusedBytes: RefusedBytes;
   readonly counters: IngestCounters;
-  readonly clock: Clock;
   readonly log: Log;
   /** Public address, without a last slash. */
   readonly baseUrl: string;
@@ -131,32 +118,14 @@ export function mountAlertIngest(
       known.target = await open(request, keyInBody(bytes, contentType, endpoint.keyField));
     }
     if (known.target === null) throw new Error('the key was checked');
-    const { orgId, serviceId } = known.target;
-    const target = { orgId, serviceId };
-    await context.rates.check(target.serviceId);
-    return await context.reading.run(target.serviceId, async () => {
-      try {
-        const now = context.clock.now();
-        const reading = await context.bodies.read(orgId, endpoint, { bytes, contentType }, (parsed) =>
-          endpoint.read({ ...sent, ...parsed, now }, target),
-        );
-        const answered = await context.exchange.runApproved(target, endpoint.protocol, reading, {
-          requestId: request.id,
-          address: request.ip,
-        });
-        const { protocol } = endpoint;
-        if (reading.kind === 'alerts') context.exchange.keepBody(target, reading.sent[0]?.source, bytes, null);
-        if (reading.kind === 'certified') context.exchange.keepBody(target, reading.source, bytes, null);
-        if (reading.kind === 'mapped') context.exchange.keepBody(target, { protocol, name: reading.name }, bytes, null);
-        return answered;
-      } catch (error) {
-        const refusal = toAppError(error);
-        if (refusal.code === 'invalid_input') {
-          const source = { protocol: endpoint.protocol, name: sent.path['name'] ?? '' };
-          context.exchange.keepBody(target, source, bytes, refusal.message);
-        }
-        throw error;
-      }
+    const { target } = known;
+    return await takeAlertRequest(context, {
+      endpoint,
+      request: sent,
+      target,
+      bytes,
+      contentType,
+      origin: { requestId: request.id, address: request.ip },
     });
   };
 }

@@ -4,6 +4,7 @@ import { createAlertAccess } from '#auth/alert_access.ts';
 import { createExternalFetch } from '#auth/external_fetch.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { AlertExchange } from '#entry/http/ingest/alert_exchange.ts';
+import { openMailIngest } from '#entry/http/ingest/open_mail_ingest.ts';
 import { mountAlertIngest } from '#entry/http/ingest/ingest_alerts.ts';
 import type { IngestContext } from '#entry/http/ingest/ingest_context.ts';
 import { recordSentDeploy } from '#entry/http/ingest/ingest_deploys.ts';
@@ -65,17 +66,18 @@ export async function openAlertIngest(
     },
     recordDeploy: (owner, deploy, origin) => recordSentDeploy(context.actions, owner, deploy, origin),
   });
+  const access = createAlertAccess(db, clock, log);
+  const doors = { bodies, exchange, rates, reading: new KeyedLimit(READING), clock };
+  const mail = openMailIngest(app, config, { ...doors, access, badKeys, counters, log });
   app.addHook('onClose', async () => {
+    await mail.close();
     await intake.close();
     await bodies.close();
     await exchange.settled();
   });
   await app.register(async (scope) => {
     parseRawBodies(scope);
-    const access = createAlertAccess(db, clock, log);
     const baseUrl = config.baseUrl.replace(/\/+$/, '');
-    const shared = { badKeys, counters, refusedBytes, clock, log, baseUrl };
-    const reading = new KeyedLimit(READING);
-    mountAlertIngest(scope, { access, intake, bodies, exchange, rates, reading, ...shared }, prefixes);
+    mountAlertIngest(scope, { ...doors, access, badKeys, counters, refusedBytes, log, baseUrl }, prefixes);
   });
 }

@@ -23,10 +23,10 @@ const PARTS_DEPTH_MAX = 12;
 const LINKS_MAX = 5;
 
 /** A mail as it was sent, by the pipe of a mail server; the listener for SMTP reads what arrives in the same way. */
-export const MAIL_ENDPOINTS: readonly AlertEndpoint[] = ['mail/:key', 'mail/:key/:name'].map((pattern) => ({
+export const MAIL_ENDPOINT: AlertEndpoint = {
   protocol: 'mail',
   methods: ['POST'],
-  pattern,
+  pattern: 'mail/:key',
   keyOf: ({ path }) => path['key'] ?? null,
   reads: 'bytes',
   read: async ({ body, path }) => {
@@ -35,7 +35,12 @@ export const MAIL_ENDPOINTS: readonly AlertEndpoint[] = ['mail/:key', 'mail/:key
     return { kind: 'mapped', name, toReading: (mapping) => read(mail, name, mapping) };
   },
   refuse,
-}));
+};
+
+export const MAIL_ENDPOINTS: readonly AlertEndpoint[] = [
+  MAIL_ENDPOINT,
+  { ...MAIL_ENDPOINT, pattern: 'mail/:key/:name' },
+];
 
 interface Mail {
   readonly email: Email;

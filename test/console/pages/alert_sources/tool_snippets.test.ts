@@ -25,7 +25,8 @@ test.each([
   ['webhook', 'gatus', 'gatus'],
   ['webhook', 'backup', 'webhook backup'],
   ['webhook', '', 'any'],
-  ['mail', 'ops', 'alertmanager'],
+  ['mail', 'nagios', 'mail nagios'],
+  ['mail', 'ops', 'mail icinga'],
 ])('a source of %s, named %s, has lines', (protocol, name, value) => {
   expect(toolOfSource({ protocol, name })).toMatchObject({ tool: { value }, name });
 });

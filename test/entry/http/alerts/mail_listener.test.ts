@@ -1,0 +1,115 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+
+import { createTransport } from 'nodemailer';
+import pg from 'pg';
+import { expect, inject, onTestFinished, test } from 'vitest';
+
+import { findFreePort } from '#infra/embedded/free_port.ts';
+import { type AlertedService, alertedServiceIn, alertKeyOf } from '#test/kit/alert_senders.ts';
+import { staffedWorld } from '#test/kit/staffed_world.ts';
+
+interface Sent {
+  readonly to: string | readonly string[];
+  readonly subject?: string;
+  readonly text?: string;
+  readonly from?: string;
+}
+
+interface MailedService extends AlertedService {
+  /** Returns the reply code of the server, which is 250 for a mail that was taken, and its words. */
+  mail(sent: Sent, options?: object): Promise<readonly [code: number, words: string]>;
+}
+
+async function mailedService(settings: object = {}): Promise<MailedService> {
+  const mailInPort = await findFreePort(0);
+  const w = await staffedWorld({
+    fresh: true,
+    settings: { mailInPort, mailInHost: '127.0.0.1', mailInDomain: 'alerts.example', ...settings },
+  });
+  const alerted = await alertedServiceIn(w);
+  return {
+    ...alerted,
+    async mail({ to, subject = '[DOWN] web-1', text = 'Look.', from = 'nagios@db-1.example' }, options = {}) {
+      const transport = createTransport({ host: '127.0.0.1', port: mailInPort, ignoreTLS: true, ...options });
+      const raw = `From: nagios@db-1.example\r\nSubject: ${subject}\r\n\r\n${text}`;
+      try {
+        const { response } = await transport.sendMail({ envelope: { from, to: [to].flat() }, raw });
+        return [250, response];
+      } catch (error) {
+        const { responseCode = 0, message } = error as Error & { responseCode?: number };
+        return [responseCode, message];
+      } finally {
+        transport.close();
+      }
+    },
+  };
+}
+
+test('a mail to an alert key pages, its recovery resolves, and the name after the plus sign is that of its source', async () => {
+  const { w, key, mail, incidents, serviceId } = await mailedService();
+  expect((await mail({ to: `${key.toUpperCase()}+Nagios@Alerts.Example` }))[0]).toBe(250);
+  expect(await incidents()).toMatchObject([{ title: '[DOWN] web-1', status: 'triggered' }]);
+  await w.runUntilIdle();
+  expect(w.phone.messages).toHaveLength(1);
+  const sources = await w.context.db.sql.rows('select protocol, name from alert_sources where service_id = $1', [
+    serviceId,
+  ]);
+  expect(sources).toEqual([{ protocol: 'mail', name: 'nagios' }]);
+  expect((await mail({ to: `${key}+nagios@alerts.example`, subject: '[UP] web-1' }))[0]).toBe(250);
+  expect(await incidents()).toMatchObject([{ status: 'resolved' }]);
+  // A mail server that bounces has an empty return path.
+  expect((await mail({ to: `${key}@alerts.example`, subject: '[DOWN] web-2', from: '' }))[0]).toBe(250);
+  expect(await incidents()).toHaveLength(1);
+});
+
+test('other addresses are refused before the mail is sent, and what is too much in words that are final or not', async () => {
+  const { w, key, mail, incidents } = await mailedService({ ingestAlertsPerSecond: 1 });
+  const to = `${key}@alerts.example`;
+  expect(await mail({ to: `${'k'.repeat(32)}@alerts.example` })).toMatchObject([550, expect.stringContaining('5.1.1')]);
+  expect((await mail({ to: 'postmaster@alerts.example' }))[0]).toBe(550);
+  expect((await mail({ to: `${key}@elsewhere.example` }))[0]).toBe(550);
+  expect((await mail({ to, text: 'x'.repeat(1_100_000) }))[0]).toBe(552);
+  expect(await incidents()).toEqual([]);
+  const other = await w.forOrganization('Other');
+  const theirs = await alertKeyOf(other, (await other.given.service({ name: 'theirs' })).serviceId);
+  expect((await mail({ to: [to, `${theirs}@alerts.example`] }))[0]).toBe(250);
+  expect(await incidents()).toHaveLength(1);
+  for (let sent = 0; sent < 9; sent += 1) await mail({ to });
+  expect(await mail({ to })).toMatchObject([451, expect.stringContaining('4.7.0')]);
+  expect(await incidents()).toHaveLength(1);
+});
+
+test('while PostgreSQL admits no connections the sender is told to try again, and then one incident opens', async () => {
+  const { w, key, mail, incidents } = await mailedService();
+  const database = new URL(w.context.config.databaseUrl).pathname.slice(1);
+  const admin = new pg.Client({ connectionString: inject('postgresUrl') });
+  await admin.connect();
+  const open = async () => void (await admin.query(`alter database ${database} allow_connections true`));
+  onTestFinished(async () => {
+    await open();
+    await admin.end();
+  });
+  const to = `${key}@alerts.example`;
+  await admin.query(`alter database ${database} allow_connections false`);
+  await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [database]);
+  expect((await mail({ to }))[0]).toBe(451);
+  expect((await mail({ to: `${'k'.repeat(32)}@alerts.example` }))[0]).toBe(451);
+  await open();
+  await expect.poll(async () => (await mail({ to }))[0]).toBe(250);
+  expect(await incidents()).toHaveLength(1);
+});
+
+test('with a certificate mails come encrypted', async () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'tocsin-mail-in-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const [mailInCertFile, mailInKeyFile] = [path.join(folder, 'cert.pem'), path.join(folder, 'key.pem')];
+  const rsa = ['-newkey', 'rsa:2048', '-noenc', '-keyout', mailInKeyFile, '-out', mailInCertFile, '-days', '2'];
+  execFileSync('openssl', ['req', '-x509', ...rsa, '-subj', '/CN=alerts.example'], { stdio: 'ignore' });
+  const { key, mail, incidents } = await mailedService({ mailInCertFile, mailInKeyFile });
+  const secure = { ignoreTLS: false, requireTLS: true, tls: { rejectUnauthorized: false } };
+  expect((await mail({ to: `${key}@alerts.example` }, secure))[0]).toBe(250);
+  expect(await incidents()).toHaveLength(1);
+});
