@@ -55,6 +55,9 @@ import { onSendPlaceOff } from '#workers/send_place_off.ts';
 import { subscriberCipherOf } from '#modules/status_pages/subscriber_links.ts';
 import { endPublications } from '#modules/status_pages/end_publications.ts';
 import { onAnnounceStatusUpdate, onSendStatusConfirmation, onSendStatusUpdate } from '#workers/send_status_mails.ts';
+import type { AuditStreamRuntime } from '#modules/audit/stream_audit.ts';
+import { onSendAuditStreamFailing } from '#workers/send_audit_stream_failing.ts';
+import { openAuditStreamWork } from '#workers/stream_audit_logs.ts';
 import { openPlaceWork } from '#workers/tell_places.ts';
 import type { PlaceRuntime } from '#modules/places/deliver.ts';
 import { onSendPasswordReset } from '#workers/send_password_reset.ts';
@@ -72,7 +75,7 @@ export async function startWorker(config: RunningConfig, log: Log): Promise<Star
 /** Bytes of the largest calendar of holidays that is read. */
 const CALENDAR_BYTES_MAX = 512 * 1024;
 
-export interface WorkerRuntime extends PlaceRuntime {
+export interface WorkerRuntime extends PlaceRuntime, AuditStreamRuntime {
   readonly log: Log;
   readonly baseUrl: string;
   /** Mail to people about their accounts; null when none is configured. */
@@ -119,6 +122,9 @@ export function workerRuntime(context: AppContext): WorkerRuntime {
     resetsOfAccountMax: context.config.resetsOfAccountMax,
     placeSenders: context.places.senders,
     placeCipher: context.places.cipher,
+    auditCipher: createCipher(context.config.appSecret, 'audit-streams'),
+    auditHttp: context.places.http,
+    auditStreamFolder: context.config.auditStreamFolder,
     invitationCipher: createCipher(context.config.appSecret, 'invitations'),
     subscriberCipher: subscriberCipherOf(context.config.appSecret),
     eventCipher: createCipher(context.config.appSecret, 'waiting-events'),
@@ -164,6 +170,8 @@ const OUTBOX_MS = 2_000;
 const OVERDUE_MS = 4_000;
 /** Interval in which places are told what has happened to incidents. */
 const PLACES_MS = 1_000;
+/** Interval in which audit logs are streamed. */
+const AUDIT_MS = 2_000;
 
 /**
  * Role of everything that senders can cause, and of maintenance: stores points, groups exceptions, evaluates rules and
@@ -171,6 +179,7 @@ const PLACES_MS = 1_000;
  */
 export function workerRole(context: AppContext, runtime = workerRuntime(context)): Role {
   const places = openPlaceWork(runtime);
+  const auditStreams = openAuditStreamWork(runtime);
   const durable = runDurableJobs(runtime.db, (job) => context.queue.wake(job));
   const grouping = {
     ...runtime,
@@ -200,6 +209,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       onSendDeactivationNotice(runtime),
       onSendExceptionNotice(runtime),
       onSendPlaceOff(runtime),
+      onSendAuditStreamFailing(runtime),
       onSendStatusConfirmation(runtime),
       onAnnounceStatusUpdate(runtime),
       onSendStatusUpdate(runtime),
@@ -229,7 +239,10 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       { name: 'wake_overdue', everyMs: OVERDUE_MS, run: () => context.queue.requeueStale() },
       { name: 'publish_outbox', everyMs: OUTBOX_MS, run: () => context.outbox.publishAll() },
       { name: 'tell_places', everyMs: PLACES_MS, run: () => places.run() },
+      { name: 'stream_audit_logs', everyMs: AUDIT_MS, run: () => auditStreams.run() },
     ],
-    settled: () => places.settled(),
+    async settled() {
+      await Promise.all([places.settled(), auditStreams.settled()]);
+    },
   };
 }

@@ -55,6 +55,8 @@ export interface Installation {
   readonly openId: OpenIdClient;
   /** Returns the TXT records of a name; none if it has none. Throws `unavailable` if the DNS does not answer. */
   readonly findTextRecords: (hostname: string) => Promise<readonly string[]>;
+  /** Whether the operator has configured a folder for streams of audit logs. */
+  readonly hasAuditFolder: boolean;
   /** Whether addresses of this machine and of private networks may be used, also without TLS. */
   readonly allowsInternalAddresses: boolean;
   /** Asks the DNS whether a host name stands for an address that is not public. */
@@ -66,6 +68,7 @@ export interface Installation {
     readonly eventAttachments: Cipher;
     readonly openIdSecrets: Cipher;
     readonly places: Cipher;
+    readonly auditStreams: Cipher;
   };
 }
 

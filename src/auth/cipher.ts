@@ -26,6 +26,7 @@ export function createCipher(
     | 'event-attachments'
     | 'openid-secrets'
     | 'status-subscribers'
+    | 'audit-streams'
     | 'places' = 'ingest-keys',
 ): Cipher {
   const key = Buffer.from(hkdfSync('sha256', appSecret, 'tocsin', purpose, 32));

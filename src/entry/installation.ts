@@ -38,6 +38,7 @@ export function installationOf(config: FoundationConfig, clock: Clock): Installa
     vapidPublicKey: deriveVapidKeys(appSecret).publicKey,
     openId: createOpenIdClient(clock, createProviderFetch(externalFetchOptionsOf(config))),
     findTextRecords: createTextRecordFinder(config.dnsServers),
+    hasAuditFolder: config.auditStreamFolder !== undefined,
     allowsInternalAddresses: externalFetchOptionsOf(config).allowInternalAddresses,
     isPrivateHost: (hostname) => isInternalHostname(hostname, externalFetchOptionsOf(config)),
     ciphers: {
@@ -47,6 +48,7 @@ export function installationOf(config: FoundationConfig, clock: Clock): Installa
       eventAttachments: createCipher(appSecret, 'event-attachments'),
       openIdSecrets: createCipher(appSecret, 'openid-secrets'),
       places: createCipher(appSecret, 'places'),
+      auditStreams: createCipher(appSecret, 'audit-streams'),
     },
   };
 }

@@ -83,6 +83,13 @@ export const CORE_SETTINGS = {
     schema: Type.String({ minLength: 1 }),
     fallback: '.data',
   }),
+  auditStreamFolder: optionalText(
+    'AUDIT_STREAM_FOLDER',
+    '.',
+    'a path',
+    'folder in which workers write the audit logs of organizations whose owners stream them to a file; on several machines, a folder that they share',
+    { unset: 'no files' },
+  ),
   appSecret: optionalText(
     'APP_SECRET',
     '^.{32,}$',

@@ -48,6 +48,7 @@ export const KIND_NOUNS = {
   statusupdate: 'an update on a status page',
   statussubscriber: 'a subscriber of a status page',
   audit: 'an entry of the audit log',
+  auditstream: 'a stream of the audit log',
   job: 'a job',
   req: 'a request',
 } as const;

@@ -10,6 +10,7 @@ import { ApiKeyStore } from '#modules/api_keys/store.ts';
 import { ArtifactStore } from '#modules/releases/store/artifact_store.ts';
 import { AuditChainReader } from '#modules/audit/store/audit_chain_reader.ts';
 import { AuditReader } from '#modules/audit/store/audit_reader.ts';
+import { AuditStreamStore } from '#modules/audit/store/audit_stream_store.ts';
 import { AuditStore } from '#modules/audit/store/audit_store.ts';
 import { CalendarFeedStore } from '#modules/schedules/store/calendar_feed_store.ts';
 import { CapabilityStore } from '#modules/capabilities/store.ts';
@@ -210,6 +211,7 @@ export interface Stores {
   readonly audit: AuditStore;
   readonly auditLog: AuditReader;
   readonly auditChain: AuditChainReader;
+  readonly auditStreams: AuditStreamStore;
   readonly changes: ChangeReader;
   readonly setup: SetupReader;
 }
@@ -322,6 +324,7 @@ export function storesOf(session: Session): Stores {
     audit: new AuditStore(session),
     auditLog: new AuditReader(session),
     auditChain: new AuditChainReader(session),
+    auditStreams: new AuditStreamStore(session),
     changes: new ChangeReader(session),
     setup: new SetupReader(session),
   };

@@ -18,6 +18,7 @@ const KEEP_NO_DRAFT: Readonly<Record<string, string>> = {
   'me/second_factor_card.tsx': 'codes are secret',
   'oncall/override/put_on_call.tsx': 'the address holds who is put on call, and the times begin now',
   'places/place_form.tsx': 'tokens are secret',
+  'settings/audit_streams.tsx': 'one address',
   'settings/sign_in/connect_provider.tsx': 'the secret of the client is one',
   'settings/sign_in/domains_card.tsx': 'one domain',
   'settings/sign_in/networks_card.tsx': 'who left a list of networks half written must not find it ready to save',

@@ -130,6 +130,12 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
       chatAccountId: typed!.id,
       alertSourceId: (await alertSources.findOrCreate({ orgId, serviceId }, { protocol: 'events', name: '' }, now)).id,
       calendarId: (await stores.holidayCalendars.insert({ orgId, name: 'Holidays', ...days }, now)).id,
+      auditStreamId: (
+        await stores.auditStreams.insert(
+          { orgId, kind: 'file', shown: 'log.jsonl', sealed: null, sentNumber: 0, sentHash: null },
+          now,
+        )
+      ).id,
       ...(await insertPublication(stores, { orgId, serviceId }, now)),
       provisionedGroupId: await insertProvisionedGroup(stores, orgId, now),
       notificationId: sent!,

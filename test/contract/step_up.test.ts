@@ -35,6 +35,7 @@ const WITHOUT = [
   'end_other_sessions',
   'end_session',
   'remove_team_member',
+  'retract_publication',
   'revoke_api_key',
   'revoke_calendar_feed',
   'revoke_invitation',

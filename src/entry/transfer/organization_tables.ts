@@ -200,6 +200,7 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   series_days: 'of the last day',
   late_points: 'of the last minutes',
   metric_types: 'senders say them again within minutes',
+  audit_streams: 'a secret: add them again where the log is now',
   audit_heads: 'linked anew',
   audit_links: 'linked anew',
   outbox: 'work of the installation',

@@ -25,9 +25,9 @@ export async function subscribe(
   const email = address.toLowerCase();
   return await inUnitOfWork(runtime, async ({ stores, now, enqueue }) => {
     const { subscribers } = stores;
-    const known = await subscribers.findByAddress(page.id, email);
-    if (known !== null && known.confirmedAt !== null) return true;
-    const again = known?.askedAt.add({ hours: AGAIN_HOURS });
+    const earlier = await subscribers.findByAddress(page.id, email);
+    if (earlier !== null && earlier.confirmedAt !== null) return true;
+    const again = earlier?.askedAt.add({ hours: AGAIN_HOURS });
     if (again !== undefined && again.epochMilliseconds > now.epochMilliseconds) return true;
     const { confirmed, waiting, waitingOfAddress } = await subscribers.countFor(page.id, email);
     if (confirmed >= SUBSCRIBERS_MAX || waiting >= WAITING_MAX) return false;

@@ -82,3 +82,18 @@ export function placeOffMail(place: {
     { kind: 'links', links: [{ label: 'Look at the places', url: place.link }] },
   ]);
 }
+
+/** Says that a stream of the audit log has failed for a day. */
+export function auditStreamFailingMail(stream: {
+  readonly target: string;
+  readonly lastFailure: string | null;
+  readonly link: string;
+}): MailText {
+  const heading = withoutLinks(`The audit log could not be streamed to ${stream.target} for a day`);
+  return render(heading, [
+    { kind: 'heading', text: `${heading}.` },
+    ...(stream.lastFailure === null ? [] : [{ kind: 'paragraph', text: stream.lastFailure } as const]),
+    { kind: 'paragraph', text: 'It is tried again every five minutes, and nothing of it is lost.' },
+    { kind: 'links', links: [{ label: 'Look at the streams', url: stream.link }] },
+  ]);
+}

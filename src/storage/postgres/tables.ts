@@ -1,7 +1,12 @@
 import type { InferKyselyDB } from '@mikro-orm/postgresql';
 
 import type { Column } from '#storage/postgres/columns.ts';
-import { AuditHeadEntity, AuditLinkEntity, AuditLogEntity } from '#storage/postgres/entities/audit.ts';
+import {
+  AuditHeadEntity,
+  AuditLinkEntity,
+  AuditLogEntity,
+  AuditStreamEntity,
+} from '#storage/postgres/entities/audit.ts';
 import {
   ApiKeyEntity,
   ConnectionEntity,
@@ -253,6 +258,7 @@ export const ENTITIES = [
   AuditLogEntity,
   AuditLinkEntity,
   AuditHeadEntity,
+  AuditStreamEntity,
   OutboxEntity,
   LeaseEntity,
   WorkMemberEntity,

@@ -12,6 +12,7 @@ import { ActionMenu } from '#console/components/action_menu.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { type Column, DataTable } from '#console/components/lists/data_table.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Page } from '#console/components/page.tsx';
@@ -28,17 +29,30 @@ import { useOrganization } from '#console/shell/organization.tsx';
 import { VIAS } from '#modules/accounts/decide/via.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
+const AuditStreams = lazyDialog(() => import('#console/pages/settings/audit_streams.tsx').then((m) => m.AuditStreams));
+
 const route = getRouteApi('/inside/settings/audit');
 
 export function Audit() {
   const { isAdmin } = useOrganization();
+  const [isStreaming, setIsStreaming] = useState(false);
   return (
     <Page
       title="Audit log"
       lead="Every change and every refused change: who made it, when and how."
-      actions={isAdmin && <Export />}
+      actions={
+        isAdmin && (
+          <>
+            <Button variant="default" onClick={() => setIsStreaming(true)}>
+              Streams
+            </Button>
+            <Export />
+          </>
+        )
+      }
     >
       {isAdmin ? <AuditLog /> : <AdminsOnly what="The audit log" />}
+      {isStreaming && <AuditStreams onClose={() => setIsStreaming(false)} />}
     </Page>
   );
 }

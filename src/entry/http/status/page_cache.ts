@@ -81,19 +81,19 @@ export class StatusPageCache {
     const today = now.toString().slice(0, 'YYYY-MM-DD'.length);
     try {
       const stores = storesOf(db.session());
-      const found = await stores.statusPages.findVersion(slug);
-      const version = found === null ? '' : `${today} ${found.version}`;
-      if (found === null) entry.page = null;
+      const current = await stores.statusPages.findVersion(slug);
+      const version = current === null ? '' : `${today} ${current.version}`;
+      if (current === null) entry.page = null;
       else if (version !== entry.version) {
-        const content = await readPage(stores, found.page, now);
+        const content = await readPage(stores, current.page, now);
         const address = `${baseUrl}${STATUS_PATH}/${slug}`;
         entry.page = {
-          id: found.page.id,
-          orgId: found.page.orgId,
-          isPublic: found.page.isPublic,
+          id: current.page.id,
+          orgId: current.page.orgId,
+          isPublic: current.page.isPublic,
           title: content.title,
           html: await assetOf(Buffer.from(renderStatusPage(content, { address, slug, hasMail, now }))),
-          feed: await assetOf(Buffer.from(renderFeed(content, { address, now: found.page.createdAt }))),
+          feed: await assetOf(Buffer.from(renderFeed(content, { address, now: current.page.createdAt }))),
         };
       }
       entry.version = version;

@@ -1,6 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
 import type { Actor } from '#kernel/caller.ts';
+import type { AuditStreamKind } from '#modules/audit/decide/audit_stream.ts';
 import type { Via } from '#modules/accounts/decide/via.ts';
 import { bigint, bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
 
@@ -46,5 +47,36 @@ export const AuditHeadEntity = defineEntity({
     orgId: id<'org'>().primary(),
     number: bigint(),
     hash: bytes(),
+  },
+});
+
+/** Stream of the audit log of an organization. */
+export const AuditStreamEntity = defineEntity({
+  name: 'AuditStream',
+  tableName: 'audit_streams',
+  properties: {
+    id: id<'auditstream'>().primary(),
+    orgId: id<'org'>(),
+    kind: text<AuditStreamKind>(),
+    /** Host of the webhook, or name of the file. */
+    shown: p.text(),
+    /** Address and signing secret of a webhook, encrypted; null for a file. */
+    sealed: bytes().strictNullable(),
+    isOn: p.boolean(),
+    /** Number of the last row that was taken, and its hash; null before the first. */
+    sentNumber: bigint(),
+    sentHash: bytes().strictNullable(),
+    /** Failures since the last success. */
+    failures: p.integer().default(0),
+    failingSince: instant().strictNullable(),
+    lastFailure: p.text().strictNullable(),
+    lastSuccessAt: instant().strictNullable(),
+    /** Time at which owners were told that it has failed for a day. */
+    toldAt: instant().strictNullable(),
+    /** Time until which nothing is sent after a failure. */
+    heldUntil: instant().strictNullable(),
+    /** Time until which a process has the turn of this stream. */
+    claimedUntil: instant().strictNullable(),
+    createdAt: instant(),
   },
 });

@@ -5,6 +5,7 @@ import { groupExceptions } from '#storage/queue/jobs/group_exceptions.ts';
 import { purgeService } from '#storage/queue/jobs/purge_service.ts';
 import { recordFailedSignIn } from '#storage/queue/jobs/record_failed_sign_in.ts';
 import { runEscalationStep } from '#storage/queue/jobs/run_escalation_step.ts';
+import { sendAuditStreamFailing } from '#storage/queue/jobs/send_audit_stream_failing.ts';
 import { sendDeactivationNotice } from '#storage/queue/jobs/send_deactivation_notice.ts';
 import { sendExceptionNotice } from '#storage/queue/jobs/send_exception_notice.ts';
 import { sendInvitation } from '#storage/queue/jobs/send_invitation.ts';
@@ -29,6 +30,7 @@ export const JOBS: readonly JobContract[] = [
   sendDeactivationNotice,
   sendExceptionNotice,
   sendPlaceOff,
+  sendAuditStreamFailing,
   sendStatusConfirmation,
   announceStatusUpdate,
   sendStatusUpdate,
