@@ -83,6 +83,10 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
     ['settings/billing', 'Exceptions, Metrics, '],
     ['settings/delivery', 'Phone call'],
     ['settings/integrations', 'Incoming data'],
+    ['settings/sign-in', 'Networks'],
+    ['settings/provisioning', 'Provisioning'],
+    ['settings/places', 'No place yet'],
+    ['settings/status-pages', 'No status page yet'],
     ['nowhere', 'There is no page at this address'],
   ];
 }

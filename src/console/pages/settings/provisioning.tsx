@@ -37,7 +37,7 @@ export function Provisioning() {
       lead={
         <>
           Your identity provider makes, changes and deactivates members by SCIM 2.0.{' '}
-          <Anchor href={addressOf('docs/scim')}>What to type in Okta, Entra ID and JumpCloud</Anchor>
+          <a href={addressOf('docs/scim')}>What to type in Okta, Entra ID and JumpCloud</a>
         </>
       }
     >

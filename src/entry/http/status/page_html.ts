@@ -56,7 +56,7 @@ export function renderStatusPage(content: PageContent, { address, slug, hasMail,
 <main><p class="now ${impact ?? 'well'}">${headline}</p>
 ${open.length === 0 ? '' : `<section><h2>Now</h2>${open.map((incident) => incidentOf(incident, state)).join('')}</section>`}
 ${groups.map(({ name, components }) => groupOf(name, components)).join('\n')}
-<section><h2>Last ${HISTORY_DAYS} days</h2>${past.length === 0 ? '<p class="quiet">No incidents were published.</p>' : past.map(({ day, incidents }) => `<h3><time datetime="${day}">${dayText(day)}</time></h3>${incidents.map((incident) => incidentOf(incident, state)).join('')}`).join('')}</section>
+<section><h2>Last ${HISTORY_DAYS} days</h2>${past.length === 0 ? '<p class="quiet">No earlier incidents.</p>' : past.map(({ day, incidents }) => `<h3><time datetime="${day}">${dayText(day)}</time></h3>${incidents.map((incident) => incidentOf(incident, state)).join('')}`).join('')}</section>
 ${hasMail ? formOf(slug) : ''}</main>
 <footer class="quiet"><p>Times are in UTC. <a href="${escapeHtml(address)}/feed.atom">Feed of updates (Atom)</a></p></footer>`,
     `<link rel="alternate" type="application/atom+xml" title="${escapeHtml(title)}" href="${escapeHtml(address)}/feed.atom">`,
