@@ -13,6 +13,7 @@ import {
   type PagedService,
 } from './paging/fixture.ts';
 import { type Attack, ATTACKS, attack, attackerService } from './paging/attacks.ts';
+import { addHangingPlaces } from './paging/hanging_places.ts';
 import { isAllDone, PageWatch, type TakenPages } from './paging/pages.ts';
 import { sendException, type Sending, sendPoint } from './paging/sender.ts';
 import type { Database } from '#storage/postgres/database.ts';
@@ -33,29 +34,43 @@ const UNDER_ATTACK_EVERY_MS = 900;
 const HEAD_START_MS = 3_000;
 const GIVEN_UP_AFTER_MS = 120_000;
 
+/** Passes of the same exceptions, without and with places that hang, in turn. */
+const PASSES = ['without', 'with', 'without', 'with'] as const;
+const BESIDE_PLACES = 40;
+const BESIDE_PLACES_EVERY_MS = 300;
+const HANGING_PLACES = 20;
+const PAGED_AFTER_MS = 5_000;
+
+const APP_SECRET = 'a secret that is long enough for benchmarks';
+
 export const pageLatency: Bench = {
   name: 'page_latency',
   about:
     'from an exception or a breaching point to the request at the SMS provider (goals: exceptions p50 300 ms, p99 1 s; ' +
     'points p50 8 s, p99 16 s; exceptions while another organization attacks: p99 5 s)',
   run: () =>
-    withInstallation(async (installation) => {
-      printInputs({
-        exceptions: `${EXCEPTIONS}, each of a new group, one every ${EXCEPTION_EVERY_MS} ms`,
-        'breaching points': `${BREACHES}, each of a rule of its own, one every ${BREACH_EVERY_MS} ms`,
-        rules: count(SERVICES + BREACHES + UNDER_ATTACK * ATTACKS.length),
-        ...Object.fromEntries(ATTACKS.map(({ name, about }) => [`attack: ${name}`, about])),
-        'during an attack': `${UNDER_ATTACK} exceptions of another organization, one every ${UNDER_ATTACK_EVERY_MS} ms`,
-        stores: 'embedded, as durable as in production',
-      });
-      const db = await openRunningDatabase(installation.dataDir);
-      try {
-        await measure(installation, db);
-        for (const one of ATTACKS) await measureUnder(one, installation, db);
-      } finally {
-        await db.close();
-      }
-    }),
+    withInstallation(
+      async (installation) => {
+        printInputs({
+          exceptions: `${EXCEPTIONS}, each of a new group, one every ${EXCEPTION_EVERY_MS} ms`,
+          'breaching points': `${BREACHES}, each of a rule of its own, one every ${BREACH_EVERY_MS} ms`,
+          rules: count(SERVICES + BREACHES + BESIDE_PLACES * PASSES.length + UNDER_ATTACK * ATTACKS.length),
+          'places that hang': `${HANGING_PLACES}, told of every incident; ${BESIDE_PLACES} exceptions without and with them, twice`,
+          ...Object.fromEntries(ATTACKS.map(({ name, about }) => [`attack: ${name}`, about])),
+          'during an attack': `${UNDER_ATTACK} exceptions of another organization, one every ${UNDER_ATTACK_EVERY_MS} ms`,
+          stores: 'embedded, as durable as in production',
+        });
+        const db = await openRunningDatabase(installation.dataDir);
+        try {
+          await measure(installation, db);
+          await measureBesidePlaces(installation, db);
+          for (const one of ATTACKS) await measureUnder(one, installation, db);
+        } finally {
+          await db.close();
+        }
+      },
+      { variables: { APP_SECRET, ALLOW_INTERNAL_ADDRESSES: 'true' } },
+    ),
 };
 
 async function measure(installation: BenchInstallation, db: Database): Promise<void> {
@@ -78,6 +93,31 @@ async function measure(installation: BenchInstallation, db: Database): Promise<v
     ...rowsOf('exception', exceptions, (index) => pagedAt.get(`Exception${index}`)),
     ...rowsOf('breaching point', points, (index) => pagedAt.get(`metric_${index}`)),
   ]);
+}
+
+async function measureBesidePlaces(installation: BenchInstallation, db: Database): Promise<void> {
+  const places = await addHangingPlaces(db, { ...installation, appSecret: APP_SECRET }, HANGING_PLACES);
+  const rows: ReturnType<typeof rowsOf> = [];
+  try {
+    for (const [pass, kind] of PASSES.entries()) {
+      await places.switch(kind === 'with');
+      const services = await prepareServices(installation, db, BESIDE_PLACES, `beside-${pass}`);
+      const watch = new PageWatch(installation.phoneUrl);
+      const typeOf = (index: number): string => `Beside${pass}x${index}`;
+      const sendings = await sendAll(BESIDE_PLACES, BESIDE_PLACES_EVERY_MS, (index) =>
+        sendException(serviceOf(services, index).dsn, typeOf(index)),
+      );
+      await delay(PAGED_AFTER_MS);
+      const pages = await listPaged(db, await watch.look(), `Beside${pass}x%`);
+      const pagedAt = new Map(pages.map(({ type, pagedAtMs }) => [type, pagedAtMs]));
+      const [row] = rowsOf(`exception ${kind} places that hang`, sendings, (index) => pagedAt.get(typeOf(index)));
+      if (row !== undefined) rows.push(row);
+    }
+    console.log(`  the places that hang took ${count(places.requests())} requests\n`);
+    printTable(rows);
+  } finally {
+    await places.close();
+  }
 }
 
 async function measureUnder(one: Attack, installation: BenchInstallation, db: Database): Promise<void> {
