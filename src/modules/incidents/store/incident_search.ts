@@ -1,10 +1,12 @@
-import { sql } from 'kysely';
+import { type Expression, type Kysely, sql } from 'kysely';
 
 import type { IncidentStatus } from '#modules/incidents/decide/incident.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, daysBefore, field } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
+import { prepared, type Values } from '#storage/postgres/prepared.ts';
+import type { Tables } from '#storage/postgres/tables.ts';
 
 /** Filter of an organization's incidents; absent fields do not narrow it. */
 export interface IncidentFilter {
@@ -52,6 +54,25 @@ interface RuleCount {
   readonly ruleId: Id<'rule'> | null;
   readonly ruleName: string | null;
   readonly count: number;
+}
+
+const COUNT_OPEN = prepared((db, { orgId }: Values<{ orgId: Id<'org'> }>) => countsOf(db, openIn(db, orgId)));
+
+function openIn(db: Kysely<Tables>, orgId: Id<'org'> | Expression<Id<'org'>>) {
+  return db.selectFrom('incidents as i').where('i.org_id', '=', orgId).where('i.status', '<>', 'resolved');
+}
+
+/** Selects how many there are of each service and status. */
+function countsOf(db: Kysely<Tables>, open: ReturnType<typeof openIn>) {
+  return db
+    .selectFrom(
+      open
+        .select((eb) => ['i.service_id', 'i.status', eb.fn.countAll<number>().as('count')])
+        .groupBy(['i.service_id', 'i.status'])
+        .as('o'),
+    )
+    .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'o.service_id').on('s.deleted_at', 'is', null))
+    .select(['o.service_id as serviceId', 'o.status', 'o.count']);
 }
 
 /** Finds and counts incidents, page by page: nothing is out of reach, however many there are. */
@@ -184,18 +205,10 @@ export class IncidentSearch {
 
   /** Counts open incidents by service and status; combinations without any are absent. */
   async #countOpen(orgId: Id<'org'>, serviceId?: string) {
-    const open = this.#session.db
-      .selectFrom('incidents as i')
-      .select((eb) => ['i.service_id', 'i.status', eb.fn.countAll<number>().as('count')])
-      .where('i.org_id', '=', orgId)
-      .where('i.status', '<>', 'resolved')
-      .$if(serviceId !== undefined, (query) => query.where('i.service_id', '=', asId('service', serviceId ?? '')))
-      .groupBy(['i.service_id', 'i.status']);
-    return await this.#session.db
-      .selectFrom(open.as('o'))
-      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'o.service_id').on('s.deleted_at', 'is', null))
-      .select(['o.service_id as serviceId', 'o.status', 'o.count'])
-      .execute();
+    const { db } = this.#session;
+    return serviceId === undefined
+      ? await COUNT_OPEN.rows(this.#session, { orgId })
+      : await countsOf(db, openIn(db, orgId).where('i.service_id', '=', asId('service', serviceId))).execute();
   }
 
   /** Selects the incidents. The retention of a service is computed once a service, not once an incident. */

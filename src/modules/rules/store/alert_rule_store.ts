@@ -6,6 +6,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { AlertRuleEntity } from '#storage/postgres/entities/oncall.ts';
+import { prepared, type Values } from '#storage/postgres/prepared.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
 
 export type AlertRuleRow = InferEntity<typeof AlertRuleEntity>;
@@ -27,6 +28,12 @@ export interface RuleOfPolicy {
   readonly ruleCount: number;
 }
 
+interface RulesOfService {
+  readonly orgId: Id<'org'>;
+  readonly serviceId: Id<'service'>;
+  readonly limit: number;
+}
+
 /** A rule as lists name it. */
 interface NamedRule {
   readonly ruleId: Id<'rule'>;
@@ -35,6 +42,26 @@ interface NamedRule {
   readonly enabled: boolean;
   readonly serviceId: Id<'service'>;
 }
+
+const LIST_OF_SERVICE = prepared((db, { orgId, serviceId, limit }: Values<RulesOfService>) =>
+  db
+    .selectFrom('alert_rules as r')
+    .select(columns(AlertRuleEntity, 'r'))
+    .where('r.org_id', '=', orgId)
+    .where('r.service_id', '=', serviceId)
+    .orderBy('r.id')
+    .limit(limit),
+);
+
+const LIST_NAMES = prepared((db, { orgId, limit }: Values<Omit<RulesOfService, 'serviceId'>>) =>
+  db
+    .selectFrom('alert_rules as r')
+    .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'r.service_id').on('s.deleted_at', 'is', null))
+    .select(['r.id as ruleId', 'r.name', 'r.kind', 'r.enabled', 'r.service_id as serviceId'])
+    .where('r.org_id', '=', orgId)
+    .orderBy('r.id')
+    .limit(limit),
+);
 
 /** Rules that turn breaches and new exceptions into incidents. Those of a deleted service are gone with it. */
 export class AlertRuleStore {
@@ -46,14 +73,7 @@ export class AlertRuleStore {
 
   /** Oldest first. */
   async listOfService(orgId: Id<'org'>, serviceId: Id<'service'>, limit: number): Promise<AlertRuleRow[]> {
-    return await this.#session.db
-      .selectFrom('alert_rules as r')
-      .select(columns(AlertRuleEntity, 'r'))
-      .where('r.org_id', '=', orgId)
-      .where('r.service_id', '=', serviceId)
-      .orderBy('r.id')
-      .limit(limit)
-      .execute();
+    return await LIST_OF_SERVICE.rows(this.#session, { orgId, serviceId, limit });
   }
 
   /** The rules that page by these policies, each policy's first ones by name, with how many it has in all. */
@@ -102,14 +122,7 @@ export class AlertRuleStore {
 
   /** The rules of all services that are there, oldest first. */
   async listNames(orgId: Id<'org'>, limit: number): Promise<NamedRule[]> {
-    return await this.#session.db
-      .selectFrom('alert_rules as r')
-      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'r.service_id').on('s.deleted_at', 'is', null))
-      .select(['r.id as ruleId', 'r.name', 'r.kind', 'r.enabled', 'r.service_id as serviceId'])
-      .where('r.org_id', '=', orgId)
-      .orderBy('r.id')
-      .limit(limit)
-      .execute();
+    return await LIST_NAMES.rows(this.#session, { orgId, limit });
   }
 
   /** The names of those that are there. */

@@ -85,12 +85,12 @@ export const listServices = defineAction({
   },
   async handle(_input, { caller, stores }) {
     const { orgId } = caller;
-    const [services, total, rules, open] = await Promise.all([
+    const [services, rules, open] = await Promise.all([
       stores.services.list(orgId, LIST_LIMIT),
-      stores.services.count(orgId, undefined),
       stores.alertRules.listNames(orgId, RULES_MAX),
       caller.permissions.has('oncall:view') ? stores.incidentSearch.countOpenByService(orgId) : null,
     ]);
+    const total = services.length < LIST_LIMIT ? services.length : await stores.services.count(orgId, undefined);
     const rulesOf = Map.groupBy(rules, ({ serviceId }) => serviceId);
     const openOf = open && new Map(open.map(({ serviceId, ...counts }) => [serviceId, counts]));
     return {

@@ -1,5 +1,5 @@
 import { type InferEntity, LockMode } from '@mikro-orm/postgresql';
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 
 import type { Capability } from '#modules/capabilities/decide/capability.ts';
 import { notFound } from '#kernel/errors.ts';
@@ -8,7 +8,9 @@ import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, rowsChanged } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { ServiceEntity } from '#storage/postgres/entities/services.ts';
+import { prepared, type Values } from '#storage/postgres/prepared.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
+import type { Tables } from '#storage/postgres/tables.ts';
 
 export type ServiceRow = InferEntity<typeof ServiceEntity>;
 
@@ -29,6 +31,29 @@ export interface ServicePlace {
   readonly id: string;
 }
 
+const LIST = prepared((db, { orgId, limit }: Values<{ orgId: Id<'org'>; limit: number }>) =>
+  servicesIn(db).where('s.org_id', '=', orgId).orderBy('s.id').limit(limit),
+);
+
+const FIND = prepared((db, { orgId, serviceId }: Values<{ orgId: Id<'org'>; serviceId: Id<'service'> }>) =>
+  servicesIn(db).where('s.org_id', '=', orgId).where('s.id', '=', serviceId),
+);
+
+function servicesIn(db: Kysely<Tables>) {
+  return db
+    .selectFrom('services as s')
+    .select(columns(ServiceEntity, 's'))
+    .select(({ selectFrom }) => {
+      const enabled = selectFrom('service_capabilities as c')
+        .select('c.capability')
+        .whereRef('c.service_id', '=', 's.id')
+        .where('c.is_enabled', '=', true)
+        .orderBy('c.capability');
+      return sql<Capability[]>`array(${enabled})`.as('capabilities');
+    })
+    .where('s.deleted_at', 'is', null);
+}
+
 /** Monitored services. No method finds a deleted one, though a worker may still be removing its data. */
 export class ServiceStore {
   readonly #session: Session;
@@ -38,7 +63,7 @@ export class ServiceStore {
   }
 
   async list(orgId: Id<'org'>, limit: number): Promise<ServiceWithCapabilities[]> {
-    return await this.#services(orgId).orderBy('s.id').limit(limit).execute();
+    return await LIST.rows(this.#session, { orgId, limit });
   }
 
   /** The oldest first; all of them without a limit. */
@@ -62,7 +87,8 @@ export class ServiceStore {
   ): Promise<ServiceWithCapabilities[]> {
     const { text, serviceIds } = filter;
     const { after } = page;
-    return await this.#services(orgId)
+    return await servicesIn(this.#session.db)
+      .where('s.org_id', '=', orgId)
       .$if(text !== undefined, (query) =>
         query.where(
           ({ ref }) =>
@@ -101,7 +127,7 @@ export class ServiceStore {
   }
 
   async find(orgId: Id<'org'>, serviceId: string): Promise<ServiceWithCapabilities | null> {
-    return (await this.#services(orgId).where('s.id', '=', asId('service', serviceId)).executeTakeFirst()) ?? null;
+    return await FIND.row(this.#session, { orgId, serviceId: asId('service', serviceId) });
   }
 
   /** Throws `not_found` with the path of the field that named it. */
@@ -236,21 +262,5 @@ export class ServiceStore {
     });
     await em.persist(row).flush();
     return { ...row, capabilities: [] };
-  }
-
-  #services(orgId: Id<'org'>) {
-    return this.#session.db
-      .selectFrom('services as s')
-      .select(columns(ServiceEntity, 's'))
-      .select(({ selectFrom }) => {
-        const enabled = selectFrom('service_capabilities as c')
-          .select('c.capability')
-          .whereRef('c.service_id', '=', 's.id')
-          .where('c.is_enabled', '=', true)
-          .orderBy('c.capability');
-        return sql<Capability[]>`array(${enabled})`.as('capabilities');
-      })
-      .where('s.org_id', '=', orgId)
-      .where('s.deleted_at', 'is', null);
   }
 }
