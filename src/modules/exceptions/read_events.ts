@@ -42,8 +42,15 @@ export async function groupEvents(
 /** The turn of a batch of several organizations. */
 const SHARED = 'shared';
 
-function withinTimeOf({ eventMs }: Reading): (turn: () => void) => void {
-  return (turn) => runWithTimeLimit(eventMs, turn);
+type WithinTime = (turn: () => void) => void;
+
+/** One for each limit: work with the same one shares turns. */
+const withinTime = new Map<number, WithinTime>();
+
+function withinTimeOf({ eventMs }: Reading): WithinTime {
+  const within: WithinTime = withinTime.get(eventMs) ?? ((turn) => runWithTimeLimit(eventMs, turn));
+  withinTime.set(eventMs, within);
+  return within;
 }
 
 /**
