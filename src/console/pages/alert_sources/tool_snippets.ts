@@ -110,11 +110,20 @@ export const TOOLS: readonly Tool[] = [
   },
   {
     value: 'opsgenie',
-    label: 'Anything that speaks to Opsgenie or Jira Service Management',
+    label: 'Anything that speaks to Opsgenie',
     protocol: 'opsgenie',
     name: '',
     where: 'Use this address in place of https://api.opsgenie.com, and the key as API key.',
     text: ({ address, alertKey }) => `${address}/opsgenie\nAuthorization: GenieKey ${alertKey}`,
+  },
+  {
+    value: 'jsm',
+    label: 'Anything that speaks to Jira Service Management',
+    protocol: 'opsgenie',
+    name: '',
+    where:
+      'Use this address in place of https://api.atlassian.com/jsm/ops/integration/v2/alerts, and the key as API key.',
+    text: ({ address, alertKey }) => `${address}/jsm/ops/integration/v2/alerts\nAuthorization: GenieKey ${alertKey}`,
   },
   {
     value: 'victorops',
