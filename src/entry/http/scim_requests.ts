@@ -42,6 +42,24 @@ export interface ScimCall {
   readonly origin: RequestOrigin;
 }
 
+/**
+ * Returns a search by POST (RFC 7644, 3.4.3) as the query that says the same, for providers that keep filters out of
+ * addresses. Throws `invalid_input` for a body that is no object.
+ */
+export function searchOf(call: ScimCall): ScimCall {
+  const { body } = call;
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new AppError('invalid_input', 'the body must be a SearchRequest');
+  }
+  const query = Object.entries(body).map(([name, value]: [string, unknown]) => [name, textOf(value)]);
+  return { ...call, query: Object.fromEntries(query) as ScimCall['query'] };
+}
+
+function textOf(value: unknown): unknown {
+  if (typeof value === 'number') return String(value);
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string').join(',') : value;
+}
+
 /** Answers the requests for users and groups. Each change is one transaction, in the name of the token. */
 export class ScimRequests {
   readonly #runtime: ActionRuntime;

@@ -42,7 +42,7 @@ export const getProvisioning = defineAction({
     ),
   }),
   example: {},
-  async handle(_input, { caller: { orgId }, stores, baseUrl }) {
+  async handle(_input, { caller: { orgId }, stores, baseUrl, now }) {
     const token = await stores.provisioning.findToken(orgId);
     const groups = await stores.scimGroups.list(orgId, null, { offset: 0, limit: GROUPS_MAX });
     return {
@@ -57,7 +57,7 @@ export const getProvisioning = defineAction({
       groups: groups.map(({ id, displayName, memberCount, teamId, role }) => {
         return { groupId: id, displayName, members: memberCount, teamId, role };
       }),
-      stillNamed: await stores.provisioning.listStillNamed(orgId),
+      stillNamed: await stores.provisioning.listStillNamed(orgId, now),
     };
   },
 });

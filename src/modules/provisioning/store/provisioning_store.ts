@@ -215,8 +215,36 @@ export class ProvisioningStore {
       .execute();
   }
 
-  /** Lists people who are deactivated and whom schedules name in their turns, by name. */
-  async listStillNamed(orgId: Id<'org'>): Promise<StillNamed[]> {
+  /** Lists people who are deactivated and whom schedules name in their turns, or in overrides to come, by name. */
+  async listStillNamed(orgId: Id<'org'>, now: Temporal.Instant): Promise<StillNamed[]> {
+    const named = new Map<string, StillNamed>();
+    for (const row of [...(await this.#listInTurns(orgId)), ...(await this.#listInOverrides(orgId, now))]) {
+      named.set(`${row.userId} ${row.scheduleId}`, row);
+    }
+    return [...named.values()].toSorted((a, b) => a.name.localeCompare(b.name)).slice(0, STILL_NAMED_MAX);
+  }
+
+  async #listInOverrides(orgId: Id<'org'>, now: Temporal.Instant): Promise<StillNamed[]> {
+    return await this.#session.db
+      .selectFrom('schedule_overrides as o')
+      .innerJoin('schedules as s', 's.id', 'o.schedule_id')
+      .innerJoin('scim_users as x', (join) =>
+        join.onRef('x.org_id', '=', 'o.org_id').onRef('x.user_id', '=', 'o.user_id'),
+      )
+      .innerJoin('users as u', 'u.id', 'x.user_id')
+      .leftJoin('memberships as m', (join) =>
+        join.onRef('m.org_id', '=', 'x.org_id').onRef('m.user_id', '=', 'x.user_id'),
+      )
+      .select(['u.id as userId', 'u.name', 's.id as scheduleId', 's.name as scheduleName'])
+      .distinct()
+      .where('o.org_id', '=', orgId)
+      .where('o.end_at', '>', now)
+      .where('m.user_id', 'is', null)
+      .limit(STILL_NAMED_MAX)
+      .execute();
+  }
+
+  async #listInTurns(orgId: Id<'org'>): Promise<StillNamed[]> {
     return await this.#session.db
       .selectFrom('schedules as s')
       .innerJoinLateral(
