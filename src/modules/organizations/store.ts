@@ -86,6 +86,14 @@ export class InvitationStore {
     return found ?? null;
   }
 
+  /** Finds the open invitation of an address, in any case. */
+  async findOpenOf(orgId: Id<'org'>, email: string, now: Temporal.Instant): Promise<InvitationRow | null> {
+    const rows = await this.#found(orgId, { isAccepted: false }, now)
+      .where(({ eb, fn, val }) => eb(fn('lower', ['i.email']), '=', fn('lower', [val(email)])))
+      .execute();
+    return rows.find(({ isOpen }) => isOpen) ?? null;
+  }
+
   /** Null when it is unknown, used, revoked or expired, or its author may no longer ask for it. */
   async findOpen(
     tokenHash: Buffer,

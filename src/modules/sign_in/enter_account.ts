@@ -56,19 +56,28 @@ async function decide(
   return decideAccount({ linked: await stores.openId.findLinked(orgId, { issuer, subject }), ofAddress, signedIn });
 }
 
-/** Makes an account without a password, which opens nothing but this organization and only through its provider. */
+/**
+ * Makes an account without a password, which opens nothing but this organization and only through its provider. Where
+ * the provider says nothing about roles, an open invitation of the address gives the role, and is used up by it. One
+ * that would make an owner stays open: owners have a password.
+ */
 async function createMember(
   { stores, now, record }: AccountContext,
   connection: OpenIdConnectionRow,
   { claims, profile: { email, name } }: Arrival,
 ): Promise<Id<'user'>> {
   const { orgId } = connection;
-  const role = roleOfClaims(claims, connection);
+  const invitation = await stores.invitations.findOpenOf(orgId, email, now);
+  const isInvited = invitation !== null && invitation.role !== 'owner';
+  const invitedRole = connection.roleClaim === null && isInvited ? invitation.role : null;
+  const role = invitedRole ?? roleOfClaims(claims, connection);
   if (role === null) throw new ProviderSignInError(connection.roleClaim === null ? 'not_admitted' : 'no_role');
   // Nobody has used a link that was mailed to the address here.
   const user = await stores.people.insertUser({ email, name, passwordHash: null, isAddressProven: false }, now);
   await stores.people.setMembership(orgId, user.id, role, now);
-  const after = { email, name, role, by: 'provider' };
+  const isUsed = isInvited && (await stores.invitations.accept(invitation.invitationId, now));
+  const used = isUsed && { invitationId: invitation.invitationId };
+  const after = { email, name, role, by: 'provider', ...used };
   record({ userId: user.id, orgId, action: 'create_user', target: user.id, before: null, after });
   return user.id;
 }

@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { openFlow } from '#test/auth/openid/flow.ts';
 import { publicJwkOf, newKey } from '#test/auth/openid/provider.ts';
-import { openBrowser } from '#test/kit/programs/browser.ts';
+import { type Browser, openBrowser } from '#test/kit/programs/browser.ts';
 
 test('somebody new signs in through the provider, becomes a member with the default role, and acts', async () => {
   const flow = await openFlow();
@@ -54,4 +54,27 @@ test('keys that the provider has rotated count at once', async () => {
     return flow.provider.sign({ header: { ...header, kid: 'second' }, claims }, { key });
   });
   expect((await flow.signIn()).status).toBe(303);
+});
+
+describe('an invitation of the address', () => {
+  const invite = async (flow: Awaited<ReturnType<typeof openFlow>>, role: string) =>
+    await flow.owner.invoke(flow.w.orgId, 'create_invitation', { email: 'Anna@acme.example', role });
+  const roleIn = async ({ browser }: { browser: Browser }) =>
+    (await browser.get('/session')).body.result.organizations[0].role as string;
+  const used = async ({ w }: Awaited<ReturnType<typeof openFlow>>) =>
+    await w.context.db.sql.rows('select accepted_at is not null as "isUsed" from invitations');
+
+  test('gives its role to somebody new, once', async () => {
+    const flow = await openFlow();
+    expect((await invite(flow, 'editor')).status).toBe(200);
+    expect(await roleIn(await flow.signIn())).toBe('editor');
+    expect(await used(flow)).toEqual([{ isUsed: true }]);
+  });
+
+  test('that would make an owner stays open', async () => {
+    const flow = await openFlow();
+    expect((await invite(flow, 'owner')).status).toBe(200);
+    expect(await roleIn(await flow.signIn())).toBe('responder');
+    expect(await used(flow)).toEqual([{ isUsed: false }]);
+  });
 });
