@@ -2,6 +2,7 @@ import type { Transform } from 'node:stream';
 import zlib from 'node:zlib';
 
 import { nextTurn } from '#kernel/event_loop_turns.ts';
+import { FRAMES_MAX, zstdFrames } from '#ingest/zstd_frames.ts';
 import { runZlibSync } from '#ingest/zlib_sync.ts';
 import { AppError } from '#kernel/errors.ts';
 
@@ -62,7 +63,11 @@ export async function inflate(
   const applied = encodings.filter((encoding) => encoding !== '' && encoding !== 'identity').toReversed();
   if (applied.length > ENCODINGS_MAX) throw new AppError('unsupported_media_type', 'too many content encodings');
   let plain = body;
-  for (const encoding of applied) plain = await decode(plain, decoderFor(encoding, plain), limits);
+  for (const encoding of applied) {
+    plain = await (encoding === 'zstd'
+      ? decodeFrames(plain, limits)
+      : decode(plain, decoderFor(encoding, plain), limits));
+  }
   if (plain.length > limits.inflatedBytesMax) throw tooLarge('inflated body', limits.inflatedBytesMax);
   return plain;
 }
@@ -76,8 +81,6 @@ function decoderFor(encoding: string, body: Buffer): Decoder | null {
       return isZlib(body) ? inflateZlib : inflateRaw;
     case 'br':
       return brotli;
-    case 'zstd':
-      return isZstd(body) ? zstd : null;
     default:
       throw new AppError('unsupported_media_type', 'content encoding must be gzip, deflate, br, zstd or identity');
   }
@@ -96,6 +99,21 @@ async function decode(body: Buffer, decoder: Decoder | null, limits: InflateLimi
     if (isCode(error, 'ERR_BUFFER_TOO_LARGE')) throw tooLarge('inflated body', inflatedBytesMax);
     throw new AppError('invalid_input', 'the body does not match its content encoding', { cause: error });
   }
+}
+
+/** Decodes the frames of a body one after the other. A body that a proxy has already inflated is returned as it is. */
+async function decodeFrames(body: Buffer, limits: InflateLimits): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let left = limits.inflatedBytesMax;
+  const frames = zstdFrames(body) ?? [];
+  if (frames.length > FRAMES_MAX)
+    throw new AppError('invalid_input', `the body has more than ${FRAMES_MAX} frames of zstd`);
+  for (const frame of frames) {
+    const part = await decode(frame, zstd, { ...limits, inflatedBytesMax: left });
+    parts.push(part);
+    left -= part.length;
+  }
+  return parts.length > 1 ? Buffer.concat(parts) : (parts[0] ?? body);
 }
 
 /** Bytes copied in one go, which takes some milliseconds, before other work gets its turn. */
@@ -148,10 +166,6 @@ function isGzip(body: Buffer): boolean {
 function isZlib(body: Buffer): boolean {
   const [first = 0, second = 0] = body;
   return (first & 0x0f) === 8 && first >> 4 <= 7 && ((first << 8) | second) % 31 === 0;
-}
-
-function isZstd(body: Buffer): boolean {
-  return body.length >= 4 && body.readUInt32LE(0) === 0xfd2fb528;
 }
 
 function isCode(error: unknown, code: string): boolean {

@@ -5,6 +5,8 @@ import { expect, test } from 'vitest';
 import { inflate } from '#ingest/inflate.ts';
 
 const limits = { compressedBytesMax: 100_000, inflatedBytesMax: 1_000_000 };
+/** A frame of Zstandard that readers pass by. */
+const skippable = Buffer.from([0x53, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);
 const plain = Buffer.from('{"a":1}'.repeat(100));
 
 test.each([
@@ -14,6 +16,10 @@ test.each([
   ['deflate', deflateRawSync(plain)],
   ['br', brotliCompressSync(plain)],
   ['zstd', zstdCompressSync(plain)],
+  ['zstd', Buffer.concat([zstdCompressSync(plain.subarray(0, 10)), zstdCompressSync(plain.subarray(10))])],
+  ['zstd', Buffer.concat([skippable, zstdCompressSync(plain), skippable])],
+  ['gzip', Buffer.concat([gzipSync(plain.subarray(0, 10)), gzipSync(plain.subarray(10))])],
+  ['gzip, gzip', gzipSync(gzipSync(plain))],
   ['identity', plain],
   ['', plain],
   [undefined, plain],
@@ -26,6 +32,7 @@ test.each([
 
 const zeros = Buffer.alloc(50_000_000);
 const fast = { level: 1 };
+const manyFrames = Buffer.concat(Array.from({ length: 20 }, () => zstdCompressSync(zeros.subarray(0, 60_000))));
 const quick = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 
 test.each([
@@ -34,6 +41,7 @@ test.each([
   ['deflate', deflateRawSync(zeros, fast).subarray(0, 90_000)],
   ['br', brotliCompressSync(zeros, quick)],
   ['zstd', zstdCompressSync(zeros)],
+  ['zstd', manyFrames],
 ])('a bomb of %s ends as payload_too_large', async (encoding, body) => {
   await expect(inflate(body, encoding, limits)).rejects.toMatchObject({ code: 'payload_too_large' });
 });
@@ -47,10 +55,26 @@ test.each([
   ['deflate', Buffer.from('not deflated at all')],
   ['br', Buffer.from('not brotli at all, that is sure')],
   ['zstd', zstdCompressSync(plain).subarray(0, 12)],
+  ['zstd', Buffer.concat([zstdCompressSync(plain), Buffer.from('{"and":"more"}')])],
+  ['zstd', Buffer.concat(Array.from({ length: 300 }, () => zstdCompressSync(plain)))],
 ])('a broken body of %s is invalid_input', async (encoding, body) => {
   await expect(inflate(body, encoding, limits)).rejects.toMatchObject({ code: 'invalid_input' });
 });
 
 test.each(['snappy', 'gzip, gzip, gzip'])('%s is an unsupported encoding', async (encoding) => {
   await expect(inflate(plain, encoding, limits)).rejects.toMatchObject({ code: 'unsupported_media_type' });
+});
+
+test('frames of Zstandard are told apart by their own headers, whatever the size and the level', async () => {
+  for (const size of [0, 1, 255, 256, 70_000, 300_000]) {
+    const content = Buffer.from(Array.from({ length: size }, (_, at) => (at * 7919) % (size > 256 ? 251 : 3)));
+    for (const level of [1, 19]) {
+      for (const checksum of [0, 1]) {
+        const params = { [constants.ZSTD_c_compressionLevel]: level, [constants.ZSTD_c_checksumFlag]: checksum };
+        const frame = zstdCompressSync(content, { params });
+        const twice = await inflate(Buffer.concat([frame, frame]), 'zstd', { ...limits, compressedBytesMax: 700_000 });
+        expect(twice.equals(Buffer.concat([content, content]))).toBe(true);
+      }
+    }
+  }
 });

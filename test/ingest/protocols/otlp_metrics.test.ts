@@ -368,3 +368,11 @@ describe('the answer', () => {
     });
   });
 });
+
+test.each(['resourceLogs', 'resourceSpans', 'resourceProfiles'])(
+  '%s are refused, not answered as if kept',
+  (signal) => {
+    expect(() => decodeJson({ [signal]: [] })).toThrow(`${signal} are not kept`);
+    expect(shortOf(decodeJson({ ofTomorrow: [] }))).toEqual([]);
+  },
+);

@@ -7,7 +7,7 @@ import { checkUtf8 } from '#ingest/protocols/body/decode_utf8.ts';
 import type { Steps } from '#kernel/steps.ts';
 import { JsonAttributes } from '#ingest/protocols/otlp/json_attributes.ts';
 import { JsonPointReader } from '#ingest/protocols/otlp/json_point.ts';
-import { JsonNames, readNumber } from '#ingest/protocols/otlp/json_values.ts';
+import { JsonNames, readNumber, skipOfRequest } from '#ingest/protocols/otlp/json_values.ts';
 import { toTemporality, type MetricMapper, type Temporality } from '#ingest/protocols/otlp/metric_mapper.ts';
 import { emptyLabels } from '#ingest/admission/labels.ts';
 import { AppError, type Fault } from '#kernel/errors.ts';
@@ -105,7 +105,7 @@ export class OtlpJsonDecoder {
       case 'request':
         if (!cursor.nextName()) return false;
         if (cursor.isTextOf('resourceMetrics')) this.#enterList('resourceMetrics');
-        else cursor.skip();
+        else skipOfRequest(cursor);
         return true;
       case 'resourceMetrics':
         if (!this.#nextObject()) return true;

@@ -1,4 +1,5 @@
 import type { JsonCursor } from '#ingest/protocols/body/json_cursor.ts';
+import { AppError } from '#kernel/errors.ts';
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 const NUMBER_BYTES_MAX = 400;
@@ -69,4 +70,15 @@ export class JsonNames<Name extends string> {
     for (const name of candidates) if (cursor.isTextOf(name)) return name;
     return undefined;
   }
+}
+
+const OTHER_SIGNALS = ['resourceLogs', 'resourceSpans', 'resourceProfiles'] as const;
+
+/** Skips a property of a request that is not known. Throws for another signal: its sender would take the answer for a yes. */
+export function skipOfRequest(cursor: JsonCursor): void {
+  const signal = OTHER_SIGNALS.find((name) => cursor.isTextOf(name));
+  if (signal !== undefined) {
+    throw new AppError('invalid_input', `${signal} are not kept: this address takes metrics (resourceMetrics) only`);
+  }
+  cursor.skip();
 }
