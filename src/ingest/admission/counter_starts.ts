@@ -48,7 +48,7 @@ export class CounterStarts {
     const others = this.#own.others(key) ?? this.#known.others(key) ?? [];
     const isCurrent = current?.startAt === sample.startAt;
     const earlier = others.length === 0 || isCurrent ? null : earlierOf(others, sample);
-    const base = baseOf(sample, current, earlier, others.length > 0);
+    const base = baseOf(sample, current, earlier, others.length > 0 || this.#known.isShared(key));
     // A start takes the place of no sample: a series has one point at a time.
     const startAt = sample.startAt + (sample.startAt === current?.at ? 1 : 0);
     if (base.kind === 'start') this.#add(seriesIndex, startAt, 0, sample.at);

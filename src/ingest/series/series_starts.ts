@@ -3,10 +3,12 @@ import { HistogramMemory } from '#ingest/series/histogram_memory.ts';
 import { SeriesIndex } from '#ingest/series/series_index.ts';
 import { freeBytes } from '#kernel/free_bytes.ts';
 import type { Id } from '#kernel/ids.ts';
+import { withTimeout } from '#kernel/with_timeout.ts';
 
 /** Limit on the series over all services of a process, about 50 MB. */
 const SERIES_MAX = 1_000_000;
 const LOOK_AFTER_REQUESTS = 256;
+const FINDING_MS_MAX = 3_000;
 /** Limit on the writers of one series besides the last one: servers fork as many workers. */
 const OTHER_WRITERS_MAX = 64;
 const CAPACITY_FIRST = 32;
@@ -26,10 +28,12 @@ export class SeriesStarts {
   /** Writers of series that several processes have written. */
   readonly #others = new Map<bigint, readonly CounterWriter[]>();
   #otherWriters = 0;
+  /** Series that several processes write, as what is stored of them shows. */
+  readonly #shared = new Set<bigint>();
   readonly histograms = new HistogramMemory();
 
   get size(): number {
-    return this.#index.size + this.#otherWriters + this.histograms.size;
+    return this.#index.size + this.#otherWriters + this.#shared.size + this.histograms.size;
   }
 
   /** The process that wrote the newest sample; null for a series of which nothing is known. */
@@ -43,6 +47,15 @@ export class SeriesStarts {
 
   others(key: bigint): readonly CounterWriter[] | undefined {
     return this.#others.get(key);
+  }
+
+  /** Whether several processes are known to write a series, also before this process was started. */
+  isShared(key: bigint): boolean {
+    return this.#others.has(key) || this.#shared.has(key);
+  }
+
+  addShared(keys: Iterable<bigint>): void {
+    for (const key of keys) this.#shared.add(key);
   }
 
   set(key: bigint, { startAt, at, value }: CounterWriter): void {
@@ -90,22 +103,46 @@ function joined(high: number, low: number): bigint {
   return (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0);
 }
 
+interface Held {
+  readonly starts: SeriesStarts;
+  readonly reading: Promise<void>;
+}
+
+type FindShared = (serviceId: Id<'service'>) => Promise<readonly bigint[]>;
+
 /** Start times of the counters of all services of a process. */
 export class ServiceStarts {
-  readonly #services = new Map<Id<'service'>, SeriesStarts>();
+  readonly #services = new Map<Id<'service'>, Held>();
+  readonly #findShared: FindShared;
   #requests = 0;
 
-  of(serviceId: Id<'service'>): SeriesStarts {
+  constructor(findShared: FindShared = async () => []) {
+    this.#findShared = findShared;
+  }
+
+  /** Returns once it is known which series several processes write, unless that takes long or cannot be found out. */
+  async of(serviceId: Id<'service'>): Promise<SeriesStarts> {
     this.#requests += 1;
     if (this.#requests % LOOK_AFTER_REQUESTS === 0) this.#bound();
-    let starts = this.#services.get(serviceId);
-    if (starts === undefined) this.#services.set(serviceId, (starts = new SeriesStarts()));
-    return starts;
+    const held = this.#services.get(serviceId) ?? this.#hold(serviceId);
+    await held.reading;
+    return held.starts;
+  }
+
+  #hold(serviceId: Id<'service'>): Held {
+    const starts = new SeriesStarts();
+    const found = this.#findShared(serviceId).then(
+      (keys) => starts.addShared(keys),
+      () => {},
+    );
+    const held = { starts, reading: withTimeout(found, FINDING_MS_MAX, () => {}) };
+    this.#services.set(serviceId, held);
+    return held;
   }
 
   #bound(): void {
     let size = 0;
-    for (const starts of this.#services.values()) size += starts.size;
+    for (const { starts } of this.#services.values()) size += starts.size;
     if (size > SERIES_MAX) this.#services.clear();
   }
 }

@@ -29,6 +29,7 @@ import { ExemplarStore } from '#modules/metrics/store/exemplar_store.ts';
 import { RefusalRecorder } from '#ingest/refusal_recorder.ts';
 import { ServiceTypes } from '#ingest/series/service_types.ts';
 import { ServiceStarts } from '#ingest/series/series_starts.ts';
+import { findSharedSeries } from '#modules/metrics/store/shared_series.ts';
 import { SeriesQuota } from '#ingest/series/series_quota.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';
@@ -78,7 +79,7 @@ export async function mountIngest(
         new RateLimiter({ perSecond: config.ingestEventsPerSecond, noun, limit: 'ingestEventsPerSecond', openLimit }),
     ),
     sentryMetrics: new SentryMetrics(),
-    starts: new ServiceStarts(),
+    starts: new ServiceStarts((serviceId) => findSharedSeries(context.clickhouse, serviceId, clock.now())),
     types: new ServiceTypes({ db, clock, log }),
     series: new SeriesQuota({ perDayMax: config.ingestSeriesPerDay, processes: limits.processes, db, clock, log }),
     counters,

@@ -23,9 +23,9 @@ export async function takePoints(
   const { serviceId } = target;
   const decoded = await context.unpacking.run(serviceId, async () => {
     const decode = await prepare();
-    const types = await context.types.of(serviceId);
+    const [types, starts] = await Promise.all([context.types.of(serviceId), context.starts.of(serviceId)]);
     return await context.series.read(serviceId, async (allowance) => {
-      const limits = pointLimits(target.retentionMetrics, allowance, context.starts.of(serviceId), types);
+      const limits = pointLimits(target.retentionMetrics, allowance, starts, types);
       return await inSlices(decode(context.clock.now(), limits));
     });
   });

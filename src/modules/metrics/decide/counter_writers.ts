@@ -40,7 +40,8 @@ export function earlierOf(others: readonly CounterWriter[], sample: CounterWrite
  * Decides what goes before a sample. `current` wrote the newest sample of the series; `earlier` is what the process of
  * this sample wrote last, if another one has written since. By OpenTelemetry's data model, a stream with another start
  * time is a sequence of its own. `isShared`: several processes are known to write the series, so that starts which are
- * close are theirs: servers fork their workers at once.
+ * close are theirs: servers fork their workers at once. Then what was counted before the first sample that is heard of
+ * does not count: it may have been counted before this process was started.
  */
 export function baseOf(
   sample: CounterWriter,
@@ -48,7 +49,9 @@ export function baseOf(
   earlier: CounterWriter | null,
   isShared = earlier !== null,
 ): Base {
-  if (current === null) return { kind: 'start' };
+  if (current === null) {
+    return isShared ? { kind: 'value', value: sample.value, isOverlap: true } : { kind: 'start' };
+  }
   if (sample.startAt === current.startAt) return { kind: 'none' };
   if (earlier !== null) {
     return sample.at > earlier.at ? { kind: 'value', value: earlier.value, isOverlap: true } : { kind: 'none' };

@@ -9,6 +9,7 @@ import { silentLog } from '#kernel/log.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
 import { MetricReader } from '#modules/metrics/store/metric_reader.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
+import { findSharedSeries } from '#modules/metrics/store/shared_series.ts';
 import { RecentPoints } from '#modules/metrics/store/recent_points.ts';
 import { RuleReader } from '#modules/rules/store/rule_reader.ts';
 import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
@@ -141,4 +142,22 @@ test('rules in memory know what a counter had counted when it pauses under their
     expect(await ruleValues('watched', NOW + later * MINUTE, recent)).toEqual([null, null]);
   await insert('watched', [[-25, 9]]);
   expect(await ruleValues('watched', NOW + 25 * MINUTE, recent)).toEqual([4, 4]);
+});
+
+test('series that several processes write in turn are found by what stands before their samples', async () => {
+  const turns = Array.from({ length: 4 }, (_, turn): Point[] => [
+    [10 - turn + 0.001, 100 + turn, 'start'],
+    [10 - turn, 101 + turn],
+  ]).flat();
+  await insert('jobs_in_turn', turns);
+  await insert('jobs_restarted', [
+    [9, 0, 'start'],
+    [8, 5],
+    [7, 0, 'start'],
+    [6, 4],
+    [5, 0, 'start'],
+    [4, 3],
+  ]);
+  const keys = await findSharedSeries(w.context.clickhouse, serviceId, fromEpochMilliseconds(NOW));
+  expect(keys).toEqual([seriesKey('jobs_in_turn', [])]);
 });

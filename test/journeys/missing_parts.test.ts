@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+
+import type { PointKind } from '#modules/metrics/decide/point.ts';
+import type { StoredSettings } from '#modules/rules/decide/rule_settings.ts';
+import { runStorePoints } from '#test/kit/ingest_jobs.ts';
+import { setOfRule } from '#test/kit/metrics/rule_settings.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
+
+interface Sent {
+  readonly name: string;
+  readonly labels: Record<string, string>;
+  readonly value: number;
+  readonly kind?: PointKind;
+}
+
+async function watched(w: StaffedWorld, config: object, settings: StoredSettings) {
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const { serviceId, ruleId } = await w.staff.alert(teamId, [
+    { afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] },
+  ]);
+  await w.expectOk('update_alert_rule', { ruleId, config: { metricName: 'load', windowMinutes: 5, ...config } });
+  await setOfRule(w, ruleId, { noData: 'keep', ...settings });
+  return {
+    /** Sends the points of each of so many minutes, and evaluates the rule. */
+    minutes: async (count: number, pointsOf: (minute: number) => readonly Sent[]) => {
+      for (let passed = 0; passed < count; passed += 1) {
+        w.clock.advance({ minutes: 1 });
+        const at = w.clock.now();
+        const points = pointsOf(passed).map((sent) => ({ kind: 'gauge' as const, at, ...sent }));
+        await runStorePoints(w.runtime, serviceId, points);
+        await w.evaluate();
+      }
+    },
+    statuses: async (): Promise<string[]> =>
+      (await w.expectOk('list_incidents')).incidents.map(({ status }: { status: string }) => status).toSorted(),
+  };
+}
+
+const disk = (host: string, name: string, value: number): Sent => ({
+  name: 'load',
+  labels: { host, disk: name },
+  value,
+});
+
+test('by label, a value stays open whose breaching series fell silent beside a healthy one', async () => {
+  const w = await staffedWorld();
+  const rule = await watched(w, { aggregation: 'max', comparator: '>', threshold: 45 }, { byLabel: 'host' });
+  await rule.minutes(2, () => [disk('a', 'x', 5), disk('a', 'y', 96), disk('b', 'x', 5)]);
+  expect(await rule.statuses()).toEqual(['triggered']);
+  await rule.minutes(14, () => [disk('a', 'x', 5), disk('b', 'x', 5)]);
+  expect(await rule.statuses()).toEqual(['triggered']);
+  await rule.minutes(14, () => [disk('a', 'x', 5), disk('a', 'y', 7), disk('b', 'x', 5)]);
+  expect(await rule.statuses()).toEqual(['resolved']);
+});
+
+test('a ratio has not recovered when the host that failed falls silent, on either side', async () => {
+  const w = await staffedWorld();
+  const rule = await watched(
+    w,
+    { metricName: 'errors / requests', aggregation: 'sum', comparator: '>', threshold: 0.3 },
+    {},
+  );
+  const host = (name: string, errors: number, minute: number): Sent[] => [
+    { name: 'errors', labels: { host: name }, value: errors * minute, kind: 'counter' },
+    { name: 'requests', labels: { host: name }, value: 100 * minute, kind: 'counter' },
+  ];
+  await rule.minutes(4, (minute) => [...host('a', 90, minute), ...host('b', 0, minute)]);
+  expect(await rule.statuses()).toEqual(['triggered']);
+  await rule.minutes(14, (minute) => host('b', 0, 4 + minute));
+  expect(await rule.statuses()).toEqual(['triggered']);
+});
+
+test('a short window in which nothing was sent is neither a breach nor an end', async () => {
+  const w = await staffedWorld();
+  const rule = await watched(
+    w,
+    { aggregation: 'avg', comparator: '>', threshold: 90, windowMinutes: 30 },
+    { shortWindowMinutes: 2, forMinutes: 10, recoveryMinutes: 10 },
+  );
+  const each = (value: number) => (minute: number) => (minute % 5 === 0 ? [disk('a', 'x', value)] : []);
+  await rule.minutes(16, each(96));
+  expect(await rule.statuses()).toEqual(['triggered']);
+  await rule.minutes(16, each(5));
+  expect(await rule.statuses()).toEqual(['resolved']);
+});
