@@ -10,6 +10,7 @@ import {
   type RuleMemory,
 } from '#modules/rules/decide/breach.ts';
 import { divideByLabel, type MeasuredPart, REST } from '#modules/rules/decide/by_label.ts';
+import { inFairTurns } from '#modules/rules/decide/fair_turns.ts';
 import { withLabel } from '#modules/metrics/decide/expression.ts';
 import { groupParts } from '#storage/queue/work_shares.ts';
 import { applyMetricRule, type Measurement } from '#modules/rules/apply_metric_rule.ts';
@@ -169,7 +170,9 @@ async function findMissing(
   { missingSeries, log }: EvaluationRuntime,
   decided: readonly Decided[],
 ): Promise<readonly Decided[]> {
-  const asked = new Set(decided.filter(({ decision }) => decision.kind === 'find_missing').slice(0, SEARCHES_AT_ONCE));
+  const wanting = decided.filter(({ decision }) => decision.kind === 'find_missing');
+  const isKeptOpen = ({ measured }: Decided): boolean => measured.memory.missingSince !== null;
+  const asked = new Set(inFairTurns(wanting, isKeptOpen, { most: SEARCHES_AT_ONCE, turn: Math.random() }));
   const limit = pLimit(CONCURRENT_SEARCHES);
   return await Promise.all(
     decided.map(async (before) => {
