@@ -211,7 +211,7 @@ function fillParameters(template: string, params: unknown): string {
     const value: unknown = isPosition ? list[position] : Object.hasOwn(named, name) ? named[name] : undefined;
     if (name === '') next += 1;
     if (left <= 0) return whole;
-    const filled = textOf(value) ?? whole;
+    const filled = value !== undefined && isSecretName(name) ? FILTERED : (textOf(value) ?? whole);
     left -= filled.length;
     return filled;
   });

@@ -109,7 +109,7 @@ function withoutKeyBlocks(text: string): string {
  * value, as in `b'…'`.
  */
 const ASSIGNED =
-  /(?<![\w.%[\]-])(\\{0,7}["']?)([\w.%[\]-]{2,100})\1( {0,2}=>? {0,2}|: ?)(?:[bBuUrR]{0,2}(\\{0,7}["']))?/g;
+  /(?<![\w.%\]-]|\[(?!["'\\]))(\\{0,7}["']?)([\w.%[\]-]{2,100})\1( {0,2}=>? {0,2}|: ?)(?:[bBuUrR]{0,2}(\\{0,7}["']))?/g;
 /** Pairs such as `('password', '…')`, as Python shows them. */
 const PAIRED = /(?<=[([] ?)(\\{0,7}["'])([\w.%[\]-]{2,100})\1(, ?)(?:[bBuUrR]{0,2}(\\{0,7}["']))/g;
 /** A field of a form that is sent in parts: its name, further headers, an empty line and its value. */
@@ -150,7 +150,8 @@ function withoutValues(text: string, form: RegExp): string {
     const isHeader = sign.startsWith(':') && quote === undefined && HEADER_NAME.test(name);
     // `Invalid token: expected a name` and `Unexpected token = in JSON` describe an error and reveal no secret; but
     // `{ otp_code: '…' }`, as Ruby and JavaScript show it, and `map[pin:…]` of Go do.
-    const isShown = quote === undefined ? sign === ':' && isMember(text, match.index, name) : /[\d_-]/.test(name);
+    const isCoded = quote !== undefined || CODED.test(text.slice(from, from + CODED_LENGTH_MAX));
+    const isShown = (isCoded && /[\d_-]/.test(name)) || (sign === ':' && isMember(text, match.index, name));
     const mayDescribe = (sign.startsWith(':') && !isShown) || (/^ .* $/.test(sign) && /^token$/i.test(name));
     const isAssigned = !mayDescribe || isHeader || nameQuote !== '' || (quote !== undefined && sign.includes('='));
     const end = endOfValue(text, { from, quote, isHeader, mayBeList: isAssigned });
@@ -163,6 +164,10 @@ function withoutValues(text: string, form: RegExp): string {
   }
   return at === 0 ? text : parts.join('') + text.slice(at);
 }
+
+/** A word with a digit: `password1: hunter2` shows a value, `password1: must not be blank` a sentence. */
+const CODED = /^[^\s\d,;]{0,64}\d/;
+const CODED_LENGTH_MAX = 66;
 
 /** Whether a name stands where those of a map or a structure do: `map[pin:1 a:b]`, `{Name:a Pin:1}`. */
 function isMember(text: string, at: number, name: string): boolean {

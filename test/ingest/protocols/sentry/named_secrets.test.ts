@@ -54,6 +54,8 @@ test.each([
   'mutation { login(name: "a", password1: "hunter2") { id } }',
   '<login><pin:pinCode type="x">hunter2</pin:pinCode></login>',
   'mysql --user root --password1 hunter2',
+  '["password1": "hunter2"]',
+  'user: ann\npassword1: hunter2\n',
 ])('a secret is left out of values as languages show them: %s', (text) => {
   const kept = JSON.stringify(normalise({ exception: { ...error, value: text }, extra: { text } }));
   expect(kept).not.toContain('hunter2');
@@ -64,6 +66,15 @@ test.each([
   'password: must not be blank',
   'at auth.token (token.js:12:5)',
   'option --token is required',
+  'new_password2: This field is required.',
+  'Unexpected token: ":"',
 ])('a text about a secret stays what it is: %s', (text) => {
   expect(normalise({ exception: { ...error, value: text } }).exceptions[0]?.value).toBe(text);
+});
+
+test('a secret is left out of a message that is made of its template', () => {
+  const { message } = normalise({
+    logentry: { message: 'login with {password1} by %(user)s', params: { password1: 'hunter2', user: 'ann' } },
+  });
+  expect(message).toBe('login with [filtered] by ann');
 });
