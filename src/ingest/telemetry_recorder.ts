@@ -52,7 +52,8 @@ export class TelemetryRecorder {
   async accept(serviceId: Id<'service'>, delivery: SentryDelivery): Promise<void> {
     const { besides, dropped } = delivery;
     for (const { type, reason, count } of dropped) {
-      if (type === 'event') continue;
+      // Others are counted as refused.
+      if (type === 'event' && reason !== 'too_many') continue;
       this.count(serviceId, kindOf(type), reason === 'not_an_exception' ? 'not_kept' : reason, count);
     }
     for (const { kind, reason, count } of besides.discarded) this.count(serviceId, kind, reason, count);

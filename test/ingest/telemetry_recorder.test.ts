@@ -65,6 +65,14 @@ test('what is not kept is counted under its name, and sessions by their release'
   });
 });
 
+test('events beyond those that one envelope may hold are counted as too many, and not as faulty', async () => {
+  const { serviceId, dsn } = await w.given.service();
+  await send(dsn, ...Array.from({ length: 12 }, () => [{ type: 'event' }, { message: 'boom' }]).flat());
+  const { notKept, refused } = await runOperation(w, getIngestStatus, viewer(), { serviceId });
+  expect(notKept).toMatchObject([{ kind: 'event', reason: 'too_many', count: 2 }]);
+  expect(refused).toEqual([]);
+});
+
 test('a session that went wrong counts once, however often and by however many processes its client says so', async () => {
   const { serviceId, dsn } = await w.given.service();
   const attrs = { release: 'web@1' };

@@ -130,9 +130,7 @@ async function takeEvents(context: IngestContext, target: IngestTarget, delivery
     context.itemLimits.events.giveBack(serviceId, events.length);
     throw error;
   }
-  const faulty = dropped.filter(
-    ({ type, reason }) => type === 'event' && (reason === 'malformed' || reason === 'too_many'),
-  ).length;
+  const faulty = dropped.filter(({ type, reason }) => type === 'event' && reason === 'malformed').length;
   context.counters.countEvents(serviceId, events.length, { faulty, tooLarge });
 }
 
