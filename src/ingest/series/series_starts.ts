@@ -131,11 +131,11 @@ export class ServiceStarts {
 
   #hold(serviceId: Id<'service'>): Held {
     const starts = new SeriesStarts();
-    const found = this.#findShared(serviceId).then(
+    const learning = this.#findShared(serviceId).then(
       (keys) => starts.addShared(keys),
       () => {},
     );
-    const held = { starts, reading: withTimeout(found, FINDING_MS_MAX, () => {}) };
+    const held = { starts, reading: withTimeout(learning, FINDING_MS_MAX, () => {}) };
     this.#services.set(serviceId, held);
     return held;
   }

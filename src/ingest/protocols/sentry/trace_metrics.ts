@@ -37,11 +37,11 @@ export function readTraceMetrics(payload: Buffer, offsetMs: number, receivedAt: 
   const items = asList(sent);
   const read = items.slice(0, ITEMS_MAX);
   const metrics = read.flatMap((item) => readMetric(asObject(item), offsetMs, receivedAt) ?? []);
-  return { metrics: told(metrics), faulty: read.length - metrics.length, beyond: items.length - read.length };
+  return { metrics: numbered(metrics), faulty: read.length - metrics.length, beyond: items.length - read.length };
 }
 
 /** Numbers equal values of a container: `count('jobs', 1)` twice within a millisecond are two. */
-function told(metrics: readonly SentMetric[]): SentMetric[] {
+function numbered(metrics: readonly SentMetric[]): SentMetric[] {
   const seen = new Map<string, number>();
   return metrics.map((metric) => {
     const before = seen.get(metric.sign) ?? 0;
