@@ -24,7 +24,7 @@ const ATTEMPTS = 3;
 /**
  * Runs the work and stops it when it takes longer than the limit: V8 interrupts any loop or regular expression, and
  * `TimeLimitExceeded` is thrown. On a machine too busy to give it a processor it is run again, for longer. A call costs
- * about 50 µs. Work that is stopped may leave things half done, so it should only compute a result from its input.
+ * 50 to 120 µs. Work that is stopped may leave things half done, so it should only compute a result from its input.
  * Calls cannot be nested.
  */
 export function runWithTimeLimit<Result>(milliseconds: number, task: () => Result): Result {
