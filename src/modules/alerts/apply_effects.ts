@@ -40,6 +40,7 @@ async function answer(
   affected: readonly Affected[],
   how: 'acknowledge' | 'unacknowledge',
 ): Promise<void> {
+  if (affected.length === 0) return;
   const standing = await unit.stores.alerts.listStanding(affected.map(({ queue }) => dedupKeyOfAlert(queue)));
   const own = new Set(standing.filter(({ isMember }) => !isMember).map(({ incidentId }) => incidentId));
   const locked = await unit.stores.incidents.lockAll([...own]);
