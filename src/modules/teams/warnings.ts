@@ -63,9 +63,7 @@ export async function readWarnings(
   teams: readonly TeamParts[],
   { caller, stores, configuredChannels, now }: Pick<ActionContext, 'caller' | 'stores' | 'configuredChannels' | 'now'>,
 ): Promise<Static<typeof WarningView>[][]> {
-  const pagedTeams = teams.flatMap(({ policies }) =>
-    policies.flatMap(({ steps }) => steps.flatMap(({ members }) => (members === undefined ? [] : [members.teamId]))),
-  );
+  const pagedTeams = teams.flatMap(({ policies }) => teamsPagedBy(policies));
   const paged = pagedTeams.length === 0 ? [] : await stores.teams.listMembers(caller.orgId, pagedTeams);
   const pagedBy = Map.groupBy(paged, ({ teamId }) => teamId);
   const userIds = teams.flatMap(({ members, policies, onCall }) => [
@@ -93,6 +91,23 @@ export async function readWarnings(
     };
     return findWarnings(reach, configuredChannels, now).map((warning) => toWarningView(warning, team, people));
   });
+}
+
+/** Reads who is in the teams whose members these policies page. */
+export async function readMembersPaged(
+  policies: readonly Pick<PolicyRow, 'steps'>[],
+  { caller, stores }: Pick<ActionContext, 'caller' | 'stores'>,
+): Promise<(teamId: Id<'team'>) => readonly Id<'user'>[]> {
+  const teamIds = teamsPagedBy(policies);
+  const members = teamIds.length === 0 ? [] : await stores.teams.listMembers(caller.orgId, teamIds);
+  const byTeam = Map.groupBy(members, ({ teamId }) => teamId);
+  return (teamId) => (byTeam.get(teamId) ?? []).map(({ userId }) => userId);
+}
+
+function teamsPagedBy(policies: readonly Pick<PolicyRow, 'steps'>[]): Id<'team'>[] {
+  return policies.flatMap(({ steps }) =>
+    steps.flatMap(({ members }) => (members === undefined ? [] : [members.teamId])),
+  );
 }
 
 function toWarningView(

@@ -4,6 +4,12 @@ import type { AnyOperation } from '#actions/action_context.ts';
 import { getDeliveryHealth } from '#modules/notifications/operations/get_delivery_health.ts';
 import { getPagingProblems } from '#modules/notifications/operations/get_paging_problems.ts';
 import { getHome } from '#modules/home/operations/get_home.ts';
+import { declareIncident } from '#modules/incidents/operations/declare_incident.ts';
+import { listAssignees } from '#modules/incidents/operations/list_assignees.ts';
+import { reassignIncident } from '#modules/incidents/operations/reassign_incident.ts';
+import { addEscalationPolicy } from '#modules/policies/operations/add_escalation_policy.ts';
+import { createTeamSchedule } from '#modules/schedules/operations/create_team_schedule.ts';
+import { swapShifts } from '#modules/schedules/operations/swap_shifts.ts';
 import { changeRole } from '#modules/organizations/operations/change_role.ts';
 import { previewEscalation } from '#modules/policies/operations/preview_escalation.ts';
 import { getTeam } from '#modules/teams/operations/get_team.ts';
@@ -54,6 +60,68 @@ test('whoever puts somebody on call who cannot answer is told so, and so are rea
   );
   const simulated = await run(previewEscalation, { teamId, steps: policy.steps });
   expect(simulated.steps[0].people).toMatchObject([{ name: 'Vera', mayAnswer: false }]);
+});
+
+test('whoever puts somebody on call by a team, a swap or a first schedule is told so, too', async () => {
+  const { w, vera, teamId, run } = await veraInATeam();
+  const sentence = 'Vera is paged, but the role viewer may neither acknowledge nor resolve';
+  await w.expectOk('add_team_member', { teamId, userId: vera.userId, phone: '+31612345678' });
+  const step = { afterMinutes: 0, channels: ['sms'], targetUserIds: [], useSchedule: false, members: { teamId } };
+  const policy = await run(addEscalationPolicy, { teamId, name: 'All of them', steps: [step] });
+  expect(policy.warnings).toContainEqual(expect.objectContaining({ kind: 'cannot_answer', userId: vera.userId }));
+  const anna = await w.given.user({ name: 'Anna', role: 'responder' });
+  const other = { teamId, name: 'Other', rotationConfig: { userIds: [anna.userId] } };
+  const { scheduleId } = await w.expectOk('create_schedule', { ...other, startAt: '2020-01-01T00:00:00Z' });
+  const { scheduleId: hers } = await onCall(w, teamId, vera.userId);
+  const window = { startAt: '2027-01-04T09:00:00.000Z', endAt: '2027-01-05T09:00:00.000Z' };
+  const swapped = await run(swapShifts, {
+    first: { scheduleId, userId: anna.userId, ...window },
+    second: { scheduleId: hers, userId: vera.userId, ...window },
+  });
+  expect(swapped.warnings).toEqual([expect.stringContaining(sentence)]);
+  const first = await run(createTeamSchedule, {
+    teamName: 'New',
+    name: 'First',
+    timezone: 'UTC',
+    rotationType: 'daily',
+    rotationConfig: { userIds: [vera.userId] },
+    startAt: '2027-01-04T09:00',
+  });
+  expect(first.warnings).toEqual([expect.stringContaining(sentence)]);
+});
+
+test('somebody who is paged as a member of a team is named when their role is lowered', async () => {
+  const { w, teamId, run } = await veraInATeam();
+  const anna = await w.given.user({ name: 'Anna', role: 'responder' });
+  await w.expectOk('add_team_member', { teamId, userId: anna.userId, phone: '+31612345678' });
+  const step = { afterMinutes: 0, channels: ['sms'], targetUserIds: [], useSchedule: false, members: { teamId } };
+  await run(addEscalationPolicy, { teamId, name: 'All of them', steps: [step] });
+  const { warnings } = await run(changeRole, { userId: anna.userId, role: 'viewer' });
+  expect(warnings).toEqual([expect.stringMatching(/^Anna is paged.*"All of them"\.$/)]);
+});
+
+test('no incident is given to somebody who may not answer', async () => {
+  const { w, vera, teamId, run } = await veraInATeam();
+  await w.expectOk('add_team_member', { teamId, userId: vera.userId, phone: '+31612345678' });
+  const anna = await w.given.user({ name: 'Anna', role: 'responder' });
+  const service = await w.given.service({ capabilities: ['oncall'] });
+  const declared = {
+    title: 'Down',
+    severity: 'error',
+    serviceId: service.serviceId,
+    escalationPolicyId: null,
+    requestKey: 'by-hand-1',
+  };
+  const { incidentId } = await run(declareIncident, declared);
+  const { people } = await run(listAssignees, { incidentId });
+  const names = people.map(({ name }: { name: string }) => name);
+  expect(names).toContain(anna.name);
+  expect(names).not.toContain('Vera');
+  const seen = { status: 'triggered', stepCount: 0 };
+  await expect(run(reassignIncident, { incidentId, to: { userId: vera.userId }, seen })).rejects.toMatchObject({
+    code: 'conflict',
+    message: expect.stringContaining('may neither acknowledge nor resolve'),
+  });
 });
 
 test('somebody whose role is lowered while they are on call is named, with what pages them', async () => {

@@ -106,7 +106,7 @@ export function peopleOnDuty(
   ]);
 }
 
-/** Whether a warning about a team is one about pages by this policy. */
+/** Whether a warning about a team is one about pages by this policy; `membersOf` knows the teams that its steps name. */
 export function isAboutPolicy(
   warning: Pick<ReachabilityWarning, 'kind'> & {
     readonly policyId?: string;
@@ -114,6 +114,7 @@ export function isAboutPolicy(
     readonly userId?: string;
   },
   { id, steps }: { readonly id: string; readonly steps: readonly EscalationStep[] },
+  membersOf: (teamId: Id<'team'>) => readonly string[],
 ): boolean {
   switch (warning.kind) {
     case 'step_reaches_nobody':
@@ -127,7 +128,11 @@ export function isAboutPolicy(
       );
     case 'member_unreachable':
     case 'cannot_answer':
-      return steps.some(({ targetUserIds }) => targetUserIds.some((userId) => userId === warning.userId));
+      return steps.some(({ targetUserIds, members }) =>
+        [...targetUserIds, ...(members === undefined ? [] : membersOf(members.teamId))].some(
+          (userId) => userId === warning.userId,
+        ),
+      );
   }
 }
 

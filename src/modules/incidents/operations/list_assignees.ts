@@ -6,6 +6,7 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { STRICT, IdText } from '#actions/fields.ts';
 import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 import { decideRecipients } from '#modules/policies/decide/recipients.ts';
+import { mayAnswer } from '#kernel/permissions.ts';
 import { readContacts } from '#modules/incidents/paging/read_contacts.ts';
 
 /** Limit on the results; others are found by a part of their name. */
@@ -17,7 +18,7 @@ export const listAssignees = defineAction({
   consoleOnly: true,
   summary:
     'Find the escalation policies and the people that an incident can be given to, by name, with the channels by ' +
-    'which each person would be paged now.',
+    'which each person would be paged now; who may not answer is left out.',
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object(
@@ -45,7 +46,8 @@ export const listAssignees = defineAction({
     const policies = await stores.policies.search(caller.orgId, wanted, first);
     const rows = await stores.teams.findAll(caller.orgId, [...new Set(policies.map(({ teamId }) => teamId))]);
     const teams = new Map(rows.map((team) => [team.id, team.name]));
-    const members = await stores.people.search(caller.orgId, { text: wanted.text }, first);
+    const matching = await stores.people.search(caller.orgId, { text: wanted.text }, first);
+    const members = matching.filter(({ role }) => mayAnswer(role));
     const contacts = await readContacts(
       stores,
       incident,

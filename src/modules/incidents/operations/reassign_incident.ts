@@ -11,6 +11,7 @@ import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 import { decideRecipients } from '#modules/policies/decide/recipients.ts';
 import { readContacts } from '#modules/incidents/paging/read_contacts.ts';
 import { reassign, type Target } from '#modules/incidents/reassign.ts';
+import { mayAnswer } from '#kernel/permissions.ts';
 import { AppError, invalidInput, notFound } from '#kernel/errors.ts';
 import { repeatsOf } from '#modules/policies/decide/rounds.ts';
 import { readPolicies, runOfPolicy } from '#modules/policies/read_run.ts';
@@ -45,7 +46,8 @@ export const reassignIncident = defineAction({
     STRICT,
   ),
   result: IncidentView,
-  conflict: 'the incident is resolved or not as it was seen, or nothing reaches the person',
+  conflict:
+    'the incident is resolved or not as it was seen, or nothing reaches the person, or their role cannot answer',
   example: {
     incidentId: EXAMPLE_IDS.incidentId,
     to: { userId: EXAMPLE_IDS.otherUserId },
@@ -99,8 +101,12 @@ async function readTarget(
     };
   }
   const { orgId } = context.caller;
-  const person = (await context.stores.people.listPeople(orgId, [userId ?? ''])).get(userId ?? '');
+  const person = (await context.stores.people.listReachable(orgId, [userId ?? ''])).get(userId ?? '');
   if (person === undefined) throw notFound('to.userId', 'user');
+  if (!mayAnswer(person.role)) {
+    const message = `${person.name} may neither acknowledge nor resolve in the role ${person.role}; choose somebody else, or give them the role responder`;
+    throw new AppError('conflict', message);
+  }
   const step = { afterMinutes: 0, channels: CHANNELS, targetUserIds: [person.userId], useSchedule: false };
   const contacts = await readContacts(context.stores, incident, [person.userId]);
   const { pages, nobodyReached } = decideRecipients(step, [], contacts, context.configuredChannels);

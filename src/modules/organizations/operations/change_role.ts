@@ -58,7 +58,15 @@ async function readLoweredWarnings(userId: Id<'user'>, role: Role, context: Acti
   if (mayAnswer(role)) return [];
   const schedules = await stores.schedules.listNaming(caller.orgId, userId, { after: now });
   const policies = await stores.policies.listNaming(caller.orgId, userId);
-  const names = [...schedules, ...policies].map(({ name }) => `"${name}"`);
+  const teams = await stores.teams.listPlacesOf(caller.orgId, userId);
+  const byTeam = await stores.policies.listNamingAny(
+    caller.orgId,
+    teams.map(({ teamId }) => teamId),
+  );
+  const ofMembers = byTeam.filter(({ steps }) =>
+    steps.some(({ members }) => members !== undefined && teams.some(({ teamId }) => teamId === members.teamId)),
+  );
+  const names = [...new Set([...schedules, ...policies, ...ofMembers].map(({ name }) => `"${name}"`))];
   if (names.length === 0) return [];
   const [warning = ''] = await readDutyWarnings([userId], context);
   return [

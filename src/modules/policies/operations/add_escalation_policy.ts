@@ -4,7 +4,8 @@ import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { STRICT, IdText, Name } from '#actions/fields.ts';
 import { DetailedStepInput, toSteps } from '#modules/policies/operations/steps.ts';
-import { PolicyView, toPolicyView } from '#modules/policies/view.ts';
+import { PolicyWithWarningsView, withWarnings } from '#modules/policies/operations/policy_warnings.ts';
+import { toPolicyView } from '#modules/policies/view.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
 import { checkPolicy } from '#modules/policies/check_references.ts';
 import { POLICY_DETAILS, POLICY_DETAILS_EXAMPLE, toPolicyDetails } from '#modules/policies/details_fields.ts';
@@ -25,7 +26,7 @@ export const addEscalationPolicy = defineAction({
     },
     STRICT,
   ),
-  result: PolicyView,
+  result: PolicyWithWarningsView,
   example: {
     teamId: IDS.teamId,
     name: 'Primary, then secondary',
@@ -43,6 +44,6 @@ export const addEscalationPolicy = defineAction({
     await checkPolicy(policy, context);
     const after = toPolicyView(policy);
     record({ target: policy.id, before: null, after });
-    return after;
+    return await withWarnings(policy, context);
   },
 });

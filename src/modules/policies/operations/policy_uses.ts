@@ -4,7 +4,7 @@ import type { ActionContext } from '#actions/action_context.ts';
 import { IdText } from '#actions/fields.ts';
 import { PolicyView, toPolicyView } from '#modules/policies/view.ts';
 import { readTeams } from '#modules/teams/read_teams.ts';
-import { readWarnings, WarningView } from '#modules/teams/warnings.ts';
+import { readMembersPaged, readWarnings, WarningView } from '#modules/teams/warnings.ts';
 import { isAboutPolicy } from '#modules/contacts/decide/reachability.ts';
 import type { PolicyRow } from '#modules/policies/store.ts';
 
@@ -37,6 +37,7 @@ export async function readPoliciesInUse(
   const teams = await readTeams(rows, context);
   const warnings = await readWarnings(teams, context);
   const teamOf = new Map(teams.map(({ team }, index) => [team.id, { team, warnings: warnings[index] ?? [] }]));
+  const membersOf = await readMembersPaged(policies, context);
   const policyIds = policies.map(({ id }) => id);
   const rules = Map.groupBy(
     await stores.alertRules.listOfPolicies(caller.orgId, policyIds, rulesPerPolicy),
@@ -52,7 +53,7 @@ export async function readPoliciesInUse(
       rules: own.map(({ ruleId, name, enabled, serviceId, serviceName }) => {
         return { ruleId, name, enabled, serviceId, serviceName };
       }),
-      warnings: (found?.warnings ?? []).filter((warning) => isAboutPolicy(warning, policy)),
+      warnings: (found?.warnings ?? []).filter((warning) => isAboutPolicy(warning, policy, membersOf)),
     };
   });
 }

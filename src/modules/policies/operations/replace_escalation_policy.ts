@@ -6,7 +6,8 @@ import { EXAMPLE_STAMPS } from '#actions/example_stamps.ts';
 import { STRICT, IdText, Name } from '#actions/fields.ts';
 import { DetailedStepInput, toSteps } from '#modules/policies/operations/steps.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
-import { PolicyView, POLICY_EXAMPLE, toPolicyView } from '#modules/policies/view.ts';
+import { PolicyWithWarningsView, withWarnings } from '#modules/policies/operations/policy_warnings.ts';
+import { POLICY_EXAMPLE, toPolicyView } from '#modules/policies/view.ts';
 import { checkPolicy } from '#modules/policies/check_references.ts';
 import { POLICY_DETAILS, POLICY_DETAILS_EXAMPLE, toPolicyDetails } from '#modules/policies/details_fields.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -29,7 +30,7 @@ export const replaceEscalationPolicy = defineAction({
     },
     STRICT,
   ),
-  result: PolicyView,
+  result: PolicyWithWarningsView,
   conflict: 'somebody has changed the policy since it was read',
   example: {
     policyId: EXAMPLE_IDS.policyId,
@@ -52,6 +53,6 @@ export const replaceEscalationPolicy = defineAction({
     await stores.policies.save(policy, now);
     const after = toPolicyView(policy);
     record({ target: policy.id, before, after });
-    return after;
+    return await withWarnings(policy, context);
   },
 });

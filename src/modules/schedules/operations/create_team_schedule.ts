@@ -7,6 +7,7 @@ import { RotationConfigInput } from '#modules/schedules/operations/rotation_conf
 import { RotationTypeName, SCHEDULE_EXAMPLE, ScheduleView } from '#modules/schedules/view.ts';
 import { createTeam } from '#modules/teams/operations/create_team.ts';
 import { TEAM_EXAMPLE } from '#modules/teams/view.ts';
+import { DutyWarnings } from '#modules/teams/cannot_answer.ts';
 import { timeFaults } from '#modules/schedules/decide/schedule_times.ts';
 
 /** Creates both or neither: a schedule that is refused leaves no team behind. */
@@ -27,7 +28,7 @@ export const createTeamSchedule = defineAction({
     },
     STRICT,
   ),
-  result: ScheduleView,
+  result: Type.Object({ ...ScheduleView.properties, warnings: DutyWarnings }),
   meaning: ({ timezone, startAt }) => timeFaults({ timezone, startAt }),
   example: {
     teamName: TEAM_EXAMPLE.name,

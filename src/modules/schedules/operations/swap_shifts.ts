@@ -4,6 +4,7 @@ import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { STRICT, IdText, Timestamp } from '#actions/fields.ts';
 import { requireUsers } from '#actions/require_users.ts';
+import { DutyWarnings, readDutyWarnings } from '#modules/teams/cannot_answer.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { parseOverrideWindow } from '#modules/schedules/decide/schedule_times.ts';
 import { type HandedOverTime, onCallThroughout } from '#modules/schedules/decide/swap.ts';
@@ -29,7 +30,7 @@ export const swapShifts = defineAction({
   permission: 'oncall:edit',
   effect: 'write',
   input: Type.Object({ first: ShiftInput, second: ShiftInput }, STRICT),
-  result: Type.Object({ first: OverrideView, second: OverrideView }),
+  result: Type.Object({ first: OverrideView, second: OverrideView, warnings: DutyWarnings }),
   conflict: 'one of the two is not on call then any more',
   example: {
     first: {
@@ -71,7 +72,8 @@ export const swapShifts = defineAction({
       record({ target: id, before: null, after });
       return after;
     };
-    return { first: await put('first', secondUser), second: await put('second', firstUser) };
+    const swapped = { first: await put('first', secondUser), second: await put('second', firstUser) };
+    return { ...swapped, warnings: await readDutyWarnings([firstUser, secondUser], context) };
   },
 });
 
