@@ -147,6 +147,21 @@ describe('a push service in trouble', () => {
   });
 });
 
+test('a push message that the service may not have taken does not show that push works', async () => {
+  const { service, w, anna, alert } = await annaIsPushed();
+  await subscribed(w, service, anna, 'phone');
+  await alert.trigger();
+  await w.runUntilIdle();
+  const provedAt = async () => {
+    const { teams } = await runOperation(w, getMe, memberCaller(w.orgId, anna.userId, 'responder'), {});
+    const channels = teams[0].readiness.channels as { channel: string; provedAt: string | null }[];
+    return channels.find(({ channel }) => channel === 'push')?.provedAt;
+  };
+  expect(await provedAt()).not.toBeNull();
+  await w.context.db.sql.run(`update notifications set reason = 'unconfirmed' where channel = 'push'`);
+  expect(await provedAt()).toBeNull();
+});
+
 test('somebody without a subscribed browser is not paged by push', async () => {
   const { w, alert, log } = await annaIsPushed();
   const incidentId = await alert.trigger();

@@ -1,4 +1,5 @@
 import { type Channel, CHANNELS, declarationOf } from '#modules/contacts/decide/channel.ts';
+import { UNCONFIRMED } from '#modules/notifications/decide/retry.ts';
 import type { Arrival } from '#modules/contacts/decide/readiness.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -45,7 +46,8 @@ export class ReadinessReader {
 
   /**
    * The last test or page of the organization that reached each of them, by channel and address. A call counts once a key
-   * was pressed in it; whatever was answered counts, whether or not its arrival was reported.
+   * was pressed in it; whatever was answered counts, whether or not its arrival was reported. What the provider may not
+   * even have taken shows nothing.
    */
   async listArrivals(orgId: Id<'org'>, userIds: readonly Id<'user'>[]): Promise<ArrivalAtPerson[]> {
     const asked = [...new Set(userIds)].flatMap((userId) => CHANNELS.map((channel) => ({ userId, channel })));
@@ -71,7 +73,11 @@ export class ReadinessReader {
               n.or([
                 n('n.answered_at', 'is not', null),
                 n.and([n('n.status', '=', 'delivered'), n('n.channel', 'not in', [...CALLS])]),
-                n.and([n('n.status', '=', 'sent'), n('n.channel', 'in', [...WITHOUT_REPORTS])]),
+                n.and([
+                  n('n.status', '=', 'sent'),
+                  n('n.channel', 'in', [...WITHOUT_REPORTS]),
+                  n('n.reason', 'is distinct from', UNCONFIRMED),
+                ]),
               ]),
             )
             .groupBy(['n.user_id', 'n.channel', 'n.address'])

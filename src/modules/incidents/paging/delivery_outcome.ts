@@ -2,7 +2,8 @@ import { nextRetryDelayMs } from '#modules/notifications/decide/retry.ts';
 import type { Outcome } from '#modules/incidents/paging/record_outcome.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Delivery } from '#notify/channel_sender.ts';
-import { type ClaimedNotification, UNCONFIRMED } from '#modules/notifications/store/delivery_store.ts';
+import { UNCONFIRMED } from '#modules/notifications/decide/retry.ts';
+import type { ClaimedNotification } from '#modules/notifications/store/delivery_store.ts';
 
 /**
  * Returns the outcome of a message from the result of a provider: a temporary fault is retried for five minutes from

@@ -1,3 +1,6 @@
+/** Reason of a message that was tried twice with an unknown outcome, and then counts as sent. */
+export const UNCONFIRMED = 'unconfirmed';
+
 const TOTAL_MS_MAX = 5 * 60_000;
 const FIRST_DELAY_MS = 1_000;
 const DELAY_MS_MAX = 30_000;

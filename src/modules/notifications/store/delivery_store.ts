@@ -1,3 +1,4 @@
+import { UNCONFIRMED } from '#modules/notifications/decide/retry.ts';
 import { expressionBuilder, sql } from 'kysely';
 
 import { type Channel, CHANNELS } from '#modules/contacts/decide/channel.ts';
@@ -27,9 +28,6 @@ export interface ChannelHealth extends ChannelHistory {
 
 /** The reason of a try whose outcome is unknown: a time-out after the request had left. */
 export const UNCERTAIN = 'provider_silent';
-
-/** The reason of a message that was tried twice with an unknown outcome, and then counts as sent. */
-export const UNCONFIRMED = 'unconfirmed';
 
 /** Order of the states of a delivery; call-backs may only move it forward. */
 const RANK: Record<NotificationRow['status'], number> = {
