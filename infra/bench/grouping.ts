@@ -17,6 +17,7 @@ import { heldOutSets } from './grouping/held_out_logs.ts';
 import { type LogLine, logSets } from './grouping/log_sets.ts';
 import { messageEvent } from './grouping/labelled_event.ts';
 import { programErrors } from './grouping/programs.ts';
+import { recordedErrors } from './grouping/recorded.ts';
 import { scoreOf } from './grouping/score.ts';
 import { type Bench, printInputs, printTable, withFolder } from './harness.ts';
 
@@ -61,6 +62,7 @@ export const grouping: Bench = {
         'two minified builds of a program': await buildErrors(folder),
         'three browsers': browserErrors(),
         'Python and Ruby, moved code': await programErrors(folder),
+        'two builds in Java, PHP, Go, C#, C++, Erlang and Perl, recorded': recordedErrors(),
       };
       const logs = logSets();
       printInputs({
