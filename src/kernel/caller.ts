@@ -33,7 +33,7 @@ export type Actor =
       readonly connection?: ThroughConnection;
       /** Proposal that the person approved; absent when the idea was their own. */
       readonly proposal?: ThroughProposal;
-      /** The chat account that the person pressed a button with; absent when it was no button in a chat. */
+      /** The chat account that the person pressed a button or wrote with; absent when it was not in a chat. */
       readonly chatAccount?: ThroughChat;
     }
   | { readonly kind: 'api_key'; readonly apiKeyId: Id<'apikey'>; readonly apiKeyName?: string }

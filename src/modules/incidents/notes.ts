@@ -44,6 +44,11 @@ export function authorOf({ caller: { actor } }: ActionContext): Id<'user'> {
   throw new AppError('forbidden', 'only people write notes');
 }
 
+/** Returns the place where the caller writes; null when that is no chat. */
+export function placeOf({ caller: { actor } }: ActionContext): string | null {
+  return actor.kind === 'user' ? (actor.chatAccount?.placeId ?? null) : null;
+}
+
 /** Returns a note of the caller's own. Throws `not_found`, or `forbidden` for somebody else's. */
 export async function getOwnNote(incidentId: Id<'incident'>, noteId: string, context: ActionContext): Promise<NoteRow> {
   const note = await context.stores.incidentNotes.find(incidentId, noteId);

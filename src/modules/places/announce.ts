@@ -72,11 +72,11 @@ function isFor(place: PlaceRow, entry: AnnouncedEntry, announced: ReadonlySet<st
   return !isSuppressed && takesIncident(place.routes, entry);
 }
 
-/** Makes deliveries of a note for every place that was told of its incident. */
+/** Makes deliveries of a note for every place that was told of its incident, but for the one where it was written. */
 export async function announceNote(
   { stores, now }: UnitOfWork,
   { orgId, incidentId }: { readonly orgId: Id<'org'>; readonly incidentId: Id<'incident'> },
-  noteId: Id<'note'>,
+  { noteId, writtenAt }: { readonly noteId: Id<'note'>; readonly writtenAt: string | null },
 ): Promise<void> {
   const places = await stores.places.listOn([orgId]);
   const announced = await stores.placeDeliveries.listAnnounced(
@@ -84,7 +84,7 @@ export async function announceNote(
     [incidentId],
   );
   const deliveries = places
-    .filter(({ id }) => announced.has(`${id} ${incidentId}`))
+    .filter(({ id }) => id !== writtenAt && announced.has(`${id} ${incidentId}`))
     .map(({ id: placeId }) => {
       return { orgId, placeId, incidentId, noteId, event: 'note' as const, source: `note ${noteId}` };
     });

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 
 export const SLACK_TOKEN = 'xoxb-test';
 export const SLACK_SECRET = '8f742231b10e8888abcd99yyyzzz85a5';
@@ -40,6 +40,10 @@ export interface Slack {
   press(app: FastifyInstance, pressed: Pressed): Promise<number>;
   /** Types a slash command, and returns what is shown to the user. */
   command(app: FastifyInstance, placeId: string, typed: { user: string; text: string }): Promise<string>;
+  /** Writes a message in a channel and tells the application of it; returns the status of the answer. */
+  write(app: FastifyInstance, written: Written): Promise<number>;
+  /** Sends a body of the Events API, signed. */
+  sendEvent(app: FastifyInstance, placeId: string, event: object): Promise<LightMyRequestResponse>;
   close(): Promise<void>;
 }
 
@@ -53,6 +57,31 @@ interface Pressed {
   readonly nowMs: number;
   readonly secret?: string;
   readonly value?: string;
+}
+
+interface Written {
+  readonly placeId: string;
+  readonly user: string;
+  readonly text: string;
+  readonly team?: string;
+  readonly channel?: string;
+  /** Thread that the message answers in; the one of the first message unless said otherwise, null for none. */
+  readonly threadTs?: string | null;
+  /** The same for a message that Slack tells of again. */
+  readonly ts?: string;
+  readonly retry?: number;
+  readonly nowMs?: number;
+  readonly secret?: string;
+  /** More fields of the message, such as its subtype. */
+  readonly fields?: object;
+}
+
+interface Sent {
+  readonly placeId: string;
+  readonly body: URLSearchParams | string;
+  readonly at: number;
+  readonly secret?: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A double of Slack: it refuses what Slack would refuse of a message. */
@@ -118,23 +147,19 @@ export async function startSlack(nowMs: () => number): Promise<Slack> {
 
   const send = async (
     app: FastifyInstance,
-    {
-      placeId,
-      form,
-      at,
-      secret = SLACK_SECRET,
-    }: { placeId: string; form: URLSearchParams; at: number; secret?: string },
-  ) => {
-    const payload = form.toString();
+    { placeId, body, at, secret = SLACK_SECRET, headers = {} }: Sent,
+  ): Promise<LightMyRequestResponse> => {
+    const payload = body.toString();
     const timestamp = String(Math.floor(at / 1_000));
     const signature = createHmac('sha256', secret).update(`v0:${timestamp}:${payload}`).digest('hex');
     return await app.inject({
       method: 'POST',
       url: `/api/places/${placeId}/slack`,
       headers: {
-        'content-type': 'application/x-www-form-urlencoded',
+        'content-type': typeof body === 'string' ? 'application/json' : 'application/x-www-form-urlencoded',
         'x-slack-request-timestamp': timestamp,
         'x-slack-signature': `v0=${signature}`,
+        ...headers,
       },
       payload,
     });
@@ -174,11 +199,11 @@ export async function startSlack(nowMs: () => number): Promise<Slack> {
         channel: { id: SLACK_CHANNEL, name: 'ops' },
         actions: [{ type: 'button', action_id: button, value: value ?? element?.value, action_ts: triggerId }],
       };
-      const form = new URLSearchParams({ payload: JSON.stringify(payload) });
-      return (await send(app, { placeId, form, at, ...(secret !== undefined && { secret }) })).statusCode;
+      const body = new URLSearchParams({ payload: JSON.stringify(payload) });
+      return (await send(app, { placeId, body, at, ...(secret !== undefined && { secret }) })).statusCode;
     },
     async command(app, placeId, { user, text: typed }) {
-      const form = new URLSearchParams({
+      const body = new URLSearchParams({
         command: '/oncall',
         text: typed,
         team_id: TEAM,
@@ -186,13 +211,57 @@ export async function startSlack(nowMs: () => number): Promise<Slack> {
         user_name: user.toLowerCase(),
         channel_id: SLACK_CHANNEL,
       });
-      return (await send(app, { placeId, form, at: nowMs() })).json().text;
+      return (await send(app, { placeId, body, at: nowMs() })).json().text;
     },
+    async write(app, { placeId, user, text: said, team = TEAM, channel = SLACK_CHANNEL, ...written }) {
+      const ts = written.ts ?? `${1_700_000_500 + (count += 1)}.000200`;
+      const thread = written.threadTs === undefined ? messages[0]?.ts : written.threadTs;
+      const event = {
+        type: 'message',
+        user,
+        ts,
+        client_msg_id: `client-${ts}`,
+        text: said,
+        team,
+        blocks: [{ type: 'rich_text', block_id: 'b1', elements: [] }],
+        ...(typeof thread === 'string' && { thread_ts: thread, parent_user_id: 'U0BOT' }),
+        channel,
+        channel_type: 'channel',
+        event_ts: ts,
+        ...written.fields,
+      };
+      const { statusCode } = await send(app, {
+        placeId,
+        body: JSON.stringify(callbackOf(event, team)),
+        at: written.nowMs ?? nowMs(),
+        ...(written.secret !== undefined && { secret: written.secret }),
+        ...(written.retry !== undefined && {
+          headers: { 'x-slack-retry-num': String(written.retry), 'x-slack-retry-reason': 'http_timeout' },
+        }),
+      });
+      return statusCode;
+    },
+    sendEvent: async (app, placeId, event) => await send(app, { placeId, body: JSON.stringify(event), at: nowMs() }),
     async close() {
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
     },
+  };
+}
+
+/** The envelope of an event. */
+function callbackOf(event: { readonly ts: string }, team: string): object {
+  return {
+    token: 'verification-token',
+    team_id: team,
+    api_app_id: 'A0001',
+    event,
+    type: 'event_callback',
+    event_id: `Ev${event.ts.replace('.', '')}`,
+    event_time: Number(event.ts.split('.')[0]),
+    authorizations: [{ enterprise_id: null, team_id: team, user_id: 'U0BOT', is_bot: true }],
+    event_context: 'context-of-event',
   };
 }
 

@@ -5,6 +5,7 @@ import { placeEventOf } from '#modules/places/decide/place_events.ts';
 import { takesIncident } from '#modules/places/decide/place_route.ts';
 import { cursorAfter } from '#modules/places/decide/timeline_cursor.ts';
 import { Temporal } from '#kernel/time.ts';
+import { plainSlackText } from '#notify/places/slack/text.ts';
 
 const NOW = Temporal.Instant.from('2027-02-03T02:00:00Z');
 const WIRE = { body: '{}', status: 500, answer: '' };
@@ -83,4 +84,17 @@ test('the cursor waits before a number that may still be committed, and passes o
   expect(cursorAfter(4, [entry(5, 1), entry(7, 1), entry(8, 1)], NOW)).toBe(5);
   expect(cursorAfter(4, [entry(5, 200), entry(7, 121), entry(8, 1)], NOW)).toBe(8);
   expect(cursorAfter(4, [], NOW)).toBe(4);
+});
+
+test.each([
+  ['a &amp;lt; b', 'a &lt; b'],
+  ['see <https://a.test/x?y=1&amp;z=2>', 'see https://a.test/x?y=1&z=2'],
+  ['see <https://a.test|the page>', 'see the page (https://a.test)'],
+  ['<http://a.test|a.test>', 'a.test'],
+  ['<https://b.test/a.test|a.test>', 'a.test (https://b.test/a.test)'],
+  ['<mailto:a@b.test|a@b.test>', 'a@b.test'],
+  ['<@U1> <#C1|ops> <!here> <!subteam^S1|@dba> <!date^1^{date}|today>', '@U1 #ops @here @dba today'],
+  ['<<<a', '<<<a'],
+])('the text of Slack %j is read as %j', (sent, read) => {
+  expect(plainSlackText(sent)).toBe(read);
 });

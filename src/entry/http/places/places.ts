@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
 import type { AppContext } from '#entry/compose.ts';
-import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
+import { ANONYMOUS_BODY_BYTES_MAX, SLACK_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
 import { answerDiscord } from '#entry/http/places/discord.ts';
 import { answerMattermost } from '#entry/http/places/mattermost.ts';
 import { answerTelegram } from '#entry/http/places/telegram.ts';
@@ -21,14 +21,14 @@ const ANSWERS: Readonly<Record<ChatPlace, (context: AppContext, request: VendorR
   telegram: answerTelegram,
 };
 
-/** Mounts the addresses to which vendors send presses of buttons and commands. */
+/** Mounts the addresses to which vendors send presses of buttons, commands and replies. */
 export async function mountPlaces(app: FastifyInstance, context: AppContext): Promise<void> {
   await app.register(async (scope) => {
     parseRawBodies(scope);
     for (const [kind, answer] of Object.entries(ANSWERS)) {
       scope.post<{ Params: { placeId: string } }>(
         `${PLACES_PATH}/:placeId/${kind}`,
-        { bodyLimit: ANONYMOUS_BODY_BYTES_MAX },
+        { bodyLimit: kind === 'slack' ? SLACK_BODY_BYTES_MAX : ANONYMOUS_BODY_BYTES_MAX },
         async (request, reply) => {
           const { placeId } = request.params;
           // No store can be asked for U+0000.

@@ -13,6 +13,7 @@ import { type ChatPlace, placeDeclarationOf } from '#modules/places/decide/place
 import type { ChatAccountRow } from '#modules/places/store/chat_account_store.ts';
 import type { PlaceRow } from '#modules/places/store/place_store.ts';
 import { storesOf } from '#modules/stores.ts';
+import type { UnitOfWork } from '#modules/unit_of_work.ts';
 
 /** Somebody who presses a button or types a command in a chat; the vendor has signed who it is. */
 export interface ChatPerson {
@@ -72,19 +73,25 @@ export async function answerPress(context: AppContext, pressed: PressedButton): 
   try {
     await runAction(context.actions, OPERATIONS[press], speaking.caller, input, origin, async (unit, made) => {
       changes = made.length;
-      const account = await unit.stores.chatAccounts.lock({ orgId: place.orgId, kind, account: pressed.account });
-      if (account === null) throw new AppError('forbidden', 'this chat account is no longer linked');
-      if (account.presses.includes(pressed.pressId)) throw new AppError('conflict', 'this press was counted already');
-      await unit.stores.chatAccounts.savePresses(account.id, [
-        ...account.presses.slice(1 - PRESSES_KEPT),
-        pressed.pressId,
-      ]);
+      await countPress(unit, pressed, pressed.pressId);
     });
     return changes === 0 ? DONE_BEFORE[press] : DONE[press];
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) throw error;
     return refusedSentence(error);
   }
+}
+
+/** Remembers a press or a reply of an account. Throws `conflict` for one that is remembered already. */
+export async function countPress(
+  { stores }: UnitOfWork,
+  { place, kind, account: name }: ChatPerson,
+  pressId: string,
+): Promise<void> {
+  const account = await stores.chatAccounts.lock({ orgId: place.orgId, kind, account: name });
+  if (account === null) throw new AppError('forbidden', 'this chat account is no longer linked');
+  if (account.presses.includes(pressId)) throw new AppError('conflict', 'this press was counted already');
+  await stores.chatAccounts.savePresses(account.id, [...account.presses.slice(1 - PRESSES_KEPT), pressId]);
 }
 
 function refusedSentence({ code, message }: AppError): string {

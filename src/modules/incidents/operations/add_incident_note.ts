@@ -4,7 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { STRICT, IdText, RequestKey } from '#actions/fields.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
-import { authorOf, NOTES_MAX, NoteText, NoteView, toNoteView } from '#modules/incidents/notes.ts';
+import { authorOf, NOTES_MAX, NoteText, NoteView, placeOf, toNoteView } from '#modules/incidents/notes.ts';
 import { announceNote } from '#modules/places/announce.ts';
 import { AppError } from '#kernel/errors.ts';
 
@@ -33,7 +33,8 @@ export const addIncidentNote = defineAction({
       throw new AppError('conflict', `an incident has at most ${NOTES_MAX} notes; edit or delete one of yours`);
     }
     const added = await stores.incidentNotes.insert({ ...note, body: text.trim() }, now);
-    await announceNote(context, { orgId: incident.orgId, incidentId: incident.id }, added.id);
+    const place = { noteId: added.id, writtenAt: placeOf(context) };
+    await announceNote(context, { orgId: incident.orgId, incidentId: incident.id }, place);
     record({ target: incident.id, before: null, after: { noteId: added.id, length: added.body.length } });
     return toNoteView(added);
   },

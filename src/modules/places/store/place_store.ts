@@ -1,3 +1,5 @@
+import { sql } from 'kysely';
+
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -190,6 +192,23 @@ export class PlaceStore {
       .where('p.kind', '=', kind)
       .where('m.incident_id', '=', asId('incident', incidentId))
       .execute();
+  }
+
+  /** Finds what a message at a place of this kind is about; null for a message that the organization did not send. */
+  async findIncidentOf(
+    orgId: Id<'org'>,
+    kind: ChatPlace,
+    reference: MessageReference,
+  ): Promise<{ placeId: Id<'place'>; incidentId: Id<'incident'> } | null> {
+    const message = await this.#session.db
+      .selectFrom('place_messages as m')
+      .innerJoin('places as p', 'p.id', 'm.place_id')
+      .select(['m.place_id as placeId', 'm.incident_id as incidentId'])
+      .where('p.org_id', '=', orgId)
+      .where('p.kind', '=', kind)
+      .where(({ ref }) => sql<boolean>`${ref('m.reference')}::jsonb @> ${json(reference)}::jsonb`)
+      .executeTakeFirst();
+    return message ?? null;
   }
 
   #places() {

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 import { type Press, PRESSES } from '#modules/places/decide/place_content.ts';
+import { plainSlackText } from '#notify/places/slack/text.ts';
 
 /** Age of a request beyond which it counts as a replay. */
 const AGE_SECONDS_MAX = 5 * 60;
@@ -44,8 +45,28 @@ interface SlackCommand {
   readonly name: string;
 }
 
-/** Reads the form of a signed request; null for what the product does not know, such as a press on a link. */
-export function parseSlackRequest(body: string): SlackPress | SlackCommand | null {
+/** The question by which Slack proves that an address for events is ours. */
+interface SlackChallenge {
+  readonly kind: 'challenge';
+  readonly challenge: string;
+}
+
+/** A message that somebody wrote in a thread. */
+interface SlackReply {
+  readonly kind: 'reply';
+  readonly account: string;
+  readonly channel: string;
+  /** Id of the message that began the thread. */
+  readonly threadTs: string;
+  /** Id of the reply, which is the same whenever Slack tells of it. */
+  readonly ts: string;
+  /** Plain text; never blank. */
+  readonly text: string;
+}
+
+/** Reads a signed request; null for what the product does not know, such as a press on a link. */
+export function parseSlackRequest(body: string): SlackPress | SlackCommand | SlackChallenge | SlackReply | null {
+  if (body.startsWith('{')) return parseEvent(fieldsOf(parseJson(body)));
   const form = new URLSearchParams(body);
   const payload = form.get('payload');
   if (payload !== null) return parsePress(payload);
@@ -53,6 +74,31 @@ export function parseSlackRequest(body: string): SlackPress | SlackCommand | nul
   if (form.get('command') === null || team === null || user === null) return null;
   const text = form.get('text') ?? '';
   return { kind: 'command', text: text.trim(), account: `${team} ${user}`, name: form.get('user_name') ?? user };
+}
+
+/** Kinds of messages that people write in threads; every other kind is a change, or written by a program. */
+const REPLY_KINDS: ReadonlySet<unknown> = new Set([undefined, 'file_share', 'thread_broadcast']);
+
+function parseEvent(root: Fields): SlackChallenge | SlackReply | null {
+  const challenge = textOf(root['challenge']);
+  if (root['type'] === 'url_verification' && challenge !== '') return { kind: 'challenge', challenge };
+  const event = fieldsOf(root['event']);
+  if (root['type'] !== 'event_callback' || event['type'] !== 'message' || !isByPerson(event)) return null;
+  const [user, channel] = [textOf(event['user']), textOf(event['channel'])];
+  // In a channel that two workspaces share, the team of the event is the one of whoever wrote.
+  const team = textOf(event['user_team']) || textOf(event['team']) || textOf(root['team_id']);
+  const [threadTs, ts] = [textOf(event['thread_ts']), textOf(event['ts'])];
+  const text = plainSlackText(textOf(event['text'])).trim();
+  if (user === '' || channel === '' || team === '' || text === '') return null;
+  if (threadTs === '' || threadTs === ts || !MESSAGE_ID.test(ts)) return null;
+  return { kind: 'reply', account: `${team} ${user}`, channel, threadTs, ts, text };
+}
+
+/** Ids of messages are times. */
+const MESSAGE_ID = /^\d{1,12}\.\d{1,12}$/;
+
+function isByPerson({ subtype, bot_id: botId, hidden, edited }: Fields): boolean {
+  return REPLY_KINDS.has(subtype) && botId === undefined && hidden !== true && edited === undefined;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
