@@ -63,7 +63,7 @@ export const NUMBERED: readonly Rule[] = [
   [/^glob\.\./, 'init.'],
   [/\binit\.\d+(?!\w)/, 'init'],
   [/(?<=[.-](?:deferwrap|gowrap|range))\d+(?:\.\d+)*/g, ''],
-  [/(?<=\.func\d[\w.]{0,200}\.)\d+(?=\.|$)/g, ''],
+  [/(?<=\.func\d[\w.]{0,200})\.\d+(?=\.|$)/g, ''],
   // Rust by either mangling, as it is and demangled, and by debuggers.
   [/17h[\da-f]{16}(?=E)/, ''],
   [/(?<=C)s[\dA-Za-z]{0,14}_(?=\d)(?<=^_R\w{0,500})/g, ''],
