@@ -40,29 +40,40 @@ export function readTraceMetrics(payload: Buffer, offsetMs: number, receivedAt: 
   return { metrics: numbered(metrics), faulty: read.length - metrics.length, beyond: items.length - read.length };
 }
 
-/** Numbers equal values of a container: `count('jobs', 1)` twice within a millisecond are two. */
-function numbered(metrics: readonly SentMetric[]): SentMetric[] {
+/**
+ * Numbers equal values of a container: `count('jobs', 1)` twice within a millisecond are two. Clients that number them
+ * themselves send a number twice only with the same value.
+ */
+function numbered(metrics: readonly ReadMetric[]): SentMetric[] {
   const seen = new Map<string, number>();
-  return metrics.map((metric) => {
+  return metrics.map(({ isNumbered, ...metric }) => {
+    if (isNumbered) return metric;
     const before = seen.get(metric.sign) ?? 0;
     seen.set(metric.sign, before + 1);
     return before === 0 ? metric : { ...metric, sign: `${metric.sign} ${before}` };
   });
 }
 
-function readMetric(item: JsonObject | null, offsetMs: number, receivedAt: number): SentMetric | null {
+interface ReadMetric extends SentMetric {
+  /** Whether its client numbers the values of a millisecond. */
+  readonly isNumbered: boolean;
+}
+
+function readMetric(item: JsonObject | null, offsetMs: number, receivedAt: number): ReadMetric | null {
   const name = asText(item?.['name'], 500)?.trim() ?? '';
   const [type, value] = [item?.['type'], item?.['value']];
   if (item === null || name === '' || !TYPES.has(type)) return null;
   if (typeof value !== 'number' || !Number.isFinite(value)) return null;
   const at = asEpochMilliseconds(item['timestamp']);
+  const attributes = asObject(item['attributes']) ?? {};
   return {
     name,
     type: type as SentMetric['type'],
     value,
     unit: unitOf(item['unit']),
     at: at === null ? receivedAt : at - offsetMs,
-    labels: labelsOf(asObject(item['attributes']) ?? {}),
+    labels: labelsOf(attributes),
+    isNumbered: 'sentry.timestamp.sequence' in attributes,
     sign: createHash('sha256').update(JSON.stringify(item)).digest('base64url').slice(0, 16),
   };
 }
