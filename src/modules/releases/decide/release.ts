@@ -127,15 +127,23 @@ function compareBuilds(a: readonly string[], b: readonly string[]): number | nul
   return a.length - b.length;
 }
 
-const NUMBERED = /^(\D+)(\d{1,9})$/;
+const DIGITS_AT_END = /\d*$/;
 
+/** Compares words first and the numbers at their ends next, so that the order holds for any three. */
 function compareIdentifiers(a: string, b: string): number {
   const [aIsNumber, bIsNumber] = [/^\d+$/.test(a), /^\d+$/.test(b)];
-  if (aIsNumber && bIsNumber) return Number(a) - Number(b);
   if (aIsNumber !== bIsNumber) return aIsNumber ? -1 : 1;
-  if (a === b) return 0;
+  const [first = '', second = ''] = [DIGITS_AT_END.exec(a)?.[0], DIGITS_AT_END.exec(b)?.[0]];
+  const [word, otherWord] = [a.slice(0, a.length - first.length), b.slice(0, b.length - second.length)];
   // `rc9` is before `rc10`, by its number, as those who name it so mean it.
-  const [first, second] = [NUMBERED.exec(a), NUMBERED.exec(b)];
-  if (first !== null && second !== null && first[1] === second[1]) return Number(first[2]) - Number(second[2]);
-  return a < b ? -1 : 1;
+  if (word === otherWord) return compareDigits(first, second);
+  return word < otherWord ? -1 : 1;
+}
+
+/** Compares numbers of any length; a word without one is before those with one. */
+function compareDigits(a: string, b: string): number {
+  if (a === '' || b === '') return a.length - b.length;
+  const [first, second] = [a.replace(/^0+/, ''), b.replace(/^0+/, '')];
+  if (first.length !== second.length || first === second) return first.length - second.length;
+  return first < second ? -1 : 1;
 }

@@ -23,6 +23,8 @@ test.each([
   ['1.2.3-rc.1+9', '1.2.3-rc.1+10'],
   ['1.4.0-rc9', '1.4.0-rc10'],
   ['1.4.0-beta-9', '1.4.0-beta-10'],
+  ['1.4.0-rc10', '1.4.0-rc5-1'],
+  ['1.4.0-dev20261128093011001', '1.4.0-dev20261128093011002'],
   ['1.4.0-SNAPSHOT', '1.4.0'],
   ['1.4.0', '1.4.0-12-g3f2a1bc'],
   ['v1.4.0-12-g3f2a1bc', 'v1.4.0-13-g1111111'],
@@ -52,6 +54,34 @@ test.each([
   [null, '1.0.0'],
 ])('of %s and %s none is known to be older', (a, b) => {
   expect([isOlderRelease(a, b), isOlderRelease(b, a)]).toEqual([false, false]);
+});
+
+test('the order of candidates holds for any three, wherever their numbers stand', () => {
+  const count = fc.constantFrom(
+    '',
+    '0',
+    '01',
+    '1',
+    '9',
+    '10',
+    '5-1',
+    '5-10',
+    '1234567890',
+    '5000000000',
+    '.1',
+    '-',
+    '-2',
+  );
+  const candidate = fc
+    .tuple(fc.constantFrom('rc', 'b', 'beta', '', '4', '10-'), count, fc.constantFrom('', '-3-g3f2a1bc'))
+    .map(([stage, number, commits]) => `1.4.0-${stage}${number}${commits}`);
+  fc.assert(
+    fc.property(candidate, candidate, candidate, (a, b, c) => {
+      if (isOlderRelease(a, b) && isOlderRelease(b, c)) return isOlderRelease(a, c);
+      return true;
+    }),
+    { numRuns: 5_000 },
+  );
 });
 
 test('the order of releases holds for any three', () => {
