@@ -104,6 +104,7 @@ async function decode(body: Buffer, decoder: Decoder | null, limits: InflateLimi
 async function decodeFrames(body: Buffer, limits: InflateLimits): Promise<Buffer> {
   const parts: Buffer[] = [];
   let left = limits.inflatedBytesMax;
+  let turnAt = left - AT_ONCE.inflatedBytesMax;
   const frames = zstdFrames(body) ?? [];
   if (frames.length > FRAMES_MAX)
     throw new AppError('invalid_input', `the body has more than ${FRAMES_MAX} frames of zstd`);
@@ -111,6 +112,9 @@ async function decodeFrames(body: Buffer, limits: InflateLimits): Promise<Buffer
     const part = await decode(frame, zstd, { ...limits, inflatedBytesMax: left });
     parts.push(part);
     left -= part.length;
+    if (left > turnAt) continue;
+    await nextTurn();
+    turnAt = left - AT_ONCE.inflatedBytesMax;
   }
   return parts.length > 1 ? Buffer.concat(parts) : (parts[0] ?? body);
 }

@@ -78,3 +78,18 @@ test('frames of Zstandard are told apart by their own headers, whatever the size
     }
   }
 });
+
+test('many frames that are small by themselves leave turns to other work', async () => {
+  const frame = zstdCompressSync(Buffer.alloc(200_000));
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    timer = setImmediate(count);
+  };
+  let timer = setImmediate(count);
+  const body = Buffer.concat(Array.from({ length: 100 }, () => frame));
+  const inflated = await inflate(body, 'zstd', { compressedBytesMax: 100_000, inflatedBytesMax: 20_000_000 });
+  clearImmediate(timer);
+  expect(inflated).toHaveLength(20_000_000);
+  expect(turns).toBeGreaterThan(40);
+});
