@@ -1,7 +1,8 @@
 import type { Cipher } from '#auth/cipher.ts';
 import { STATUS_PATH, STAGE_TEXTS } from '#modules/status_pages/decide/publication.ts';
 import { subscriberUrl } from '#modules/status_pages/subscriber_links.ts';
-import { storesOf } from '#modules/stores.ts';
+import type { SubscriberRow } from '#modules/status_pages/store/subscriber_store.ts';
+import { type Stores, storesOf } from '#modules/stores.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';
 import { messageIdOf, sendMail } from '#notify/mail/send_mail.ts';
 import { confirmationMail, statusUpdateMail } from '#notify/mail/status_mail_text.ts';
@@ -54,11 +55,13 @@ export const onAnnounceStatusUpdate = (runtime: StatusMailRuntime): JobHandler =
 export const onSendStatusUpdate = (runtime: StatusMailRuntime): JobHandler =>
   handleJob(sendStatusUpdate, async ({ updateId, subscriberId }) => {
     const { mail, baseUrl, db, subscriberCipher } = runtime;
-    const { subscribers, publications, statusPages } = storesOf(db.session());
+    const stores = storesOf(db.session());
+    const { subscribers, publications, statusPages } = stores;
     const update = await publications.findUpdate(updateId);
     const subscriber = await subscribers.find(subscriberId);
     if (mail === null || update === null || subscriber === null || subscriber.confirmedAt === null) return;
     const page = await statusPages.get(subscriber.orgId, subscriber.pageId);
+    if (!page.isPublic && !(await isOfMember(stores, subscriber))) return;
     const components = await statusPages.listComponents(page.id);
     const at = { baseUrl, slug: page.slug };
     const unsubscribe = subscriberUrl(subscriberCipher, at, 'unsubscribe', subscriber.id);
@@ -82,3 +85,9 @@ export const onSendStatusUpdate = (runtime: StatusMailRuntime): JobHandler =>
     });
     if (delivery.kind === 'retry') throw new Error(`the mail could not be sent: ${delivery.reason}`);
   });
+
+/** Whether the address is that of a member now: it may be that of somebody who has left, or have asked while all could read. */
+async function isOfMember({ people }: Stores, { orgId, email }: SubscriberRow): Promise<boolean> {
+  const user = await people.findUserByEmail(email);
+  return user !== null && (await people.findRole(orgId, user.id)) !== null;
+}

@@ -25,12 +25,13 @@ export async function subscribe(
   const email = address.toLowerCase();
   return await inUnitOfWork(runtime, async ({ stores, now, enqueue }) => {
     const { subscribers } = stores;
+    // A page without room answers so for addresses that it knows, too: the answer must not tell them apart.
+    const { confirmed, waiting, waitingOfAddress } = await subscribers.countFor(page.id, email);
+    if (confirmed >= SUBSCRIBERS_MAX || waiting >= WAITING_MAX) return false;
     const earlier = await subscribers.findByAddress(page.id, email);
     if (earlier !== null && earlier.confirmedAt !== null) return true;
     const again = earlier?.askedAt.add({ hours: AGAIN_HOURS });
     if (again !== undefined && again.epochMilliseconds > now.epochMilliseconds) return true;
-    const { confirmed, waiting, waitingOfAddress } = await subscribers.countFor(page.id, email);
-    if (confirmed >= SUBSCRIBERS_MAX || waiting >= WAITING_MAX) return false;
     if (waitingOfAddress >= WAITING_OF_ADDRESS_MAX) return true;
     const subscriberId = await subscribers.ask({ orgId: page.orgId, pageId: page.id, email }, now);
     enqueue(sendStatusConfirmation, { subscriberId });

@@ -64,10 +64,16 @@ export class StatusPageCache {
     const entry = remembered ?? { page: null, version: '', checkedAt: -Infinity, clockAt: 0, checking: null };
     this.#remembered.delete(slug);
     this.#remembered.set(slug, entry);
-    const [oldest] = this.#remembered.keys();
-    if (oldest !== undefined && this.#remembered.size > ADDRESSES_MAX) this.#remembered.delete(oldest);
+    if (this.#remembered.size > ADDRESSES_MAX) this.#forgetOldest(slug);
     entry.checking ??= this.#check(slug, entry).finally(() => (entry.checking = null));
     return await entry.checking;
+  }
+
+  /** Forgets the address that nobody has asked for longest: one of no page first, however many strangers make up. */
+  #forgetOldest(except: string): void {
+    const others = [...this.#remembered].filter(([slug]) => slug !== except);
+    const [oldest] = others.find(([, { page }]) => page === null) ?? others[0] ?? [];
+    if (oldest !== undefined) this.#remembered.delete(oldest);
   }
 
   #isFresh({ checkedAt, clockAt }: Remembered): boolean {

@@ -1,5 +1,11 @@
 import type { Temporal } from '#kernel/time.ts';
-import { HISTORY_DAYS, type Impact, type Stage, worstImpact } from '#modules/status_pages/decide/publication.ts';
+import {
+  HISTORY_DAYS,
+  type Impact,
+  type Stage,
+  worseImpact,
+  worstImpact,
+} from '#modules/status_pages/decide/publication.ts';
 
 /** An incident as people published it. Nothing else of an incident ever reaches a page. */
 export interface PublishedIncident {
@@ -101,21 +107,17 @@ function componentStateOf(
 ): ComponentState {
   const affecting = publications.filter(({ serviceIds }) => serviceIds.includes(serviceId));
   const start = historyStart(now);
-  const impacts = new Map<number, Impact[]>();
+  const impacts = new Map<number, Impact>();
   for (const { impact, beganAt, endedAt } of affecting) {
     const last = dayIndex(start, endedAt ?? now);
     for (let day = Math.max(0, dayIndex(start, beganAt)); day <= Math.min(last, HISTORY_DAYS - 1); day += 1) {
-      impacts.set(day, [...(impacts.get(day) ?? []), impact]);
+      impacts.set(day, worseImpact(impacts.get(day), impact));
     }
   }
-  const days = [...impacts].toSorted(([a], [b]) => a - b);
   return {
     name,
     impact: worstImpact(affecting.filter(({ endedAt }) => endedAt === null).map(({ impact }) => impact)),
-    days: days.flatMap(([day, ofDay]) => {
-      const impact = worstImpact(ofDay);
-      return impact === null ? [] : [{ day, impact }];
-    }),
+    days: [...impacts].map(([day, worst]) => ({ day, impact: worst })).toSorted((a, b) => a.day - b.day),
   };
 }
 

@@ -50,3 +50,8 @@ export function isSlug(text: string): boolean {
 export function worstImpact(impacts: readonly Impact[]): Impact | null {
   return IMPACTS.findLast((impact) => impacts.includes(impact)) ?? null;
 }
+
+/** Returns the worse of two impacts. */
+export function worseImpact(one: Impact | undefined, other: Impact): Impact {
+  return one !== undefined && IMPACTS.indexOf(one) > IMPACTS.indexOf(other) ? one : other;
+}

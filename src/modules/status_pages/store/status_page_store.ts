@@ -62,7 +62,8 @@ export class StatusPageStore {
           .leftJoin('incidents as i', 'i.id', 'u.incident_id')
           .select(({ fn, eb }) => {
             const open = eb.and([eb('u.ended_at', 'is', null), eb('i.status', '<>', 'resolved')]);
-            const [count, changed] = [fn.countAll(), fn.max('u.changed_at')];
+            // The sum, as a change that began earlier, or on a slower clock, may end later than a newer one.
+            const [count, changed] = [fn.countAll(), sql`sum(extract(epoch from ${eb.ref('u.changed_at')}))`];
             return sql<string>`concat(${count}, ' ', ${changed}, ' ', ${fn.countAll().filterWhere(open)})`.as('text');
           })
           .whereRef('u.page_id', '=', 'p.id')

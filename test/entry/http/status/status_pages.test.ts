@@ -127,6 +127,19 @@ describe('a public page', () => {
     expect(again.endedAt).toBeNull();
   });
 
+  test('shows an update that began on a slower clock than the last one', async () => {
+    const { statusPageId } = await makePage();
+    const { publicationId } = await publish(statusPageId, await alert.trigger());
+    await w.context.db.sql.run(
+      `insert into status_publications select (jsonb_populate_record(p, jsonb_build_object(
+         'id', gen_random_uuid(), 'incident_id', null, 'changed_at', changed_at + interval '1 hour'))).*
+       from status_publications p`,
+    );
+    expect((await readLater()).body).not.toContain('Found it.');
+    await asOwner(addStatusUpdate, { publicationId, stage: 'identified', text: 'Found it.' });
+    expect((await readLater()).body).toContain('Found it.');
+  });
+
   test('answers an unchanged page with 304', async () => {
     await makePage();
     const first = await read();
@@ -192,6 +205,9 @@ describe('a rush of readers', () => {
       throw new Error('the database is away');
     });
     onTestFinished(() => session.mockRestore());
+    expect((await read()).body).toBe(before.body);
+    const askFor = async (address: number) => await w.app.inject({ method: 'GET', url: `/status/made-up-${address}` });
+    await Promise.all(Array.from({ length: 1_100 }, (_, address) => askFor(address)));
     expect((await read()).body).toBe(before.body);
   });
 });

@@ -3,9 +3,11 @@ import { beforeEach, expect, test } from 'vitest';
 import { addStatusUpdate } from '#modules/status_pages/operations/add_status_update.ts';
 import { createStatusPage } from '#modules/status_pages/operations/create_status_page.ts';
 import { listStatusPages } from '#modules/status_pages/operations/list_status_pages.ts';
+import { updateStatusPage } from '#modules/status_pages/operations/update_status_page.ts';
 import { publishIncident } from '#modules/status_pages/operations/publish_incident.ts';
 import { endPublications } from '#modules/status_pages/end_publications.ts';
 import { type MailServer, startMailServer } from '#test/kit/programs/mail_server.ts';
+import { givenPerson } from '#test/kit/programs/browser.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type Alert, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';
@@ -62,8 +64,8 @@ const ask = (email: string, address?: string) => post(`/status/${slug}/subscribe
 
 const pathOf = (link: string | undefined) => new URL(String(link)).pathname;
 
-async function subscribed(email = READER) {
-  await ask(email);
+async function subscribed(email = READER, address?: string) {
+  await ask(email, address);
   const path = pathOf(mail.linksOf(mail.mails.at(-1)!)['Confirm']);
   expect((await post(path)).status).toBe(200);
 }
@@ -153,4 +155,31 @@ test('a link that was altered, or was made for something else, does nothing', as
   expect((await post(`${path.slice(0, -2)}AA`)).status).toBe(404);
   expect((await post(`/status/${slug}/confirm/x`)).status).toBe(404);
   expect(await w.context.db.sql.rows('select confirmed_at from status_subscribers')).toEqual([{ confirmed_at: null }]);
+});
+
+test('a page without room answers alike for addresses that it knows and others', async () => {
+  await subscribed(READER, '192.0.2.8');
+  await ask('waits@example.org', '192.0.2.8');
+  await w.context.db.sql.run(
+    `insert into status_subscribers (id, org_id, page_id, email, asked_at, confirmed_at)
+     select gen_random_uuid(), org_id, page_id, 'r' || n || '@example.org', asked_at, null
+     from (select * from status_subscribers limit 1) b, generate_series(1, 1000) n`,
+  );
+  const answers = await Promise.all(
+    [READER, 'waits@example.org', 'new@example.org'].map((email) => ask(email, '192.0.2.9')),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([409, 409, 409]);
+  expect(new Set(answers.map(({ body }) => body)).size).toBe(1);
+});
+
+test('updates of a page that is for members now go to members only', async () => {
+  const { email } = await givenPerson(w, { role: 'viewer' });
+  await subscribed(READER, '192.0.2.8');
+  await subscribed(email, '192.0.2.8');
+  const [page] = (await asOwner(listStatusPages, {})).statusPages;
+  await asOwner(updateStatusPage, { statusPageId, version: page.version, isPublic: false });
+  const before = mail.mails.length;
+  await publish();
+  await w.runUntilIdle();
+  expect(mail.mails.slice(before).flatMap(({ recipients }) => recipients)).toEqual([email.toLowerCase()]);
 });
