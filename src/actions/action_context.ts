@@ -47,6 +47,8 @@ export interface Installation {
   readonly timeZoneRules: { readonly used: string; readonly fault: string | null };
   /** The channels whose messages go to the phone simulator, and so to nobody. */
   readonly simulatedChannels: ReadonlySet<Channel>;
+  /** Pattern of `LIKE` for the providers' ids of messages that went to the phone simulator, now or before. */
+  readonly simulatedIds: string;
   /** Senders of messages. */
   readonly senders: Senders;
   /** Public key for `PushManager.subscribe` in browsers. */

@@ -1,6 +1,6 @@
 import type { Installation } from '#actions/action_context.ts';
 import { CHANNELS, declarationOf } from '#modules/contacts/decide/channel.ts';
-import { simulatedAccountSid } from '#notify/twilio/simulated_account.ts';
+import { simulatedAccountSid, simulatedIdsOf } from '#notify/twilio/simulated_account.ts';
 import { findOldRules, readTimeZoneRules } from '#entry/time_zone_rules.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { createProviderFetch, isInternalHostname } from '#auth/external_fetch.ts';
@@ -31,6 +31,7 @@ export function installationOf(config: FoundationConfig, clock: Clock): Installa
     simulatedChannels: new Set(
       isSimulated ? CHANNELS.filter((channel) => declarationOf(channel).provider === 'twilio') : [],
     ),
+    simulatedIds: simulatedIdsOf(appSecret),
     senders: {
       phones: twilioFrom === undefined ? [] : [twilioFrom],
       emails: mail === null ? [] : [addressIn(mail.from)],

@@ -107,7 +107,7 @@ export class Exchange {
       sentAtMs: null,
       ...details,
       seq: this.#nextSeq(),
-      sid: newSid('SM'),
+      sid: this.#newSid('SM'),
       size: measureSms(details.body),
       history: [{ status: details.status, atMs: now }],
       createdAtMs: now,
@@ -130,7 +130,7 @@ export class Exchange {
     const call: PhoneCall = {
       ...details,
       seq: this.#nextSeq(),
-      sid: newSid('CA'),
+      sid: this.#newSid('CA'),
       history: [{ status: details.status, atMs: now }],
       createdAtMs: now,
       updatedAtMs: now,
@@ -200,11 +200,11 @@ export class Exchange {
   }
 
   #nextSeq(): number {
-    this.#seq += 1;
-    return this.#seq;
+    return (this.#seq += 1);
   }
-}
 
-function newSid(prefix: 'SM' | 'CA'): string {
-  return prefix + randomBytes(16).toString('hex');
+  /** Begins with digits of the account, by which the product tells later that no real provider has sent it. */
+  #newSid(prefix: 'SM' | 'CA'): string {
+    return prefix + this.accountSid.slice(2, 14) + randomBytes(10).toString('hex');
+  }
 }

@@ -47,8 +47,8 @@ export class SetupReader {
     return pair ?? null;
   }
 
-  /** Messages by the `simulated` channels have reached nobody. */
-  async find(orgId: Id<'org'>, simulated: ReadonlySet<Channel>): Promise<SetupParts> {
+  /** Messages by the `simulated` channels have reached nobody, nor have those whose ids match `simulatedIds`. */
+  async find(orgId: Id<'org'>, simulated: ReadonlySet<Channel>, simulatedIds: string): Promise<SetupParts> {
     const { db } = this.#session;
     const services = db.selectFrom('services as s').where('s.org_id', '=', orgId).where('s.deleted_at', 'is', null);
     const exceptions = services.innerJoin('exception_groups as g', 'g.service_id', 's.id');
@@ -68,7 +68,8 @@ export class SetupReader {
       .selectFrom('notifications')
       .where('org_id', '=', orgId)
       .where('status', 'in', ['sent', 'delivered'])
-      .where('channel', '<>', ({ fn, val }) => fn<Channel>('all', [val([...simulated])]));
+      .where('channel', '<>', ({ fn, val }) => fn<Channel>('all', [val([...simulated])]))
+      .where((n) => n.or([n('provider_id', 'is', null), n('provider_id', 'not like', simulatedIds)]));
     return await db
       .selectNoFrom(({ exists }) => [
         exists(services.select('s.id')).$castTo<boolean>().as('hasService'),

@@ -48,7 +48,8 @@ export async function readReadiness(
 ): Promise<(person: Pick<Person, 'userId' | 'email'>, member: TeamSettings | null) => Readiness> {
   const userIds = people.map(({ userId }) => userId);
   const devices = await stores.readiness.listDevices(userIds);
-  const arrivals = Map.groupBy(await stores.readiness.listArrivals(caller.orgId, userIds), ({ userId }) => userId);
+  const arrived = await stores.readiness.listArrivals(caller.orgId, userIds, installation.simulatedIds);
+  const arrivals = Map.groupBy(arrived, ({ userId }) => userId);
   const subscribers = new Set(devices.keys());
   const reachable = await stores.people.listReachable(caller.orgId, userIds);
   const confirmed = await stores.phoneNumbers.listConfirmedOf(userIds);

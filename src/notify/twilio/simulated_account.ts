@@ -4,3 +4,14 @@ import { createHmac } from 'node:crypto';
 export function simulatedAccountSid(appSecret: string): string {
   return `AC${createHmac('sha256', appSecret).update('simulated account').digest('hex').slice(0, 32)}`;
 }
+
+/** Number of digits of its account by which the simulator begins the ids of messages and calls, behind two letters. */
+const ACCOUNT_DIGITS = 12;
+
+/**
+ * Returns the pattern of `LIKE` for ids of messages and calls that went to the phone simulator. They stay in the log
+ * once a Twilio account is configured, and have reached nobody.
+ */
+export function simulatedIdsOf(appSecret: string): string {
+  return `__${simulatedAccountSid(appSecret).slice(2, 2 + ACCOUNT_DIGITS)}%`;
+}

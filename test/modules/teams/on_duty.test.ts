@@ -16,7 +16,7 @@ import { getTeam } from '#modules/teams/operations/get_team.ts';
 import type { Config } from '#entry/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
-import { simulatedAccountSid } from '#notify/twilio/simulated_account.ts';
+import { simulatedAccountSid, simulatedIdsOf } from '#notify/twilio/simulated_account.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
 
@@ -169,4 +169,30 @@ test('what goes to the phone simulator counts nowhere as a way to reach people',
   const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId], useSchedule: false }];
   const { steps: previewed } = await run(previewEscalation, { teamId, steps });
   expect(previewed[0].people[0].channels).toMatchObject([{ channel: 'sms', outcome: 'notify', isSimulated: true }]);
+});
+
+test('what went to the phone simulator proves nothing once a provider is set up', async () => {
+  const { w, teamId, run } = await veraInATeam(TWILIO);
+  const anna = await w.given.user({ name: 'Anna', role: 'responder' });
+  await w.expectOk('add_team_member', { teamId, userId: anna.userId, phone: '+31612345678' });
+  const facts = async () => {
+    const { members } = await run(getTeam, { teamId });
+    const { channels } = await run(getDeliveryHealth, {});
+    return {
+      isNeverProved: members[0].readiness.reasons.includes('never_proved'),
+      sms: channels[0].state,
+      hasSentMessage: (await run(getHome, {}, 'responder', anna.userId)).setup.hasSentMessage,
+    };
+  };
+  const arrive = async (id: string, providerId: string) =>
+    await w.context.db.sql.run(
+      `insert into notifications
+         (id, org_id, kind, user_id, channel, address, status, provider_id, answered_at, created_at, updated_at, released_at)
+       values ($1, $2, 'test', $3, 'sms', '+31612345678', 'delivered', $4, now(), now(), now(), now())`,
+      [id, w.orgId, anna.userId, providerId],
+    );
+  await arrive('notification_1', simulatedIdsOf(APP_SECRET).replace('__', 'SM').replace('%', '0'.repeat(20)));
+  expect(await facts()).toEqual({ isNeverProved: true, sms: 'unused', hasSentMessage: false });
+  await arrive('notification_2', `SM${'0'.repeat(32)}`);
+  expect(await facts()).toEqual({ isNeverProved: false, sms: 'works', hasSentMessage: true });
 });

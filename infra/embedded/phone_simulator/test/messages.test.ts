@@ -13,7 +13,7 @@ describe('messages', () => {
       validityPeriod: 900,
     });
     expect(created).toMatchObject({ status: 'queued', direction: 'outbound-api', numSegments: '1', errorCode: null });
-    expect(created.sid).toMatch(/^SM[0-9a-f]{32}$/);
+    expect(created.sid).toMatch(new RegExp(`^SM${ACCOUNT.slice(2, 14)}[0-9a-f]{20}$`));
     await phone.settled();
     expect(
       product.received.map((request) => [request.path, request.params['MessageStatus'], request.isSigned]),

@@ -47,9 +47,13 @@ export class ReadinessReader {
   /**
    * The last test or page of the organization that reached each of them, by channel and address. A call counts once a key
    * was pressed in it; whatever was answered counts, whether or not its arrival was reported. What the provider may not
-   * even have taken shows nothing.
+   * even have taken shows nothing, nor does what went to the phone simulator, whose ids match `simulatedIds`.
    */
-  async listArrivals(orgId: Id<'org'>, userIds: readonly Id<'user'>[]): Promise<ArrivalAtPerson[]> {
+  async listArrivals(
+    orgId: Id<'org'>,
+    userIds: readonly Id<'user'>[],
+    simulatedIds: string,
+  ): Promise<ArrivalAtPerson[]> {
     const asked = [...new Set(userIds)].flatMap((userId) => CHANNELS.map((channel) => ({ userId, channel })));
     if (asked.length === 0) return [];
     const places = rowsOf('asked', {
@@ -69,6 +73,7 @@ export class ReadinessReader {
             .where('n.org_id', '=', orgId)
             .where('n.released_at', 'is not', null)
             .where('n.kind', 'in', ['test', 'page'])
+            .where((n) => n.or([n('n.provider_id', 'is', null), n('n.provider_id', 'not like', simulatedIds)]))
             .where((n) =>
               n.or([
                 n('n.answered_at', 'is not', null),

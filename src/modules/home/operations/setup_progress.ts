@@ -28,7 +28,8 @@ export async function readSetupProgress({
   installation,
 }: Pick<ActionContext, 'caller' | 'stores' | 'metrics' | 'installation'>): Promise<Static<typeof SetupProgressView>> {
   const userId = callerUser(caller);
-  const { hasExceptions, ...parts } = await stores.setup.find(caller.orgId, installation.simulatedChannels);
+  const { simulatedChannels, simulatedIds } = installation;
+  const { hasExceptions, ...parts } = await stores.setup.find(caller.orgId, simulatedChannels, simulatedIds);
   const phones = await stores.teams.listPhonesOf(caller.orgId, userId);
   const serviceIds = await stores.services.listIds(caller.orgId, hasExceptions ? 1 : null);
   const browsers = phones.length > 0 ? [] : await stores.pushSubscriptions.listOf(userId);

@@ -50,7 +50,8 @@ export const getDeliveryHealth = defineAction({
   result: DeliveryHealthView,
   example: {},
   async handle(_input, { caller, stores, now, configuredChannels, installation }) {
-    const health = await stores.deliveries.listHealth(caller.orgId, now.subtract({ hours: DAYS_BACK * 24 }));
+    const since = now.subtract({ hours: DAYS_BACK * 24 });
+    const health = await stores.deliveries.listHealth(caller.orgId, since, installation.simulatedIds);
     const mailFault = configuredChannels.has('email') ? await installation.findMailFault() : null;
     const faults: Readonly<Partial<Record<Channel, string | null>>> = {
       push: installation.hasPushContact ? null : NO_PUSH_CONTACT,

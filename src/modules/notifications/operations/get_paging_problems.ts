@@ -55,7 +55,7 @@ export const getPagingProblems = defineAction({
   example: { withoutGaps: true },
   async handle({ withoutGaps = false }, context) {
     const { caller, stores, now, configuredChannels, installation } = context;
-    const { simulatedChannels } = installation;
+    const { simulatedChannels, simulatedIds } = installation;
     const used = new Set<Channel>();
     const warnings: Static<typeof TeamWarningView>[] = [];
     let warningCount = 0;
@@ -69,7 +69,8 @@ export const getPagingProblems = defineAction({
         warnings.push({ teamId: team.id, teamName: team.name, message, policyId });
       }
     }
-    const health = await stores.deliveries.listHealth(caller.orgId, now.subtract({ hours: DAYS_BACK * 24 }));
+    const since = now.subtract({ hours: DAYS_BACK * 24 });
+    const health = await stores.deliveries.listHealth(caller.orgId, since, simulatedIds);
     return {
       simulated: CHANNELS.filter((channel) => simulatedChannels.has(channel)),
       missing: CHANNELS.filter((channel) => used.has(channel) && !configuredChannels.has(channel)),

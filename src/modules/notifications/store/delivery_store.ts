@@ -256,15 +256,17 @@ export class DeliveryStore {
 
   /**
    * Returns, for each channel, when its provider last took a message to people of the organization, and when and why it
-   * last refused one or did not answer, among messages since then. Our reasons that say so begin with `provider_`.
+   * last refused one or did not answer, among messages since then. Our reasons that say so begin with `provider_`. What
+   * the phone simulator took, with ids that match `simulatedIds`, says nothing of a provider.
    */
-  async listHealth(orgId: Id<'org'>, since: Temporal.Instant): Promise<ChannelHealth[]> {
+  async listHealth(orgId: Id<'org'>, since: Temporal.Instant, simulatedIds: string): Promise<ChannelHealth[]> {
     const lately = this.#session.db
       .selectFrom('notifications as n')
       .select(['n.updated_at as at', 'n.reason'])
       .where('n.org_id', '=', orgId)
       .where('n.channel', '=', sql.ref<Channel>('c.channel'))
       .where('n.updated_at', '>=', since)
+      .where((n) => n.or([n('n.provider_id', 'is', null), n('n.provider_id', 'not like', simulatedIds)]))
       .orderBy('n.updated_at', 'desc')
       .limit(1);
     const { ref } = expressionBuilder<Tables & { n: Tables['notifications'] }, 'n'>();
