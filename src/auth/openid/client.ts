@@ -2,6 +2,7 @@ import {
   AuthorizationResponseError,
   authorizationCodeGrant,
   buildAuthorizationUrl,
+  buildEndSessionUrl,
   calculatePKCECodeChallenge,
   ClientSecretBasic,
   ClientSecretPost,
@@ -63,6 +64,8 @@ export interface OpenIdClient {
   begin(provider: ProviderAccess, request: Request): Promise<string>;
   /** Redeems the answer, and returns what the provider says about the person. */
   finish(provider: ProviderAccess, answer: Answer): Promise<Claims>;
+  /** Returns the address at which the provider signs the person out; null where it offers none. */
+  findSignOut(provider: ProviderAccess, comesBackTo: string): Promise<string | null>;
 }
 
 /**
@@ -112,6 +115,14 @@ export function createOpenIdClient(clock: Clock, fetchProvider: ProviderFetch): 
         code_challenge_method: 'S256',
       });
       return url.href;
+    },
+
+    async findSignOut({ issuer, clientId }, comesBackTo) {
+      const metadata = await discover(issuer);
+      const endpoint = metadata.end_session_endpoint;
+      if (endpoint === undefined || !URL.canParse(endpoint) || new URL(endpoint).protocol !== 'https:') return null;
+      const parameters = { post_logout_redirect_uri: comesBackTo };
+      return buildEndSessionUrl(new Configuration(metadata, clientId), parameters).href;
     },
 
     async finish({ issuer, clientId }, { address, clientSecret, keys, wanted }) {

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 
 import type { AccountResultOf } from '#console/api/actions.ts';
 import { dropDataOfPage, takeElement } from '#console/api/initial_data.ts';
-import { ask, isApiError } from '#console/api/http.ts';
+import { addressOf, ask, isApiError } from '#console/api/http.ts';
 import { tellOtherTabs } from '#console/api/other_tabs.ts';
 import { removeAllDrafts } from '#console/components/forms/draft_store.ts';
 
@@ -65,6 +65,12 @@ export async function signOut(): Promise<AccountResultOf<'sign_out'>> {
   dropDataOfPage();
   tellOtherTabs({ userId: null });
   return answer;
+}
+
+/** Signs out and leaves the console for the sign-in page, by way of the provider that signed the person in. */
+export async function leave(): Promise<void> {
+  const signedOut = await signOut().catch(() => null);
+  location.assign(signedOut?.redirectTo ?? addressOf('login'));
 }
 
 export const sessionsQuery = queryOptions({

@@ -1,20 +1,18 @@
 import { Button } from '@mantine/core';
 import { IconUsersGroup } from '@tabler/icons-react';
 
-import { signOut } from '#console/api/session.ts';
-import { addressOf } from '#console/api/http.ts';
+import { leave } from '#console/api/session.ts';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 
 /** Page for somebody who was removed from their last organization. */
 export function NoOrganization() {
-  const leave = () => void signOut().finally(() => location.assign(addressOf('login')));
   return (
     <main>
       <EmptyState
         icon={<IconUsersGroup size={24} />}
         title="You are not in an organization"
         actions={
-          <Button variant="default" onClick={leave}>
+          <Button variant="default" onClick={() => void leave()}>
             Log out
           </Button>
         }

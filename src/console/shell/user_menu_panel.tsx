@@ -71,10 +71,11 @@ function useSignOut() {
   return useMutation({
     mutationFn: signOut,
     onError: (error) => showError('You are still logged in', error),
-    async onSuccess() {
+    async onSuccess({ redirectTo }) {
       queryClient.clear();
       queryClient.setQueryData(sessionQuery.queryKey, null);
-      await router.navigate({ to: '/login' });
+      if (redirectTo === null) await router.navigate({ to: '/login' });
+      else location.assign(redirectTo);
     },
   });
 }

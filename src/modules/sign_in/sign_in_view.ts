@@ -68,6 +68,7 @@ export const SignInSettingsView = Type.Object({
   connection: nullable(ConnectionView),
   domains: Type.Array(DomainView),
   redirectUri: Type.String({ description: 'address to enter at the provider' }),
+  signOutUri: Type.String({ description: 'address to enter at the provider, to which it sends people who signed out' }),
   signInLink: Type.String({ description: 'address at which people begin' }),
   keyNetworks: nullable(Type.Array(Type.String())),
   sessionNetworks: nullable(Type.Array(Type.String())),
@@ -76,6 +77,11 @@ export const SignInSettingsView = Type.Object({
 /** Returns the address to which the provider of an organization sends people back: each organization has its own. */
 export function redirectUriOf(baseUrl: string, orgId: string): string {
   return `${baseUrl}/api/console/sign-in/${orgId}/callback`;
+}
+
+/** Returns the address to which providers send people back who have signed out. */
+export function signOutUriOf(baseUrl: string): string {
+  return `${baseUrl}/login`;
 }
 
 export async function readSignInSettings(
@@ -97,6 +103,7 @@ export async function readSignInSettings(
           },
     domains: (await openId.listDomains(orgId)).map(toDomainView),
     redirectUri: redirectUriOf(baseUrl, orgId),
+    signOutUri: signOutUriOf(baseUrl),
     signInLink: `${baseUrl}/login?organization=${orgId}`,
     keyNetworks: keyNetworks === null ? null : [...keyNetworks],
     sessionNetworks: sessionNetworks === null ? null : [...sessionNetworks],

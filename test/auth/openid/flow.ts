@@ -6,7 +6,7 @@ import { operatorIn } from '#actions/operator.ts';
 import { runAction } from '#actions/run_action.ts';
 import { newId } from '#kernel/ids.ts';
 import { addSignInDomain } from '#modules/sign_in/operations/add_sign_in_domain.ts';
-import { redirectUriOf } from '#modules/sign_in/sign_in_view.ts';
+import { redirectUriOf, signOutUriOf } from '#modules/sign_in/sign_in_view.ts';
 import { openTestProvider, type TestProvider } from '#test/auth/openid/provider.ts';
 import { type Browser, givenPerson, openBrowser, signedIn } from '#test/kit/programs/browser.ts';
 import { type Answer, world, type World } from '#test/kit/world.ts';
@@ -39,7 +39,10 @@ export async function openFlow(
 ): Promise<Flow> {
   const w = await world();
   const { baseUrl } = w.context.config;
-  const provider = await openTestProvider([redirectUriOf(baseUrl, w.orgId)], options);
+  const provider = await openTestProvider([redirectUriOf(baseUrl, w.orgId)], {
+    signOutUris: [signOutUriOf(baseUrl)],
+    ...options,
+  });
   const person = await givenPerson(w, { role: 'owner', name: 'Otto' });
   const owner = Object.assign(await signedIn(w, person.email), person);
   await vouchFor(w, w.orgId, DOMAIN);

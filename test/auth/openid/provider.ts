@@ -37,7 +37,9 @@ export interface TestProvider {
   changeToken(change: (token: Token) => Token | string): void;
   sign(token: Token, options?: SignOptions): string;
   /** Goes where the product sends the browser, signs in, and returns where the provider sends it back to. */
-  visit(authorizationUrl: string): Promise<URL>;
+  visit(authorizationUrl: string, cookies?: Map<string, string>): Promise<URL>;
+  /** Goes there, confirms that the person signs out, and returns where the provider sends it back to. */
+  signOut(address: string, cookies: Map<string, string>): Promise<URL>;
 }
 
 interface SignOptions {
@@ -60,10 +62,17 @@ const jwkOf = (key: KeyObject, kid: string): JWK => {
 /** Returns the public part of a key, as providers publish it. */
 export const publicJwkOf = (key: KeyObject, kid: string): JWK => jwkOf(createPublicKey(key), kid);
 
+interface ProviderOptions {
+  readonly claimsIn?: 'id_token' | 'userinfo';
+  readonly clientId?: string;
+  /** Addresses that its client registered for people who signed out. */
+  readonly signOutUris?: readonly string[];
+}
+
 /** `redirectUris` are those that its client registered. */
 export async function openTestProvider(
   redirectUris: readonly string[],
-  { claimsIn = 'id_token', clientId = 'tocsin' }: { claimsIn?: 'id_token' | 'userinfo'; clientId?: string } = {},
+  { claimsIn = 'id_token', clientId = 'tocsin', signOutUris = [] }: ProviderOptions = {},
 ): Promise<TestProvider> {
   const key = (ownKey ??= newKey());
   const replaced = new Map<string, Answering>();
@@ -86,6 +95,7 @@ export async function openTestProvider(
         client_id: clientId,
         client_secret: CLIENT_SECRET,
         redirect_uris: [...redirectUris],
+        post_logout_redirect_uris: [...signOutUris],
         grant_types: ['authorization_code'],
         response_types: ['code'],
       },
@@ -137,20 +147,21 @@ export async function openTestProvider(
       if (secret !== undefined) return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
       return `${input}.${createSign('RSA-SHA256').update(input).sign(other, 'base64url')}`;
     },
-    async visit(authorizationUrl) {
-      const cookies = new Map<string, string>();
+    async visit(authorizationUrl, cookies = new Map()) {
       let next = new URL(authorizationUrl);
       for (let hops = 0; hops < 10 && next.origin === issuer; hops += 1) {
-        const { status, location, setCookies, body } = await get(next, cookies);
-        for (const text of setCookies) {
-          const [pair = ''] = text.split(';');
-          const at = pair.indexOf('=');
-          cookies.set(pair.slice(0, at), pair.slice(at + 1));
-        }
+        const { status, location, body } = await ask(next, cookies);
         if (location === undefined) throw new Error(`the provider answered ${status}: ${body.slice(0, 500)}`);
         next = new URL(location, next);
       }
       return next;
+    },
+    async signOut(address, cookies) {
+      const { status, body } = await ask(new URL(address), cookies);
+      const [, action, xsrf] = /action="([^"]+)".*name="xsrf" value="(\w+)"/s.exec(body) ?? [];
+      if (action === undefined) throw new Error(`the provider answered ${status}: ${body.slice(0, 500)}`);
+      const { location } = await ask(new URL(action), cookies, `xsrf=${xsrf}&logout=yes`);
+      return new URL(location ?? '', issuer);
     },
   };
   return test;
@@ -174,23 +185,25 @@ function changeJson(
 interface Got {
   readonly status: number;
   readonly location: string | undefined;
-  readonly setCookies: readonly string[];
   readonly body: string;
 }
 
 const agent = new Agent({ keepAlive: false });
 
-async function get(url: URL, cookies: ReadonlyMap<string, string>): Promise<Got> {
+/** Asks as a browser with these cookies does, and keeps those of the answer; with a form, it is posted. */
+async function ask(url: URL, cookies: Map<string, string>, form?: string): Promise<Got> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-  requestOverTls(url, { agent, headers: { cookie } }, resolve).on('error', reject).end();
+  const headers = { cookie, ...(form !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }) };
+  const method = form === undefined ? 'GET' : 'POST';
+  requestOverTls(url, { agent, method, headers }, resolve).on('error', reject).end(form);
   const answer = await promise;
   let body = '';
   for await (const chunk of answer as AsyncIterable<Buffer>) body += chunk.toString();
-  return {
-    status: answer.statusCode ?? 500,
-    location: answer.headers.location,
-    setCookies: answer.headers['set-cookie'] ?? [],
-    body,
-  };
+  for (const text of answer.headers['set-cookie'] ?? []) {
+    const [pair = ''] = text.split(';');
+    const at = pair.indexOf('=');
+    cookies.set(pair.slice(0, at), pair.slice(at + 1));
+  }
+  return { status: answer.statusCode ?? 500, location: answer.headers.location, body };
 }

@@ -69,7 +69,8 @@ interface Written {
   readonly threadTs?: string | null;
   /** The same for a message that Slack tells of again. */
   readonly ts?: string;
-  readonly retry?: number;
+  /** Number of the repetition; absent when Slack tells of the message for the first time. */
+  readonly repeat?: number;
   readonly nowMs?: number;
   readonly secret?: string;
   /** More fields of the message, such as its subtype. */
@@ -235,8 +236,8 @@ export async function startSlack(nowMs: () => number): Promise<Slack> {
         body: JSON.stringify(callbackOf(event, team)),
         at: written.nowMs ?? nowMs(),
         ...(written.secret !== undefined && { secret: written.secret }),
-        ...(written.retry !== undefined && {
-          headers: { 'x-slack-retry-num': String(written.retry), 'x-slack-retry-reason': 'http_timeout' },
+        ...(written.repeat !== undefined && {
+          headers: { 'x-slack-retry-num': String(written.repeat), 'x-slack-retry-reason': 'http_timeout' },
         }),
       });
       return statusCode;

@@ -89,12 +89,12 @@ test('a reply of a linked person in the thread is a note, audited with both, and
 test('a message that Slack tells of again makes one note, also at the same time and after the note is deleted', async () => {
   const { caller } = await linked('Bram');
   const ts = '1700000900.000200';
-  expect(await Promise.all([write({ ts }), write({ ts, retry: 1 })])).toEqual([200, 200]);
-  expect(await write({ ts, retry: 2 })).toBe(200);
+  expect(await Promise.all([write({ ts }), write({ ts, repeat: 1 })])).toEqual([200, 200]);
+  expect(await write({ ts, repeat: 2 })).toBe(200);
   const [note, ...others] = await notes();
   expect(others).toEqual([]);
   await runOperation(w, deleteIncidentNote, caller, { incidentId, noteId: note!.id });
-  expect(await write({ ts, retry: 3 })).toBe(200);
+  expect(await write({ ts, repeat: 3 })).toBe(200);
   expect(await notes()).toEqual([]);
   await write();
   expect(await notes()).toHaveLength(1);
