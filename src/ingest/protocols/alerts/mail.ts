@@ -7,13 +7,12 @@ import type { WebhookMapping } from '#modules/alerts/decide/mapping.ts';
 import { SOURCE_NAME_LENGTH_MAX } from '#modules/alerts/decide/tools.ts';
 import type { AlertAnswer, AlertEndpoint, AlertReading } from '#ingest/protocols/alerts/alert_protocol.ts';
 import { detailsOf, linksOf, timeOf, toolNamed } from '#ingest/protocols/alerts/json_reading.ts';
+import { boundedMail } from '#ingest/protocols/alerts/mail_bounds.ts';
 import { mappedAlert } from '#ingest/protocols/alerts/webhook.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 
 /** Larger ones carry files, which say nothing about an alert. */
 export const MAIL_BYTES_MAX = 1024 * 1024;
-/** Lines of a mail that are read: what it is about stands at its beginning, and each costs some 20 µs. */
-const LINES_MAX = 2_000;
 const TEXT_LENGTH_MAX = 20_000;
 const HTML_LENGTH_MAX = 4 * TEXT_LENGTH_MAX;
 const SUBJECT_LENGTH_MAX = 1_000;
@@ -53,8 +52,9 @@ async function parseMail(bytes: Buffer): Promise<Mail> {
   if (bytes.length > MAIL_BYTES_MAX) throw new AppError('payload_too_large', 'a mail may have 1 MiB');
   if (bytes.toString('latin1').trim() === '') throw invalidInput([{ path: '', message: 'the mail is empty' }]);
   const { default: PostalMime } = await import('postal-mime');
-  const limits = { maxNestingDepth: PARTS_DEPTH_MAX, maxHeadersSize: HEADER_BYTES_MAX };
-  const email = await PostalMime.parse(firstLines(bytes), limits).catch((cause: unknown) => {
+  // A mail within a mail is a file of it, and is not read.
+  const limits = { maxNestingDepth: PARTS_DEPTH_MAX, maxHeadersSize: HEADER_BYTES_MAX, maxRfc822NestingDepth: 0 };
+  const email = await PostalMime.parse(boundedMail(bytes), limits).catch((cause: unknown) => {
     const refusal = invalidInput([{ path: '', message: 'is no mail, or has too many headers or parts' }]);
     refusal.cause = cause;
     throw refusal;
@@ -63,16 +63,6 @@ async function parseMail(bytes: Buffer): Promise<Mail> {
   for (const { key, value } of email.headers) headers.set(key, [...(headers.get(key) ?? []), value]);
   const text = (email.text ?? textOfHtml(email.html ?? '')).slice(0, TEXT_LENGTH_MAX).replaceAll('\r\n', '\n');
   return { email, subject: (email.subject ?? '').slice(0, SUBJECT_LENGTH_MAX).toWellFormed(), headers, text };
-}
-
-function firstLines(bytes: Buffer): Buffer {
-  let end = 0;
-  for (let lines = 0; lines < LINES_MAX; lines += 1) {
-    const next = bytes.indexOf('\n', end);
-    if (next === -1) return bytes;
-    end = next + 1;
-  }
-  return bytes.subarray(0, end);
 }
 
 const UNSEEN = /^<(style|script|head|title)\b/i;

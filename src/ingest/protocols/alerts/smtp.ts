@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 
+import { networkOf } from '#auth/network.ts';
 import type { Log } from '#kernel/log.ts';
 import { AppError, type ErrorCode, messageOf } from '#kernel/errors.ts';
 import { waitForAll } from '#kernel/wait_for_all.ts';
@@ -37,7 +38,7 @@ export interface MailListener {
 }
 
 const CONNECTIONS_MAX = 50;
-const CONNECTIONS_OF_ADDRESS_MAX = 10;
+const CONNECTIONS_OF_NETWORK_MAX = 10;
 const RECIPIENTS_MAX = 10;
 const SILENCE_MS_MAX = 60_000;
 /** A session that sends a byte now and then must not keep its place. */
@@ -58,7 +59,7 @@ const FINAL: Readonly<Partial<Record<ErrorCode, readonly [code: number, status: 
 export async function listenForMail(options: MailListenerOptions): Promise<MailListener> {
   const { host, port, domain, tls, bytesMax, check, take, log } = options;
   const { SMTPServer } = await import('smtp-server');
-  const addresses = new Map<string, number>();
+  const networks = new Map<string, number>();
   const sessions = new Map<string, NodeJS.Timeout>();
   const underWay = new Set<Promise<unknown>>();
   const certificate = tls === null ? null : { cert: await readFile(tls.certFile), key: await readFile(tls.keyFile) };
@@ -92,12 +93,13 @@ export async function listenForMail(options: MailListenerOptions): Promise<MailL
     closeTimeout: CLOSE_MS_MAX,
     ...certificate,
     onConnect(session, done) {
-      const open = addresses.get(session.remoteAddress) ?? 0;
-      if (open >= CONNECTIONS_OF_ADDRESS_MAX) {
-        done(reply(421, '4.7.0', 'too many connections from this address; try again later'));
+      const network = networkOf(session.remoteAddress);
+      const open = networks.get(network) ?? 0;
+      if (open >= CONNECTIONS_OF_NETWORK_MAX) {
+        done(reply(421, '4.7.0', 'too many connections from this network; try again later'));
         return;
       }
-      addresses.set(session.remoteAddress, open + 1);
+      networks.set(network, open + 1);
       sessions.set(session.id, setTimeout(() => endSession(session.id), SESSION_MS_MAX).unref());
       done();
     },
@@ -106,9 +108,10 @@ export async function listenForMail(options: MailListenerOptions): Promise<MailL
       if (timer === undefined) return;
       clearTimeout(timer);
       sessions.delete(session.id);
-      const open = (addresses.get(session.remoteAddress) ?? 1) - 1;
-      if (open === 0) addresses.delete(session.remoteAddress);
-      else addresses.set(session.remoteAddress, open);
+      const network = networkOf(session.remoteAddress);
+      const open = (networks.get(network) ?? 1) - 1;
+      if (open === 0) networks.delete(network);
+      else networks.set(network, open);
     },
     onRcptTo(to, session, done) {
       if (session.envelope.rcptTo.length >= RECIPIENTS_MAX) {
