@@ -12,6 +12,8 @@ import type { MetricCatalog } from '#modules/metrics/store/metric_catalog.ts';
 
 /** Values of a label that are compared: those that most series bear. */
 const VALUES_MAX = 200;
+/** Patterns of a selector that are looked at. */
+const PATTERNS_MAX = 5;
 
 /**
  * The selectors that may have been meant by one that no series has met since then, though its metric has arrived; null
@@ -36,7 +38,23 @@ export async function nearestToUnmet(
     if (buckets !== undefined && !buckets.matchers.some((matcher) => matcher.label === label))
       values.set(label, [value]);
   }
-  return nearestValues(written, values, namesAlike);
+  const near = nearestValues(written, values, namesAlike);
+  if (near.length > 0) return near;
+  const unmatched = await findUnmatched(catalog, serviceId, buckets ?? selector, since);
+  return nearestValues(written, values, namesAlike, unmatched);
+}
+
+/** Returns the label of the first pattern that no series meets by itself; null if each is met by some. */
+async function findUnmatched(
+  catalog: MetricCatalog,
+  serviceId: Id<'service'>,
+  { name, matchers }: MetricSelector,
+  since: Temporal.Instant,
+): Promise<string | null> {
+  for (const matcher of matchers.filter(({ operator }) => operator === '=~').slice(0, PATTERNS_MAX)) {
+    if (!(await catalog.hasSeries(serviceId, { name, matchers: [matcher] }, since))) return matcher.label;
+  }
+  return null;
 }
 
 /**

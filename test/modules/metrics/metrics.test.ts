@@ -92,6 +92,26 @@ test('a misspelt name is answered with the nearest, and a right one without data
   expect(await nearestTo('wait_seconds{quantile="0.95"}')).toEqual([]);
 });
 
+test('a misspelt label, and a pattern that no value meets, are answered with selectors that may be meant', async () => {
+  const bucket = { name: 'wait_seconds_bucket', kind: 'counter', at: '09:00:00', value: 1 } as const;
+  await points(
+    { name: 'http_requests_total', at: '09:00:00', value: 1, labels: { route: '/pay', method: 'GET' } },
+    { ...bucket, labels: { le: '+Inf', route: '/pay' } },
+  );
+  const nearestTo = async (metricName: string): Promise<string[]> =>
+    (await w.expectOk('query_metric', { serviceId, metricName, windowMinutes: 10 })).nearestNames;
+  expect(await nearestTo('http_requests_total{rout="/pay"}')).toEqual(['http_requests_total{route="/pay"}']);
+  expect(await nearestTo('http_requests_total{method=~".*",route=~"/pai|/cart"}')).toEqual([
+    'http_requests_total{method=~".*",route="/pay"}',
+  ]);
+  expect(await nearestTo('wait_seconds{rout="/pay",quantile="0.95"}')).toEqual([
+    'wait_seconds{route="/pay",quantile="0.95"}',
+  ]);
+  expect(await nearestTo('http_requests_total{rout="/pay"} / http_requests_total')).toEqual([
+    'http_requests_total{route="/pay"} / http_requests_total',
+  ]);
+});
+
 test('every aggregation goes over all samples of all series, but last takes the newest of each', async () => {
   await points(
     { labels: { host: 'a' }, at: '11:55:00.100', value: 1 },

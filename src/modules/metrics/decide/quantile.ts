@@ -91,7 +91,7 @@ export interface QuantileValue {
  * Returns the quantile of the observations that these buckets gained; null without any. Within a bucket observations
  * are taken to be spread evenly, as Prometheus does it: by value in classic buckets and those with bounds of the
  * sender's choice, by logarithm in exponential ones. Above the highest bound it is that bound, and below the lowest, if
- * that is not positive, the lowest.
+ * that is not positive, the lowest. Null, too, in a bucket that bounds nothing.
  */
 export function quantileOf(
   quantile: number,
@@ -104,12 +104,21 @@ export function quantileOf(
   const rank = quantile * total;
   let before = 0;
   let last: Piece | null = null;
+  let highest = -Infinity;
   for (const piece of pieces) {
     last = piece;
     if (before + piece.count >= rank) break;
     before += piece.count;
+    highest = piece.to;
   }
-  return last === null ? null : within(last, Math.min(1, Math.max(0, (rank - before) / last.count)));
+  if (last === null) return null;
+  // A sender with lower bounds than another says less of the highest observations, never less of a higher quantile.
+  if (last.to === Infinity) return aboveAll(Math.max(last.from, highest === Infinity ? -Infinity : highest));
+  return within(last, Math.min(1, Math.max(0, (rank - before) / last.count)));
+}
+
+function aboveAll(bound: number): QuantileValue | null {
+  return bound === -Infinity ? null : { value: bound, isMoreThan: true };
 }
 
 /**
@@ -122,7 +131,11 @@ function boundedPieces(pieces: readonly Piece[], { least, greatest }: ValueBound
   if (first === undefined || last === undefined) return filled;
   const from = least !== null && least >= first.from && least <= first.to ? least : first.from;
   const to = greatest !== null && greatest > last.from && greatest <= last.to ? greatest : last.to;
-  if (first === last) return from <= to ? [{ ...first, from, to }] : filled;
+  if (first === last) {
+    // The observations up to a positive bound are taken to begin at zero, as in classic buckets.
+    const isOpen = from === -Infinity && first.to === Infinity && to > 0 && to < Infinity;
+    return from <= to ? [{ ...first, from: isOpen ? 0 : from, to }] : filled;
+  }
   return [{ ...first, from }, ...filled.slice(1, -1), { ...last, to }];
 }
 
@@ -174,7 +187,6 @@ function shareBelow({ from, to, isExponential }: Piece, value: number): number {
 }
 
 function within({ from, to, isExponential }: Piece, share: number): QuantileValue {
-  if (to === Infinity) return { value: from, isMoreThan: true };
   const isEven = !isExponential || from * to <= 0;
   const value = isEven ? from + (to - from) * share : from * (to / from) ** share;
   if (from === -Infinity) return { value: to, isMoreThan: false };
@@ -205,7 +217,7 @@ function classicPieces(growths: readonly BucketGrowth[]): Piece[] {
   let counted = 0;
   let from: number | null = null;
   for (const [to, upTo] of [...bounds].sort(([a], [b]) => a - b)) {
-    const lowest = to > 0 ? 0 : -Infinity;
+    const lowest = to > 0 && to < Infinity ? 0 : -Infinity;
     const count = Math.max(0, upTo - counted);
     pieces.push({ from: from ?? lowest, to, count, isExponential: false });
     counted += count;

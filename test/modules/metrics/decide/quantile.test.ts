@@ -50,6 +50,27 @@ test('above the highest bound it is more than that bound', () => {
   expect(measureQuantile(0.05, growths)).toEqual({ value: 0.5, isMoreThan: false });
 });
 
+describe('buckets that bound nothing', () => {
+  const all = [classic('+Inf', 10)];
+
+  test('answer nothing, as in Prometheus, where the observations may be negative', () => {
+    expect(measureQuantile(0.5, all)).toBeNull();
+    expect(measureQuantile(0.5, [range(-Infinity, Infinity, 3)])).toBeNull();
+  });
+
+  test('are bounded by the least and the greatest observation, as a histogram of OpenTelemetry without bounds', () => {
+    expect(measureQuantile(0.5, all, { least: 2, greatest: 6 })).toEqual({ value: 4, isMoreThan: false });
+    expect(measureQuantile(0.5, all, { least: -6, greatest: -2 })).toEqual({ value: -4, isMoreThan: false });
+    expect(measureQuantile(0.5, all, { least: null, greatest: 6 })).toEqual({ value: 3, isMoreThan: false });
+    expect(measureQuantile(1, all, { least: -6, greatest: null })).toEqual({ value: -6, isMoreThan: true });
+  });
+});
+
+test('a higher quantile is no less where one sender has a lower highest bound than another', () => {
+  const both = [classic('1', 0), classic('+Inf', 100), range(2, 2.1, 100), range(4, 4.36203, 100)];
+  expect(measureQuantile(0.99, both)).toEqual({ value: 4.36203, isMoreThan: true });
+});
+
 describe('the least and the greatest observation', () => {
   const inSeconds = [classic('0', 0), classic('5', 100), classic('+Inf', 100)];
 
