@@ -28,9 +28,17 @@ export async function requireOwnSecret(run: RunSql, appSecret: string): Promise<
 const OTHER_SECRET =
   'APP_SECRET is not the one that this database was set up with: set it to that of the other processes, or name another database in DATABASE_URL';
 
-/** Claims the database for this installation. If it belongs to another one, throws as `requireOwnSecret` does. */
+/**
+ * Claims the database for this installation. If it belongs to another one, throws as `requireOwnSecret` does. Periodic work
+ * counts as done when the installation begins, however long before its stores were prepared.
+ */
 export async function claimDatabase(run: RunSql, appSecret: string): Promise<void> {
-  const text = 'insert into installation (secret_fingerprint) values ($1) on conflict (is_only) do nothing';
-  await run(text, [fingerprintOf(appSecret)]);
+  await run(
+    `with claimed as (
+       insert into installation (secret_fingerprint) values ($1) on conflict (is_only) do nothing returning true
+     )
+     update leases set done_at = now() where held_until = 'epoch' and exists (select from claimed)`,
+    [fingerprintOf(appSecret)],
+  );
   await requireOwnSecret(run, appSecret);
 }

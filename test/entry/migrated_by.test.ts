@@ -24,8 +24,10 @@ test('stores that this release has migrated are known as such, and no others are
 test('stores that were migrated ahead belong to the first installation that starts on them', async () => {
   const { config, db } = (await world({ fresh: true })).context;
   await db.sql.run('truncate installation');
+  await db.sql.run(`update leases set done_at = now() - interval '20 days'`);
   await recordRelease(config);
   expect(await claimMigrated(config)).toBe(true);
+  expect(await db.sql.rows(`select from leases where done_at < now() - interval '1 day'`)).toEqual([]);
   expect(await claimMigrated({ ...config, appSecret: 'x'.repeat(64) })).toBe(false);
   expect(await claimMigrated(config)).toBe(true);
 });
