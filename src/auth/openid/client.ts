@@ -19,6 +19,7 @@ import {
 
 import type { ProviderFetch } from '#auth/external_fetch.ts';
 import type { AttemptKeys } from '#auth/openid/attempt_cookie.ts';
+import { readLogoutToken, type ReportedLogout } from '#auth/openid/logout_token.ts';
 import type { Clock } from '#kernel/time.ts';
 import { type Claims, withUserInfo } from '#modules/sign_in/decide/claims.ts';
 import { ProviderSignInError } from '#modules/sign_in/decide/sign_in_fault.ts';
@@ -66,6 +67,8 @@ export interface OpenIdClient {
   finish(provider: ProviderAccess, answer: Answer): Promise<Claims>;
   /** Returns the address at which the provider signs the person out; null where it offers none. */
   findSignOut(provider: ProviderAccess, comesBackTo: string): Promise<string | null>;
+  /** Verifies a logout token by the keys that the provider has now. */
+  readLogout(provider: ProviderAccess, token: string): Promise<ReportedLogout>;
 }
 
 /**
@@ -123,6 +126,21 @@ export function createOpenIdClient(clock: Clock, fetchProvider: ProviderFetch): 
       if (endpoint === undefined || !URL.canParse(endpoint) || new URL(endpoint).protocol !== 'https:') return null;
       const parameters = { post_logout_redirect_uri: comesBackTo };
       return buildEndSessionUrl(new Configuration(metadata, clientId), parameters).href;
+    },
+
+    async readLogout({ issuer, clientId }, token) {
+      const { jwks_uri: address = '', id_token_signing_alg_values_supported: accepted } = await discover(issuer);
+      try {
+        const nowSeconds = clock.now().epochMilliseconds / 1_000;
+        // Whatever is no token for this client now costs the provider no request.
+        const unchecked = readLogoutToken(token, { issuer, clientId, algorithms: new Set(accepted), nowSeconds });
+        const answer = await fetchProvider(address, { signal: AbortSignal.timeout(TIMEOUT_SECONDS * 1_000) });
+        const { keys } = (await answer.json()) as { keys?: unknown };
+        if (!Array.isArray(keys) || !unchecked.isSignedBy(keys)) throw new Error('no key of the provider signed it');
+        return unchecked.logout;
+      } catch (error) {
+        throw new ProviderSignInError('not_verified', error);
+      }
     },
 
     async finish({ issuer, clientId }, { address, clientSecret, keys, wanted }) {

@@ -24,6 +24,7 @@ import { mountMetrics } from '#entry/http/metrics.ts';
 import { mountOAuth } from '#entry/http/oauth.ts';
 import { mountOpenApi } from '#entry/http/openapi.ts';
 import { refusalOf, sendProblem } from '#entry/http/problem.ts';
+import { mountProviderLogout } from '#entry/http/provider_logout.ts';
 import { mountPlaces } from '#entry/http/places/places.ts';
 import { mountStatusPages } from '#entry/http/status/status_pages.ts';
 import { mountProposalAnswers } from '#entry/http/answers/proposal_answers.ts';
@@ -132,6 +133,7 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   await mountAnswers(app, answerContext);
   await mountProposalAnswers(app, answerContext);
   await mountPlaces(app, context);
+  await mountProviderLogout(app, context);
   mountCalendar(app, context);
   await mountStatusPages(app, httpContext);
   const findData = await mountConsole(app, httpContext, budget);

@@ -1,7 +1,11 @@
-import { expect } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 
 import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
+import { compose } from '#entry/compose.ts';
+import { buildApp } from '#entry/http/app.ts';
+import { silentLog } from '#kernel/log.ts';
+import { drivenQueue } from '#test/kit/driven_queue.ts';
 import { operatorIn } from '#actions/operator.ts';
 import { runAction } from '#actions/run_action.ts';
 import { newId } from '#kernel/ids.ts';
@@ -41,6 +45,8 @@ export async function openFlow(
   const { baseUrl } = w.context.config;
   const provider = await openTestProvider([redirectUriOf(baseUrl, w.orgId)], {
     signOutUris: [signOutUriOf(baseUrl)],
+    logoutUri: `${baseUrl}${logoutPathOf(w)}`,
+    report: async (address, body) => (await reportLogout(w, new URL(address).pathname, body)).statusCode,
     ...options,
   });
   const person = await givenPerson(w, { role: 'owner', name: 'Otto' });
@@ -73,6 +79,27 @@ export async function openFlow(
   };
   await flow.connect(options.settings);
   return flow;
+}
+
+/** Path to which the provider of the flow's organization reports logouts. */
+export const logoutPathOf = ({ orgId }: World): string => `/api/console/sign-in/${orgId}/logout`;
+
+/** Reports a logout as providers do: without a cookie and without an origin. */
+export async function reportLogout({ app }: World, url: string, payload: string) {
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  return await app.inject({ method: 'POST', url, headers, payload });
+}
+
+/** A second process on the same stores. */
+export async function otherProcess({ w }: Flow): Promise<World> {
+  const context = await compose(w.context.config, { log: silentLog, clock: w.clock, jobQueue: drivenQueue(w.clock) });
+  const app = await buildApp(context);
+  await app.ready();
+  onTestFinished(async () => {
+    await app.close();
+    await context.close();
+  });
+  return { ...w, context, app };
 }
 
 export function connectionTo({ issuer, clientId, clientSecret }: TestProvider): object {

@@ -1,25 +1,9 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { compose } from '#entry/compose.ts';
-import { buildApp } from '#entry/http/app.ts';
-import { silentLog } from '#kernel/log.ts';
 import { send } from '#test/contract/mcp_call.ts';
-import { type Flow, openFlow } from '#test/auth/openid/flow.ts';
-import { drivenQueue } from '#test/kit/driven_queue.ts';
+import { type Flow, openFlow, otherProcess } from '#test/auth/openid/flow.ts';
 import { type Browser, openBrowser } from '#test/kit/programs/browser.ts';
 import type { World } from '#test/kit/world.ts';
-
-/** A second process on the same stores. */
-async function otherProcess({ w }: Flow): Promise<World> {
-  const context = await compose(w.context.config, { log: silentLog, clock: w.clock, jobQueue: drivenQueue(w.clock) });
-  const app = await buildApp(context);
-  await app.ready();
-  onTestFinished(async () => {
-    await app.close();
-    await context.close();
-  });
-  return { ...w, context, app };
-}
 
 /** Resolves when the product ends the stream of the console, or that of the agent. */
 const consoleStream = (browser: Browser, { orgId }: World) => browser.ask('GET', `/organizations/${orgId}/events`);

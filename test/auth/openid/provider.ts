@@ -65,6 +65,9 @@ export const publicJwkOf = (key: KeyObject, kid: string): JWK => jwkOf(createPub
 interface ProviderOptions {
   readonly claimsIn?: 'id_token' | 'userinfo';
   readonly clientId?: string;
+  /** Address of the client to which logouts are reported, and what takes the reports. */
+  readonly logoutUri?: string;
+  readonly report?: (address: string, body: string) => Promise<number>;
   /** Addresses that its client registered for people who signed out. */
   readonly signOutUris?: readonly string[];
 }
@@ -72,7 +75,7 @@ interface ProviderOptions {
 /** `redirectUris` are those that its client registered. */
 export async function openTestProvider(
   redirectUris: readonly string[],
-  { claimsIn = 'id_token', clientId = 'tocsin', signOutUris = [] }: ProviderOptions = {},
+  { claimsIn = 'id_token', clientId = 'tocsin', signOutUris = [], logoutUri, report }: ProviderOptions = {},
 ): Promise<TestProvider> {
   const key = (ownKey ??= newKey());
   const replaced = new Map<string, Answering>();
@@ -96,6 +99,7 @@ export async function openTestProvider(
         client_secret: CLIENT_SECRET,
         redirect_uris: [...redirectUris],
         post_logout_redirect_uris: [...signOutUris],
+        ...(logoutUri !== undefined && { backchannel_logout_uri: logoutUri }),
         grant_types: ['authorization_code'],
         response_types: ['code'],
       },
@@ -106,7 +110,11 @@ export async function openTestProvider(
     conformIdTokenClaims: claimsIn === 'userinfo',
     pkce: { required: () => true },
     cookies: { keys: ['a key of a provider in tests'] },
-    features: { devInteractions: { enabled: false } },
+    features: { devInteractions: { enabled: false }, backchannelLogout: { enabled: logoutUri !== undefined } },
+    fetch: async (url, init) => {
+      const status = await (report?.(String(url), String(init?.body)) ?? Promise.resolve(503));
+      return new Response(null, { status });
+    },
     interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
     findAccount: (_context, id) => ({ accountId: id, claims: () => ({ ...test.account, sub: id }) }),
   });

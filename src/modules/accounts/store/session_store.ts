@@ -179,6 +179,17 @@ export class SessionStore {
     return ended.map(({ id }) => id);
   }
 
+  /** Ends those of a person that the provider of the organization began, and returns them. */
+  async endOfProvider(orgId: Id<'org'>, userId: Id<'user'>): Promise<Id<'session'>[]> {
+    const ended = await this.#session.db
+      .deleteFrom('sessions')
+      .where('user_id', '=', userId)
+      .where('provider_org_id', '=', orgId)
+      .returning('id')
+      .execute();
+    return ended.map(({ id }) => id);
+  }
+
   /** Removes what no longer opens anything. */
   async removeEnded({ now, usedSince }: Liveness): Promise<void> {
     await this.#session.db

@@ -22,7 +22,7 @@ const ConnectProvider = lazyDialog(async () => {
 /** Card of the provider of the organization. */
 export function ProviderCard({ settings }: { readonly settings: SignInSettings }) {
   const { org } = useOrganization();
-  const { connection, redirectUri, signOutUri, signInLink } = settings;
+  const { connection, redirectUri, signOutUri, logoutUri, signInLink } = settings;
   const [opened, setOpened] = useState<'edit' | 'remove' | null>(null);
   const isOwner = org.role === 'owner';
   return (
@@ -52,6 +52,7 @@ export function ProviderCard({ settings }: { readonly settings: SignInSettings }
         {connection !== null && <Connection connection={connection} />}
         <CopyField label="Redirect address, to enter at the provider" value={redirectUri} />
         <CopyField label="Redirect address after signing out, to enter at the provider" value={signOutUri} />
+        <CopyField label="Address for back-channel logout, to enter at the provider" value={logoutUri} />
         {connection !== null && <CopyField label="Link at which your people begin" value={signInLink} />}
       </Stack>
       {opened === 'edit' && <ConnectProvider connection={connection} onClose={() => setOpened(null)} />}
