@@ -48,6 +48,7 @@ import { saveDashboard } from '#modules/dashboards/operations/save_dashboard.ts'
 import { searchDashboards } from '#modules/dashboards/operations/search_dashboards.ts';
 import { updateDashboard } from '#modules/dashboards/operations/update_dashboard.ts';
 import { getDeliveryHealth } from '#modules/notifications/operations/get_delivery_health.ts';
+import { getLateness } from '#modules/notifications/operations/get_lateness.ts';
 import { getPagingProblems } from '#modules/notifications/operations/get_paging_problems.ts';
 import { EXCEPTION_OPERATIONS } from '#modules/exceptions/operations/console_operations.ts';
 import { getExceptionGroup } from '#modules/exceptions/operations/get_exception_group.ts';
@@ -239,6 +240,7 @@ const WITHIN_ORGANIZATIONS = [
   getBilling,
   getHome,
   setUpPaging,
+  getLateness,
   getPagingProblems,
   removeMember,
   ...SERVICE_OPERATIONS,

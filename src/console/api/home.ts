@@ -9,4 +9,6 @@ export const homeQuery = (orgId: string) => actionQuery(orgId, 'teams', 'get_hom
 /** Query of the paging problems without gaps, which the timeline shows. */
 export const teamWarningsQuery = (orgId: string) =>
   actionQuery(orgId, 'teams', 'get_paging_problems', { withoutGaps: true });
+/** Query of what makes rules or pages late. */
+export const latenessQuery = (orgId: string) => actionQuery(orgId, 'teams', 'get_lateness', {});
 export const pagingProblemsQuery = (orgId: string) => actionQuery(orgId, 'teams', 'get_paging_problems', {});

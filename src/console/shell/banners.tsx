@@ -1,10 +1,10 @@
 import { useNetwork } from '@mantine/hooks';
-import { IconBellOff, IconCloudOff } from '@tabler/icons-react';
+import { IconBellOff, IconClockExclamation, IconCloudOff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useCallback, useEffect, useState } from 'react';
 
-import { pagingProblemsQuery } from '#console/api/home.ts';
+import { latenessQuery, pagingProblemsQuery } from '#console/api/home.ts';
 import classes from '#console/shell/banners.module.css';
 import { useConnectionState } from '#console/shell/live_changes.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -15,6 +15,7 @@ export function Banners() {
   return (
     <div aria-live="polite">
       <ServerUnreachable />
+      <Lateness />
       <MissingChannels />
       <SimulatedChannels />
     </div>
@@ -41,6 +42,26 @@ function ServerUnreachable() {
       {online
         ? 'The server cannot be reached. What you see may be out of date. It updates as soon as the server answers.'
         : 'This device is offline. What you see may be out of date. Replies by SMS still work.'}
+    </div>
+  );
+}
+
+/** Interval, in milliseconds, at which it is asked whether rules and pages are late. */
+const LATENESS_MS = 30_000;
+
+/** Banner that rules are evaluated, or people paged, late: what a page says of a rule or an incident may be old. */
+function Lateness() {
+  const { org, may } = useOrganization();
+  const { data } = useQuery({
+    ...latenessQuery(org.orgId),
+    enabled: may('oncall:view'),
+    refetchInterval: LATENESS_MS,
+  });
+  if (data === undefined || data.late.length === 0) return null;
+  return (
+    <div className={classes.banner}>
+      <IconClockExclamation size={18} aria-hidden />
+      <span>Incidents may open and resolve late, and pages may leave late: {data.late.join('; ')}.</span>
     </div>
   );
 }

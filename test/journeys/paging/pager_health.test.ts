@@ -9,9 +9,11 @@ import { WATCHED_WORK } from '#modules/notifications/decide/pager_health.ts';
 import { storePoints } from '#storage/queue/jobs/store_points.ts';
 import { newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
+import { getLateness } from '#modules/notifications/operations/get_lateness.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { storesOf } from '#modules/stores.ts';
 import { WorkMemberStore } from '#storage/postgres/work_member_store.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { pagerRole } from '#workers/pager_role.ts';
 import { startPeriodic } from '#workers/periodic.ts';
@@ -47,6 +49,10 @@ const readiness = async (w: StaffedWorld) => {
   const { statusCode, body } = await w.app.inject({ method: 'GET', url: '/readyz' });
   return { code: statusCode, ...JSON.parse(body) };
 };
+
+/** What the console says at the top of every page. */
+const toldByConsole = async (w: StaffedWorld) =>
+  (await runOperation(w, getLateness, memberCaller(w.orgId, w.owner.userId, 'viewer'), {})).late;
 
 const metric = async (w: StaffedWorld, name: string): Promise<number> => {
   const body = await w.metrics();
@@ -131,6 +137,7 @@ test('a missing pager is reported even if nobody has to be paged', async () => {
   await doRounds(w, [...WATCHED_WORK.rules]);
   expect(await metric(w, 'pager_silent_seconds')).toBe(31);
   await expectLate(w, /^no pager process has been at work for 31 s$/);
+  expect(await toldByConsole(w)).toEqual(['no pager process has been at work for 31 s']);
   for (const { name, run } of pagerRole(w.context, w.runtime).periodic) {
     if (name === WATCHED_WORK.pager[0]) await periodically(w, name, run);
   }
@@ -144,6 +151,7 @@ test('a stalled worker: rules that are not evaluated are reported even if no dat
   await doRounds(w, ['evaluate_rules', ...WATCHED_WORK.pager]);
   expect(await metric(w, 'unseen_data_seconds')).toBe(31);
   await expectLate(w, /^rules were last evaluated 31 s ago$/);
+  expect(await toldByConsole(w)).toEqual(['rules were last evaluated 31 s ago']);
   const shared = workerRole(w.context, w.runtime).shared.filter(({ name }) => name === 'evaluate_long_rules');
   const sharing = startSharing({ ...w.context, holder: newId('job') }, 'worker', shared);
   const asOf = async () =>

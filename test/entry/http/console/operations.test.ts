@@ -26,7 +26,8 @@ let fixture: Fixture;
 let theirs: Fixture;
 let outsider: Browser;
 beforeAll(async () => {
-  w = await world({ keepOpen: true });
+  // On a fast machine the faults of all operations are more calls in a minute than a person may make.
+  w = await world({ keepOpen: true, settings: { callsPerMinute: 1_000_000 } });
   const ofRole = ROLES.map(async (role, index) => {
     const { email } = await givenPerson(w, { role, name: role });
     return [role, await signedIn(w, email, `198.51.100.${index}`)] as const;
