@@ -28,7 +28,7 @@ export interface ReportedLogout {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** A logout token whose claims are right and whose signature is not checked yet. */
-export interface UncheckedLogoutToken {
+interface UncheckedLogoutToken {
   readonly logout: ReportedLogout;
   /** Whether one of these keys of the provider has signed it. */
   isSignedBy(keys: readonly unknown[]): boolean;
