@@ -109,9 +109,16 @@ async function decodeFrames(body: Buffer, limits: InflateLimits): Promise<Buffer
   if (frames.length > FRAMES_MAX)
     throw new AppError('invalid_input', `the body has more than ${FRAMES_MAX} frames of zstd`);
   for (const frame of frames) {
-    const part = await decode(frame, zstd, { ...limits, inflatedBytesMax: left });
+    // A frame of nothing may follow on a full body; one byte more is refused with the whole.
+    const part = await decode(frame, zstd, { ...limits, inflatedBytesMax: Math.max(1, left) }).catch(
+      (error: unknown) => {
+        const isTooLarge = error instanceof AppError && error.code === 'payload_too_large';
+        throw isTooLarge ? tooLarge('inflated body', limits.inflatedBytesMax) : error;
+      },
+    );
     parts.push(part);
     left -= part.length;
+    if (left < 0) throw tooLarge('inflated body', limits.inflatedBytesMax);
     if (left > turnAt) continue;
     await nextTurn();
     turnAt = left - AT_ONCE.inflatedBytesMax;

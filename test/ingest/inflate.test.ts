@@ -93,3 +93,15 @@ test('many frames that are small by themselves leave turns to other work', async
   expect(inflated).toHaveLength(20_000_000);
   expect(turns).toBeGreaterThan(40);
 });
+
+test('frames fill a body up to its limit, and what is more is refused with the limit of the whole', async () => {
+  const frames = (...sizes: number[]) => Buffer.concat(sizes.map((size) => zstdCompressSync(Buffer.alloc(size))));
+  const bounds = { compressedBytesMax: 1_000, inflatedBytesMax: 1_000 };
+  expect(await inflate(frames(400, 600, 0), 'zstd', bounds)).toHaveLength(1_000);
+  for (const body of [frames(1_000, 1), frames(400, 601), frames(999, 2)]) {
+    await expect(inflate(body, 'zstd', bounds)).rejects.toMatchObject({
+      code: 'payload_too_large',
+      message: 'the inflated body is larger than 1000 bytes',
+    });
+  }
+});

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { readQuery } from '#ingest/protocols/alerts/opsgenie_query.ts';
 import { alertedService } from '#test/kit/alert_senders.ts';
@@ -136,4 +136,46 @@ test('integration events of Jira Service Management are those of Opsgenie at the
   const [incident] = await incidents();
   expect(incident).toMatchObject({ title: alert.message, status: 'resolved' });
   expect((await send(at, alert, { authorization: `GenieKey ${'k'.repeat(32)}` })).status).toBe(401);
+});
+
+test('searches that take long wait for each other, and leave alerts their places', async () => {
+  const { w, get, send, by, incidents } = await withAlerts();
+  const before = (await incidents()).length;
+  const searches: Promise<number>[] = [];
+  const answered: number[] = [];
+  await w.context.db.transaction(async ({ sql }) => {
+    await sql.run('lock table alert_sources in access exclusive mode');
+    for (let nth = 0; nth < 30; nth += 1) {
+      searches.push(
+        get('/opsgenie/v2/alerts?query=message:x').then(({ status }) => {
+          answered.push(status);
+          return status;
+        }),
+      );
+    }
+    await expect.poll(() => answered.length).toBe(22);
+    expect(new Set(answered)).toEqual(new Set([429]));
+  });
+  expect((await Promise.all(searches)).filter((status) => status === 200)).toHaveLength(8);
+  expect((await send('/opsgenie/v2/alerts', { message: 'Another', alias: 'another' }, by)).status).toBe(202);
+  await expect.poll(async () => (await incidents()).length).toBe(before + 1);
+});
+
+test('a search that takes too long is given up in words', async () => {
+  const { w, get } = await withAlerts();
+  const { transaction } = w.context.db;
+  const slow = vi.spyOn(w.context.db, 'transaction').mockImplementation(async (work) => {
+    return await transaction(async (session) => {
+      const result = await work(session);
+      const shown = await session.sql.row<{ limit: string }>("select current_setting('statement_timeout') as limit");
+      expect(shown).toEqual({ limit: '3s' });
+      await session.sql.run("select set_config('statement_timeout', '1', true)");
+      await session.sql.run('select pg_sleep(10)');
+      return result;
+    });
+  });
+  onTestFinished(() => slow.mockRestore());
+  const { status, body } = await get('/opsgenie/v2/alerts/count?query=message:x');
+  expect(status).toBe(422);
+  expect(JSON.stringify(body)).toContain('takes too long');
 });

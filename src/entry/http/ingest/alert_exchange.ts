@@ -6,13 +6,13 @@ import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import type { AlertAnswer, AlertReading, SentDeploy } from '#ingest/protocols/alerts/alert_protocol.ts';
 import { fetchText, SigningCertificates } from '#ingest/signing_certificates.ts';
 import type { RateLimiter } from '#ingest/rate_limiter.ts';
-import type { AppError } from '#kernel/errors.ts';
-import { messageOf } from '#kernel/errors.ts';
+import { AppError, errorCodeOf, invalidInput, messageOf } from '#kernel/errors.ts';
+import { KeyedLimit } from '#kernel/keyed_limit.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { storesOf } from '#modules/stores.ts';
+import { type Stores, storesOf } from '#modules/stores.ts';
 
 interface AlertExchangeOptions {
   readonly db: Database;
@@ -35,6 +35,14 @@ const BODY_BYTES_MAX = 64 * 1024;
 const KEEP_EVERY_MS = 1_000;
 const KEPT_SOURCES_MAX = 10_000;
 
+/** Searches of alerts at the same time: each reads the texts of all alerts of a service, and alerts to come need connections, too. */
+const SEARCHES = { concurrency: 4, concurrencyPerKey: 1 };
+/** Searches that run or wait; they keep places of alerts meanwhile. */
+const SEARCHES_MAX = { ofAll: 32, ofService: 8 };
+const SEARCH_MS_MAX = 3_000;
+/** SQLSTATE: a statement took longer than it may. */
+const CANCELED = '57014';
+
 /** Does what requests for alerts ask for, and keeps what their sources page shows. */
 export class AlertExchange {
   readonly #options: AlertExchangeOptions;
@@ -42,6 +50,8 @@ export class AlertExchange {
   readonly #storedAt = new Map<string, number>();
   readonly #writing = new Set<Promise<void>>();
   readonly #certificates: SigningCertificates;
+  readonly #searches = new KeyedLimit(SEARCHES);
+  #searching = 0;
 
   constructor(options: AlertExchangeOptions) {
     this.#options = options;
@@ -145,15 +155,38 @@ export class AlertExchange {
     lookup: Extract<AlertReading, { kind: 'lookup' }>['lookup'],
   ): Promise<AlertAnswer> {
     const { alerts } = storesOf(this.#options.db.session());
-    switch (lookup.kind) {
-      case 'count':
-        return lookup.answer(await alerts.countMatching(serviceId, protocol, lookup.filter));
-      case 'list': {
-        const count = await alerts.countMatching(serviceId, protocol, lookup.wanted.filter);
-        return lookup.answer(await alerts.listMatching(serviceId, protocol, lookup.wanted), count);
-      }
-      case 'alert':
-        return lookup.answer(await alerts.findNamed(serviceId, protocol, lookup.by));
+    if (lookup.kind === 'alert') return lookup.answer(await alerts.findNamed(serviceId, protocol, lookup.by));
+    return await this.#search(serviceId, async (searched) => {
+      if (lookup.kind === 'count')
+        return lookup.answer(await searched.countMatching(serviceId, protocol, lookup.filter));
+      const count = await searched.countMatching(serviceId, protocol, lookup.wanted.filter);
+      return lookup.answer(await searched.listMatching(serviceId, protocol, lookup.wanted), count);
+    });
+  }
+
+  /** Runs a search in its turn, and for some seconds at most. Throws `rate_limited` where too many wait already. */
+  async #search<Result>(
+    serviceId: AlertOwner['serviceId'],
+    work: (alerts: Stores['alerts']) => Promise<Result>,
+  ): Promise<Result> {
+    if (this.#searching >= SEARCHES_MAX.ofAll || this.#searches.countOf(serviceId) >= SEARCHES_MAX.ofService) {
+      throw new AppError('rate_limited', 'too many searches of alerts wait already; ask for one after the other', {
+        retryAfterSeconds: 1,
+      });
+    }
+    this.#searching += 1;
+    try {
+      return await this.#searches.run(serviceId, async () => {
+        return await this.#options.db.transaction(async (session) => {
+          await session.sql.run(`select set_config('statement_timeout', '${SEARCH_MS_MAX}', true)`);
+          return await work(storesOf(session).alerts);
+        });
+      });
+    } catch (error) {
+      if (errorCodeOf(error) !== CANCELED) throw error;
+      throw invalidInput([{ path: 'query', message: 'takes too long for the alerts of this service; name less' }]);
+    } finally {
+      this.#searching -= 1;
     }
   }
 
