@@ -25,6 +25,8 @@ export interface JobContract<Payload extends TObject = TObject> {
   /** Deduplication key: jobs with the same key are one job while the first is pending; null: every job is its own. */
   readonly key: ((payload: Static<Payload>) => string) | null;
   readonly attempts: number;
+  /** Whether all other jobs of its queue go first, as those of a mailing to thousands should let them. */
+  readonly yields?: boolean;
   readonly backoff: { readonly firstDelayMs: number; readonly maxDelayMs: number };
 }
 

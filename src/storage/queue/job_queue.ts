@@ -114,6 +114,8 @@ function toBulkJob({ id, job, payload, delayMs }: PendingJob) {
       backoff: { type: 'contract', delay: job.backoff.firstDelayMs },
       removeOnComplete: { count: KEEP_COMPLETED[job.queue] },
       removeOnFail: { count: KEEP_FAILED },
+      // A job without a priority goes before any with one.
+      ...(job.yields === true ? { priority: 1 } : {}),
       ...(delayMs > 0 ? { delay: Math.round(Math.min(delayMs, ALARM_HORIZON_MS)) } : {}),
       ...(id === undefined ? {} : { jobId: id }),
       ...(key === undefined ? {} : { deduplication: { id: `${job.name}-${key}` } }),

@@ -89,6 +89,23 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('the queue on $
     await expect.poll(() => seen.toSorted()).toEqual(['Anna', 'Bram', 'Cleo']);
   });
 
+  test('a job that yields runs after others that come later, also after it has failed', async () => {
+    const { queue, consume } = await line();
+    const mailing = { ...tidy, name: 'mailing', yields: true };
+    const seen: string[] = [];
+    const readers = Array.from({ length: 20 }, (_, nth) => pending(mailing, { who: `reader ${nth}` }));
+    await queue.add(readers);
+    await queue.add([pending(tidy, { who: 'Anna' }), pending(tidy, { who: 'Bram' })]);
+    expect((await queue.depths()).upkeep).toEqual({ ready: 22, delayed: 0 });
+    consume([mailing, tidy], async (who, attempt) => {
+      if (who === 'reader 3' && attempt === 1) throw new Error('not today');
+      seen.push(who);
+    });
+    await expect.poll(() => seen.length).toBe(22);
+    expect(seen.slice(0, 2).toSorted()).toEqual(['Anna', 'Bram']);
+    expect(seen).toContain('reader 3');
+  });
+
   test('jobs with the same key are one job while the first is pending', async () => {
     const { queue, consume } = await line();
     const seen: string[] = [];

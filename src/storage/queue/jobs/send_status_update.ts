@@ -8,6 +8,7 @@ export const sendStatusUpdate = defineJob({
   queue: 'upkeep',
   payload: Type.Object({ updateId: Type.String(), subscriberId: Type.String() }),
   key: ({ updateId, subscriberId }) => `${updateId}:${subscriberId}`,
+  yields: true,
   attempts: 6,
   backoff: { firstDelayMs: 1_000, maxDelayMs: 60_000 },
 });
