@@ -19,7 +19,10 @@ const BODY_BYTES_MAX = 2_048;
 /** Subscriptions that one network may ask for at once, and in an hour. */
 const ASKS = { burst: 10, perSecond: 10 / 3_600 };
 
-const Asked = Type.Object({ email: EmailField });
+/** Mail address, which in a form may have characters that no text of the database has. */
+const ReaderAddress = Type.Intersect([EmailField, Type.String({ pattern: String.raw`^[^\u0000-\u001f\u007f]+$` })]);
+
+const Asked = Type.Object({ email: ReaderAddress });
 
 interface Part {
   /** Finds the page at the address of a request, if whoever asks may read it. */

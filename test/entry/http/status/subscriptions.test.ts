@@ -143,6 +143,8 @@ test('nobody fills the mailbox of another', async () => {
 test('one network asks only so often, and what is no address is refused', async () => {
   expect((await ask('no address')).status).toBe(400);
   expect((await ask('')).status).toBe(400);
+  expect((await ask('reader\0@example.org', '192.0.2.7')).status).toBe(400);
+
   const answers: number[] = [];
   for (let tries = 0; tries < 11; tries += 1) answers.push((await ask(`r${tries}@example.org`, '203.0.113.7')).status);
   expect(answers.filter((status) => status === 429)).toHaveLength(1);
