@@ -1,6 +1,7 @@
 import { TextInput, type TextInputProps } from '@mantine/core';
 import { useRef, useState } from 'react';
 
+import { moreOptions } from '#console/components/forms/option_list.tsx';
 import { useOptionList } from '#console/components/forms/use_option_list.tsx';
 
 interface SuggestionsProps extends Omit<TextInputProps, 'value' | 'onChange' | 'ref'> {
@@ -12,22 +13,29 @@ interface SuggestionsProps extends Omit<TextInputProps, 'value' | 'onChange' | '
   /** Whether the server has searched for what is typed: nothing is filtered here then. */
   readonly isSearched?: boolean;
   readonly suggestionsMax?: number;
+  /** Number of suggestions that match and are not among them. */
+  readonly further?: number;
   readonly opensOnFocus?: boolean;
 }
 
 /** Field for any text, with suggestions for it. */
 export function Autocomplete(props: SuggestionsProps) {
   const { listLabel, value, onChange, suggestions, isSearched = false, suggestionsMax = 20, ...rest } = props;
-  const { opensOnFocus = true, onFocus, onBlur, ...others } = rest;
+  const { opensOnFocus = true, further = 0, onFocus, onBlur, ...others } = rest;
   const field = useRef<HTMLInputElement>(null);
   // The text already in the field is not a search: all options are offered.
   const [isTyped, setIsTyped] = useState(false);
   const text = value.trim().toLowerCase();
   const narrowed = isSearched || !isTyped ? suggestions : suggestions.filter((one) => one.toLowerCase().includes(text));
+  const fitting = [...new Set(narrowed)];
+  const shown = fitting.slice(0, suggestionsMax);
   const list = useOptionList({
     label: listLabel,
     field,
-    options: [...new Set(narrowed)].slice(0, suggestionsMax).map((one) => ({ value: one, label: one })),
+    options: [
+      ...shown.map((one) => ({ value: one, label: one })),
+      ...moreOptions(shown.length === 0 ? 0 : fitting.length - shown.length + further),
+    ],
     first: -1,
     chosen: value,
     onPick(option) {

@@ -2,7 +2,7 @@ import { CloseButton, TextInput, type TextInputProps } from '@mantine/core';
 import { IconSelector } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
 
-import type { Option } from '#console/components/forms/option_list.tsx';
+import { moreOptions, type Option } from '#console/components/forms/option_list.tsx';
 import { useOptionList } from '#console/components/forms/use_option_list.tsx';
 
 interface ChoiceProps extends Omit<TextInputProps, 'label' | 'value' | 'onChange' | 'rightSection' | 'ref'> {
@@ -23,6 +23,8 @@ interface ChoiceProps extends Omit<TextInputProps, 'label' | 'value' | 'onChange
   readonly clearLabel?: string;
   readonly opensOnFocus?: boolean;
   readonly optionsMax?: number;
+  /** Number of options that match and are not among the options; Infinity if it is not known. */
+  readonly further?: number;
   /** Called when a pointer or the focus comes near, so that options can be prefetched. */
   readonly onNear?: () => void;
 }
@@ -30,14 +32,15 @@ interface ChoiceProps extends Omit<TextInputProps, 'label' | 'value' | 'onChange
 /** Select of one option of a list, which is filtered by the typed text. */
 export function Choice(props: ChoiceProps) {
   const { label, isLabelHidden = false, options, value, onChange, onSearch, emptyText, clearLabel, ...rest } = props;
-  const { opensOnFocus = true, optionsMax = Infinity, onNear, ...others } = rest;
+  const { opensOnFocus = true, optionsMax = Infinity, further = 0, onNear, ...others } = rest;
   const [typed, setTyped] = useState<string | null>(null);
   const [picked, setPicked] = useState<Option | null>(null);
   const field = useRef<HTMLInputElement>(null);
   const chosen = options.find((option) => option.value === value) ?? (picked?.value === value ? picked : null);
   const isMeant = (option: Option): boolean => option.label.toLowerCase().includes((typed ?? '').trim().toLowerCase());
   const narrowed = onSearch === undefined && typed !== null ? options.filter(isMeant) : options;
-  const shown = narrowed.slice(0, optionsMax);
+  const cut = narrowed.slice(0, optionsMax);
+  const shown = [...cut, ...moreOptions(narrowed.length - cut.length + further)];
   const type = (text: string | null): void => {
     setTyped(text);
     onSearch?.(text ?? '');

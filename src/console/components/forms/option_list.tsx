@@ -26,6 +26,14 @@ interface OptionListProps {
   onPick(option: Option): void;
 }
 
+/** Row that says how many options are left out; none for 0, and without a number for Infinity. */
+export function moreOptions(count: number): Option[] {
+  if (count <= 0) return [];
+  const label =
+    count === Infinity ? 'Type part of a name to find others' : `${count.toLocaleString()} more: type part of a name`;
+  return [{ value: '\n more', label, isDisabled: true }];
+}
+
 export const optionId = (listId: string, index: number): string => `${listId}-${index}`;
 
 /** List of the options of a field, below or above it, on top of everything else. The focus stays in the field. */

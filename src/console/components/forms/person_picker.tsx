@@ -7,8 +7,6 @@ import { dutyLabel } from '#console/components/text/duty_label.ts';
 import { useFoundMembers } from '#console/components/forms/found_members.ts';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 
-const MORE = 'more';
-
 interface PersonPickerProps {
   readonly value: string | null;
   readonly onChange: (userId: string | null) => void;
@@ -58,7 +56,6 @@ export function PersonPicker(props: PersonPickerProps) {
         ? dutyLabel(person.name, person.role)
         : isolateBidi(hasMail ? `${person.name} (${person.email})` : person.name),
     }));
-  const more = { value: MORE, label: `${further.toLocaleString()} more: type part of a name`, isDisabled: true };
   const others = before.filter((choice) => choice.label.toLowerCase().includes(typed.toLowerCase()));
   return (
     <Choice
@@ -66,7 +63,8 @@ export function PersonPicker(props: PersonPickerProps) {
       isLabelHidden={isLabelHidden}
       placeholder={placeholder}
       error={error}
-      options={[...others, ...(selected === undefined ? [] : [selected]), ...people, ...(further > 0 ? [more] : [])]}
+      options={[...others, ...(selected === undefined ? [] : [selected]), ...people]}
+      further={further}
       value={value}
       onChange={(userId) => {
         setPicked(found.find((member) => member.userId === userId) ?? null);

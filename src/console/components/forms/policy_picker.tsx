@@ -21,7 +21,6 @@ interface PolicyPickerProps {
 }
 
 const DEBOUNCE_MS = 150;
-const MORE = 'more';
 
 /** Picker of one of any number of escalation policies. The server searches for what is typed. */
 export function PolicyPicker(props: PolicyPickerProps) {
@@ -45,12 +44,12 @@ export function PolicyPicker(props: PolicyPickerProps) {
     group: isolateBidi(policy.teamName),
   }));
   const others = before.filter((choice) => choice.label.toLowerCase().includes(typed.toLowerCase()));
-  const more = { value: MORE, label: 'Type part of a name to find others', isDisabled: true };
   return (
     <Choice
       label={label}
       placeholder={placeholder}
-      options={[...others, ...policies, ...(hasNextPage ? [more] : [])]}
+      options={[...others, ...policies]}
+      further={hasNextPage ? Infinity : 0}
       value={value}
       onChange={onChange}
       onSearch={setTyped}

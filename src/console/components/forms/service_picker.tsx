@@ -10,7 +10,6 @@ import { useOrganization } from '#console/shell/organization.tsx';
 /** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 150;
 const OPTIONS_MAX = 20;
-const MORE = 'more';
 
 interface ServicePickerProps {
   readonly value: string | undefined;
@@ -45,17 +44,14 @@ export function ServicePicker(props: ServicePickerProps) {
   const others = found.filter(({ serviceId }) => serviceId !== selected?.serviceId);
   const options = selected === undefined ? others : [selected, ...others];
   const further = (data?.pages[0]?.total ?? 0) - found.length;
-  const more = { value: MORE, label: `${further.toLocaleString()} more: type part of a name`, isDisabled: true };
   return (
     <Choice
       label={label ?? 'Service'}
       isLabelHidden={label === undefined}
       placeholder={placeholder}
       error={error}
-      options={[
-        ...options.map((option) => ({ value: option.serviceId, label: isolateBidi(option.name) })),
-        ...(further > 0 ? [more] : []),
-      ]}
+      options={options.map((option) => ({ value: option.serviceId, label: isolateBidi(option.name) }))}
+      further={further}
       value={selected?.serviceId ?? null}
       onChange={(serviceId) => onChange(serviceId ?? undefined)}
       onSearch={setTyped}

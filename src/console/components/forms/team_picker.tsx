@@ -10,7 +10,6 @@ import { useOrganization } from '#console/shell/organization.tsx';
 /** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 150;
 const OPTIONS_MAX = 20;
-const MORE = 'more';
 
 interface TeamPickerProps {
   readonly value: string | null;
@@ -44,8 +43,6 @@ export function TeamPicker(props: TeamPickerProps) {
   const found = (data?.teams ?? []).map(({ teamId, name }) => ({ value: teamId, label: isolateBidi(name) }));
   const isListed = value === null || chosenName === null || found.some((team) => team.value === value);
   const shown = isListed ? found : [{ value, label: chosenName }, ...found];
-  const others = (data?.total ?? 0) - (data?.teams.length ?? 0);
-  const more = { value: MORE, label: `${others.toLocaleString()} more: type part of a name`, isDisabled: true };
   return (
     <Choice
       label={label}
@@ -53,7 +50,8 @@ export function TeamPicker(props: TeamPickerProps) {
       placeholder={placeholder}
       error={error}
       className={className}
-      options={others > 0 ? [...shown, more] : shown}
+      options={shown}
+      further={(data?.total ?? 0) - (data?.teams.length ?? 0)}
       value={value}
       onChange={onChange}
       onSearch={setTyped}

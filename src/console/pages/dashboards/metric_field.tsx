@@ -52,6 +52,7 @@ export function MetricField({ serviceId, value, error, onChange }: MetricFieldPr
       error={error}
       suggestions={metrics.map(({ metricName }) => selectorOfName(metricName))}
       isSearched
+      further={(data?.total ?? 0) - metrics.length}
       maxLength={4_000}
       onChange={(next) => {
         const chosen = metrics.find(({ metricName }) => selectorOfName(metricName) === next);

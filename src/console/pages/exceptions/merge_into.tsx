@@ -82,6 +82,7 @@ export function MergeInto({ overview, onClose }: MergeIntoProps) {
             options={sections.flatMap(([group, items]) =>
               items.map((item) => ({ value: item.groupId, label: labelOf(item), group })),
             )}
+            further={data?.nextCursor == null ? 0 : Infinity}
             value={chosen?.groupId ?? null}
             onChange={(value) => {
               setChosen([...similar, ...others].find((group) => group.groupId === value) ?? null);

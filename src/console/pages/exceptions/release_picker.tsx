@@ -37,6 +37,7 @@ export function ReleasePicker({ serviceId, value, onChange }: ReleasePickerProps
       isLabelHidden
       placeholder="Any release"
       options={withChosen(data?.releases ?? [], value).map((one) => ({ value: one, label: one }))}
+      further={(data?.releasesTotal ?? 0) - (data?.releases.length ?? 0)}
       value={value ?? null}
       onChange={(chosen) => onChange(chosen ?? undefined)}
       onSearch={setTyped}

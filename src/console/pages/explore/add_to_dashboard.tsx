@@ -127,6 +127,7 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
               { value: NEW, label: 'A new dashboard' },
               ...found.map((one) => ({ value: one.dashboardId, label: isolateBidi(one.name) })),
             ]}
+            further={(data?.pages[0]?.total ?? 0) - found.length}
             value={dashboardId}
             onChange={(chosen) => change({ dashboardId: chosen })}
             onSearch={setTyped}

@@ -10,7 +10,6 @@ import { useOrganization } from '#console/shell/organization.tsx';
 /** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 150;
 const OPTIONS_MAX = 20;
-const MORE = 'more';
 
 interface RuleSelectProps {
   readonly value: string | undefined;
@@ -33,15 +32,12 @@ export function RuleSelect({ value, onChange, error }: RuleSelectProps) {
   });
   const found = data?.pages.flatMap(({ rules }) => rules).slice(0, OPTIONS_MAX) ?? [];
   const options = known === undefined ? found : [known, ...found.filter(({ ruleId }) => ruleId !== known.ruleId)];
-  const more = { value: MORE, label: 'Type part of a name to find others', isDisabled: true };
   return (
     <Choice
       label="Rule"
       placeholder="Choose a rule"
-      options={[
-        ...options.map((rule) => ({ value: rule.ruleId, label: labelOf(rule) })),
-        ...(hasNextPage ? [more] : []),
-      ]}
+      options={options.map((rule) => ({ value: rule.ruleId, label: labelOf(rule) }))}
+      further={hasNextPage ? Infinity : 0}
       value={known?.ruleId ?? null}
       onChange={(ruleId) => onChange(ruleId ?? undefined)}
       onSearch={setTyped}

@@ -132,6 +132,7 @@ function ReleaseSelect({ label, serviceId, value, onChange }: ReleaseSelectProps
     <Choice
       label={label}
       options={[...names].map((name) => ({ value: name, label: name }))}
+      further={(data?.total ?? 0) - (data?.releases.length ?? 0)}
       value={value}
       onSearch={setText}
       onChange={onChange}

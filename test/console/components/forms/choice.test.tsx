@@ -123,3 +123,27 @@ test('a field with suggestions takes any text, and one of them by keys or a pres
   fireEvent.click(screen.getByRole('option', { name: 'latency', hidden: true }));
   expect(field().value).toBe('latency');
 });
+
+test('a list that leaves options out says how many, in a row that cannot be chosen', () => {
+  const onChange = vi.fn();
+  const choice = (further: number) => (
+    <MantineProvider env="test">
+      <Choice label="City" options={CITIES} optionsMax={2} further={further} value={null} onChange={onChange} />
+    </MantineProvider>
+  );
+  const { rerender } = render(choice(4));
+  focus();
+  expect(options()).toEqual(['Amsterdam', 'Bern', '5 more: type part of a name']);
+  fireEvent.click(screen.getAllByRole('option', { hidden: true })[2]!);
+  expect(onChange).not.toHaveBeenCalled();
+  rerender(choice(Infinity));
+  expect(options().at(-1)).toBe('Type part of a name to find others');
+  cleanup();
+  render(
+    <MantineProvider env="test">
+      <Autocomplete listLabel="Metrics" value="" onChange={onChange} suggestions={['a', 'b', 'c']} suggestionsMax={2} />
+    </MantineProvider>,
+  );
+  focus();
+  expect(options()).toEqual(['a', 'b', '1 more: type part of a name']);
+});
