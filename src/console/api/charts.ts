@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 
 import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
@@ -9,6 +9,34 @@ export type ChartQuery = InputOf<'query_metrics'>['queries'][number];
 export type ChartResult = ResultOf<'query_metrics'>['results'][number];
 type Period = Pick<InputOf<'query_metrics'>, 'windowMinutes' | 'from' | 'to'>;
 
+type Key = readonly unknown[];
+type Asked = Pick<ChartQuery, 'serviceId' | 'metricName'>;
+
+/**
+ * Returns what is shown while an answer is awaited: the one before, if it is of the same. What is of another service or
+ * metric would stand under the name of the new one.
+ */
+export function keptIfSame(isSame: (key: Key) => boolean) {
+  return <Data>(before: Data | undefined, query: { readonly queryKey: Key } | undefined): Data | undefined =>
+    query !== undefined && isSame(query.queryKey) ? before : undefined;
+}
+
+/** Whether the last part of a key is of that service. */
+export const isOfService = (key: Key, serviceId: string): boolean =>
+  (key.at(-1) as { readonly serviceId?: unknown } | undefined)?.serviceId === serviceId;
+
+/** Whether the last part of a key asks for the same metrics, in the same order; their selectors may differ. */
+export function asksForSame(key: Key, queries: readonly Asked[]): boolean {
+  const before = key.at(-1) as readonly Asked[];
+  return queries.every(
+    ({ serviceId, metricName }, place) =>
+      before[place] === undefined ||
+      (before[place].serviceId === serviceId && baseOf(before[place].metricName) === baseOf(metricName)),
+  );
+}
+
+export const baseOf = (metricName: string): string => metricName.split('{', 1)[0]?.trim() ?? '';
+
 /** Query of the metrics of a service with their last hour, page by page. */
 export const metricListQuery = (orgId: string, wanted: Omit<InputOf<'describe_metrics'>, 'offset'>) =>
   infiniteQueryOptions({
@@ -16,7 +44,7 @@ export const metricListQuery = (orgId: string, wanted: Omit<InputOf<'describe_me
     queryFn: ({ pageParam, signal }) => invoke(orgId, 'describe_metrics', { ...wanted, offset: pageParam }, signal),
     initialPageParam: 0,
     getNextPageParam: ({ nextOffset }) => nextOffset,
-    placeholderData: keepPreviousData,
+    placeholderData: keptIfSame((key) => isOfService(key, wanted.serviceId)),
     staleTime: 30_000,
   });
 
@@ -26,13 +54,13 @@ export function periodOf(range: TimeRange): Period {
   return { from: new Date(range.from).toISOString(), to: new Date(range.to).toISOString() };
 }
 
-/** Query of the charts of one page, in one request. The previous answer stays until its successor has arrived. */
+/** Query of the charts of one page, in one request. The previous answer for the same metrics stays until its successor has arrived. */
 export const chartsQuery = (orgId: string, range: TimeRange, queries: readonly ChartQuery[]) =>
   queryOptions({
     queryKey: [...topicKey(orgId, 'metrics'), 'query_metrics', range, queries],
     queryFn: ({ signal }) => invoke(orgId, 'query_metrics', { ...periodOf(range), queries: [...queries] }, signal),
     enabled: queries.length > 0,
-    placeholderData: keepPreviousData,
+    placeholderData: keptIfSame((key) => asksForSame(key, queries)),
     staleTime: FRESH_MS,
     refetchInterval: refreshMsOf(range),
   });
@@ -97,7 +125,7 @@ export const chartMarksQuery = (orgId: string, serviceIds: readonly string[], fr
     queryKey: [...topicKey(orgId, 'incidents'), 'list_chart_marks', input],
     queryFn: ({ signal }) => invoke(orgId, 'list_chart_marks', input, signal),
     enabled: serviceIds.length > 0,
-    placeholderData: keepPreviousData,
+    placeholderData: keptIfSame((key) => String((key.at(-1) as typeof input).serviceIds) === String(serviceIds)),
   });
 };
 
@@ -116,7 +144,7 @@ export const exemplarsQuery = (
   return queryOptions({
     queryKey: [...topicKey(orgId, 'metrics'), 'list_exemplars', input],
     queryFn: ({ signal }) => invoke(orgId, 'list_exemplars', input, signal),
-    placeholderData: keepPreviousData,
+    placeholderData: keptIfSame((key) => asksForSame([[key.at(-1)]], [of])),
     retry: false,
   });
 };

@@ -1,7 +1,8 @@
 import { useDebouncedValue } from '@mantine/hooks';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 
 import { invoke } from '#console/api/actions.ts';
+import { isOfService, keptIfSame } from '#console/api/charts.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Autocomplete } from '#console/components/forms/autocomplete.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -34,7 +35,7 @@ export function MetricField({ serviceId, value, error, onChange }: MetricFieldPr
     queryKey: [...topicKey(orgId, 'metrics'), 'describe_metrics', 'options', wanted],
     queryFn: ({ signal }) => invoke(orgId, 'describe_metrics', wanted, signal),
     enabled: serviceId !== null,
-    placeholderData: keepPreviousData,
+    placeholderData: keptIfSame((key) => isOfService(key, wanted.serviceId)),
   });
   const metrics = data?.metrics ?? [];
   const hint =

@@ -1,11 +1,20 @@
 import { Alert, Button, Group, NativeSelect, Pill, Skeleton, TextInput } from '@mantine/core';
 import { IconBellPlus, IconLayoutDashboard, IconTerminal2 } from '@tabler/icons-react';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
-import { chartMarksQuery, chartsQuery, exemplarsQuery, markersOf, seriesOf, stepText } from '#console/api/charts.ts';
+import {
+  baseOf,
+  chartMarksQuery,
+  chartsQuery,
+  exemplarsQuery,
+  keptIfSame,
+  markersOf,
+  seriesOf,
+  stepText,
+} from '#console/api/charts.ts';
 import { spacingSeconds } from '#console/api/spacing.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -55,7 +64,9 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
     queryKey: [...topicKey(org.orgId, 'metrics'), 'describe_labels', service, metricNameOf(search)],
     queryFn: ({ signal }) =>
       invoke(org.orgId, 'describe_labels', { serviceId: service, metricName: metricNameOf(search) }, signal),
-    placeholderData: keepPreviousData,
+    placeholderData: keptIfSame(
+      (key) => key.at(-2) === service && baseOf(String(key.at(-1))) === baseOf(metricNameOf(search)),
+    ),
     retry: false,
   });
   const aggregation = aggregationOf(search);
@@ -203,12 +214,12 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
         )
       )}
       {error !== null && <ErrorAlert error={error} onRetry={() => void charts.refetch()} />}
-      {first?.fault != null && (
+      {!isPlaceholderData && first?.fault != null && (
         <Alert color="red" variant="light" title="This could not be shown" role="alert">
           {first.fault}
         </Alert>
       )}
-      {first !== undefined && first.fault === null && first.series.length === 0 && (
+      {!isPlaceholderData && first?.fault === null && first.series.length === 0 && (
         <NoPoints
           nearest={first.nearest}
           name={name}
