@@ -207,6 +207,7 @@ const SQL_AS_TEXT: Readonly<Record<string, string>> = {
   'src/storage/queue/connection.ts': 'asks whether the server takes writes',
   'src/entry/store_checks.ts': 'asks whether the server takes writes',
   'src/entry/preflight.ts': 'asks the server before there is a schema',
+  'src/entry/http/ingest/alert_exchange.ts': 'limits how long a search may take',
   'src/entry/migrate.ts': 'asks before there is a schema',
   'src/entry/migrated_by.ts': 'asks before there is a schema',
   'src/entry/schema_age.ts': 'asks a schema that may be of another release',

@@ -1,4 +1,4 @@
-import { networkOf } from '#auth/network.ts';
+import { networkOf } from '#kernel/ip_address.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Limits } from '#kernel/limit_settings.ts';
 import type { Clock } from '#kernel/time.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { networkOf } from '#auth/network.ts';
+import { networkOf } from '#kernel/ip_address.ts';
 import { countTry, type TryLimit } from '#auth/tries.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { LimitName, Limits } from '#kernel/limit_settings.ts';

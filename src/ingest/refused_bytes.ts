@@ -1,4 +1,4 @@
-import { networkOf } from '#auth/network.ts';
+import { networkOf } from '#kernel/ip_address.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Allowance, SharedLimit } from '#kernel/shared_limit.ts';

@@ -52,7 +52,7 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
     ['oncall', 'Primary'],
     ['oncall?view=month', 'Primary'],
     [`oncall/schedules/${scheduleId}`, 'Turns change every week'],
-    [`oncall/schedules/${scheduleId}/edit`, 'Nobody else is on call at any time.'],
+    [`oncall/schedules/${scheduleId}/edit`, 'Nobody’s shifts change in this time.'],
     ['oncall/schedules/new', 'Who takes turns'],
     ['oncall/teams', 'Platform'],
     [`oncall/teams/${teamId}`, 'Members'],

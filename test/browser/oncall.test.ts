@@ -164,7 +164,7 @@ inBrowser('on-call', () => {
     });
     await page.getByRole('link', { name: 'Edit' }).click();
     await page.getByRole('heading', { name: 'Edit Primary' }).waitFor();
-    await page.getByText('Nobody else is on call at any time.').waitFor();
+    await page.getByText('Nobody’s shifts change in this time.').waitFor();
     const rows = page.getByLabel('Order of turns').getByRole('listitem');
     await rows.nth(2).press('Alt+ArrowUp');
     const changes = page.getByLabel('Times with somebody else on call').getByRole('listitem');

@@ -77,7 +77,7 @@ async function makeSchedule({ page, own, open, button, press, write, pick, sees 
 
   await press(page.getByRole('link', { name: 'Edit' }));
   await page.getByRole('heading', { name: `Edit ${own('Primary')}` }).waitFor();
-  await sees('Nobody else is on call at any time.');
+  await sees('Nobody’s shifts change in this time.');
   await pick(page.getByRole('combobox', { name: 'Add a person' }), 'Bram');
   await page.getByLabel('Times with somebody else on call').getByRole('listitem').first().waitFor();
   await press(page.getByRole('button', { name: 'Move Bram up' }).last());

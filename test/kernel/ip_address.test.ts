@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { networkOf } from '#auth/network.ts';
 import { spellAddressOf, spellForwardedAddresses } from '#entry/http/connections/sender_addresses.ts';
-import { parseIpAddress } from '#kernel/ip_address.ts';
+import { networkOf, parseIpAddress } from '#kernel/ip_address.ts';
 
 test.each([
   ['203.0.113.7', '203.0.113.7'],

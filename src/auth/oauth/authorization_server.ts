@@ -7,7 +7,7 @@ import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC,
 import { normalizeClient } from '#auth/oauth/client_metadata.ts';
 import { type ConnectRequest, getConnectRequest } from '#auth/oauth/connect_request.ts';
 import { CLIENT_AUTH_METHODS, CLIENT_SIGNING_ALGORITHMS } from '#auth/oauth/metadata.ts';
-import { networkOf } from '#auth/network.ts';
+import { networkOf } from '#kernel/ip_address.ts';
 import { createExternalFetch } from '#auth/external_fetch.ts';
 import { OAUTH_PATHS } from '#auth/oauth/paths.ts';
 import { createProvider } from '#auth/oauth/provider.ts';

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 
 import { fastify, type FastifyInstance } from 'fastify';
 
-import { networkOf } from '#auth/network.ts';
+import { networkOf } from '#kernel/ip_address.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
 import { mountAnswers } from '#entry/http/answers/answers.ts';

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { authorizationServerMetadata, openIdMetadata } from '#auth/oauth/metadata.ts';
 import { OAUTH_PATHS } from '#auth/oauth/paths.ts';
 import { createRateLimit } from '#auth/oauth/rate_limit.ts';
-import { networkOf } from '#auth/network.ts';
+import { networkOf } from '#kernel/ip_address.ts';
 import { clientAddresses } from '#entry/http/connections/client_addresses.ts';
 import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
 import type { HttpContext } from '#entry/http/http_context.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-import { networkOf } from '#auth/network.ts';
+import { networkOf } from '#kernel/ip_address.ts';
 import { countAttempt } from '#auth/sign_in_limiter.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';

@@ -185,7 +185,6 @@ test('mails that nobody wrote open nothing, and are taken so that no server answ
     mailOf('Out of office: [DOWN] web-1', '', { Precedence: 'bulk' }),
     mailOf('Undelivered Mail', '', { 'Content-Type': 'multipart/report; report-type=delivery-status; boundary=x' }),
     mailOf('Undelivered Mail', '', { From: 'MAILER-DAEMON@mx.example' }),
-    `Return-Path: <>\r\n${mailOf(subject)}`,
     mailOf(subject, '', { 'X-Tocsin-Notification': '1', 'Auto-Submitted': 'auto-generated' }),
     `${'Received: from a by b\r\n'.repeat(40)}${mailOf(subject)}`,
   ];
@@ -199,7 +198,9 @@ test('mails that nobody wrote open nothing, and are taken so that no server answ
   // Cron and monitoring tools write by themselves, too, but nobody's mail is answered by them.
   const generated = mailOf('[DOWN] web-1', '', { 'Auto-Submitted': 'auto-generated', Precedence: 'bulk' });
   expect(await send(`/mail/${key}`, generated, raw)).toMatchObject({ body: { status: 'success' } });
-  expect(await incidents()).toHaveLength(1);
+  const device = `Return-Path: <>\r\n${mailOf('[DOWN] power of rack 4')}`;
+  expect(await send(`/mail/${key}`, device, raw)).toMatchObject({ body: { status: 'success' } });
+  expect(await incidents()).toHaveLength(2);
 });
 
 test('a mapping of the source says where the parts stand, in the lines of the text, too', async () => {

@@ -47,8 +47,8 @@ export function OptionList({ id, label, field, options, active, chosen, emptyTex
     <div
       ref={list}
       id={id}
-      role="listbox"
-      aria-label={label}
+      // A list without an option is none to a reader.
+      {...(options.length > 0 && { role: 'listbox', 'aria-label': label })}
       popover="manual"
       className={classes.list}
       // The field keeps the focus.

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 
 import { recordRefusedAnswer } from '#modules/audit/operations/record_refused_answer.ts';
-import { networkOf } from '#auth/network.ts';
+import { networkOf } from '#kernel/ip_address.ts';
 import type { AppContext } from '#entry/compose.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import type { Via } from '#modules/accounts/decide/via.ts';

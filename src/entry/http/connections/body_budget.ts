@@ -2,7 +2,7 @@ import { Transform, type TransformCallback } from 'node:stream';
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import { networkOf } from '#auth/network.ts';
+import { networkOf } from '#kernel/ip_address.ts';
 import { senderOf } from '#entry/http/connections/sender.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { LimitName, Limits } from '#kernel/limit_settings.ts';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-import { networkOf } from '#auth/network.ts';
+import { networkOf } from '#kernel/ip_address.ts';
 import { addressListOf } from '#entry/http/connections/address_list.ts';
 import type { LimitLog } from '#kernel/limit_log.ts';
 import type { LimitName } from '#kernel/limit_settings.ts';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-import { networkOf } from '#auth/network.ts';
+import { networkOf } from '#kernel/ip_address.ts';
 import {
   type ConnectionCounts,
   type ConnectionOptions,

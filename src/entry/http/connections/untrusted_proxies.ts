@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { addressListOf } from '#entry/http/connections/address_list.ts';
-import { networkOf } from '#auth/network.ts';
+import { networkOf } from '#kernel/ip_address.ts';
 import type { Log } from '#kernel/log.ts';
 
 /** Most networks to warn about. Anybody can send the header: a few lines tell an operator enough. */

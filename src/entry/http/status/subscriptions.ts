@@ -6,7 +6,7 @@ import { Check } from 'typebox/value';
 import type { HttpContext } from '#entry/http/http_context.ts';
 import type { RenderedPage } from '#entry/http/status/page_cache.ts';
 import { type Note, renderNote, STATUS_PAGE_HEADERS } from '#entry/http/status/page_html.ts';
-import { networkOf } from '#auth/network.ts';
+import { networkOf } from '#kernel/ip_address.ts';
 import { EmailField } from '#modules/accounts/fields.ts';
 import { STATUS_PATH } from '#modules/status_pages/decide/publication.ts';
 import { subscribe } from '#modules/status_pages/subscribe.ts';

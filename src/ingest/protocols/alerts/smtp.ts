@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 
-import { networkOf } from '#auth/network.ts';
+import { networkOf } from '#kernel/ip_address.ts';
 import type { Log } from '#kernel/log.ts';
 import { AppError, type ErrorCode, messageOf } from '#kernel/errors.ts';
 import { waitForAll } from '#kernel/wait_for_all.ts';
@@ -135,7 +135,7 @@ export async function listenForMail(options: MailListenerOptions): Promise<MailL
           done(reply(552, '5.3.4', 'the mail is too large; send it without files'));
           return;
         }
-        void answer(takeForAll(session, Buffer.concat([returnPathOf(session), ...chunks])), done);
+        void answer(takeForAll(session, Buffer.concat(chunks)), done);
       });
     },
   });
@@ -178,12 +178,6 @@ function recipientOf({ address }: Pick<SMTPServerAddress, 'address'>, domain: st
   if (address.slice(at + 1).toLowerCase() !== domain.toLowerCase()) return null;
   const [, key, name = ''] = /^([a-z0-9]{32})(?:\+([\w.-]{1,31}))?$/.exec(address.slice(0, at).toLowerCase()) ?? [];
   return key === undefined ? null : { key, name };
-}
-
-/** Line that says who is told about failures; nobody is for what a mail server sends by itself. */
-function returnPathOf({ envelope: { mailFrom } }: SMTPServerSession): Buffer {
-  const address = mailFrom === false ? '' : mailFrom.address.replaceAll(/[\r\n<>]/g, '');
-  return Buffer.from(`Return-Path: <${address}>\r\n`);
 }
 
 function toReply(error: unknown, log: Log): Error {

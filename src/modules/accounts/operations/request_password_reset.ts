@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { EmailField } from '#modules/accounts/fields.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { STRICT } from '#actions/fields.ts';
-import { networkOf } from '#auth/network.ts';
+import { networkOf } from '#kernel/ip_address.ts';
 import { countAttempt } from '#auth/sign_in_limiter.ts';
 import { sendPasswordReset } from '#storage/queue/jobs/send_password_reset.ts';
 import { AppError } from '#kernel/errors.ts';

@@ -18,7 +18,8 @@ export function uselessMail(headers: MailHeaders, from: string): string | null {
   const replies = ['x-autoreply', 'x-autorespond', 'x-auto-reply-from', 'x-mail-autoreply'];
   if (replies.some((name) => headers.has(name))) return 'it is an automatic reply';
   if (/^auto[_-]reply$/.test(first('precedence'))) return 'it is an automatic reply';
-  const isReport = /^multipart\/report\b/.test(first('content-type')) || /^<\s*>$/.test(first('return-path'));
+  // Devices send alerts without a return path, too: it says nothing by itself.
+  const isReport = /^multipart\/report\b/.test(first('content-type'));
   if (isReport || /^(?:mailer-daemon|postmaster)@/i.test(from)) return 'it is a report of a mail server';
   const isBulk = /^(?:bulk|junk)$/.test(first('precedence'));
   if (isBulk && /^(?:out of (?:the )?office|auto(?:matic )?[- ]?reply|abwesenheit)/i.test(first('subject'))) {

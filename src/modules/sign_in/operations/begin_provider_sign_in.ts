@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { type AccountContext, defineAction } from '#actions/action_context.ts';
 import { STRICT, IdText } from '#actions/fields.ts';
-import { networkOf } from '#auth/network.ts';
+import { networkOf } from '#kernel/ip_address.ts';
 import { ATTEMPT_MINUTES, attemptKeysOf, browserHashOf, newAttemptSecret } from '#auth/openid/attempt_cookie.ts';
 import { hashSecret } from '#auth/secret_text.ts';
 import { countAttempt } from '#auth/sign_in_limiter.ts';
