@@ -5,7 +5,7 @@ import { countAttempt } from '#auth/sign_in_limiter.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
 import { parseRawBodies, rawBodyOf } from '#entry/http/raw_body.ts';
-import { AppError } from '#kernel/errors.ts';
+import { AppError, messageOf } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { ProviderSignInError } from '#modules/sign_in/decide/sign_in_fault.ts';
@@ -48,7 +48,7 @@ async function endReported(
   await countAttempt(stores, context.clock, { key, limit: 'signInsOfAddressMax', max, windowSeconds: WINDOW_SECONDS });
   const logout = await openId.readLogout(connection, token).catch((error: unknown) => {
     if (!(error instanceof ProviderSignInError)) throw error;
-    context.log.info({ orgId, err: String(error.cause ?? error.message) }, 'a logout token was refused');
+    context.log.info({ orgId, err: messageOf(error.cause ?? error) }, 'a logout token was refused');
     throw new AppError(
       'invalid_input',
       'this logout token is not taken: it is not of the provider, not for here, or late',

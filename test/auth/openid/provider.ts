@@ -112,7 +112,8 @@ export async function openTestProvider(
     cookies: { keys: ['a key of a provider in tests'] },
     features: { devInteractions: { enabled: false }, backchannelLogout: { enabled: logoutUri !== undefined } },
     fetch: async (url, init) => {
-      const status = await (report?.(String(url), String(init?.body)) ?? Promise.resolve(503));
+      const status = await (report?.(new Request(url).url, await new Response(init?.body).text()) ??
+        Promise.resolve(503));
       return new Response(null, { status });
     },
     interactions: { url: (_context, { uid }) => `/interaction/${uid}` },

@@ -6,7 +6,7 @@ import { chartsQuery, metricListQuery } from '#console/api/charts.ts';
 
 const RANGE = { kind: 'last', minutes: 60 } as const;
 const query = (serviceId: string, metricName: string) =>
-  ({ serviceId, metricName, aggregation: 'avg', splitBy: null, top: 5, offsetDays: 0, pixels: 300 }) as const;
+  ({ serviceId, metricName, aggregation: 'avg', top: 5, offsetDays: 0, pixels: 300 }) as const;
 
 /** No request is answered. */
 beforeEach(() => void vi.stubGlobal('fetch', () => new Promise<Response>(() => {})));

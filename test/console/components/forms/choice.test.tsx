@@ -125,7 +125,7 @@ test('a field with suggestions takes any text, and one of them by keys or a pres
 });
 
 test('a list that leaves options out says how many, in a row that cannot be chosen', () => {
-  const onChange = vi.fn();
+  const onChange = vi.fn<(value: string | null) => void>();
   const choice = (further: number) => (
     <MantineProvider env="test">
       <Choice label="City" options={CITIES} optionsMax={2} further={further} value={null} onChange={onChange} />

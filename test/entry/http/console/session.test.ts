@@ -27,7 +27,7 @@ test('a person is recognized by the cookie from sign-in to sign-out', async () =
   expect((await browser.get('/session')).body).toEqual(answer.body);
 
   const { cookie } = browser;
-  expect((await browser.delete('/session')).body).toEqual({ result: { deleted: true } });
+  expect((await browser.delete('/session')).body).toEqual({ result: { deleted: true, redirectTo: null } });
   expect(browser.cookie).toBeNull();
   browser.cookie = cookie;
   expect((await browser.get('/session')).status).toBe(401);
