@@ -68,7 +68,7 @@ const againstBare = () =>
     await checkKeys(quiet, firstRun.organizationId);
   });
 
-/** What a call costs each process when everything runs as in production: twice in turn, the second time counts. */
+/** Measures the processor time of a call by process, everything running as in production: twice in turn, the second time counts. */
 const processorOfCalls = () =>
   withInstallation(
     async ({ baseUrl, apiKey }) => {

@@ -12,7 +12,7 @@ let certificates: Certificates;
 let servers: readonly SMTPServer[];
 let mailServer: (host: string, caFile: string | null, scheme?: Scheme) => MailServer;
 
-/** By STARTTLS, or encrypted from the first byte. */
+/** Schemes of a mail server: by STARTTLS, or encrypted from the first byte. */
 type Scheme = 'smtp' | 'smtps';
 
 beforeAll(async () => {

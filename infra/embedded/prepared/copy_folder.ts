@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import pLimit from 'p-limit';
 
-/** How a copied folder looks. */
+/** Modes, owner and durability of a copied folder. */
 export interface CopyOptions {
   readonly folderMode: number;
   readonly fileMode: number;

@@ -50,7 +50,7 @@ const readiness = async (w: StaffedWorld) => {
   return { code: statusCode, ...JSON.parse(body) };
 };
 
-/** What the console says at the top of every page. */
+/** Returns the lateness that the console says at the top of every page. */
 const toldByConsole = async (w: StaffedWorld) =>
   (await runOperation(w, getLateness, memberCaller(w.orgId, w.owner.userId, 'viewer'), {})).late;
 

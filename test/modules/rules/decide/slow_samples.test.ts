@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { windowForInterval } from '#modules/rules/decide/slow_samples.ts';
 
-/** What a rule over `windowMinutes` finds at each minute. */
+/** Returns the findings of a rule over `windowMinutes`, one a minute. */
 function historyOf(
   windowMinutes: number,
   everySeconds: number,
