@@ -6,7 +6,7 @@ import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import { print } from '#entry/cli/text.ts';
 import { systemClock } from '#kernel/time.ts';
 import { Ask } from '#modules/moving_in/ask.ts';
-import { ASKED_TOOLS } from '#modules/moving_in/ask_tools.ts';
+import { ASKED_TOOLS, GOALERT_QUERY } from '#modules/moving_in/ask_tools.ts';
 import type { ReadingTime } from '#modules/moving_in/decide/moved.ts';
 import { MOVE_IN_TOOLS } from '#modules/moving_in/decide/tools.ts';
 import { moveIn, writeMoveIn } from '#modules/moving_in/move_in.ts';
@@ -19,8 +19,9 @@ interface Wanted {
   readonly baseUrl?: string;
   readonly keep?: string;
   readonly proofFrom?: number;
-  readonly out: string;
-  readonly report: string;
+  readonly out?: string;
+  readonly report?: string;
+  readonly printQuery?: true;
   readonly json?: true;
 }
 
@@ -53,8 +54,9 @@ export function addMoveInCommand(program: Command): void {
       'first day of the proof, such as 2027-03-01; around both changes of clocks without it',
       day,
     )
-    .requiredOption('--out <file>', 'configuration file to write')
-    .requiredOption('--report <file>', 'report to write as JSON; as Markdown beside it')
+    .option('--out <file>', 'configuration file to write')
+    .option('--report <file>', 'report to write as JSON; as Markdown beside it')
+    .option('--print-query', 'print the query that a key of GoAlert has to be made for, and do nothing else')
     .option('--json', 'print JSON: read, verdicts, minutes, equal, files')
     .action(runMoveIn);
 }
@@ -63,6 +65,12 @@ async function runMoveIn(toolName: string, wanted: Wanted): Promise<void> {
   const { proofFrom, out, report, json } = wanted;
   const tool = MOVE_IN_TOOLS[toolName];
   if (tool === undefined) throw new AppError('invalid_input', `there is no tool ${toolName}`);
+  if (wanted.printQuery) {
+    if (toolName !== 'goalert') throw new AppError('invalid_input', `keys of ${tool.title} need no query`);
+    return void process.stdout.write(`${GOALERT_QUERY}\n`);
+  }
+  if (out === undefined || report === undefined)
+    throw new AppError('invalid_input', 'say where to write: --out FILE and --report FILE');
   for (const flag of FRUGAL_HEAP) setFlagsFromString(flag);
   const time = { now: systemClock.now().epochMilliseconds, proofFrom: proofFrom ?? null };
   const { documents, unreadable } = await readAnswers(toolName, wanted, time);

@@ -1,8 +1,8 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 
-import type { RawDocument } from '#modules/moving_in/decide/raw.ts';
+import { objectOf, objectsOf, type RawDocument, textOf } from '#modules/moving_in/decide/raw.ts';
 import { AppError, messageOf } from '#kernel/errors.ts';
 
 const ANSWER_BYTES_MAX = 64 * 1_048_576;
@@ -34,6 +34,27 @@ export interface AskSetting {
   readonly outside: AskOutside;
 }
 
+/** One request: a path with its query, and what differs from a plain GET of the usual address. */
+export interface AskRequest {
+  readonly path: string;
+  /** Whether an answer that nothing is there is one. */
+  readonly isOptional?: boolean;
+  /** Origin, where it is not that of the tool. */
+  readonly origin?: string;
+  /** JSON that is sent by POST: a query that only reads. */
+  readonly body?: object;
+  /** Name of the answer, where the path alone does not tell it from others. */
+  readonly name?: string;
+  /** Whether the answer only serves the asking, so that no reader sees it. */
+  readonly isAside?: boolean;
+}
+
+/** An answer, with the query of the next page if its header `Link` names one. */
+interface Answer {
+  readonly value: unknown;
+  readonly next: string | null;
+}
+
 /** Asks an API of another tool for one answer after the other, and keeps them; never the key. */
 export class Ask {
   readonly documents: RawDocument[] = [];
@@ -49,51 +70,66 @@ export class Ask {
    * Returns the answer to a path with its query. A limit, a fault of the server and half an answer are waited out; null
    * if nothing is there and `isOptional`. Throws a sentence that names the path, never the key.
    */
-  async get(pathAndQuery: string, isOptional = false): Promise<unknown> {
-    const kept = await this.#readKept(pathAndQuery);
-    const answer = kept ?? (await this.#askUntilAnswered(pathAndQuery, isOptional));
-    if (answer === null) return null;
-    const documentPath = decodeURIComponent(pathAndQuery).toLowerCase();
-    this.documents.push({ path: documentPath, value: answer.value });
-    if (kept === null) await this.#keep(pathAndQuery, answer.value);
-    return answer.value;
+  async get(path: string, isOptional = false): Promise<unknown> {
+    return (await this.answer({ path, isOptional }))?.value ?? null;
   }
 
-  async #askUntilAnswered(pathAndQuery: string, isOptional: boolean): Promise<{ value: unknown } | null> {
+  /** Returns the answer to a request, as `get` does, with the query of the next page. */
+  async answer(request: AskRequest): Promise<Answer | null> {
+    const name = request.name ?? request.path;
+    const kept = await this.#readKept(name);
+    const answer = kept ?? (await this.#askUntilAnswered(request));
+    if (answer === null) return null;
+    if (request.isAside) return answer;
+    this.documents.push({ path: decodeURIComponent(name).toLowerCase(), value: answer.value });
+    if (kept === null) await this.#keep(name, answer);
+    return answer;
+  }
+
+  get origin(): string {
+    return new URL(this.#setting.baseUrl).origin;
+  }
+
+  async #askUntilAnswered(request: AskRequest): Promise<Answer | null> {
     const { outside } = this.#setting;
     let fault = '';
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-      const outcome = await this.#askOnce(pathAndQuery);
+      const outcome = await this.#askOnce(request);
       if ('value' in outcome) return outcome;
       if (outcome.isMissing) {
-        if (isOptional) return null;
+        if (request.isOptional) return null;
         throw new AppError(
           'invalid_input',
-          `${this.#shown(pathAndQuery)} answers ${outcome.fault}: check --base-url and what the key may read`,
+          `${this.#shown(request)} answers ${outcome.fault}: check --base-url and what the key may read`,
         );
       }
       fault = outcome.fault;
       if (outcome.isKeyRefused) {
-        await this.#awaitOtherKey(pathAndQuery, fault);
+        await this.#awaitOtherKey(request, fault);
         continue;
       }
       if (tries < TRIES_MAX - 1) await outside.sleep(Math.min(WAIT_MS_MAX, outcome.waitMs ?? 1_000 * 2 ** tries));
     }
     throw new AppError(
       'invalid_input',
-      `${this.#shown(pathAndQuery)} answered ${fault} ${TRIES_MAX} times: try again later; nothing was written`,
+      `${this.#shown(request)} answered ${fault} ${TRIES_MAX} times: try again later; nothing was written`,
     );
   }
 
-  async #askOnce(pathAndQuery: string): Promise<Outcome> {
+  async #askOnce({ path: pathAndQuery, origin, body }: AskRequest): Promise<Outcome> {
     this.#requests += 1;
     if (this.#requests > REQUESTS_MAX)
       throw new AppError('invalid_input', `more than ${REQUESTS_MAX} requests would be needed`);
     const { outside, baseUrl, headers } = this.#setting;
     this.#key ??= await this.#readKey();
     try {
-      const response = await outside.fetch(`${baseUrl}${pathAndQuery}`, {
-        headers: { accept: 'application/json', ...headers(this.#key) },
+      const response = await outside.fetch(`${origin ?? baseUrl}${pathAndQuery}`, {
+        ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+        headers: {
+          accept: 'application/json',
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers(this.#key),
+        },
         redirect: 'error',
         signal: AbortSignal.timeout(REQUEST_MS_MAX),
       });
@@ -104,7 +140,7 @@ export class Ask {
   }
 
   /** Waits until the file holds another key than the refused one, and throws when it does not. */
-  async #awaitOtherKey(pathAndQuery: string, fault: string): Promise<void> {
+  async #awaitOtherKey(request: AskRequest, fault: string): Promise<void> {
     const { outside, keyFile, keyWaitMs } = this.#setting;
     const refused = this.#key;
     for (let waited = 0; ; waited += KEY_LOOK_MS) {
@@ -124,7 +160,7 @@ export class Ask {
         : `it may have expired after ${this.documents.length} answers: put a new one into the file, and read again; with --keep a reading goes on where it stopped`;
     throw new AppError(
       'invalid_input',
-      `${this.#shown(pathAndQuery)} refused the key in ${keyFile} with ${fault}: ${hint}. Nothing was written`,
+      `${this.#shown(request)} refused the key in ${keyFile} with ${fault}: ${hint}. Nothing was written`,
     );
   }
 
@@ -143,25 +179,29 @@ export class Ask {
     return key;
   }
 
-  #shown(pathAndQuery: string): string {
-    return `${new URL(this.#setting.baseUrl).host}${pathAndQuery.split('?')[0]}`;
+  #shown({ path: pathAndQuery, origin }: AskRequest): string {
+    return `${new URL(origin ?? this.#setting.baseUrl).host}${pathAndQuery.split('?')[0]}`;
   }
 
-  async #readKept(pathAndQuery: string): Promise<{ value: unknown } | null> {
-    const file = this.#keptFile(pathAndQuery);
+  async #readKept(name: string): Promise<Answer | null> {
+    const file = this.#keptFile(name);
     if (file === null) return null;
     try {
-      return { value: JSON.parse(await readFile(file, 'utf8')) as unknown };
+      const value = JSON.parse(await readFile(file, 'utf8')) as unknown;
+      return { value, next: await readFile(`${file}.next`, 'utf8').catch(() => null) };
     } catch {
       return null;
     }
   }
 
-  async #keep(pathAndQuery: string, value: unknown): Promise<void> {
-    const file = this.#keptFile(pathAndQuery);
+  /** The query of the next page is written first: an answer without it would seem to be the last. */
+  async #keep(name: string, { value, next }: Answer): Promise<void> {
+    const file = this.#keptFile(name);
     if (file === null) return;
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-    await writeFile(file, JSON.stringify(value), { mode: 0o600 });
+    if (next !== null) await writeFile(`${file}.next`, next, { mode: 0o600 });
+    await writeFile(`${file}.part`, JSON.stringify(value), { mode: 0o600 });
+    await rename(`${file}.part`, file);
   }
 
   /** The name of the file tells what was asked, so that the folder can be read by itself. */
@@ -181,7 +221,7 @@ export class Ask {
 }
 
 type Outcome =
-  | { readonly value: unknown }
+  | Answer
   | { readonly fault: string; readonly waitMs?: number; readonly isMissing?: boolean; readonly isKeyRefused?: boolean };
 
 async function outcomeOf(response: Response, now: number): Promise<Outcome> {
@@ -197,10 +237,29 @@ async function outcomeOf(response: Response, now: number): Promise<Outcome> {
   if (text.length > ANSWER_BYTES_MAX)
     throw new AppError('invalid_input', `an answer is larger than ${ANSWER_BYTES_MAX / 1_048_576} MB`);
   try {
-    return { value: JSON.parse(text) as unknown };
+    return graphAnswer(JSON.parse(text), nextOf(response.headers.get('link') ?? ''));
   } catch {
     return { fault: 'something that is no JSON' };
   }
+}
+
+/** Returns the answer, or the fault of a GraphQL answer, whose status is 200 then. */
+function graphAnswer(value: unknown, next: string | null): Outcome {
+  const errors = objectsOf(objectOf(value)?.['errors']);
+  if (errors.length === 0 || objectOf(value)?.['data'] === undefined) return { value, next };
+  const isQueryRefused = errors.some((error) => textOf(error, 'message').includes('wrong query'));
+  if (isQueryRefused) return { fault: 'that the key belongs to another query', isMissing: true };
+  return { fault: 'errors in place of some of the data' };
+}
+
+/** Returns the query of the next page by a header `Link`; null if there is none, or the header says it is empty. */
+function nextOf(link: string): string | null {
+  for (const part of link.split(/,(?=\s*<)/)) {
+    const url = /^\s*<([^>]*)>/.exec(part)?.[1];
+    if (url === undefined || !/rel="next"/.test(part) || /results="false"/.test(part)) continue;
+    return URL.parse(url, 'http://next')?.search ?? null;
+  }
+  return null;
 }
 
 /** Returns how long the other side asks to wait, by the headers that these tools send. */
@@ -222,7 +281,7 @@ function withoutKey(text: string, key: string): string {
   return text.replaceAll(key, '…');
 }
 
-/** Runs work on each item, some at once, and stops at the first fault. */
+/** Runs work on each item, some at once. After a fault no other begins, and what has begun ends before it is thrown. */
 export async function eachOf<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<void>,
@@ -230,7 +289,15 @@ export async function eachOf<Item>(
 ): Promise<void> {
   let next = 0;
   const run = async (): Promise<void> => {
-    for (let item = items[next++]; item !== undefined; item = items[next++]) await work(item);
+    for (let item = items[next++]; item !== undefined; item = items[next++]) {
+      try {
+        await work(item);
+      } catch (error) {
+        next = items.length;
+        throw error;
+      }
+    }
   };
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, run));
+  const runs = await Promise.allSettled(Array.from({ length: Math.min(atOnce, items.length) }, run));
+  for (const outcome of runs) if (outcome.status === 'rejected') throw outcome.reason;
 }

@@ -9,7 +9,8 @@ import type { RawDocument } from '#modules/moving_in/decide/raw.ts';
 import { MOVE_IN_TOOLS } from '#modules/moving_in/decide/tools.ts';
 import { moveIn } from '#modules/moving_in/move_in.ts';
 import { readFolder } from '#modules/moving_in/read_folder.ts';
-import { pagerDutyDouble, READING, type VendorDouble } from '#test/modules/moving_in/vendor_double.ts';
+import { TOOL_DOUBLES } from '#test/modules/moving_in/other_doubles.ts';
+import { pagerDutyDouble, READING, type VendorDouble, vendorDouble } from '#test/modules/moving_in/vendor_double.ts';
 
 let folder: string;
 let keyFile: string;
@@ -43,14 +44,15 @@ const outside: AskOutside = {
   now: () => READING.now,
 };
 
-async function reading(keepIn: string | null = null): Promise<readonly RawDocument[]> {
-  const { headers, ask } = ASKED_TOOLS['pagerduty']!;
+async function reading(keepIn: string | null = null, tool = 'pagerduty'): Promise<readonly RawDocument[]> {
+  const { headers, ask } = ASKED_TOOLS[tool]!;
   const asking = new Ask({ baseUrl: double.url, keyFile, headers, keepIn, keyWaitMs: 2_000, outside });
   await ask(asking, READING);
   return asking.documents;
 }
 
-const result = (documents: readonly RawDocument[]) => moveIn(MOVE_IN_TOOLS['pagerduty']!, documents, [], READING);
+const result = (documents: readonly RawDocument[], tool = 'pagerduty') =>
+  moveIn(MOVE_IN_TOOLS[tool]!, documents, [], READING);
 
 describe('reading PagerDuty over REST', () => {
   test('reads every page, and proves against the timeline it renders', async () => {
@@ -113,6 +115,55 @@ describe('reading PagerDuty over REST', () => {
     expect(asked.slice(before).filter((one) => asked.slice(0, before).includes(one))).toEqual([]);
     const { documents } = await readFolder(kept);
     expect(result(documents).report).toEqual(report);
+  });
+});
+
+describe.each(Object.entries(TOOL_DOUBLES))('reading %s over REST', (tool, { respond, keyOf, keyText, read }) => {
+  beforeEach(async () => {
+    await double.close();
+    double = await vendorDouble(respond, keyOf);
+    await writeFile(keyFile, keyText('first-key'));
+  });
+
+  test('reads every page', async () => {
+    const { report, file } = result(await reading(null, tool), tool);
+    expect(report.read).toEqual(read);
+    expect(report.items.filter(({ verdict }) => verdict === 'refused').map(({ kind }) => kind)).toEqual(
+      tool === 'goalert' ? ['temporary_schedule'] : [],
+    );
+    expect(report.proof.map(({ minutes, equal }) => minutes - equal)).toEqual(report.proof.map(() => 0));
+    expect(file).toContain('ada@example.com');
+    expect(new Set(double.answered).size).toBe(double.answered.length);
+  });
+
+  test('loses nothing to limits, faults, half a page and a connection that breaks', async () => {
+    const calm = result(await reading(null, tool), tool);
+    const first = double.requests() + 1;
+    double.faults
+      .set(first, 'limit')
+      .set(first + 2, 'fault')
+      .set(first + 3, 'cut')
+      .set(first + 5, 'half a page');
+    expect(result(await reading(null, tool), tool)).toEqual(calm);
+    expect(slept).toContain(7_000);
+  });
+
+  test('goes on with another key, and after a break from what was kept', async () => {
+    const kept = path.join(folder, 'kept');
+    const calm = result(await reading(null, tool), tool);
+    const asked = double.requests();
+    double.answered.length = 0;
+    double.faults.set(asked + Math.ceil(asked / 2) + 1, 'expired');
+    const error: unknown = await reading(kept, tool).catch((reason: unknown) => reason);
+    expect(String(error)).toMatch(/refused the key in .* with status 401/);
+    expect(String(error)).not.toContain('first-key');
+    await writeFile(keyFile, keyText('second-key'));
+    double.accepted.add('second-key');
+    expect(result(await reading(kept, tool), tool)).toEqual(calm);
+    const answered = double.answered.filter((asked) => !asked.includes('tenant_info'));
+    expect(new Set(answered).size).toBe(answered.length);
+    const { documents } = await readFolder(kept);
+    expect(result(documents, tool).report.read).toEqual(read);
   });
 });
 

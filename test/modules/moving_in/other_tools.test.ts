@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { ruleOfExpression } from '#modules/moving_in/decide/other/prom_rule.ts';
-import { allEqual, item, onCall, read } from '#test/modules/moving_in/answers.ts';
+import { allEqual, item, NOW, onCall, read } from '#test/modules/moving_in/answers.ts';
 
 describe('rules of Prometheus', () => {
   const cases: readonly (readonly [string, object])[] = [
@@ -270,6 +270,23 @@ test('GoAlert counts days from Sunday, and delays until the next step', () => {
   expect(result.file.policies).toMatchObject([
     { steps: [{ afterMinutes: 0 }, { afterMinutes: 5 }], repeat: { times: 1, pauseMinutes: 10 } },
   ]);
+  expect(allEqual(result)).toBe(true);
+});
+
+test('GoAlert keeps who is on call by activeUserIndex, not by the start of the rotation', () => {
+  const users = ['Ada', 'Bo', 'Cy'].map((name) => ({ id: name.toLowerCase(), name, email: `${name}@example.com` }));
+  const target = { id: 'rot', type: 'rotation', name: 'Rotation' };
+  const rotation = { id: 'rot', name: 'Rotation', type: 'weekly', shiftLength: 1, timeZone: 'UTC' };
+  const data = {
+    users: { nodes: users },
+    rotations: {
+      nodes: [{ ...rotation, start: '2026-01-05T08:00:00Z', activeUserIndex: 2, userIDs: ['ada', 'bo', 'cy'] }],
+    },
+    schedules: { nodes: [{ id: 'sched', name: 'Primary', timeZone: 'UTC', targets: [{ target, rules: [] }] }] },
+  };
+  const result = read('goalert', [{ path: 'answer.json', value: { data } }]);
+  const nowAndNext = [NOW, NOW + 7 * 86_400_000].map((at) => onCall(result, new Date(at).toISOString()));
+  expect(nowAndNext).toEqual(['Cy', 'Ada']);
   expect(allEqual(result)).toBe(true);
 });
 

@@ -12,6 +12,8 @@ export interface VendorDouble {
   readonly url: string;
   /** Paths that were asked for and answered. */
   readonly answered: string[];
+  /** Number of requests so far, whatever became of them. */
+  readonly requests: () => number;
   /** Keys that were sent. */
   readonly keys: Set<string>;
   /** Keys that are accepted. */
@@ -24,7 +26,19 @@ export interface VendorDouble {
 const PAGE = 2;
 const DAY_MS = 86_400_000;
 
+/** What a double answers to a request, or null for what is not there. */
+export type Respond = (url: URL, body: string) => { readonly value: object; readonly link?: string } | null;
+
+/** PagerDuty with some people, a team and a schedule. */
 export async function pagerDutyDouble(): Promise<VendorDouble> {
+  return await vendorDouble(answer, ({ authorization = '' }) => authorization.replace('Token token=', ''));
+}
+
+/** Starts the API of a tool, which accepts `first-key` and fails as its faults say. */
+export async function vendorDouble(
+  respond: Respond,
+  keyOf: (headers: IncomingMessage['headers']) => string,
+): Promise<VendorDouble> {
   const [answered, keys, accepted, faults] = [
     [] as string[],
     new Set<string>(),
@@ -32,21 +46,31 @@ export async function pagerDutyDouble(): Promise<VendorDouble> {
     new Map<number, Fault>(),
   ];
   let requests = 0;
-  const server: Server = createServer((request, response) => {
+  const handle = (request: IncomingMessage, response: ServerResponse, body: string): void => {
     requests += 1;
-    const key = (request.headers.authorization ?? '').replace('Token token=', '');
+    const key = keyOf(request.headers);
     keys.add(key);
     const fault = faults.get(requests);
     if (fault === 'expired') accepted.delete(key);
-    if (!accepted.has(key)) send(response, 401, { error: { message: 'Unauthorized', code: 2006 } });
-    else if (fault === 'limit')
-      send(response, 429, { error: { message: 'Rate limit', code: 2020 } }, { 'retry-after': '7' });
-    else if (fault === 'fault') send(response, 503, 'upstream is away');
-    else if (fault === 'half a page')
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{"users": [{"id": "PA');
-    else if (fault === 'cut')
-      response.writeHead(200, { 'content-length': '5000' }).write('{"users":', () => response.destroy());
-    else answer(request, response, answered);
+    if (!accepted.has(key)) return send(response, 401, { error: { message: 'Unauthorized', code: 2006 } });
+    if (fault === 'limit')
+      return send(response, 429, { error: { message: 'Rate limit', code: 2020 } }, { 'retry-after': '7' });
+    if (fault === 'fault') return send(response, 503, 'upstream is away');
+    if (fault === 'half a page')
+      return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"users": [{"id": "PA');
+    if (fault === 'cut')
+      return void response.writeHead(200, { 'content-length': '5000' }).write('{"users":', () => response.destroy());
+    const url = new URL(request.url ?? '/', 'http://double');
+    const found = respond(url, body);
+    if (found === null) return send(response, 404, { error: { message: 'Not Found', code: 2100 } });
+    answered.push(url.pathname + url.search + body);
+    send(response, 200, found.value, found.link === undefined ? {} : { link: found.link });
+  };
+  const server: Server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8');
+    request.on('data', (part: string) => (body += part));
+    request.on('end', () => handle(request, response, body));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -55,6 +79,7 @@ export async function pagerDutyDouble(): Promise<VendorDouble> {
   return {
     url: `http://127.0.0.1:${address.port}`,
     answered,
+    requests: () => requests,
     keys,
     accepted,
     faults,
@@ -103,46 +128,48 @@ const LISTS: Record<string, readonly object[]> = {
   maintenance_windows: [],
 };
 
-function answer(request: IncomingMessage, response: ServerResponse, answered: string[]): void {
-  const url = new URL(request.url ?? '/', 'http://double');
-  answered.push(url.pathname + url.search);
+function answer(url: URL): { value: object } | null {
   const [first = '', id, sub] = url.pathname.split('/').filter((part) => part !== '');
-  if (first === 'v3') return send(response, 404, { error: { message: 'Not Found', code: 2100 } });
   if (sub === 'members')
-    return send(response, 200, {
-      members: USERS.map((user) => ({
-        user: { id: user.id, type: 'user_reference', summary: user.name },
-        role: 'responder',
-      })),
-      more: false,
-    });
-  if (sub === 'overrides') return send(response, 200, { overrides: [] });
+    return {
+      value: {
+        members: USERS.map((user) => ({
+          user: { id: user.id, type: 'user_reference', summary: user.name },
+          role: 'responder',
+        })),
+        more: false,
+      },
+    };
+  if (sub === 'overrides') return { value: { overrides: [] } };
   if (first === 'schedules' && id !== undefined) {
     const [since, until] = [
       Date.parse(url.searchParams.get('since') ?? ''),
       Date.parse(url.searchParams.get('until') ?? ''),
     ];
-    if (url.searchParams.get('time_zone') !== 'UTC' || until - since > 90 * DAY_MS)
-      return send(response, 400, { error: { message: 'Invalid Input Provided', code: 2001 } });
-    return send(response, 200, {
-      schedule: {
-        ...LISTS['schedules']![0],
-        teams: [],
-        schedule_layers: [layer({ users: ['UADA', 'UBO'] })],
-        final_schedule: { rendered_schedule_entries: rendered(since, until) },
+    if (url.searchParams.get('time_zone') !== 'UTC' || until - since > 90 * DAY_MS) return null;
+    return {
+      value: {
+        schedule: {
+          ...LISTS['schedules']![0],
+          teams: [],
+          schedule_layers: [layer({ users: ['UADA', 'UBO'] })],
+          final_schedule: { rendered_schedule_entries: rendered(since, until) },
+        },
       },
-    });
+    };
   }
   const list = LISTS[first];
-  if (list === undefined) return send(response, 404, { error: { message: 'Not Found', code: 2100 } });
+  if (first === 'v3' || list === undefined) return null;
   const offset = Number(url.searchParams.get('offset'));
-  return send(response, 200, {
-    [first]: list.slice(offset, offset + PAGE),
-    limit: PAGE,
-    offset,
-    more: offset + PAGE < list.length,
-    total: null,
-  });
+  return {
+    value: {
+      [first]: list.slice(offset, offset + PAGE),
+      limit: PAGE,
+      offset,
+      more: offset + PAGE < list.length,
+      total: null,
+    },
+  };
 }
 
 /** Ada and Bo by weeks from 2026-01-05T08:00Z on. */

@@ -8,13 +8,24 @@ import { momentInFile, nameInFile } from '#modules/moving_in/decide/in_file.ts';
 import type { Moved } from '#modules/moving_in/decide/moved.ts';
 import type { OpsgenieAnswers } from '#modules/moving_in/decide/opsgenie/collect.ts';
 import { userIdOf } from '#modules/moving_in/decide/opsgenie/people.ts';
-import { instantOf, numberOf, objectOf, objectsOf, type RawObject, textOf } from '#modules/moving_in/decide/raw.ts';
+import {
+  idInPath,
+  instantOf,
+  numberOf,
+  objectOf,
+  objectsOf,
+  type RawObject,
+  textOf,
+} from '#modules/moving_in/decide/raw.ts';
 
 const MINUTES: Record<string, number> = { days: 1_440, hours: 60, minutes: 1, seconds: 1 / 60 };
 
 /** Adds escalations as policies. Each delay of Opsgenie counts from the beginning. */
 export function addOpsgeniePolicies(moved: Moved, answers: OpsgenieAnswers): void {
-  const byId = new Map(answers.escalation.map(({ value }) => [textOf(value, 'id'), value]));
+  const teamIn = idInPath(answers.team.map(({ value }) => textOf(value, 'id') || textOf(value, 'teamId')));
+  const byId = new Map(
+    answers.escalation.map(({ path, value }) => [textOf(value, 'id'), { teamId: teamIn(path) ?? '', ...value }]),
+  );
   byId.delete('');
   const routed = defaultRoutes(answers);
   addPolicies(

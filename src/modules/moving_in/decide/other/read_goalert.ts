@@ -39,6 +39,7 @@ export function readGoAlert(documents: readonly RawDocument[], time: ReadingTime
   for (const user of all('users')) addUser(moved, user);
   const rotations = new Map(all('rotations').flatMap((rotation) => readRotation(moved, rotation) ?? []));
   for (const schedule of all('schedules')) addOne(moved, schedule, rotations);
+  addReplacements(moved, all('userOverrides'), all('schedules'));
   addPolicies(
     moved,
     all('escalationPolicies').map((policy) => {
@@ -128,14 +129,56 @@ function readRotation(moved: Moved, rotation: RawObject): [string, GoAlertRotati
     ...objectsOf(rotation['users']).map((user) => textOf(user, 'id')),
     ...(Array.isArray(rotation['userIDs']) ? rotation['userIDs'].filter((user) => typeof user === 'string') : []),
   ];
-  const people = ids.flatMap((user) => moved.person(user) ?? []);
+  const read = ids.flatMap((user) => moved.person(user) ?? []);
+  const people = beginningAt(moved, rotation, start, unit, read);
   moved.ledger.judge(
     'rotation',
     id,
     people.length === ids.length ? 'exact' : 'refused',
     people.length === ids.length ? '' : 'Some of its people were not read.',
   );
-  return [[id, { start, lengthMs: unit * Math.max(1, numberOf(rotation, 'shiftLength') ?? 1), people }]];
+  return [[id, { start, lengthMs: lengthOf(rotation, unit), people }]];
+}
+
+function lengthOf(rotation: RawObject, unit: number): number {
+  return unit * Math.max(1, numberOf(rotation, 'shiftLength') ?? 1);
+}
+
+/** Returns the people in the order of turns from the start: `activeUserIndex` says who is on call now, not the start. */
+function beginningAt(
+  moved: Moved,
+  rotation: RawObject,
+  start: number,
+  unit: number,
+  people: readonly string[],
+): readonly string[] {
+  const active = numberOf(rotation, 'activeUserIndex');
+  if (active === null || people.length === 0) return people;
+  const zone = textOf(rotation, 'timeZone');
+  const clock = moved.clock(isZone(zone) ? zone : 'UTC');
+  const { now } = moved.time;
+  const turn = turnsBetween(clock, clock.wallOf(start), lengthOf(rotation, unit), now, now + 1)[0]?.turn ?? 0;
+  return people.map(
+    (_, place) => people[(((active + place - turn) % people.length) + people.length) % people.length] ?? '',
+  );
+}
+
+/** Refuses what replaces people for a while, which counts only for the person it names there. */
+function addReplacements(moved: Moved, overrides: readonly RawObject[], schedules: readonly RawObject[]): void {
+  const spanOf = (value: RawObject): string => `from ${textOf(value, 'start')} to ${textOf(value, 'end')}`;
+  const todo = 'Enter an override of the schedule.';
+  for (const override of overrides) {
+    const name = `${textOf(objectOf(override['target']), 'name')} ${spanOf(override)}`;
+    const reason = 'It replaces, adds or removes a person wherever their turn is.';
+    moved.ledger.add('override', textOf(override, 'id'), name, 'refused', reason, todo);
+  }
+  for (const schedule of schedules) {
+    for (const temporary of objectsOf(schedule['temporarySchedules'])) {
+      const name = `${textOf(schedule, 'name')} ${spanOf(temporary)}`;
+      const id = `${textOf(schedule, 'id')} ${textOf(temporary, 'start')}`;
+      moved.ledger.add('temporary_schedule', id, name, 'refused', 'It stands in place of all rotations.', todo);
+    }
+  }
 }
 
 function targetOf(target: RawObject): ReadTarget {

@@ -1,5 +1,6 @@
 import { nameInFile } from '#modules/moving_in/decide/in_file.ts';
 import { Moved, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
+import { rowsOfAnswers } from '#modules/moving_in/decide/other/sentry_answers.ts';
 import {
   numberOf,
   objectOf,
@@ -27,7 +28,7 @@ const LEVELS: Record<string, string> = { 50: 'fatal', 40: 'error', 30: 'warning'
 /** Turns a relocation export of Sentry, or its answers over REST, into a file; null if there is neither. */
 export function readSentry(documents: readonly RawDocument[], time: ReadingTime): Moved | null {
   const rows = new Map<string, Row[]>();
-  for (const { value } of documents) {
+  for (const { value } of [...documents, { value: rowsOfAnswers(documents) }]) {
     for (const row of objectsOf(value)) {
       const [model, fields] = [textOf(row, 'model'), objectOf(row['fields'])];
       if (!model.startsWith('sentry.') || fields === null) continue;
@@ -140,7 +141,7 @@ function addProjects(moved: Moved, of: (model: string) => readonly Row[]): void 
   for (const { id, fields } of of('project')) {
     const name = textOf(fields, 'name') || textOf(fields, 'slug');
     moved.ledger.see('project', id, name);
-    const projectKeys = (keys.get(id) ?? []).toSorted((a, b) => Number(a.id) - Number(b.id));
+    const projectKeys = (keys.get(id) ?? []).toSorted(byAge);
     const first = projectKeys.find(
       (key) => /^[0-9a-f]{32}$/.test(textOf(key.fields, 'public_key')) && (numberOf(key.fields, 'status') ?? 0) === 0,
     );
@@ -179,6 +180,12 @@ function addProjects(moved: Moved, of: (model: string) => readonly Row[]): void 
         );
     }
   }
+}
+
+/** Answers tell when a key was made; numbers of an export tell it by themselves. */
+function byAge(a: Row, b: Row): number {
+  const [first, second] = [textOf(a.fields, 'dateCreated'), textOf(b.fields, 'dateCreated')];
+  return first === second ? Number(a.id) - Number(b.id) : first < second ? -1 : 1;
 }
 
 function addRules(moved: Moved, of: (model: string) => readonly Row[]): void {

@@ -67,9 +67,14 @@ export function readSplunkOnCall(documents: readonly RawDocument[], time: Readin
       );
   }
   for (const { body } of schedules) addSchedules(moved, body);
+  const teamOf = new Map(
+    bodies
+      .flatMap(({ body }) => objectsOf(body?.['policies']))
+      .map((entry) => [textOf(objectOf(entry['policy']), 'slug'), textOf(objectOf(entry['team']), 'slug')]),
+  );
   addPolicies(
     moved,
-    policies.map((policy) => policyOf(policy)),
+    policies.map((policy) => policyOf(policy, teamOf.get(textOf(policy, 'slug')) ?? '')),
   );
   if (schedules.length === 0)
     moved.ledger.add(
@@ -128,7 +133,10 @@ function addSchedules(moved: Moved, body: RawObject | null): void {
   }
 }
 
-function policyOf(policy: RawObject): {
+function policyOf(
+  policy: RawObject,
+  teamId: string,
+): {
   id: string;
   name: string;
   teamIds: string[];
@@ -153,7 +161,7 @@ function policyOf(policy: RawObject): {
   return {
     id: textOf(policy, 'slug') || textOf(policy, 'name'),
     name: textOf(policy, 'name'),
-    teamIds: [],
+    teamIds: teamId === '' ? [] : [teamId],
     steps,
     repeat: null,
     losses,
