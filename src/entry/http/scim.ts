@@ -105,6 +105,8 @@ export async function mountScim(app: FastifyInstance, context: AppContext, limit
       route('GET', '/ResourceTypes/:id', async (_call, id) => ({ body: named(resourceTypes(baseUrl), id) }));
       route('GET', '/Schemas', async () => ({ body: listOf(schemas(baseUrl)) }));
       route('GET', '/Schemas/:id', async (_call, id) => ({ body: named(schemas(baseUrl), id) }));
+      route('GET', '/', (call) => requests.listAll(call));
+      route('POST', '/.search', (call) => requests.listAll(searchOf(call)));
       route('GET', '/Users', (call) => requests.listUsers(call));
       route('POST', '/Users/.search', (call) => requests.listUsers(searchOf(call)));
       route('POST', '/Users', (call) => requests.createUser(call));

@@ -4,8 +4,9 @@ import type { ActionRuntime } from '#actions/run_action.ts';
 import type { Provisioner } from '#auth/provisioning_token.ts';
 import { PAGE_MAX } from '#modules/provisioning/decide/discovery.ts';
 import { isReturned, project, type Projection, readProjection } from '#modules/provisioning/decide/projection.ts';
-import { PreconditionFailed } from '#modules/provisioning/decide/scim_error.ts';
+import { PreconditionFailed, ScimError } from '#modules/provisioning/decide/scim_error.ts';
 import { type Filter, parseFilter } from '#modules/provisioning/decide/scim_filter.ts';
+import type { Sorting } from '#modules/provisioning/store/filter_condition.ts';
 import { readGroup, readGroupPatch } from '#modules/provisioning/decide/scim_group.ts';
 import { patchUser, readUser, type UserState } from '#modules/provisioning/decide/scim_user.ts';
 import { createGroup, deleteGroup, updateGroup } from '#modules/provisioning/groups.ts';
@@ -71,14 +72,9 @@ export class ScimRequests {
   }
 
   async listUsers({ provisioner: { orgId }, query }: ScimCall): Promise<Answer> {
-    const { filter, startIndex, count, projection } = readQuery(query);
-    const { provisioning, scimGroups } = this.#stores();
-    const totalResults = await provisioning.count(orgId, filter);
-    const users = await provisioning.list(orgId, filter, { offset: startIndex - 1, limit: count });
-    const userIds = isReturned('groups', projection) ? users.map(({ userId }) => userId) : [];
-    const groups = Map.groupBy(await scimGroups.listOfUsers(orgId, userIds), ({ userId }) => userId);
-    const resources = users.map((user) => toUserResource(user, groups.get(user.userId) ?? [], this.#baseUrl));
-    return { body: toList(resources, { totalResults, startIndex, projection }) };
+    const asked = readQuery(query);
+    const totalResults = await this.#stores().provisioning.count(orgId, asked.filter);
+    return { body: toList(await this.#usersOf(orgId, asked), { ...asked, totalResults }) };
   }
 
   async getUser(call: ScimCall, id: string): Promise<Answer> {
@@ -115,18 +111,47 @@ export class ScimRequests {
   }
 
   async listGroups({ provisioner: { orgId }, query }: ScimCall): Promise<Answer> {
-    const { filter, startIndex, count, projection } = readQuery(query);
+    const asked = readQuery(query);
+    const totalResults = await this.#stores().scimGroups.count(orgId, asked.filter);
+    return { body: toList(await this.#groupsOf(orgId, asked), { ...asked, totalResults }) };
+  }
+
+  /**
+   * Lists people and then groups, each in the order that is asked for (RFC 7644, 3.4.2.1). A filter by an attribute that
+   * only one of the two has finds nothing of the other.
+   */
+  async listAll({ provisioner: { orgId }, query }: ScimCall): Promise<Answer> {
+    const asked = readQuery(query);
+    const { filter, startIndex, count } = asked;
+    const { provisioning, scimGroups } = this.#stores();
+    const users = await countMatches(() => provisioning.count(orgId, filter));
+    const groups = await countMatches(() => scimGroups.count(orgId, filter));
+    if (users.refusal !== null && groups.refusal !== null) throw users.refusal;
+    const ofUsers = users.count === 0 ? [] : await this.#usersOf(orgId, asked);
+    const rest = { startIndex: Math.max(1, startIndex - users.count), count: count - ofUsers.length };
+    const ofGroups = groups.count === 0 ? [] : await this.#groupsOf(orgId, { ...asked, ...rest });
+    const totalResults = users.count + groups.count;
+    return { body: toList([...ofUsers, ...ofGroups], { ...asked, totalResults }) };
+  }
+
+  async #usersOf(orgId: Id<'org'>, { filter, sorting, startIndex, count, projection }: Query): Promise<Resource[]> {
+    const { provisioning, scimGroups } = this.#stores();
+    const users = await provisioning.list(orgId, filter, { sorting, offset: startIndex - 1, limit: count });
+    const userIds = isReturned('groups', projection) ? users.map(({ userId }) => userId) : [];
+    const groups = Map.groupBy(await scimGroups.listOfUsers(orgId, userIds), ({ userId }) => userId);
+    return users.map((user) => toUserResource(user, groups.get(user.userId) ?? [], this.#baseUrl));
+  }
+
+  async #groupsOf(orgId: Id<'org'>, { filter, sorting, startIndex, count, projection }: Query): Promise<Resource[]> {
     const { scimGroups } = this.#stores();
-    const totalResults = await scimGroups.count(orgId, filter);
-    const listed = await scimGroups.list(orgId, filter, { offset: startIndex - 1, limit: count });
+    const listed = await scimGroups.list(orgId, filter, { sorting, offset: startIndex - 1, limit: count });
     const hasMembers = isReturned('members', projection);
     const groups = hasMembers ? withinMembers(listed) : listed;
     const ids = hasMembers ? groups.map(({ id }) => id) : [];
     const members = Map.groupBy(await scimGroups.listMembers(orgId, ids), ({ groupId }) => groupId);
-    const resources = groups.map((group) =>
+    return groups.map((group) =>
       toGroupResource(group, hasMembers ? (members.get(group.id) ?? []) : null, this.#baseUrl),
     );
-    return { body: toList(resources, { totalResults, startIndex, projection }) };
   }
 
   async getGroup(call: ScimCall, id: string): Promise<Answer> {
@@ -270,21 +295,45 @@ function tagsOf(header: string | undefined): string[] {
   return header === undefined ? [] : header.split(',').map((tag) => tag.trim());
 }
 
+/** Counts what a filter finds; `refusal` if the resources do not have its attributes. */
+async function countMatches(count: () => Promise<number>): Promise<{ count: number; refusal: ScimError | null }> {
+  try {
+    return { count: await count(), refusal: null };
+  } catch (error) {
+    if (error instanceof ScimError) return { count: 0, refusal: error };
+    throw error;
+  }
+}
+
 interface Query {
   readonly filter: Filter | null;
+  readonly sorting: Sorting | null;
   /** Counts from 1. */
   readonly startIndex: number;
   readonly count: number;
   readonly projection: Projection;
 }
 
-function readQuery({ filter, startIndex, count, attributes, excludedAttributes }: ScimCall['query']): Query {
+function readQuery({
+  filter,
+  sortBy,
+  sortOrder,
+  startIndex,
+  count,
+  attributes,
+  excludedAttributes,
+}: ScimCall['query']): Query {
   return {
-    filter: typeof filter === 'string' && filter.trim() !== '' ? parseFilter(filter) : null,
+    sorting: isText(sortBy) ? { by: sortBy, isDescending: sortOrder === 'descending' } : null,
+    filter: isText(filter) ? parseFilter(filter) : null,
     startIndex: Math.min(INDEX_MAX, Math.max(1, readInteger(startIndex) ?? 1)),
     count: Math.min(PAGE_MAX, Math.max(0, readInteger(count) ?? PAGE_DEFAULT)),
     projection: readProjection(attributes, excludedAttributes),
   };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
 }
 
 function readInteger(value: unknown): number | null {

@@ -20,23 +20,24 @@ export function toUserResource(
   baseUrl: string,
 ): Resource {
   const { userId, userName, externalId, email, name, profile, role, createdAt, updatedAt } = user;
-  const parts = Object.entries({ givenName: profile?.givenName, familyName: profile?.familyName });
+  // A member whom the identity provider has not named has the name of the account.
+  const { displayName, ...parts } = profile ?? { displayName: name, formatted: name };
+  const names = Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== null));
   const body = {
     schemas: [USER_SCHEMA],
     id: userId,
     ...(externalId !== null && { externalId }),
     userName,
-    name: {
-      formatted: profile?.formatted ?? name,
-      ...Object.fromEntries(parts.filter(([, part]) => part !== null && part !== undefined)),
-    },
-    displayName: profile?.displayName ?? name,
+    ...(Object.keys(names).length > 0 && { name: names }),
+    ...(displayName !== null && { displayName }),
     emails: [{ value: email, type: 'work', primary: true }],
     active: role !== null,
     ...(role !== null && { roles: [{ value: role, primary: true }] }),
   };
   const version = `W/"${hash('sha256', JSON.stringify(body), 'base64url').slice(0, 22)}"`;
-  const ofGroups = groups.map(({ id, displayName }) => ({ value: id, display: displayName }));
+  const ofGroups = groups.map((group) => {
+    return { value: group.id, $ref: locationOf('Group', group.id, baseUrl), display: group.displayName };
+  });
   return { ...body, groups: ofGroups, meta: metaOf('User', userId, { createdAt, updatedAt, version }, baseUrl) };
 }
 
@@ -51,7 +52,11 @@ export function toGroupResource(
     id,
     ...(externalId !== null && { externalId }),
     displayName,
-    ...(members !== null && { members: members.map(({ userId, name }) => ({ value: userId, display: name })) }),
+    ...(members !== null && {
+      members: members.map((member) => {
+        return { value: member.userId, $ref: locationOf('User', member.userId, baseUrl), display: member.name };
+      }),
+    }),
     meta: metaOf('Group', id, { createdAt, updatedAt, version: `W/"${version}"` }, baseUrl),
   };
 }
@@ -72,7 +77,11 @@ function metaOf(
     resourceType,
     created: toTimestamp(createdAt),
     lastModified: toTimestamp(updatedAt),
-    location: `${baseUrl}${API_PATHS.scim}/${resourceType}s/${id}`,
+    location: locationOf(resourceType, id, baseUrl),
     version,
   };
+}
+
+function locationOf(resourceType: 'User' | 'Group', id: string, baseUrl: string): string {
+  return `${baseUrl}${API_PATHS.scim}/${resourceType}s/${id}`;
 }

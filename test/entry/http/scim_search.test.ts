@@ -24,6 +24,66 @@ test('a search by POST answers as the same query by GET', async () => {
   expect((await idp.ask('POST', '/Users/.search', [])).status).toBe(400);
 });
 
+test('lists are sorted as asked, and what cannot be sorted by is refused with what can', async () => {
+  const w = await world();
+  const idp = await identityProvider(w);
+  for (const name of ['b', 'C', 'a']) await idp.user(`${name}@example.com`, { displayName: `${name}-name` });
+  for (const name of ['Ops', 'dev']) {
+    w.clock.advance({ minutes: 1 });
+    await idp.group(name);
+  }
+  const names = async (path: string, attribute: string) => {
+    const { body } = await idp.ask('GET', path);
+    return body.Resources.map((resource: Record<string, unknown>) => resource[attribute]);
+  };
+  const byName = 'filter=displayName+ew+"-name"&sortBy=userName';
+  expect(await names(`/Users?${byName}`, 'userName')).toEqual(['a@example.com', 'b@example.com', 'C@example.com']);
+  expect(await names(`/Users?${byName}&sortOrder=descending&startIndex=2&count=1`, 'userName')).toEqual([
+    'b@example.com',
+  ]);
+  expect(await names('/Groups?sortBy=displayName', 'displayName')).toEqual(['dev', 'Ops']);
+  expect(await names('/Groups?sortBy=meta.created&sortOrder=descending', 'displayName')).toEqual(['dev', 'Ops']);
+  const refused = await idp.ask('GET', '/Users?sortBy=shoeSize');
+  expect(refused).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+  expect(refused.body.detail).toContain('displayname');
+});
+
+test('a search over both kinds pages through users and then groups', async () => {
+  const w = await world();
+  const idp = await identityProvider(w);
+  for (const name of ['a', 'b']) await idp.user(`${name}@example.com`, { displayName: `x-${name}` });
+  for (const name of ['x-dev', 'x-ops']) await idp.group(name);
+  const search = async (asked: object) => {
+    const { status, body } = await idp.ask('POST', '/.search', { schemas: [SEARCH], ...asked });
+    const resources = (body.Resources ?? []) as { displayName: string }[];
+    return { status, total: body.totalResults as number, names: resources.map(({ displayName }) => displayName) };
+  };
+  const filter = 'displayName sw "x-"';
+  const both = { status: 200, total: 4 };
+  expect(await search({ filter })).toEqual({ ...both, names: ['x-a', 'x-b', 'x-dev', 'x-ops'] });
+  expect(await search({ filter, startIndex: 2, count: 2 })).toEqual({ ...both, names: ['x-b', 'x-dev'] });
+  expect(await search({ filter, startIndex: 4 })).toEqual({ ...both, names: ['x-ops'] });
+  expect(await search({ filter: 'userName eq "a@example.com"' })).toEqual({ status: 200, total: 1, names: ['x-a'] });
+  expect(await search({ filter: 'meta.resourceType eq "Group"' })).toMatchObject({ total: 2 });
+  expect(await search({ filter: 'shoeSize eq "9"' })).toMatchObject({ status: 400 });
+});
+
+test('names that were removed are gone, and members carry the address of what they are', async () => {
+  const w = await world();
+  const idp = await identityProvider(w);
+  const userId = await idp.user('anna@example.com', { displayName: 'Anna Berg', name: { givenName: 'Anna' } });
+  const groupId = await idp.group('SRE', [userId]);
+  await idp.patch(`/Users/${userId}`, [
+    { op: 'remove', path: 'displayName' },
+    { op: 'remove', path: 'name' },
+  ]);
+  const { body: user } = await idp.ask('GET', `/Users/${userId}`);
+  expect([user.displayName, user.name]).toEqual([undefined, undefined]);
+  expect(user.groups[0].$ref).toBe(`http://tocsin.test/scim/v2/Groups/${groupId}`);
+  const { body: group } = await idp.ask('GET', `/Groups/${groupId}`);
+  expect(group.members).toMatchObject([{ value: userId, $ref: user.meta.location }]);
+});
+
 test('a person who is deactivated is shown as named by an override that is to come, and not by one that is over', async () => {
   const w = await world();
   const idp = await identityProvider(w);

@@ -12,7 +12,7 @@ export function serviceProviderConfig(location: string): object {
     bulk: { supported: false, maxOperations: 0, maxPayloadSize: 0 },
     filter: { supported: true, maxResults: PAGE_MAX },
     changePassword: { supported: false },
-    sort: { supported: false },
+    sort: { supported: true },
     etag: { supported: true },
     authenticationSchemes: [
       {
@@ -49,6 +49,9 @@ interface Attribute {
   readonly isReadOnly?: true;
   readonly isMultiple?: true;
   readonly isUnique?: true;
+  readonly canonicalValues?: readonly string[];
+  /** Kind of resource that a reference is to. */
+  readonly refersTo?: 'User' | 'Group';
   readonly parts?: readonly Attribute[];
 }
 
@@ -69,11 +72,12 @@ const USER: readonly Attribute[] = [
     name: 'emails',
     type: 'complex',
     isMultiple: true,
+    isRequired: true,
     description: 'the one mail address of the account, of type work',
     parts: [
-      text('value', 'the address'),
-      text('type', 'always work', { isReadOnly: true }),
-      { name: 'primary', type: 'boolean', description: 'always true', isReadOnly: true },
+      text('value', 'the address', { isRequired: true }),
+      text('type', 'always work', { canonicalValues: ['work'] }),
+      { name: 'primary', type: 'boolean', description: 'always true' },
     ],
   },
   { name: 'active', type: 'boolean', description: 'whether the person is a member' },
@@ -96,6 +100,7 @@ const USER: readonly Attribute[] = [
     description: 'groups of the person',
     parts: [
       text('value', 'id of the group', { isReadOnly: true }),
+      { name: '$ref', type: 'reference', description: 'address of the group', isReadOnly: true, refersTo: 'Group' },
       text('display', 'name of the group', { isReadOnly: true }),
     ],
   },
@@ -108,7 +113,11 @@ const GROUP: readonly Attribute[] = [
     type: 'complex',
     isMultiple: true,
     description: 'users of the group',
-    parts: [text('value', 'id of the user'), text('display', 'name of the user', { isReadOnly: true })],
+    parts: [
+      text('value', 'id of the user', { isRequired: true }),
+      { name: '$ref', type: 'reference', description: 'address of the user', refersTo: 'User' },
+      text('display', 'name of the user', { isReadOnly: true }),
+    ],
   },
 ];
 
@@ -125,7 +134,15 @@ export function schemas(baseUrl: string): { readonly id: string }[] {
   }));
 }
 
-function toAttribute({ isRequired, isReadOnly, isMultiple, isUnique, parts, ...attribute }: Attribute): object {
+function toAttribute({
+  isRequired,
+  isReadOnly,
+  isMultiple,
+  isUnique,
+  refersTo,
+  parts,
+  ...attribute
+}: Attribute): object {
   return {
     ...attribute,
     multiValued: isMultiple === true,
@@ -134,6 +151,7 @@ function toAttribute({ isRequired, isReadOnly, isMultiple, isUnique, parts, ...a
     mutability: isReadOnly === true ? 'readOnly' : 'readWrite',
     returned: 'default',
     uniqueness: isUnique === true ? 'server' : 'none',
+    ...(refersTo !== undefined && { referenceTypes: [refersTo] }),
     ...(parts !== undefined && { subAttributes: parts.map(toAttribute) }),
   };
 }

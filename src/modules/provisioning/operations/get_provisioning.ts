@@ -44,7 +44,7 @@ export const getProvisioning = defineAction({
   example: {},
   async handle(_input, { caller: { orgId }, stores, baseUrl, now }) {
     const token = await stores.provisioning.findToken(orgId);
-    const groups = await stores.scimGroups.list(orgId, null, { offset: 0, limit: GROUPS_MAX });
+    const groups = await stores.scimGroups.list(orgId, null, { sorting: null, offset: 0, limit: GROUPS_MAX });
     return {
       baseUrl: `${baseUrl}${API_PATHS.scim}`,
       token: token && {

@@ -13,6 +13,19 @@ export interface Compared {
 /** Attributes of a resource by their names in lower case. */
 export type ComparedAttributes = Readonly<Record<string, Compared>>;
 
+/** Order of a list (RFC 7644, section 3.4.2.3). */
+export interface Sorting {
+  readonly by: string;
+  readonly isDescending: boolean;
+}
+
+/** A part of a list: how it is sorted, how many come before it, and how many it has at most. */
+export interface Page {
+  readonly sorting: Sorting | null;
+  readonly offset: number;
+  readonly limit: number;
+}
+
 type Condition = RawBuilder<boolean>;
 
 const JOINED_BY = { and: sql` and `, or: sql` or ` } as const;
@@ -35,6 +48,20 @@ export function conditionOf(filter: Filter, attributes: ComparedAttributes, pref
     default:
       return comparison(filter.op, compared(filter.attrPath, attributes, prefix), filter.compValue);
   }
+}
+
+/**
+ * Builds the order of a list; resources without the attribute come last, first when it descends. Throws `invalidValue` for an
+ * attribute that is not offered.
+ */
+export function orderOf({ by, isDescending }: Sorting, attributes: ComparedAttributes): RawBuilder<unknown> {
+  const name = attributeName(by);
+  const attribute = Object.hasOwn(attributes, name) ? attributes[name] : undefined;
+  if (attribute === undefined) {
+    throw new ScimError('invalidValue', `"${by}" cannot be sorted by; use ${Object.keys(attributes).join(', ')}`);
+  }
+  const value = attribute.type === 'text' ? sql`lower(${attribute.value})` : attribute.value;
+  return isDescending ? sql`${value} desc nulls first` : sql`${value} asc nulls last`;
 }
 
 function compared(path: string, attributes: ComparedAttributes, prefix: string): Compared {

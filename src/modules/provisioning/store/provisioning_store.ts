@@ -2,7 +2,7 @@ import { type AliasedSelectQueryBuilder, expressionBuilder, sql } from 'kysely';
 
 import type { KeptContact } from '#modules/provisioning/decide/suspended_membership.ts';
 import { type Filter, requiredValue } from '#modules/provisioning/decide/scim_filter.ts';
-import { type Compared, conditionOf } from '#modules/provisioning/store/filter_condition.ts';
+import { type Compared, conditionOf, orderOf, type Page } from '#modules/provisioning/store/filter_condition.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -86,13 +86,11 @@ export class ProvisioningStore {
       .execute();
   }
 
-  /** Lists a page by id, which is the order in which accounts were made. */
-  async list(
-    orgId: Id<'org'>,
-    filter: Filter | null,
-    { offset, limit }: { readonly offset: number; readonly limit: number },
-  ): Promise<ProvisionedUser[]> {
-    return await this.#found(orgId, filter).orderBy('u.id').offset(offset).limit(limit).execute();
+  /** Lists a page, by id if no other order is wanted, which is the order in which accounts were made. */
+  async list(orgId: Id<'org'>, filter: Filter | null, { sorting, offset, limit }: Page): Promise<ProvisionedUser[]> {
+    const users = this.#found(orgId, filter);
+    const sorted = sorting === null ? users : users.orderBy(orderOf(sorting, USER_ATTRIBUTES));
+    return await sorted.orderBy('u.id').offset(offset).limit(limit).execute();
   }
 
   async count(orgId: Id<'org'>, filter: Filter | null): Promise<number> {
@@ -356,6 +354,7 @@ const USER_ATTRIBUTES = {
   'emails.value': text(sql.ref('u.email')),
   'emails.type': text(sql`'work'`),
   'emails.primary': { type: 'boolean', value: sql`true` },
+  'meta.resourcetype': text(sql`'User'`),
   'meta.created': { type: 'instant', value: sql`coalesce(${sql.ref('s.created_at')}, ${sql.ref('u.created_at')})` },
   'meta.lastmodified': {
     type: 'instant',

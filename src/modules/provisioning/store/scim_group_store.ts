@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 import type { ProvisionedRole } from '#modules/provisioning/decide/provisioned_role.ts';
 import { type Filter, requiredValue } from '#modules/provisioning/decide/scim_filter.ts';
-import { type Compared, conditionOf } from '#modules/provisioning/store/filter_condition.ts';
+import { type Compared, conditionOf, orderOf, type Page } from '#modules/provisioning/store/filter_condition.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -40,13 +40,11 @@ export class ScimGroupStore {
     this.#session = session;
   }
 
-  /** Lists a page by id, which is the order in which groups were made. */
-  async list(
-    orgId: Id<'org'>,
-    filter: Filter | null,
-    { offset, limit }: { readonly offset: number; readonly limit: number },
-  ): Promise<ListedGroup[]> {
-    return await this.#found(orgId, filter)
+  /** Lists a page, by id if no other order is wanted, which is the order in which groups were made. */
+  async list(orgId: Id<'org'>, filter: Filter | null, { sorting, offset, limit }: Page): Promise<ListedGroup[]> {
+    const groups = this.#found(orgId, filter);
+    const sorted = sorting === null ? groups : groups.orderBy(orderOf(sorting, GROUP_ATTRIBUTES));
+    return await sorted
       .select(({ selectFrom }) =>
         selectFrom('scim_group_members as c')
           .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -321,16 +319,18 @@ export class ScimGroupStore {
 
 const MEMBER = sql`(select ${sql.ref('c.user_id')} from scim_group_members c where ${sql.ref('c.group_id')} = ${sql.ref('g.id')}`;
 
-/** Attributes of a group by which lists are filtered; `member` is the one whom the filter names. */
+/** Attributes of a group by which lists are filtered and sorted. */
+const GROUP_ATTRIBUTES = {
+  id: { type: 'exact', value: sql.ref('g.id') },
+  displayname: { type: 'text', value: sql.ref('g.display_name') },
+  externalid: { type: 'exact', value: sql.ref('g.external_id') },
+  'meta.resourcetype': { type: 'text', value: sql`'Group'` },
+  'meta.created': { type: 'instant', value: sql.ref('g.created_at') },
+  'meta.lastmodified': { type: 'instant', value: sql.ref('g.updated_at') },
+} as const satisfies Readonly<Record<string, Compared>>;
+
+/** Attributes of a group by which lists are filtered, its members among them; `member` is the one whom the filter names. */
 function groupAttributes(member: string | null): Readonly<Record<string, Compared>> {
   const named: Compared = { type: 'exact', value: sql`${MEMBER} and ${sql.ref('c.user_id')} = ${member})` };
-  return {
-    id: { type: 'exact', value: sql.ref('g.id') },
-    displayname: { type: 'text', value: sql.ref('g.display_name') },
-    externalid: { type: 'exact', value: sql.ref('g.external_id') },
-    members: named,
-    'members.value': named,
-    'meta.created': { type: 'instant', value: sql.ref('g.created_at') },
-    'meta.lastmodified': { type: 'instant', value: sql.ref('g.updated_at') },
-  };
+  return { ...GROUP_ATTRIBUTES, members: named, 'members.value': named };
 }
