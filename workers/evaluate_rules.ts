@@ -205,8 +205,8 @@ async function findMissing(
 }
 
 function isSameMemory(a: RuleMemory, b: RuleMemory): boolean {
-  const same = (one: RuleMemory[keyof RuleMemory], other: typeof one): boolean =>
-    one?.epochMilliseconds === other?.epochMilliseconds;
+  const same = (a: RuleMemory[keyof RuleMemory], other: typeof a): boolean =>
+    a?.epochMilliseconds === other?.epochMilliseconds;
   return (
     same(a.breachedSince, b.breachedSince) && same(a.silentSince, b.silentSince) && same(a.missingSince, b.missingSince)
   );
@@ -289,5 +289,5 @@ function measurementsOf(
 /** Returns the start of retention by the days for which services keep points: few values, even with many rules. */
 function keptSinceOf(rules: readonly MetricCheck[], now: Temporal.Instant): ReadonlyMap<number, Temporal.Instant> {
   const days = new Set(rules.map(({ retentionDays }) => retentionDays));
-  return new Map([...days].map((one) => [one, now.subtract({ hours: 24 * one })]));
+  return new Map([...days].map((day) => [day, now.subtract({ hours: 24 * day })]));
 }

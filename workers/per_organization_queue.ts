@@ -27,9 +27,9 @@ export class PerOrganizationQueue<Item extends OfOrganization> {
 
   /** Starts the work of each organization that is idle. The rest is still due, and comes with the next call. */
   start(items: readonly Item[]): void {
-    for (const [orgId, own] of Map.groupBy(items, (item) => item.orgId)) {
+    for (const [orgId, ofOrganization] of Map.groupBy(items, (item) => item.orgId)) {
       if (this.#busy.has(orgId)) continue;
-      const running = this.#run(own).finally(() => this.#busy.delete(orgId));
+      const running = this.#run(ofOrganization).finally(() => this.#busy.delete(orgId));
       this.#busy.set(orgId, running);
     }
   }

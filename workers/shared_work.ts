@@ -92,12 +92,12 @@ async function renewAndRun(runtime: SharingRuntime, role: string, states: readon
   const namesOf = (some: readonly State[]): string[] => some.map(({ work }) => work.name);
   const works = [role, ...namesOf(states.filter((state) => !isLeft(state)))];
   const times = { now, aliveUntil: now.add(ALIVE) };
-  const found = await new WorkMemberStore(db.session()).renew(
+  const shares = await new WorkMemberStore(db.session()).renew(
     { works, left: namesOf(states.filter(isLeft)) },
     holder,
     times,
   );
-  const others = Map.groupBy(found, ({ work }) => work);
+  const others = Map.groupBy(shares, ({ work }) => work);
   const membersOf = (work: string): string[] =>
     [holder, ...(others.get(work) ?? []).map(({ member }) => member)].toSorted();
   for (const state of states) {

@@ -107,7 +107,9 @@ function scoreOf(asked: readonly string[], action: AnyAction): number {
   const also = (action.aliases ?? []).map((other) => likeness(asked, wordsOf(other)) * 0.98);
   const [verb = '', ...things] = wordsOf(action.name);
   const isVerb = asked.some((word) => word === verb || alike(word, verb) > 0.7);
-  const isLike = VERBS.some((one) => one.verb === verb && asked.some((word) => one.others.includes(word)));
+  const isLike = VERBS.some(
+    (candidate) => candidate.verb === verb && asked.some((word) => candidate.others.includes(word)),
+  );
   const others = asked.filter((word) => !OWN_STRENGTHS.has(word));
   return Math.max(likeness(others, things) * 0.66 + (isVerb ? 0.34 : isLike ? 0.3 : 0), ...also);
 }

@@ -372,7 +372,7 @@ export function findAction(name: unknown): AnyAction | undefined {
 export function getAction(name: string): AnyAction {
   const action = findAction(name);
   if (action !== undefined) return action;
-  const near = nearestActions(name, ACTIONS).map((one) => one.name);
+  const near = nearestActions(name, ACTIONS).map((action) => action.name);
   const hint = near.length > 0 ? `; did you mean ${near.join(' or ')}?` : '';
   throw new AppError('unknown_action', `no action is named ${JSON.stringify(name.slice(0, 100))}${hint}`);
 }

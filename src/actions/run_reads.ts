@@ -48,11 +48,11 @@ export async function runReads(
     return { input: read.input, find: findRead(getOperation, read.action, index) };
   });
   return await Promise.all(
-    wanted.map(async ({ input: own, find }): Promise<Outcome> => {
+    wanted.map(async ({ input: input, find }): Promise<Outcome> => {
       try {
         const operation = find();
         await requirePermission(runtime, operation, caller, origin);
-        return { result: await inTurn(() => runAction(runtime, operation, caller, own, origin)) };
+        return { result: await inTurn(() => runAction(runtime, operation, caller, input, origin)) };
       } catch (error) {
         return { error };
       }

@@ -27,26 +27,26 @@ export function deviceCookieOf(baseUrl: string, appSecret: string): DeviceCookie
   const attributes = `Path=/; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}; Max-Age=${LIFETIME_SECONDS}`;
   const seal = (email: string, id: string): string =>
     createHmac('sha256', key).update(`${email.toLowerCase()}\n${id}`).digest('base64url');
-  const known = (header: string | undefined): (readonly [id: string, seal: string])[] => {
+  const readPairs = (header: string | undefined): (readonly [id: string, seal: string])[] => {
     const pairs = (header ?? '').split(';').map((pair) => pair.trim());
-    const own = pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? '';
-    const entries = own.split('.').slice(0, ACCOUNTS_MAX);
+    const sealedPair = pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? '';
+    const entries = sealedPair.split('.').slice(0, ACCOUNTS_MAX);
     return entries.flatMap((entry) => {
       const [id = '', sealed = '', ...rest] = entry.split('~');
       return id === '' || rest.length > 0 ? [] : [[id, sealed] as const];
     });
   };
   const isOf = (email: string, [id, sealed]: readonly [string, string]): boolean => {
-    const [given, expected] = [Buffer.from(sealed), Buffer.from(seal(email, id))];
-    return given.length === expected.length && timingSafeEqual(given, expected);
+    const [signature, expected] = [Buffer.from(sealed), Buffer.from(seal(email, id))];
+    return signature.length === expected.length && timingSafeEqual(signature, expected);
   };
   return {
-    read: (header, email) => known(header).find((entry) => isOf(email, entry))?.[0] ?? null,
+    read: (header, email) => readPairs(header).find((entry) => isOf(email, entry))?.[0] ?? null,
     give(header, email) {
-      const before = known(header);
-      const own = before.find((entry) => isOf(email, entry));
-      const id = own?.[0] ?? newSecretText(SECRET_PREFIXES.device);
-      const others = before.filter((entry) => entry !== own).slice(0, ACCOUNTS_MAX - 1);
+      const before = readPairs(header);
+      const earlier = before.find((entry) => isOf(email, entry));
+      const id = earlier?.[0] ?? newSecretText(SECRET_PREFIXES.device);
+      const others = before.filter((entry) => entry !== earlier).slice(0, ACCOUNTS_MAX - 1);
       const entries = [[id, seal(email, id)] as const, ...others];
       return `${name}=${entries.map((entry) => entry.join('~')).join('.')}; ${attributes}`;
     },

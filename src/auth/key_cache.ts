@@ -73,11 +73,11 @@ export class KeyCache<Target> {
       : await this.#askAboutGood(key, hash, entry.target, now);
   }
 
-  async #askAboutGood(key: string, hash: Buffer, known: Target, now: number): Promise<Target | null> {
-    if (!this.#mayAsk(now)) return known;
+  async #askAboutGood(key: string, hash: Buffer, cached: Target, now: number): Promise<Target | null> {
+    if (!this.#mayAsk(now)) return cached;
     const answer = this.#ask(key, hash);
     answer.catch(() => {});
-    if (this.#awayAt !== null) return known;
+    if (this.#awayAt !== null) return cached;
     try {
       return await withTimeout(answer, TIMEOUT_MS, () => {
         throw new AppError('unavailable', 'the database is slow to answer');
@@ -85,7 +85,7 @@ export class KeyCache<Target> {
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       this.#noteAvailability(error);
-      return known;
+      return cached;
     }
   }
 
@@ -116,8 +116,8 @@ export class KeyCache<Target> {
   async #askBatch(batch: ReadonlyMap<string, Question<Target>>): Promise<void> {
     const askedAt = this.#now();
     try {
-      const found = await this.#options.findMany([...batch.values()].map(({ hash }) => hash));
-      const targets = new Map(found.map((target) => [target.hash.toString('base64'), target]));
+      const answers = await this.#options.findMany([...batch.values()].map(({ hash }) => hash));
+      const targets = new Map(answers.map((target) => [target.hash.toString('base64'), target]));
       this.#noteBack();
       for (const [key, { resolve }] of batch) {
         const target = targets.get(key) ?? null;
@@ -131,13 +131,13 @@ export class KeyCache<Target> {
   }
 
   #remember(key: string, entry: Entry<Target>): void {
-    const [own, other, max] =
+    const [entries, other, max] =
       entry.target === null ? [this.#bad, this.#good, BAD_MAX] : [this.#good, this.#bad, GOOD_MAX];
     other.delete(key);
-    own.delete(key);
-    own.set(key, entry);
-    const oldest = own.size > max ? own.keys().next().value : undefined;
-    if (oldest !== undefined) own.delete(oldest);
+    entries.delete(key);
+    entries.set(key, entry);
+    const oldest = entries.size > max ? entries.keys().next().value : undefined;
+    if (oldest !== undefined) entries.delete(oldest);
   }
 
   #mayAsk(now: number): boolean {

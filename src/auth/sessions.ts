@@ -50,8 +50,8 @@ export function sessionCookieOf(baseUrl: string): SessionCookie {
     name,
     read(header) {
       const pairs = (header ?? '').split(';').map((pair) => pair.trim());
-      const own = pairs.find((pair) => pair.startsWith(`${name}=`));
-      return own?.slice(name.length + 1) ?? null;
+      const cookie = pairs.find((pair) => pair.startsWith(`${name}=`));
+      return cookie?.slice(name.length + 1) ?? null;
     },
     give: (token) => `${name}=${token}; ${attributes}; Max-Age=${LIFETIME.total('seconds')}`,
     takeAway: () => `${name}=; ${attributes}; Max-Age=0`,
@@ -93,14 +93,14 @@ export async function authenticateSession(
 ): Promise<SessionOfPerson> {
   const token = cookie.read(cookieHeader);
   if (token === null) throw new AppError('unauthenticated', 'nobody is signed in; sign in first');
-  const found = isSecretText(TOKEN_PREFIX, token)
+  const session = isSecretText(TOKEN_PREFIX, token)
     ? await stores.sessions.findLive(hashSecret(token), livenessAt(now))
     : null;
-  if (found === null) throw new AppError('unauthenticated', 'the session has ended; sign in again');
-  if (isUseWorthRecording(found.lastUsedAt, now)) {
-    await stores.sessions.touch(found.sessionId, now);
+  if (session === null) throw new AppError('unauthenticated', 'the session has ended; sign in again');
+  if (isUseWorthRecording(session.lastUsedAt, now)) {
+    await stores.sessions.touch(session.sessionId, now);
   }
-  return found;
+  return session;
 }
 
 /** Returns the conditions for a session to be valid now. */

@@ -33,7 +33,7 @@ export async function countSignInAttempt(
 ): Promise<() => Promise<void>> {
   const account = createHash('sha256').update(email.toLowerCase()).digest('base64url');
   const network = networkOf(address);
-  const own =
+  const limitKey =
     device === null
       ? `known:${account}:${network}`
       : `device:${createHash('sha256').update(device).digest('base64url')}`;
@@ -41,7 +41,7 @@ export async function countSignInAttempt(
   const ofAddress = { limit: 'signInsOfAddressMax', max: signInsOfAddressMax, windowSeconds: WINDOW_SECONDS } as const;
   const limits =
     device !== null || isKnown
-      ? [{ key: own, ...ofAccount }]
+      ? [{ key: limitKey, ...ofAccount }]
       : [
           { key: `address:${network}`, ...ofAddress },
           { key: `account:${account}`, ...ofAccount },

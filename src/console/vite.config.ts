@@ -29,9 +29,9 @@ const ALONE = { includeDependenciesRecursively: false } as const;
 
 /** Returns a function that names no group, and records the files it is called with. */
 const recordIn =
-  (found: Set<string>) =>
+  (ids: Set<string>) =>
   (id: string): null => {
-    found.add(id);
+    ids.add(id);
     return null;
   };
 
@@ -57,27 +57,27 @@ const NAMED = {
 function namedIn(code: string): string[] {
   const imported = [...code.matchAll(/import\s*\{([^}]*)\}\s*from\s*['"]@mantine\/core['"]/g)]
     .flatMap(([, list = '']) => list.split(','))
-    .flatMap((one) => one.trim().split(/\s/, 1));
+    .flatMap((name) => name.trim().split(/\s/, 1));
   const names = new Set(imported);
-  return Object.entries(NAMED).flatMap(([name, wanted]) => (wanted.some((one) => names.has(one)) ? [name] : []));
+  return Object.entries(NAMED).flatMap(([name, wanted]) => (wanted.some((name) => names.has(name)) ? [name] : []));
 }
 
 const reached = new Map<string, ReadonlySet<string>>();
 
 /** Returns the packages that a file needs, itself or through others. */
 function packagesOf(id: string, modules: Modules): ReadonlySet<string> {
-  const known = reached.get(id);
-  if (known !== undefined) return known;
-  const found = new Set(Object.entries(PACKAGES).flatMap(([name, test]) => (test.test(id) ? [name] : [])));
+  const earlier = reached.get(id);
+  if (earlier !== undefined) return earlier;
+  const packages = new Set(Object.entries(PACKAGES).flatMap(([name, test]) => (test.test(id) ? [name] : [])));
   // Set before its imports are visited, because they may import it.
-  reached.set(id, found);
+  reached.set(id, packages);
   const module = modules.getModuleInfo(id);
-  for (const name of id.includes('/node_modules/') ? [] : namedIn(module?.code ?? '')) found.add(name);
+  for (const name of id.includes('/node_modules/') ? [] : namedIn(module?.code ?? '')) packages.add(name);
   for (const imported of module?.importedIds ?? []) {
     if (INDEX.test(imported)) continue;
-    for (const name of packagesOf(imported, modules)) found.add(name);
+    for (const name of packagesOf(imported, modules)) packages.add(name);
   }
-  return found;
+  return packages;
 }
 
 /**
@@ -97,8 +97,8 @@ function nameOfShared(id: string, modules: Modules): string | null {
   if (!shared.has(id)) return null;
   // Styles are small, and each file of them is one more request that blocks rendering.
   if (id.endsWith('.css')) return FIRST;
-  const [own] = Object.entries(PACKAGES).find(([, test]) => test.test(id)) ?? [];
-  if (own !== undefined) return own;
+  const [packageName] = Object.entries(PACKAGES).find(([, test]) => test.test(id)) ?? [];
+  if (packageName !== undefined) return packageName;
   // A page keeps its own file, although another one shows parts of it.
   if ((modules.getModuleInfo(id)?.dynamicImporters.length ?? 0) > 0) return null;
   const needed = packagesOf(id, modules);
@@ -128,7 +128,7 @@ function isSmallForOthers(id: string, modules: Modules): boolean {
   return (
     isForOthers &&
     (code?.length ?? 0) < SMALL &&
-    importedIds.every((one) => folderOf(one) === undefined || one.endsWith('.css'))
+    importedIds.every((importedId) => folderOf(importedId) === undefined || importedId.endsWith('.css'))
   );
 }
 

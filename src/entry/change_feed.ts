@@ -67,8 +67,8 @@ export function createChangeFeed(
 
   const read = async (orgIds: readonly Id<'org'>[]): Promise<StoredChange[]> => {
     const now = clock.now();
-    const found = await storesOf(db.session()).changes.listSince(orgIds, now.subtract({ seconds: OVERLAP_SECONDS }));
-    const fresh = found.filter(({ key }) => !sent.has(key));
+    const changes = await storesOf(db.session()).changes.listSince(orgIds, now.subtract({ seconds: OVERLAP_SECONDS }));
+    const fresh = changes.filter(({ key }) => !sent.has(key));
     for (const { key } of fresh) sent.set(key, now.epochMilliseconds);
     for (const [key, at] of sent) {
       if (at > now.epochMilliseconds - KNOWN_MS) break;
@@ -80,15 +80,15 @@ export function createChangeFeed(
   const readEarlier = async ({ orgId }: Listener, shownForMs: number): Promise<StoredChange[] | null> => {
     if (shownForMs > SHOWN_FOR_MS_MAX) return null;
     const since = clock.now().subtract({ milliseconds: shownForMs, seconds: OVERLAP_SECONDS });
-    const found = await storesOf(db.session()).changes.listSince([orgId], since, EARLIER_MAX);
-    return found.length < CHANGES_MAX ? found : null;
+    const changes = await storesOf(db.session()).changes.listSince([orgId], since, EARLIER_MAX);
+    return changes.length < CHANGES_MAX ? changes : null;
   };
   const endUnauthorized = async (): Promise<void> => {
     // A browser that subscribes meanwhile is not checked.
     const asked = [...subscribers];
     const listeners = asked.map(([, { listener }]) => listener);
-    const known = await storesOf(db.session()).changes.listLiveListeners(listeners, livenessAt(clock.now()));
-    const standings = new Map(known.map((standing) => [`${standing.sessionId} ${standing.orgId}`, standing]));
+    const live = await storesOf(db.session()).changes.listLiveListeners(listeners, livenessAt(clock.now()));
+    const standings = new Map(live.map((standing) => [`${standing.sessionId} ${standing.orgId}`, standing]));
     for (const [subscriber, { listener }] of asked) {
       const { sessionId, orgId, address } = listener;
       const standing = standings.get(`${sessionId} ${orgId}`) ?? null;
@@ -104,8 +104,8 @@ export function createChangeFeed(
       const byOrganization = Map.groupBy(orgIds.length === 0 ? [] : await read(orgIds), ({ orgId }) => orgId);
       for (const [subscriber, { listener, at, known }] of subscribers) {
         if (clock.now().epochMilliseconds - at > KNOWN_MS) known.clear();
-        const found = byOrganization.get(listener.orgId) ?? [];
-        const changes = toLiveChanges(found.filter(({ key }) => !known.has(key)));
+        const missed = byOrganization.get(listener.orgId) ?? [];
+        const changes = toLiveChanges(missed.filter(({ key }) => !known.has(key)));
         if (changes.length > 0) subscriber.notify(changes);
       }
     } catch (error) {

@@ -85,7 +85,7 @@ const DATABASE_SILENCE_MS_MAX = 15_000;
 
 export async function openFoundation(
   config: FoundationConfig,
-  { log, clock: given, jobQueue, connections = CONNECTIONS }: FoundationOptions,
+  { log, clock: givenClock, jobQueue, connections = CONNECTIONS }: FoundationOptions,
 ): Promise<Foundation> {
   const { database: poolMax, lockWaitMsMax } = connections;
   const isPooler = config.directDatabaseUrl !== undefined;
@@ -96,7 +96,9 @@ export async function openFoundation(
     lockWaitMsMax,
     silenceMsMax: DATABASE_SILENCE_MS_MAX,
   });
-  const { clock, stop: stopClock } = given ? { clock: given, stop: () => {} } : await startDatabaseClock(db.sql, log);
+  const { clock, stop: stopClock } = givenClock
+    ? { clock: givenClock, stop: () => {} }
+    : await startDatabaseClock(db.sql, log);
   const connect = (): QueueConnection => connectQueue(config, { durable: true, poolMax: connections.queue });
   const queue = durableQueue(jobQueue ?? openJobQueue(connect(), log), { db, clock, log });
   const outbox = createOutboxPublisher(db, queue, clock, log);

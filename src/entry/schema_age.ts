@@ -47,8 +47,8 @@ export async function findSchemaFault(client: Pick<Client, 'query'>): Promise<st
 export async function isSchemaNewer(client: Pick<Client, 'query'>): Promise<boolean> {
   if (!(await hasTable(client, 'migrations'))) return false;
   const { rows } = await client.query<{ name: string }>('select name from migrations');
-  const known = new Set(migrationNames('postgres'));
-  return rows.some(({ name }) => !known.has(name.replace(/\.(ts|js)$/, '')));
+  const migrations = new Set(migrationNames('postgres'));
+  return rows.some(({ name }) => !migrations.has(name.replace(/\.(ts|js)$/, '')));
 }
 
 async function hasTable(client: Pick<Client, 'query'>, name: string): Promise<boolean> {

@@ -116,7 +116,7 @@ function requireHttp(environment: Environment): void {
 /** Reads the collector's credentials from a file, as OpenTelemetry writes the variable: `authorization=Bearer%20…`. */
 function readHeaders(environment: Environment): Record<string, string> | null {
   const variables = ['OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS'];
-  const variable = variables.find((one) => environment[`${one}_FILE`]);
+  const variable = variables.find((variable) => environment[`${variable}_FILE`]);
   if (variable === undefined) return null;
   const faults: string[] = [];
   const text = readSecretFile(variable, environment[`${variable}_FILE`] ?? '', faults) ?? '';

@@ -59,9 +59,9 @@ export class AlertIntake {
       throw new AppError('unavailable', 'too many alerts wait; send them again in a moment', { retryAfterSeconds: 1 });
     }
     const outcomes = sent.map(
-      (one) =>
+      (alert) =>
         new Promise<AlertOutcome>((resolve, reject) => {
-          line.waiting.push({ sent: one, resolve, reject });
+          line.waiting.push({ sent: alert, resolve, reject });
         }),
     );
     this.#count += sent.length;
@@ -116,7 +116,7 @@ export class AlertIntake {
       }
     } catch (error) {
       if (batch.length > 1 && !(error instanceof AppError)) {
-        for (const one of batch) await this.#take(owner, [one]);
+        for (const waiting of batch) await this.#take(owner, [waiting]);
         return;
       }
       if (!(error instanceof AppError)) this.#options.log.error({ err: error, ...owner }, 'failed to take an alert');

@@ -80,9 +80,9 @@ class LabeledCounts<Labels extends Readonly<Record<string, string>>> {
   add(labels: Labels, count = 1): void {
     if (count === 0) return;
     const key = Object.values(labels).join(' ');
-    const known = this.#counts.get(key);
-    if (known === undefined) this.#counts.set(key, { labels, count });
-    else known.count += count;
+    const earlier = this.#counts.get(key);
+    if (earlier === undefined) this.#counts.set(key, { labels, count });
+    else earlier.count += count;
   }
 
   list(): readonly { readonly labels: Labels; readonly count: number }[] {

@@ -183,9 +183,9 @@ interface OwnedSlice extends PointSlice {
 
 /** Groups items into one job per service, so that workers can schedule services fairly. */
 function byService<Item extends Owner>(items: readonly Item[]): readonly (Owner & { readonly own: readonly Item[] })[] {
-  return [...Map.groupBy(items, ({ serviceId }) => serviceId).values()].flatMap((own) => {
-    const [first] = own;
-    return first === undefined ? [] : [{ orgId: first.orgId, serviceId: first.serviceId, own }];
+  return [...Map.groupBy(items, ({ serviceId }) => serviceId).values()].flatMap((ofService) => {
+    const [first] = ofService;
+    return first === undefined ? [] : [{ orgId: first.orgId, serviceId: first.serviceId, own: ofService }];
   });
 }
 

@@ -25,20 +25,20 @@ export class IntakeBudget {
   }
 
   #add(serviceId: Id<'service'>, bytes: number): void {
-    const own = this.#services.get(serviceId) ?? 0;
-    if (own + bytes > SERVICE_BYTES_MAX || this.#total + bytes > TOTAL_BYTES_MAX) {
+    const held = this.#services.get(serviceId) ?? 0;
+    if (held + bytes > SERVICE_BYTES_MAX || this.#total + bytes > TOTAL_BYTES_MAX) {
       throw new AppError('unavailable', 'more is arriving than can be stored; send again shortly', {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
     }
     this.#total += bytes;
-    this.#services.set(serviceId, own + bytes);
+    this.#services.set(serviceId, held + bytes);
   }
 
   #release(serviceId: Id<'service'>, bytes: number): void {
-    const own = (this.#services.get(serviceId) ?? 0) - bytes;
+    const left = (this.#services.get(serviceId) ?? 0) - bytes;
     this.#total -= bytes;
-    if (own > 0) this.#services.set(serviceId, own);
+    if (left > 0) this.#services.set(serviceId, left);
     else this.#services.delete(serviceId);
   }
 }

@@ -32,7 +32,7 @@ export class SentryMetrics {
   prepare(serviceId: Id<'service'>, sent: readonly SentMetric[]): MetricsToStore | null {
     const bySign = new Map(sent.map((metric) => [`${serviceId} ${metric.sign}`, metric]));
     const fresh = [...bySign].filter(([sign]) => !this.#seen.has(sign));
-    const metrics = fresh.map(([, metric]) => metric).sort((one, other) => one.at - other.at);
+    const metrics = fresh.map(([, metric]) => metric).sort((a, other) => a.at - other.at);
     if (metrics.length === 0) return null;
     const at = this.#freeTime(serviceId, metrics.at(-1)?.at ?? 0);
     return {

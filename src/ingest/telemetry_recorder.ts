@@ -108,17 +108,17 @@ export class TelemetryRecorder {
   ): void {
     const hour = this.#hourNow();
     const key = JSON.stringify([serviceId, release, environment, hour.epochMilliseconds]);
-    const known = this.#sessions.get(key);
-    if (known === undefined && this.#sessions.size >= ROWS_MAX) return this.count(serviceId, 'session', 'too_many');
+    const session = this.#sessions.get(key);
+    if (session === undefined && this.#sessions.size >= ROWS_MAX) return this.count(serviceId, 'session', 'too_many');
     this.#sessions.set(key, {
       serviceId,
       release,
       environment,
       hour,
-      sessions: (known?.sessions ?? 0) + counts.sessions,
-      errored: (known?.errored ?? 0) + counts.errored,
-      crashed: (known?.crashed ?? 0) + counts.crashed,
-      abnormal: (known?.abnormal ?? 0) + counts.abnormal,
+      sessions: (session?.sessions ?? 0) + counts.sessions,
+      errored: (session?.errored ?? 0) + counts.errored,
+      crashed: (session?.crashed ?? 0) + counts.crashed,
+      abnormal: (session?.abnormal ?? 0) + counts.abnormal,
     });
   }
 

@@ -69,9 +69,9 @@ function visit(schema: Schema, value: unknown, path: string, faults: Fault[]): v
 /** Reports the faults against the alternative that fits by kind, so that `null or text` complains about the text. */
 function visitAlternatives(alternatives: readonly Schema[], value: unknown, path: string, faults: Fault[]): void {
   const attempts = alternatives.map((alternative) => {
-    const found: Fault[] = [];
-    visit(alternative, value, path, found);
-    return { alternative, found };
+    const faults: Fault[] = [];
+    visit(alternative, value, path, faults);
+    return { alternative, found: faults };
   });
   if (attempts.some(({ found }) => found.length === 0)) return;
   const sameKind = attempts.find(({ alternative }) => alternative.type === kindOf(value));
@@ -101,10 +101,10 @@ function visitObject(schema: Schema, value: unknown, path: string, faults: Fault
   }
 }
 
-function unknownProperty(known: readonly string[]): string {
-  return known.length === 0
+function unknownProperty(properties: readonly string[]): string {
+  return properties.length === 0
     ? 'is not a known property; the body must be an empty object'
-    : `is not a known property; known are ${known.join(', ')}`;
+    : `is not a known property; known are ${properties.join(', ')}`;
 }
 
 function visitArray(schema: Schema, value: unknown, path: string, faults: Fault[]): void {
@@ -172,8 +172,8 @@ function nounOf(schema: Schema): string {
     : `${/^[aeiou]/.test(schema.type ?? '') ? 'an' : 'a'} ${schema.type ?? 'value'}`;
 }
 
-function count(amount: number, one: string, many: string): string {
-  return `${amount} ${amount === 1 ? one : many}`;
+function count(amount: number, singular: string, many: string): string {
+  return `${amount} ${amount === 1 ? singular : many}`;
 }
 
 /** Shows a value as a person would recognise it, cut short; objects and arrays by kind only. */

@@ -9,10 +9,10 @@ const ADDRESS_LENGTH_MAX = 100;
  * a zone, in lower case, IPv4 within IPv6 as IPv4. Null for what is no address.
  */
 export function parseIpAddress(text: string): string | null {
-  const given = text.trim();
-  if (given.length > ADDRESS_LENGTH_MAX) return null;
-  const [, inBrackets, beforePort] = WITH_PORT.exec(given) ?? [];
-  const address = (inBrackets ?? beforePort ?? given).replace(/%.*$/s, '');
+  const trimmed = text.trim();
+  if (trimmed.length > ADDRESS_LENGTH_MAX) return null;
+  const [, inBrackets, beforePort] = WITH_PORT.exec(trimmed) ?? [];
+  const address = (inBrackets ?? beforePort ?? trimmed).replace(/%.*$/s, '');
   if (isIPv4(address)) return address;
   return isIPv6(address) ? shortest(address) : null;
 }

@@ -36,8 +36,8 @@ export class KeyedLimit {
   }
 
   #limitOf(key: string): LimitFunction {
-    const known = this.#limits.get(key);
-    if (known !== undefined) return known;
+    const current = this.#limits.get(key);
+    if (current !== undefined) return current;
     if (this.#limits.size >= this.#keysMax) this.#removeIdle();
     const limit = pLimit(this.#concurrencyPerKey);
     this.#limits.set(key, limit);

@@ -40,8 +40,8 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Returns the text without its secrets; also without the `known` ones, in any form. */
-export function redact(text: string, known: readonly string[] = []): string {
-  const unknown = known.reduce((redacted, secret) => redacted.replaceAll(secret, '…'), text);
+export function redact(text: string, secrets: readonly string[] = []): string {
+  const unknown = secrets.reduce((redacted, secret) => redacted.replaceAll(secret, '…'), text);
   return SECRETS.reduce((redacted, [pattern, replacement]) => redacted.replace(pattern, replacement), unknown);
 }
 

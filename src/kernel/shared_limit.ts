@@ -125,17 +125,17 @@ export class SharedLimit {
     const now = this.#nowMs();
     const share = this.#share();
     const most = burst * share;
-    const known = this.#accounts.get(key) ?? { left: most, at: now, emptyUntil: 0, asking: null };
-    const elapsedMs = Math.max(0, now - known.at);
-    const refilled = Math.min(most, known.left + (elapsedMs * perSecond * share) / 1_000);
+    const account = this.#accounts.get(key) ?? { left: most, at: now, emptyUntil: 0, asking: null };
+    const elapsedMs = Math.max(0, now - account.at);
+    const refilled = Math.min(most, account.left + (elapsedMs * perSecond * share) / 1_000);
     // Keeps what was taken ahead, but not what it had while it was the only process.
-    known.left = share === 1 ? refilled : Math.min(Math.max(known.left, refilled), most + this.#ahead());
-    known.at = now;
+    account.left = share === 1 ? refilled : Math.min(Math.max(account.left, refilled), most + this.#ahead());
+    account.at = now;
     this.#accounts.delete(key);
-    this.#accounts.set(key, known);
+    this.#accounts.set(key, account);
     const oldest = this.#accounts.size > ACCOUNTS_MAX ? this.#accounts.keys().next().value : undefined;
     if (oldest !== undefined) this.#accounts.delete(oldest);
-    return known;
+    return account;
   }
 
   #nowMs(): number {

@@ -5,8 +5,8 @@ export class StringInterner {
 
   /** Returns the string's position in `strings`. */
   intern(text: string): number {
-    const known = this.#numbers.get(text);
-    if (known !== undefined) return known;
+    const assigned = this.#numbers.get(text);
+    if (assigned !== undefined) return assigned;
     const number = this.strings.push(text) - 1;
     this.#numbers.set(text, number);
     return number;

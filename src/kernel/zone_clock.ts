@@ -90,8 +90,8 @@ export class ZoneClock {
   #changeIn(day: number): number | null {
     const [before, after] = [this.#offsetOn(day), this.#offsetOn(day + 1)];
     if (before === after) return null;
-    const known = this.#changes.get(day);
-    if (known !== undefined) return known;
+    const change = this.#changes.get(day);
+    if (change !== undefined) return change;
     let [low, high] = [(day * DAY_MS) / SECOND_MS, ((day + 1) * DAY_MS) / SECOND_MS];
     while (high - low > 1) {
       const middle = Math.floor((low + high) / 2);
@@ -103,8 +103,8 @@ export class ZoneClock {
   }
 
   #offsetOn(day: number): number {
-    const known = this.#offsets.get(day);
-    if (known !== undefined) return known;
+    const cachedOffset = this.#offsets.get(day);
+    if (cachedOffset !== undefined) return cachedOffset;
     const offset = this.#offsetAt(day * DAY_MS);
     if (this.#offsets.size === DAYS_CACHED) this.#offsets.clear();
     this.#offsets.set(day, offset);

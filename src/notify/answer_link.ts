@@ -80,12 +80,12 @@ export function createAnswerLinks(appSecret: string, baseUrl: string): AnswerLin
     },
     read(answer, notificationId, seal, now) {
       const [expiresAt = '', signature = '', ...rest] = seal.split('.');
-      const given = Buffer.from(signature, 'base64url');
+      const signed = Buffer.from(signature, 'base64url');
       const isGenuine =
         rest.length === 0 &&
-        given.length === SIGNATURE_BYTES &&
-        given.toString('base64url') === signature &&
-        timingSafeEqual(given, sign(answer, notificationId, expiresAt));
+        signed.length === SIGNATURE_BYTES &&
+        signed.toString('base64url') === signature &&
+        timingSafeEqual(signed, sign(answer, notificationId, expiresAt));
       if (!isGenuine || !isAnswer(answer)) return { kind: 'forged', notificationId };
       if (now.epochMilliseconds >= Number(expiresAt) * 1000) return { kind: 'expired', notificationId };
       return { kind: 'valid', answer, notificationId };

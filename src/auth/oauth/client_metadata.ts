@@ -102,7 +102,7 @@ function shownName(name: string): string {
 function normalizeAuthMethod(metadata: ClientMetadata): void {
   const asked = metadata['token_endpoint_auth_method'];
   const hasKeys = metadata['jwks'] !== undefined || metadata['jwks_uri'] !== undefined;
-  const method = CLIENT_AUTH_METHODS.find((known) => known === asked) ?? 'none';
+  const method = CLIENT_AUTH_METHODS.find((candidate) => candidate === asked) ?? 'none';
   metadata['token_endpoint_auth_method'] = method === 'private_key_jwt' && !hasKeys ? 'none' : method;
   if (metadata['token_endpoint_auth_method'] !== 'private_key_jwt') {
     for (const name of ['jwks', 'jwks_uri', 'token_endpoint_auth_signing_alg']) delete metadata[name];

@@ -22,17 +22,17 @@ export async function authenticateConnection(
   now: Temporal.Instant,
 ): Promise<CallerVia<'mcp'>> {
   const connections = new ConnectionStore(session);
-  const found = isAccessToken(token) ? await connections.findByToken(hashSecret(token), resource, now) : null;
-  if (found === null) {
+  const connection = isAccessToken(token) ? await connections.findByToken(hashSecret(token), resource, now) : null;
+  if (connection === null) {
     throw new AppError('unauthenticated', 'this access token is unknown or expired, or the app was disconnected');
   }
-  const refusal = refusalOf(found, { kind: 'credential', address });
+  const refusal = refusalOf(connection, { kind: 'credential', address });
   if (refusal !== null) throw refusalError(refusal);
-  const { connectionId, lastUsedAt } = found;
+  const { connectionId, lastUsedAt } = connection;
   if (isUseWorthRecording(lastUsedAt, now)) {
     await connections.touch(connectionId, now);
   }
-  return callerOf(found);
+  return callerOf(connection);
 }
 
 function callerOf(connection: LiveConnection): CallerVia<'mcp'> {

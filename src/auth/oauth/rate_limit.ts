@@ -17,8 +17,8 @@ export function createRateLimit(
   return {
     take(name) {
       const now = clock.now().epochMilliseconds;
-      const known = windows.get(name);
-      const window = known !== undefined && now - known.since < WINDOW_MS ? known : { since: now, count: 0 };
+      const current = windows.get(name);
+      const window = current !== undefined && now - current.since < WINDOW_MS ? current : { since: now, count: 0 };
       window.count += 1;
       windows.delete(name);
       windows.set(name, window);

@@ -76,13 +76,13 @@ class RecordAdapter implements Adapter {
 
   async find(id: string): Promise<AdapterPayload | undefined> {
     const now = this.#now();
-    const found = await answered(() => this.#records().find(this.#model, hashSecret(id), now));
-    if (found === null) return undefined;
-    const payload: AdapterPayload = { ...found.payload };
+    const record = await answered(() => this.#records().find(this.#model, hashSecret(id), now));
+    if (record === null) return undefined;
+    const payload: AdapterPayload = { ...record.payload };
     if (this.#model !== 'Client') payload.jti = id;
-    if (found.consumedAt === null || this.#isWithinGrace(found.consumedAt, now)) return payload;
-    if (await this.#isJustReplaced(id, found.consumedAt, now)) return undefined;
-    return { ...payload, consumed: Math.floor(found.consumedAt.epochMilliseconds / 1000) };
+    if (record.consumedAt === null || this.#isWithinGrace(record.consumedAt, now)) return payload;
+    if (await this.#isJustReplaced(id, record.consumedAt, now)) return undefined;
+    return { ...payload, consumed: Math.floor(record.consumedAt.epochMilliseconds / 1000) };
   }
 
   /** Marks a record as used; of those who redeem one code at the same time, exactly one succeeds. */

@@ -13,8 +13,8 @@ export const OFFLINE_SCOPE = 'offline_access';
  */
 export function requestedScope(text: unknown): string {
   const asked = typeof text === 'string' ? text.split(' ') : [];
-  const known = SCOPES.filter((scope) => asked.includes(scope));
-  const scopes = known.length === 0 ? SCOPES : known;
+  const named = SCOPES.filter((scope) => asked.includes(scope));
+  const scopes = named.length === 0 ? SCOPES : named;
   return [...scopes, ...(asked.includes(OFFLINE_SCOPE) ? [OFFLINE_SCOPE] : [])].join(' ');
 }
 

@@ -15,9 +15,9 @@ let takenOf: string | null = null;
 export function takeDataOfPage(orgId: string, action: string, input: object): unknown {
   answers ??= readAnswers();
   const key = keyOf(orgId, action, input);
-  const found = answers.get(key);
+  const answer = answers.get(key);
   if (answers.delete(key)) takenOf = orgId;
-  return found;
+  return answer;
 }
 
 /** Returns the time when the page began to read the organization's data, in milliseconds of the page's clock. */

@@ -43,8 +43,8 @@ export function followChanges(
     pending.clear();
   };
   const queue = ({ topic, ids }: LiveChange): void => {
-    const known = pending.get(topic);
-    pending.set(topic, ids === null || known === null ? null : new Set([...(known ?? []), ...ids]));
+    const queued = pending.get(topic);
+    pending.set(topic, ids === null || queued === null ? null : new Set([...(queued ?? []), ...ids]));
     timer ??= setTimeout(refresh, COALESCE_MS);
   };
   const otherTabs = openChannel(orgId);

@@ -48,9 +48,9 @@ export function isReadTogether(action: string): boolean {
 /** Reads data together with all other reads that the page requests at this moment, in one request. */
 export function readTogether(orgId: string, action: string, input: object, signal: AbortSignal): Promise<unknown> {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-  const known = waiting.get(orgId);
+  const queued = waiting.get(orgId);
   const read = { action, input, signal, resolve, reject };
-  if (known !== undefined && known.length < READS_MAX) known.push(read);
+  if (queued !== undefined && queued.length < READS_MAX) queued.push(read);
   else {
     const reads = [read];
     waiting.set(orgId, reads);

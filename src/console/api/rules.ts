@@ -54,7 +54,7 @@ export async function refreshRules(
         queryClient,
         list,
         () => invoke(orgId, 'search_rules', { ...search, ...changed, limit: 200 }),
-        (pages, found) => withRules(pages, changed, found),
+        (pages, answer) => withRules(pages, changed, answer),
       );
     }),
   ]);

@@ -16,8 +16,8 @@ export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ signal, client, queryKey }): Promise<Session | null> => {
     // The session when the server sent this page.
-    const known = takeElement('session') as Session | null;
-    if (known !== null) return known;
+    const session = takeElement('session') as Session | null;
+    if (session !== null) return session;
     try {
       return await ask<Session>('session', { signal });
     } catch (error) {

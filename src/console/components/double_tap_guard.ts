@@ -85,13 +85,13 @@ function meaningOf(target: Element): string {
 
 function placeOf(target: Element, { clientX, clientY }: MouseEvent): Tap['place'] {
   const { left, right, top, bottom } = target.getBoundingClientRect();
-  const own = {
+  const area = {
     left: left - TOLERANCE_PX,
     right: right + TOLERANCE_PX,
     top: top - TOLERANCE_PX,
     bottom: bottom + TOLERANCE_PX,
   };
-  if (target.matches(CONTROLS) && isWithin(own, clientX, clientY)) return own;
+  if (target.matches(CONTROLS) && isWithin(area, clientX, clientY)) return area;
   return {
     left: clientX - RADIUS_PX,
     right: clientX + RADIUS_PX,

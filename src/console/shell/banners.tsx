@@ -69,7 +69,7 @@ function Lateness() {
 /** Keeps the channels that were missing the last time, so that the page does not move when the answer arrives. */
 function useStoredChannels(orgId: string): [readonly Channel[], (channels: readonly Channel[]) => void] {
   const key = `tocsin-missing-channels:${orgId}`;
-  const known = (localStorage.getItem(key) ?? '').split(' ').filter(isChannel);
+  const shownChannels = (localStorage.getItem(key) ?? '').split(' ').filter(isChannel);
   const store = useCallback(
     (channels: readonly Channel[]): void => {
       if (channels.length === 0) localStorage.removeItem(key);
@@ -77,7 +77,7 @@ function useStoredChannels(orgId: string): [readonly Channel[], (channels: reado
     },
     [key],
   );
-  return [known, store];
+  return [shownChannels, store];
 }
 
 /** Banner for owners that no Twilio account is set up: paging reaches only the phone simulator. */

@@ -20,7 +20,7 @@ export function InOtherOrganization({
   const queryClient = useQueryClient();
   const { pathname } = useLocation();
   const others = session.organizations.filter(({ orgId }) => orgId !== org.orgId);
-  const { data: found = null, isPending } = useQuery({
+  const { data: otherOrganization = null, isPending } = useQuery({
     queryKey: ['other organizations', org.orgId, pathname],
     queryFn: async (): Promise<string | null> => {
       const answers = await Promise.allSettled(others.map(async ({ orgId }) => await find(queryClient, orgId)));
@@ -30,8 +30,8 @@ export function InOtherOrganization({
     enabled: others.length > 0,
   });
   useEffect(() => {
-    if (found !== null) switchTo(found);
-  }, [found, switchTo]);
-  if (found !== null || (isPending && others.length > 0)) return <Skeleton height={240} radius="lg" />;
+    if (otherOrganization !== null) switchTo(otherOrganization);
+  }, [otherOrganization, switchTo]);
+  if (otherOrganization !== null || (isPending && others.length > 0)) return <Skeleton height={240} radius="lg" />;
   return children;
 }

@@ -57,10 +57,10 @@ export function useShortcuts({ onHelp, isOpening }: Shortcuts): void {
       if (event.ctrlKey || event.metaKey || event.altKey || !areShortcutsEnabled()) return;
       if (isTyping(event.target) || isOpening() || isOverlayOpen()) return;
       if (key === 'j' || key === 'k') {
-        const own = HANDLERS.get(key);
+        const handler = HANDLERS.get(key);
         if (isGoing) return;
-        if (own === undefined) moveAlongRows(key === 'j' ? 1 : -1);
-        else own(event);
+        if (handler === undefined) moveAlongRows(key === 'j' ? 1 : -1);
+        else handler(event);
         return;
       }
       if (event.repeat) return;

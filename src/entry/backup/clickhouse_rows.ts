@@ -119,11 +119,11 @@ export async function insertPart(
 
 /** Whether any table has a row. */
 export async function hasRows(client: ClickHouseClient): Promise<boolean> {
-  const known = await readJson<{ name: string }>(
+  const tables = await readJson<{ name: string }>(
     client,
     `SELECT name FROM system.tables WHERE database = currentDatabase() AND name IN (${CLICKHOUSE_TABLES.map((name) => `'${name}'`).join(', ')})`,
   );
-  for (const { name } of known) {
+  for (const { name } of tables) {
     if ((await readJson(client, `SELECT 1 FROM ${name} LIMIT 1`)).length > 0) return true;
   }
   return false;

@@ -33,15 +33,15 @@ async function deleteUnknown(
   table: Parameters<typeof deleteRows>[1],
   kind: 'service' | 'group',
 ): Promise<void> {
-  const known = kind === 'service' ? 'services' : 'exception_groups';
-  const found = await clickhouse.query({
+  const ownerTable = kind === 'service' ? 'services' : 'exception_groups';
+  const answer = await clickhouse.query({
     query: `SELECT DISTINCT ${kind}_id AS id FROM ${table}`,
     format: 'JSONEachRow',
   });
-  const uuids = (await found.json<{ id: string }>()).map(({ id }) => id);
+  const uuids = (await answer.json<{ id: string }>()).map(({ id }) => id);
   for (let at = 0; at < uuids.length; at += BATCH) {
     const ids = new Map(uuids.slice(at, at + BATCH).map((uuid) => [idOfUuid(kind, uuid) as string, uuid]));
-    const { rows } = await client.query<{ id: string }>(`select id from ${known} where id = any ($1)`, [
+    const { rows } = await client.query<{ id: string }>(`select id from ${ownerTable} where id = any ($1)`, [
       [...ids.keys()],
     ]);
     for (const { id } of rows) ids.delete(id);

@@ -50,8 +50,8 @@ function inOrder(
   const visit = (table: StoredTable, path: ReadonlySet<string>): void => {
     if (ordered.has(table) || path.has(table.table)) return;
     for (const { target } of targets.get(table.table) ?? []) {
-      const known = byName.get(target);
-      if (known !== undefined) visit(known, new Set([...path, table.table]));
+      const referred = byName.get(target);
+      if (referred !== undefined) visit(referred, new Set([...path, table.table]));
     }
     ordered.add(table);
   };
@@ -99,9 +99,9 @@ export async function readSequences(client: Client): Promise<Record<string, stri
 
 /** Sets the sequences. Throws `invalid_input` if one is not a sequence of the product. */
 export async function writeSequences(client: Client, values: Readonly<Record<string, string>>): Promise<void> {
-  const known = new Set((await listSequences(client)).map(({ name }) => name));
+  const sequences = new Set((await listSequences(client)).map(({ name }) => name));
   for (const [name, value] of Object.entries(values)) {
-    if (!known.has(name) || !/^[1-9]\d{0,15}$/.test(value)) {
+    if (!sequences.has(name) || !/^[1-9]\d{0,15}$/.test(value)) {
       throw new AppError(
         'invalid_input',
         'the backup is not as it was written: it has a sequence that no database has',
@@ -134,8 +134,8 @@ async function listSequences(client: Client): Promise<{ name: string; table: str
 
 /** Throws `invalid_input` if the table is not one of the product, or has columns that the product's table lacks. */
 export function requireKnown({ table, columns }: StoredTable, tables: readonly StoredTable[]): void {
-  const known = tables.find((one) => one.table === table);
-  if (known !== undefined && columns.every((column) => known.columns.includes(column))) return;
+  const described = tables.find((candidate) => candidate.table === table);
+  if (described !== undefined && columns.every((column) => described.columns.includes(column))) return;
   throw new AppError(
     'invalid_input',
     'the backup is not as it was written: it has a table or a column that no database has',
@@ -144,10 +144,10 @@ export function requireKnown({ table, columns }: StoredTable, tables: readonly S
 
 /** Returns the names of the migrations applied to a database; none for an empty one. */
 export async function readMigrations(client: Client): Promise<string[]> {
-  const { rows: found } = await client.query<{ table: string | null }>(
+  const { rows: tables } = await client.query<{ table: string | null }>(
     `select to_regclass('public.migrations')::text as table`,
   );
-  if (found[0]?.table == null) return [];
+  if (tables[0]?.table == null) return [];
   const { rows } = await client.query<{ name: string }>('select name from public.migrations order by name');
   return rows.map(({ name }) => name);
 }

@@ -172,8 +172,8 @@ function requireMigrations({ version, ...manifest }: Manifest): void {
   );
 }
 
-function requireSecret({ manifest, appSecret: own }: Contents, configured: string | undefined): string {
-  const appSecret = configured ?? own;
+function requireSecret({ manifest, appSecret: backupSecret }: Contents, configured: string | undefined): string {
+  const appSecret = configured ?? backupSecret;
   if (appSecret !== null && fingerprintOf(appSecret) === manifest.secretFingerprint) return appSecret;
   throw new AppError(
     'invalid_input',

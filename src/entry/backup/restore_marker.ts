@@ -2,10 +2,10 @@ import type { Client } from 'pg';
 
 /** Returns the id of the backup whose restore has begun and not ended; null if there is none. */
 export async function findRestoreMarker(client: Client): Promise<string | null> {
-  const { rows: found } = await client.query<{ table: string | null }>(
+  const { rows: tables } = await client.query<{ table: string | null }>(
     `select to_regclass('public.restore_under_way')::text as table`,
   );
-  if (found[0]?.table == null) return null;
+  if (tables[0]?.table == null) return null;
   const { rows } = await client.query<{ backup: string }>('select backup from public.restore_under_way');
   return rows[0]?.backup ?? '';
 }

@@ -72,7 +72,9 @@ async function createKey({ org, user, permissions: wanted, name }: WantedKey) {
     const member = user === undefined ? null : await getMember(stores, orgId, user);
     const permissions = wanted === 'all' ? null : wanted;
     const lacking =
-      member === null ? [] : (permissions ?? []).filter((one) => !ROLE_PERMISSIONS[member.role].includes(one));
+      member === null
+        ? []
+        : (permissions ?? []).filter((permission) => !ROLE_PERMISSIONS[member.role].includes(permission));
     if (member !== null && lacking.length > 0) {
       throw new AppError(
         'invalid_input',

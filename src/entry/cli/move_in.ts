@@ -80,7 +80,7 @@ async function runMoveIn(toolName: string, wanted: Wanted): Promise<void> {
   const verdicts = Object.fromEntries(
     [...Map.groupBy(items, ({ verdict }) => verdict)].map(([verdict, list]) => [verdict, list.length]),
   );
-  const sum = (field: 'minutes' | 'equal'): number => proof.reduce((total, one) => total + one[field], 0);
+  const sum = (field: 'minutes' | 'equal'): number => proof.reduce((total, part) => total + part[field], 0);
   const [minutes, equal] = [sum('minutes'), sum('equal')];
   const counted = Object.entries(verdicts)
     .map(([verdict, count]) => `${count} ${verdict}`)

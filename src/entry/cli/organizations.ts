@@ -21,8 +21,8 @@ export function addOrganizationCommands(program: Command): void {
     .description('list the organizations, oldest first')
     .option('--json', 'print JSON: organizations, each with organizationId, name, createdAt')
     .action(async ({ json }: { json?: true }) => {
-      const found = await withStores(({ stores }) => stores.people.listOrganizations());
-      const organizations = found.map(({ id, name, createdAt }) => {
+      const existing = await withStores(({ stores }) => stores.people.listOrganizations());
+      const organizations = existing.map(({ id, name, createdAt }) => {
         return { organizationId: id, name, createdAt: toTimestamp(createdAt) };
       });
       const rows = organizations.map(({ organizationId, name, createdAt }) => [organizationId, name, createdAt]);

@@ -91,10 +91,10 @@ export function addUserCommands(program: Command): void {
     .option('--json', 'print JSON: userId, reset')
     .action(async ({ email, json }: { email: string; json?: true }) => {
       const userId = await withStores(async (command) => {
-        const found = await command.stores.people.findUserByEmail(email);
-        if (found === null) throw new AppError('not_found', `there is no user ${email}`);
-        await resetSecondFactor(command, found.id, command.by);
-        return found.id;
+        const user = await command.stores.people.findUserByEmail(email);
+        if (user === null) throw new AppError('not_found', `there is no user ${email}`);
+        await resetSecondFactor(command, user.id, command.by);
+        return user.id;
       });
       print(json, { userId, reset: true }, `The user ${userId} has no second factor any more, and is signed out.`);
     });
@@ -105,15 +105,15 @@ export function addUserCommands(program: Command): void {
     .option('--json', 'print JSON: userId, link')
     .action(async ({ email, json }: { email: string; json?: true }) => {
       const made = await withStores(async (command) => {
-        const found = await command.stores.people.findUserByEmail(email);
-        if (found === null) throw new AppError('not_found', `there is no user ${email}`);
+        const user = await command.stores.people.findUserByEmail(email);
+        if (user === null) throw new AppError('not_found', `there is no user ${email}`);
         const { link } = await createReset(
           command,
-          found.id,
+          user.id,
           { baseUrl: command.config.baseUrl, isMailed: false },
           command.by,
         );
-        return { userId: found.id, link };
+        return { userId: user.id, link };
       });
       print(json, made, made.link);
     });

@@ -14,12 +14,12 @@ export function cacheForASecond<Result>(clock: Clock, work: () => Promise<Result
     if (kept !== null && at - kept.at < KEPT_MS && Math.abs(clockAt - kept.clockAt) < KEPT_MS)
       return await kept.outcome;
     const outcome = work();
-    const own = { outcome, at, clockAt };
-    kept = own;
+    const entry = { outcome, at, clockAt };
+    kept = entry;
     try {
       return await outcome;
     } catch (error) {
-      if (kept === own) kept = null;
+      if (kept === entry) kept = null;
       throw error;
     }
   };

@@ -33,9 +33,9 @@ export function mountCalendar(app: FastifyInstance, context: AppContext): void {
     // The range is the same all day, so that a calendar fetched again is unchanged.
     const today = now.toZonedDateTimeISO('UTC').startOfDay().toInstant();
     const range = { from: today.subtract({ hours: DAYS_BACK * 24 }), to: today.add({ hours: DAYS_AHEAD * 24 }) };
-    const found = secretHash && (await readCalendar(storesOf(context.db.session()), secretHash, range));
-    if (!found) throw new AppError('not_found', 'no calendar has this address; it may have been revoked');
-    const text = await render(found, new URL(context.config.baseUrl).hostname);
+    const calendar = secretHash && (await readCalendar(storesOf(context.db.session()), secretHash, range));
+    if (!calendar) throw new AppError('not_found', 'no calendar has this address; it may have been revoked');
+    const text = await render(calendar, new URL(context.config.baseUrl).hostname);
     const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
     void reply.headers({ etag, 'cache-control': `private, max-age=${FRESH_SECONDS}` });
     if (request.headers['if-none-match'] === etag) return reply.code(304).send();
@@ -70,8 +70,8 @@ interface TimeRange {
 async function readCalendar(stores: Stores, secretHash: Buffer, range: TimeRange): Promise<Calendar | null> {
   const feed = await stores.calendarFeeds.findBySecret(secretHash);
   if (feed !== null) return await readSchedule(stores, feed, range);
-  const own = await stores.ownCalendars.findBySecret(secretHash);
-  return own && (await readPerson(stores, own, range));
+  const calendar = await stores.ownCalendars.findBySecret(secretHash);
+  return calendar && (await readPerson(stores, calendar, range));
 }
 
 interface OfSchedule {
@@ -80,9 +80,9 @@ interface OfSchedule {
 }
 
 async function readSchedule(stores: Stores, { orgId, scheduleId }: OfSchedule, range: TimeRange) {
-  const found = await stores.onCall.ofSchedule(orgId, scheduleId, { ...range, limit: SHIFTS_MAX });
-  if (found === null) return null;
-  const { schedule, layered, shifts, people, changedAt } = found;
+  const read = await stores.onCall.ofSchedule(orgId, scheduleId, { ...range, limit: SHIFTS_MAX });
+  if (read === null) return null;
+  const { schedule, layered, shifts, people, changedAt } = read;
   return {
     name: `On call: ${schedule.name}`,
     about: null,
@@ -113,15 +113,15 @@ interface OfPerson {
 
 /** Reads the shifts of a person in every schedule. */
 async function readPerson(stores: Stores, { orgId, userId }: OfPerson, range: TimeRange): Promise<Calendar | null> {
-  const found = await stores.onCall.ofPerson(orgId, userId, { ...range, limit: SHIFTS_LOOKED_AT });
-  if (found === null) return null;
-  const teamIds = found.schedules.map(({ schedule }) => schedule.teamId);
+  const read = await stores.onCall.ofPerson(orgId, userId, { ...range, limit: SHIFTS_LOOKED_AT });
+  if (read === null) return null;
+  const teamIds = read.schedules.map(({ schedule }) => schedule.teamId);
   const teams = new Map((await stores.teams.findAll(orgId, teamIds)).map(({ id, name }) => [id, name]));
   return {
-    name: `On call: ${found.person.name}`,
-    about: found.isComplete ? null : 'There are too many shifts to show all of them.',
+    name: `On call: ${read.person.name}`,
+    about: read.isComplete ? null : 'There are too many shifts to show all of them.',
     timezone: null,
-    events: found.schedules.flatMap(({ schedule, layered, shifts, changedAt }) =>
+    events: read.schedules.flatMap(({ schedule, layered, shifts, changedAt }) =>
       [...calendarShifts(shifts, layered, { ...range, limit: SHIFTS_MAX })].map(({ source, since, until }) => ({
         since,
         until,

@@ -31,7 +31,7 @@ export async function mountConsole(
   /** Longest time a page waits for its data; for tests. */
   pageWaitMs?: number,
 ): Promise<FindDataOfPage> {
-  const own = new URL(context.config.baseUrl).origin;
+  const consoleOrigin = new URL(context.config.baseUrl).origin;
   const cookie = sessionCookieOf(context.config.baseUrl);
   const devices = deviceCookieOf(context.config.baseUrl, context.config.appSecret);
   const attempts = attemptCookieOf(context.config.baseUrl);
@@ -49,7 +49,7 @@ export async function mountConsole(
         if (request.method !== 'GET' && !isOwnOrigin(origin, host, context.config.baseUrl)) {
           throw new AppError(
             'forbidden',
-            `a change must come from a page of ${own}, as the header Origin tells: open the console there, or set BASE_URL to the address that you use`,
+            `a change must come from a page of ${consoleOrigin}, as the header Origin tells: open the console there, or set BASE_URL to the address that you use`,
           );
         }
       });

@@ -72,7 +72,7 @@ function toPage(template: string, files: PageFiles, basePath: string): ConsolePa
   const after = `${END_OF_HEAD}${rest.join(END_OF_HEAD)}`.split('__NONCE__');
   return {
     with({ nonce, route, session, first, frame }) {
-      const own = (Object.hasOwn(files, route) ? (files[route] ?? []) : []).map((file) =>
+      const tags = (Object.hasOwn(files, route) ? (files[route] ?? []) : []).map((file) =>
         file.endsWith('.css')
           ? `<link rel="stylesheet" crossorigin href="./${file}">`
           : `<link rel="modulepreload" crossorigin href="./${file}">`,
@@ -82,7 +82,7 @@ function toPage(template: string, files: PageFiles, basePath: string): ConsolePa
       );
       const body = after.join(nonce);
       const filled = frame === null ? body : body.replace(EMPTY_ROOT, () => `${BEGIN_OF_ROOT}${toHtml(frame)}</div>`);
-      return [before.join(nonce), ...own, ...held, filled].join('');
+      return [before.join(nonce), ...tags, ...held, filled].join('');
     },
   };
 }
@@ -93,7 +93,7 @@ const EMPTY_ROOT = `${BEGIN_OF_ROOT}</div>`;
 
 /** Renders JSON that can end neither the element it stands in, nor a line of it. */
 function inScript(value: unknown): string {
-  return JSON.stringify(value).replaceAll(/[<\u2028\u2029]/g, (one) => ESCAPES[one] ?? one);
+  return JSON.stringify(value).replaceAll(/[<\u2028\u2029]/g, (character) => ESCAPES[character] ?? character);
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { '<': '\\u003c', '\u2028': '\\u2028', '\u2029': '\\u2029' };

@@ -145,17 +145,17 @@ export function sendRpcError(
   reply: FastifyReply,
   context: AppContext,
 ): FastifyReply {
-  const known = toLoggedAppError(error, request.id, context.log);
-  noteRefusal(request, known);
-  if (known.retryAfterSeconds !== undefined) void reply.header('retry-after', String(known.retryAfterSeconds));
-  if (known.code in CHALLENGES) void reply.header('www-authenticate', challenge(request, known, context));
+  const appError = toLoggedAppError(error, request.id, context.log);
+  noteRefusal(request, appError);
+  if (appError.retryAfterSeconds !== undefined) void reply.header('retry-after', String(appError.retryAfterSeconds));
+  if (appError.code in CHALLENGES) void reply.header('www-authenticate', challenge(request, appError, context));
   return reply
-    .code(known.status)
+    .code(appError.status)
     .headers({ 'cache-control': 'no-store', 'x-request-id': request.id })
     .send({
       jsonrpc: '2.0',
       id: null,
-      error: { code: rpcCode(known, request), message: known.message, data: toProblem(known, request.id) },
+      error: { code: rpcCode(appError, request), message: appError.message, data: toProblem(appError, request.id) },
     });
 }
 

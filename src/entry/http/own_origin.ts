@@ -6,9 +6,9 @@ export const LOOPBACK_NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::
  * machine itself, of the same address under another loopback name.
  */
 export function isOwnOrigin(origin: string | undefined, host: string | undefined, baseUrl: string): boolean {
-  const own = new URL(baseUrl);
-  if (origin === own.origin) return true;
-  if (origin === undefined || !LOOPBACK_NAMES.includes(own.hostname) || !URL.canParse(origin)) return false;
+  const base = new URL(baseUrl);
+  if (origin === base.origin) return true;
+  if (origin === undefined || !LOOPBACK_NAMES.includes(base.hostname) || !URL.canParse(origin)) return false;
   const sender = new URL(origin);
-  return LOOPBACK_NAMES.includes(sender.hostname) && sender.origin === origin && origin === `${own.protocol}//${host}`;
+  return LOOPBACK_NAMES.includes(sender.hostname) && sender.origin === origin && origin === `${base.protocol}//${host}`;
 }

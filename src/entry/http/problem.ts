@@ -25,18 +25,18 @@ export interface Problem {
  * without its text.
  */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
-  const known = beginRefusal(error, request, reply, log);
-  return reply.type('application/problem+json; charset=utf-8').send(JSON.stringify(toProblem(known, request.id)));
+  const refusal = beginRefusal(error, request, reply, log);
+  return reply.type('application/problem+json; charset=utf-8').send(JSON.stringify(toProblem(refusal, request.id)));
 }
 
 /** Logs the errors that we have to look into, and sets all of the answer but its body. */
 export function beginRefusal(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): AppError {
-  const known = isOfWhoLeft(error, request) ? toAppError(error) : toLoggedAppError(error, request.id, log);
-  noteRefusal(request, known);
-  if (known.retryAfterSeconds !== undefined) void reply.header('retry-after', String(known.retryAfterSeconds));
-  if (known.code === 'unauthenticated') void reply.header('www-authenticate', 'Bearer realm="tocsin"');
-  void reply.code(known.status).headers({ 'cache-control': 'no-store', 'x-request-id': request.id });
-  return known;
+  const appError = isOfWhoLeft(error, request) ? toAppError(error) : toLoggedAppError(error, request.id, log);
+  noteRefusal(request, appError);
+  if (appError.retryAfterSeconds !== undefined) void reply.header('retry-after', String(appError.retryAfterSeconds));
+  if (appError.code === 'unauthenticated') void reply.header('www-authenticate', 'Bearer realm="tocsin"');
+  void reply.code(appError.status).headers({ 'cache-control': 'no-store', 'x-request-id': request.id });
+  return appError;
 }
 
 /** Whether an answer ended early because the client had left, which is not an error of the server. */
@@ -62,10 +62,10 @@ export function toAppError(error: unknown): AppError {
 
 /** Converts any error to the refusal that is answered, and logs those that we have to look into. */
 export function toLoggedAppError(error: unknown, requestId: string, log: Log): AppError {
-  const known = toAppError(error);
-  if (known.code === 'internal') log.error({ err: error, requestId }, 'request failed');
-  else if (known.code === 'unavailable') log.warn({ err: known.cause, requestId }, known.message);
-  return known;
+  const appError = toAppError(error);
+  if (appError.code === 'internal') log.error({ err: error, requestId }, 'request failed');
+  else if (appError.code === 'unavailable') log.warn({ err: appError.cause, requestId }, appError.message);
+  return appError;
 }
 
 export function toProblem(error: AppError, requestId: string): Problem {
@@ -92,9 +92,9 @@ const FASTIFY_ERRORS: Record<string, readonly [ErrorCode, string]> = {
 
 function fromFastify(error: unknown): AppError {
   const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
-  const known = FASTIFY_ERRORS[code];
-  if (known !== undefined) {
-    return new AppError(known[0], known[1], { cause: error, ...faultsOf(known) });
+  const fastifyError = FASTIFY_ERRORS[code];
+  if (fastifyError !== undefined) {
+    return new AppError(fastifyError[0], fastifyError[1], { cause: error, ...faultsOf(fastifyError) });
   }
   if (statusCode >= 400 && statusCode < 500) {
     const match = Object.entries(ERROR_CODES).find(([, status]) => status === statusCode)?.[0] as ErrorCode | undefined;

@@ -67,14 +67,14 @@ export async function mountResponder(
         throw new AppError('method_not_allowed', 'this server keeps no MCP sessions; send every message with POST');
       },
       async handler(request) {
-        const known = callers.get(request);
-        if (known === undefined) throw new Error('the request was not authenticated');
+        const knownCaller = callers.get(request);
+        if (knownCaller === undefined) throw new Error('the request was not authenticated');
         if (request.body === undefined) {
           throw new AppError('invalid_input', 'the body is missing; send a JSON-RPC message');
         }
         requireShortBatch(request.body, context.config);
         const { answer, isOfLinkSession, responderServerWith, sessionIdFor, withLinks } = await protocol();
-        const caller = await admit(context, known, request);
+        const caller = await admit(context, knownCaller, request);
         const credential = credentialOf(request);
         const origin = { requestId: request.id, address: request.ip };
         const reauthenticate = async () => await admit(context, await authenticateAgent(context, credential), null);

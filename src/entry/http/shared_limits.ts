@@ -59,7 +59,7 @@ export function openSharedLimits(app: FastifyInstance, { config, db, clock, log 
   return {
     processes: () => processes,
     set: config,
-    openLimit: (name, allowance, own = clock) =>
-      new SharedLimit({ name, ...allowance, buckets, processes: () => processes, now: () => own.now() }),
+    openLimit: (name, allowance, limitClock = clock) =>
+      new SharedLimit({ name, ...allowance, buckets, processes: () => processes, now: () => limitClock.now() }),
   };
 }

@@ -79,8 +79,8 @@ export class EventCheck {
       const head = EVENT_FILES.metric_points.columns.replaceAll(' ', '');
       return text === head ? null : `must be ${head}`;
     }
-    const [found, service = '', series = '', ts = ''] = POINT.exec(text) ?? [];
-    if (found === undefined) return `must be a point: ${EVENT_FILES.metric_points.columns}`;
+    const [matched, service = '', series = '', ts = ''] = POINT.exec(text) ?? [];
+    if (matched === undefined) return `must be a point: ${EVENT_FILES.metric_points.columns}`;
     return this.#serviceFault(service) ?? seriesFault(series) ?? timeFault('ts', ts);
   }
 

@@ -137,9 +137,11 @@ async function moveTakenIds(db: Database, folder: string, ids: MovedIds): Promis
     else stays.add(id);
   }
   for (const [kind, table] of TABLES_OF_KINDS) {
-    const found = [...new Set([...ids.own, ...ids.named])].filter((id) => id.slice(0, id.lastIndexOf('_')) === kind);
-    for (let at = 0; at < found.length; at += LOOKED_UP) {
-      const wanted = found.slice(at, at + LOOKED_UP).filter((id) => ids.to(id) === id);
+    const matchingIds = [...new Set([...ids.own, ...ids.named])].filter(
+      (id) => id.slice(0, id.lastIndexOf('_')) === kind,
+    );
+    for (let at = 0; at < matchingIds.length; at += LOOKED_UP) {
+      const wanted = matchingIds.slice(at, at + LOOKED_UP).filter((id) => ids.to(id) === id);
       const taken = await db.sql.rows<{ id: string }>(`select id from ${table} where id = any ($1)`, [wanted]);
       for (const { id } of taken) if (!stays.has(id)) ids.move(id);
     }

@@ -120,9 +120,9 @@ const REFUSALS: readonly (readonly [code: string, what: string])[] = [
 
 function refusalOf(error: unknown): string {
   const code = String(errorCodeOf(error) ?? errorCodeOf((error as { cause?: unknown }).cause));
-  const known = REFUSALS.find(([start]) => code.startsWith(start));
-  if (known === undefined) throw error;
-  return known[1];
+  const refusal = REFUSALS.find(([start]) => code.startsWith(start));
+  if (refusal === undefined) throw error;
+  return refusal[1];
 }
 
 async function insert(sql: Sql, table: string, columns: readonly string[], rows: readonly Row[]): Promise<void> {

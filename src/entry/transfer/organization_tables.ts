@@ -16,7 +16,7 @@ const OWN = 'org_id = $1';
 const OF_SERVICES = 'service_id in (select id from services where org_id = $1)';
 const OF_INCIDENTS = 'incident_id in (select id from incidents where org_id = $1)';
 
-const own = (table: keyof Tables, refersTo: readonly string[] = [], orderBy = 'id'): OrganizationTable => {
+const ownedTable = (table: keyof Tables, refersTo: readonly string[] = [], orderBy = 'id'): OrganizationTable => {
   return { table, where: OWN, orderBy, refersTo };
 };
 
@@ -36,38 +36,38 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
     // Only this installation knows whether the address was proven.
     without: ['password_hash', 'address_proven_at'],
   },
-  own('memberships', ['user_id'], 'user_id'),
-  own('teams'),
-  own('team_members', ['team_id', 'user_id']),
-  own('holiday_calendars'),
-  own('schedules', ['team_id']),
-  own('schedule_overrides', ['schedule_id', 'user_id']),
-  own('escalation_policies', ['team_id']),
+  ownedTable('memberships', ['user_id'], 'user_id'),
+  ownedTable('teams'),
+  ownedTable('team_members', ['team_id', 'user_id']),
+  ownedTable('holiday_calendars'),
+  ownedTable('schedules', ['team_id']),
+  ownedTable('schedule_overrides', ['schedule_id', 'user_id']),
+  ownedTable('escalation_policies', ['team_id']),
   // Senders get a new DSN, with the number of this installation.
-  { ...own('services'), without: ['kept_project_number'] },
+  { ...ownedTable('services'), without: ['kept_project_number'] },
   { table: 'service_capabilities', where: OF_SERVICES, orderBy: 'service_id, capability', refersTo: ['service_id'] },
-  own('billing_periods'),
-  own('alert_rules', ['service_id', 'escalation_policy_id']),
-  own('maintenance_windows', ['service_id', 'rule_id']),
+  ownedTable('billing_periods'),
+  ownedTable('alert_rules', ['service_id', 'escalation_policy_id']),
+  ownedTable('maintenance_windows', ['service_id', 'rule_id']),
   { table: 'exception_settings', where: OF_SERVICES, orderBy: 'service_id', refersTo: ['service_id'] },
-  own('monitors', ['service_id']),
+  ownedTable('monitors', ['service_id']),
   {
     table: 'monitor_runs',
     where: 'monitor_id in (select id from monitors where org_id = $1)',
     orderBy: 'monitor_id, run_id',
     refersTo: ['monitor_id'],
   },
-  own('releases', ['service_id'], 'service_id, version'),
-  own('deploys', ['service_id']),
+  ownedTable('releases', ['service_id'], 'service_id, version'),
+  ownedTable('deploys', ['service_id']),
   {
     table: 'release_sessions',
     where: OF_SERVICES,
     orderBy: 'service_id, release, environment, hour',
     refersTo: ['service_id'],
   },
-  own('dashboards', ['service_id']),
+  ownedTable('dashboards', ['service_id']),
   {
-    ...own(
+    ...ownedTable(
       'exception_groups',
       ['service_id', 'merged_into_id', 'assigned_user_id', 'assigned_team_id'],
       'merged_into_id nulls first, id',
@@ -91,14 +91,14 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
     orderBy: 'group_id, decided_at',
     refersTo: ['group_id'],
   },
-  own('group_activity', ['group_id'], 'at, id'),
+  ownedTable('group_activity', ['group_id'], 'at, id'),
   {
     table: 'group_watchers',
     where: 'group_id in (select id from exception_groups where org_id = $1)',
     orderBy: 'group_id, user_id',
     refersTo: ['group_id', 'user_id'],
   },
-  own('saved_searches', ['user_id'], 'created_at, id'),
+  ownedTable('saved_searches', ['user_id'], 'created_at, id'),
   {
     table: 'group_regressions',
     where: OF_SERVICES,
@@ -106,14 +106,14 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
     refersTo: ['service_id', 'group_id'],
   },
   { table: 'message_templates', where: OF_SERVICES, orderBy: 'number', refersTo: ['service_id'] },
-  own(
+  ownedTable(
     'incidents',
     ['service_id', 'rule_id', 'exception_group_id', 'escalation_policy_id', 'team_id', 'lead_id'],
     'lead_id nulls first, id',
   ),
-  own('alert_sources', ['service_id'], 'service_id, protocol, name'),
-  own('alert_routes', ['service_id', 'policy_id'], 'service_id, position'),
-  own('alerts', ['service_id', 'source_id', 'incident_id'], 'id'),
+  ownedTable('alert_sources', ['service_id'], 'service_id, protocol, name'),
+  ownedTable('alert_routes', ['service_id', 'policy_id'], 'service_id, position'),
+  ownedTable('alerts', ['service_id', 'source_id', 'incident_id'], 'id'),
   { table: 'incident_steps', where: OF_INCIDENTS, orderBy: 'incident_id, step_index', refersTo: ['incident_id'] },
   { table: 'incident_timeline', where: OF_INCIDENTS, orderBy: 'id', refersTo: ['incident_id'] },
   {
@@ -124,16 +124,16 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
   },
   { table: 'incident_notes', where: OF_INCIDENTS, orderBy: 'id', refersTo: ['incident_id'] },
   // Another organization of the installation may have the address, so it gets a new one.
-  { ...own('status_pages'), without: ['slug'] },
-  own('status_components', ['page_id', 'service_id'], 'page_id, position'),
-  own('status_publications', ['page_id', 'incident_id']),
-  own('status_updates', ['publication_id']),
-  own('proposals', ['incident_id'], 'number'),
+  { ...ownedTable('status_pages'), without: ['slug'] },
+  ownedTable('status_components', ['page_id', 'service_id'], 'page_id, position'),
+  ownedTable('status_publications', ['page_id', 'incident_id']),
+  ownedTable('status_updates', ['publication_id']),
+  ownedTable('proposals', ['incident_id'], 'number'),
   { table: 'event_feedback', where: OF_SERVICES, orderBy: 'id', refersTo: ['service_id'] },
-  own('agent_settings', [], 'org_id'),
+  ownedTable('agent_settings', [], 'org_id'),
   // A digest comes before the messages in it.
-  own('notifications', ['incident_id', 'digest_id', 'proposal_id'], "kind <> 'digest', id"),
-  own('audit_log', [], 'at, id'),
+  ownedTable('notifications', ['incident_id', 'digest_id', 'proposal_id'], "kind <> 'digest', id"),
+  ownedTable('audit_log', [], 'at, id'),
 ];
 
 /** Tables that are never exported, and why. */

@@ -30,9 +30,9 @@ export class CounterStarts {
   /** Starts found in this request. */
   readonly #own = new SeriesStarts();
 
-  constructor(batch: PointBatch, known: SeriesStarts, oldest: number) {
+  constructor(batch: PointBatch, seriesStarts: SeriesStarts, oldest: number) {
     this.#batch = batch;
-    this.#known = known;
+    this.#known = seriesStarts;
     this.#oldest = oldest;
   }
 
@@ -73,7 +73,7 @@ export class CounterStarts {
     const exports = this.#own.histograms.of(key) ?? this.#known.histograms.of(key) ?? [];
     const sent: HistogramExport = { startAt, at, grid };
     const newest = exports.at(-1);
-    const before = exports.find((known) => isSameWriter(known, sent));
+    const before = exports.find((writer) => isSameWriter(writer, sent));
     const isNewer = newest === undefined || at > newest.at;
     if (isNewer) this.#own.histograms.set(key, withExport(exports, sent));
     const lastAt = before?.at ?? Number.NaN;
@@ -98,14 +98,14 @@ export class CounterStarts {
       this.#own.set(key, { ...sample, startAt: Number.isNaN(startAt) ? at : startAt });
       return;
     }
-    const known = this.#currentOf(key)?.startAt ?? Number.NaN;
+    const earlierStart = this.#currentOf(key)?.startAt ?? Number.NaN;
     if (Number.isNaN(startAt)) {
-      if (!Number.isNaN(known)) return;
+      if (!Number.isNaN(earlierStart)) return;
       this.#own.set(key, { ...sample, startAt: Number.isNaN(lastAt) ? at : lastAt });
       if (!Number.isNaN(lastAt)) this.#add(seriesIndex, lastAt, 0, at);
       return;
     }
-    if (known >= startAt) return;
+    if (earlierStart >= startAt) return;
     this.#own.set(key, sample);
     this.#add(seriesIndex, lastAt > startAt ? lastAt : startAt, 0, at);
   }

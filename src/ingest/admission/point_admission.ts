@@ -208,8 +208,8 @@ export class PointAdmission {
     if (typeof canonical === 'string') return canonical;
     this.#hashKey(name, canonical);
     const { high, low } = this.#hasher;
-    const known = this.#added.find(high, low);
-    let position = known === -1 ? -1 : (this.#positions[known] ?? -1);
+    const index = this.#added.find(high, low);
+    let position = index === -1 ? -1 : (this.#positions[index] ?? -1);
     if (position === -1) {
       const refusal = this.#refusalOfNew();
       if (refusal !== null) return refusal;

@@ -44,9 +44,9 @@ export class Refusals {
       this.#last = this.#reasons.get(message) ?? this.#open(message);
       this.#lastMessage = message;
     }
-    const known = this.#last;
-    known.count += points;
-    if (known.places.length < PLACES_MAX) known.places.push(clip(place()));
+    const last = this.#last;
+    last.count += points;
+    if (last.places.length < PLACES_MAX) last.places.push(clip(place()));
   }
 
   toRejected(): Rejected {

@@ -37,8 +37,8 @@ export class SpanIndex {
     const expected = this.#last === -1 ? -1 : (this.#spans[this.#last * FIELDS + FOLLOWER] ?? -1);
     if (expected !== -1 && this.matches(expected, this.#view, start, end)) return (this.#last = expected);
     const hash = hashSpan(this.#view, start, end);
-    const known = this.find(hash, this.#view, start, end);
-    const number = known === -1 ? this.add(hash, start, end) : known;
+    const index = this.find(hash, this.#view, start, end);
+    const number = index === -1 ? this.add(hash, start, end) : index;
     if (this.#last !== -1) this.#spans[this.#last * FIELDS + FOLLOWER] = number;
     return (this.#last = number);
   }
@@ -65,9 +65,9 @@ export class SpanIndex {
 
   /** Whether the span has the bytes between `start` and `end` of `view`. */
   matches(number: number, view: DataView, start: number, end: number): boolean {
-    const own = this.#spans[number * FIELDS] ?? 0;
+    const length = this.#spans[number * FIELDS] ?? 0;
     const ownEnd = this.#spans[number * FIELDS + END] ?? 0;
-    return ownEnd - own === end - start && isSameSpan(this.#view, own, view, start, end - start);
+    return ownEnd - length === end - start && isSameSpan(this.#view, length, view, start, end - start);
   }
 
   #grow(): void {

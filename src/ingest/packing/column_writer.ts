@@ -107,9 +107,9 @@ export class ColumnWriter {
     }
     for (let index = first; index <= last; index += 1) {
       const newestAt = newest[index - first] ?? Number.NaN;
-      const found = series[index];
-      if (found === undefined || Number.isNaN(newestAt) || !needsLabels(found, newestAt)) continue;
-      this.announced.add(found, newestAt);
+      const entry = series[index];
+      if (entry === undefined || Number.isNaN(newestAt) || !needsLabels(entry, newestAt)) continue;
+      this.announced.add(entry, newestAt);
     }
     this.length += to - from;
   }

@@ -57,9 +57,9 @@ const FORMAT = 1;
  */
 export function packPoints(slices: readonly PointSlice[], needsLabels: ServiceNeedsLabels = () => true): Buffer {
   const writer = new ColumnWriter(slices.reduce((sum, { from, to }) => sum + to - from, 0));
-  const services = [...Map.groupBy(slices, ({ serviceId }) => serviceId)].map(([serviceId, own]) => {
+  const services = [...Map.groupBy(slices, ({ serviceId }) => serviceId)].map(([serviceId, ofService]) => {
     const [points, announced] = [writer.length, writer.announced.length];
-    for (const slice of own) {
+    for (const slice of ofService) {
       writer.add(slice.points, slice.from, slice.to, (series, at) => needsLabels(serviceId, series, at));
     }
     return [serviceId, writer.length - points, writer.announced.length - announced] as const;

@@ -221,8 +221,8 @@ function endOfLine(bytes: Buffer, start: number): number {
   let at = start;
   while (at < near && bytes[at] !== NEWLINE) at += 1;
   if (at < near || at === bytes.length) return at;
-  const found = bytes.indexOf(NEWLINE, at);
-  return found === -1 ? bytes.length : found;
+  const index = bytes.indexOf(NEWLINE, at);
+  return index === -1 ? bytes.length : index;
 }
 
 const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0d]);

@@ -86,9 +86,9 @@ async function listen({ host, port, open, connections, pieceBytesMin, log }: Por
   const opened = new AsyncLocalStorage<GrpcConnection>();
 
   const statusOf = (error: unknown): StatusObject => {
-    const known = error instanceof AppError ? error : new AppError('internal', 'internal error');
-    if (known !== error) log.error({ err: error }, 'a gRPC call failed');
-    const { code, message, retryAfterSeconds } = known;
+    const appError = error instanceof AppError ? error : new AppError('internal', 'internal error');
+    if (appError !== error) log.error({ err: error }, 'a gRPC call failed');
+    const { code, message, retryAfterSeconds } = appError;
     const metadata = new grpc.Metadata();
     if (retryAfterSeconds !== undefined) {
       metadata.set('grpc-status-details-bin', retryDetails(STATUS_CODES[code], message, retryAfterSeconds));
@@ -139,17 +139,17 @@ async function listen({ host, port, open, connections, pieceBytesMin, log }: Por
         next({
           onReceiveMetadata(metadata, pass) {
             admit(metadata).then(
-              (one) => {
+              (permit) => {
                 const timer = setTimeout(() => call.sendStatus(statusOf(tooSlow())), CALL_MS);
                 end = () => {
                   clearTimeout(timer);
-                  one.release();
+                  permit.release();
                 };
                 if (hasEnded) {
                   end();
                   return;
                 }
-                admitted.set(metadata, one);
+                admitted.set(metadata, permit);
                 pass(metadata);
               },
               (error: unknown) => call.sendStatus(statusOf(error)),

@@ -86,7 +86,7 @@ interface Sending {
 }
 
 async function listen({ host, port, settings, open, now, log }: PortOptions): Promise<OpenPort> {
-  const own = settings.statsdIngestionKey ?? null;
+  const ingestionKey = settings.statsdIngestionKey ?? null;
   /** Data received, by key. */
   const sendings = new Map<string, Sending>();
   const badKeys = new Set<string>();
@@ -124,11 +124,12 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
   };
 
   const sendingOf = (key: string, address: string): Sending | null => {
-    const known = sendings.get(key);
-    if (known?.isGood === true) return known;
+    const current = sendings.get(key);
+    if (current?.isGood === true) return current;
     if ((unauthenticatedLinesLeft -= 1) < 0 || badKeys.has(key)) return null;
-    if (known !== undefined) return known;
-    if (key !== own && (unauthenticatedKeys >= UNAUTHENTICATED_KEYS_MAX || sendings.size >= KEYS_MAX)) return null;
+    if (current !== undefined) return current;
+    if (key !== ingestionKey && (unauthenticatedKeys >= UNAUTHENTICATED_KEYS_MAX || sendings.size >= KEYS_MAX))
+      return null;
     const sending: Sending = {
       address,
       lines: new LineAggregator(new AggregationBudget(UNAUTHENTICATED_AGGREGATE_MAX), settings.statsdSignedGauges),
@@ -148,7 +149,7 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
 
   const take = (text: string, address: string): void => {
     if (text === '') return;
-    const key = keyOf(text) ?? own;
+    const key = keyOf(text) ?? ingestionKey;
     const sending = key === null || valuesLeft <= 0 ? null : sendingOf(key, address);
     if (sending === null) {
       lost += 1;
@@ -258,7 +259,7 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
   return {
     port: socket.address().port,
     async close() {
-      for (const one of [timer, refill]) clearInterval(one);
+      for (const timerHandle of [timer, refill]) clearInterval(timerHandle);
       // Reads what has arrived already.
       for (let turn = 0; turn < 32; turn += 1) await setImmediate();
       socket.close();

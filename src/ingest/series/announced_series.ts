@@ -31,10 +31,10 @@ export class AnnouncedSeries {
       isDue: (serviceId, key, newestAt) => {
         const announcedAt = this.#timesOf(serviceId)?.get(key) ?? Number.NaN;
         if (newestAt < announcedAt + ANNOUNCE_AGAIN_MS) return false;
-        let own = pending.get(serviceId);
-        if (own === undefined) pending.set(serviceId, (own = new SeriesTimes()));
+        let queued = pending.get(serviceId);
+        if (queued === undefined) pending.set(serviceId, (queued = new SeriesTimes()));
         // A series may come several times in one job.
-        return own.advance(key, newestAt, ANNOUNCE_AGAIN_MS);
+        return queued.advance(key, newestAt, ANNOUNCE_AGAIN_MS);
       },
       commit: () => {
         let added = 0;

@@ -40,7 +40,7 @@ export class HistogramMemory {
 
 /** The exports once this one was sent: it takes the place of the one of the same process before it. */
 export function withExport(exports: readonly HistogramExport[], sent: HistogramExport): readonly HistogramExport[] {
-  return [...exports.filter((known) => !isSameWriter(known, sent)), sent].slice(-WRITERS_MAX);
+  return [...exports.filter((writer) => !isSameWriter(writer, sent)), sent].slice(-WRITERS_MAX);
 }
 
 export function isSameWriter(a: HistogramExport, b: HistogramExport): boolean {

@@ -40,21 +40,21 @@ export class MetricTypes {
   /** Notes what a sender says; the change, if it is another type than before. A type of 0 says nothing. */
   tell(name: string, now: number, unit = ''): TypeChange | null {
     if (now === 0) return null;
-    const known = this.#families.get(name);
-    if (known === undefined) {
+    const family = this.#families.get(name);
+    if (family === undefined) {
       if (!isStorable(name, NAME_LENGTH_MAX) || this.#families.size >= FAMILIES_MAX) return null;
       this.#families.set(name, { type: now, unit: unitOf(unit), toldOn: this.today });
       this.#unwritten.add(name);
       this.version += 1;
       return null;
     }
-    const before = known.type;
-    const said = unit === known.unit ? unit : unitOf(unit);
-    const isSame = before === now && (said === '' || said === known.unit);
-    if (isSame && known.toldOn === this.today) return null;
-    known.type = now;
-    if (said !== '') known.unit = said;
-    known.toldOn = this.today;
+    const before = family.type;
+    const said = unit === family.unit ? unit : unitOf(unit);
+    const isSame = before === now && (said === '' || said === family.unit);
+    if (isSame && family.toldOn === this.today) return null;
+    family.type = now;
+    if (said !== '') family.unit = said;
+    family.toldOn = this.today;
     this.#unwritten.add(name);
     if (before === now) return null;
     this.version += 1;
@@ -63,10 +63,10 @@ export class MetricTypes {
 
   /** Learns a type that is stored, possibly by another process. A type declared here since then is newer and stays. */
   learn(name: string, type: number, unit: string): void {
-    const known = this.#families.get(name);
-    if (this.#unwritten.has(name) || (known === undefined && this.#families.size >= FAMILIES_MAX)) return;
-    if (known?.type !== type) this.version += 1;
-    this.#families.set(name, { type, unit, toldOn: known?.toldOn ?? this.today });
+    const family = this.#families.get(name);
+    if (this.#unwritten.has(name) || (family === undefined && this.#families.size >= FAMILIES_MAX)) return;
+    if (family?.type !== type) this.version += 1;
+    this.#families.set(name, { type, unit, toldOn: family?.toldOn ?? this.today });
   }
 
   get hasUnwritten(): boolean {

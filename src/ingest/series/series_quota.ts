@@ -91,11 +91,11 @@ export class SeriesQuota {
       return held.allowance;
     }
     try {
-      const found = await withTimeout(this.#lookUpOnce(serviceId, day), TIMEOUT_MS, () => {
+      const answer = await withTimeout(this.#lookUpOnce(serviceId, day), TIMEOUT_MS, () => {
         throw slow();
       });
       this.#noteAvailability(null);
-      return found.allowance;
+      return answer.allowance;
     } catch (error) {
       this.#noteAvailability(error);
       return ANY_SERIES;

@@ -59,8 +59,8 @@ export class SeriesStarts {
   }
 
   set(key: bigint, { startAt, at, value }: CounterWriter): void {
-    const known = this.#find(key);
-    const place = (known === -1 ? this.#add() : known) * COLUMNS;
+    const index = this.#find(key);
+    const place = (index === -1 ? this.#add() : index) * COLUMNS;
     this.#columns[place] = startAt;
     this.#columns[place + 1] = at;
     this.#columns[place + 2] = value;

@@ -22,29 +22,29 @@ export class SeriesTimes {
   }
 
   set(key: bigint, time: number): void {
-    const known = this.#find(key);
-    this.#setAt(known, time);
+    const index = this.#find(key);
+    this.#setAt(index, time);
   }
 
   /** Sets a time that is at least `afterMs` later than the one before, or the first one; whether it was set. */
   advance(key: bigint, time: number, afterMs: number): boolean {
-    const known = this.#find(key);
-    if (known !== -1 && time < (this.#times[known] ?? 0) + afterMs) return false;
-    this.#setAt(known, time);
+    const index = this.#find(key);
+    if (index !== -1 && time < (this.#times[index] ?? 0) + afterMs) return false;
+    this.#setAt(index, time);
     return true;
   }
 
   /** Sets all of the others' times. */
   setAll(others: SeriesTimes): void {
     for (let number = 0; number < others.size; number += 1) {
-      const known = this.#index.find(others.#index.highOf(number), others.#index.lowOf(number));
-      this.#setAt(known, others.#times[number] ?? Number.NaN);
+      const index = this.#index.find(others.#index.highOf(number), others.#index.lowOf(number));
+      this.#setAt(index, others.#times[number] ?? Number.NaN);
     }
   }
 
   /** Sets the time of a known number; -1 adds the key first. */
-  #setAt(known: number, time: number): void {
-    const number = known === -1 ? this.#add() : known;
+  #setAt(index: number, time: number): void {
+    const number = index === -1 ? this.#add() : index;
     this.#times[number] = time;
   }
 

@@ -114,8 +114,8 @@ export class ServiceTypes {
     );
     if (taken.length === 0) return;
     try {
-      const told = taken.flatMap(({ serviceId, told }) => told.map((one) => ({ serviceId, ...one })));
-      await this.#store().announce(told, this.#options.clock.now());
+      const announcements = taken.flatMap(({ serviceId, told }) => told.map((type) => ({ serviceId, ...type })));
+      await this.#store().announce(announcements, this.#options.clock.now());
     } catch (error) {
       for (const { types, told } of taken) types.leaveUnwritten(told.map(({ name }) => name));
       throw error;

@@ -74,8 +74,8 @@ export async function openSession(
     ...(providerOrgId === null ? {} : { by: 'provider' }),
   };
   // What happens in a session that acts in one organization is told to no other.
-  const told = providerOrgId === null ? {} : { orgId: providerOrgId };
-  record({ userId, ...told, action: 'sign_in', target: sessionId, before: null, after });
+  const provider = providerOrgId === null ? {} : { orgId: providerOrgId };
+  record({ userId, ...provider, action: 'sign_in', target: sessionId, before: null, after });
   const signedIn = await readSignedIn(stores, { userId, sessionId, providerOrgId });
   browser.giveSession(token, signedIn.user.email);
   return signedIn;

@@ -50,8 +50,8 @@ export async function takeLease(
     await stores.timeline.record(incident.id, 'lease_lost', { agent: before.agentName }, now);
   }
   const heldUntil = await applyHold(unit, incident, expiresAt);
-  const told = { agent: agentName, minutes, ...(heldUntil && { heldUntil: toTimestamp(heldUntil) }) };
-  await stores.timeline.record(incident.id, 'lease_taken', told, now);
+  const entry = { agent: agentName, minutes, ...(heldUntil && { heldUntil: toTimestamp(heldUntil) }) };
+  await stores.timeline.record(incident.id, 'lease_taken', entry, now);
   return { lease, heldUntil };
 }
 

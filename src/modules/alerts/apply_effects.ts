@@ -30,7 +30,7 @@ export async function applyEffects(
   await answer(unit, owner, of('acknowledge', 'open_acknowledged'), 'acknowledge');
   await answer(unit, owner, of('unacknowledge'), 'unacknowledge');
   await count(unit, affected);
-  for (const one of affected) await tell(unit, one);
+  for (const alert of affected) await tell(unit, alert);
 }
 
 /** Acknowledges incidents, or takes that back, in the name of the tool. A storm stands for others as well and stays. */
@@ -42,8 +42,8 @@ async function answer(
 ): Promise<void> {
   if (affected.length === 0) return;
   const standing = await unit.stores.alerts.listStanding(affected.map(({ queue }) => dedupKeyOfAlert(queue)));
-  const own = new Set(standing.filter(({ isMember }) => !isMember).map(({ incidentId }) => incidentId));
-  const locked = await unit.stores.incidents.lockAll([...own]);
+  const incidentIds = new Set(standing.filter(({ isMember }) => !isMember).map(({ incidentId }) => incidentId));
+  const locked = await unit.stores.incidents.lockAll([...incidentIds]);
   for (const { queue } of affected) {
     const incident = locked.get(queue.row.incidentId ?? '');
     if (incident === undefined) continue;
@@ -68,7 +68,7 @@ async function answer(
 }
 
 async function count({ stores, now }: UnitOfWork, affected: readonly Affected[]): Promise<void> {
-  const counted = affected.filter((one) => one.counted > 0 && one.queue.row.incidentId !== null);
+  const counted = affected.filter((change) => change.counted > 0 && change.queue.row.incidentId !== null);
   if (counted.length === 0) return;
   await stores.storms.countOpen([...new Set(counted.map(({ queue }) => dedupKeyOfAlert(queue)))], now);
 }

@@ -34,7 +34,9 @@ export async function endAlerts(
   }
   const standing = await unit.stores.alerts.listStanding([...over.keys()]);
   await endMembers(unit, over, standing, byOf);
-  const ofKeys = new Map(standing.filter(({ isMember }) => !isMember).map((one) => [one.dedupKey, one.incidentId]));
+  const ofKeys = new Map(
+    standing.filter(({ isMember }) => !isMember).map((alert) => [alert.dedupKey, alert.incidentId]),
+  );
   const byIncident = new Map<Id<'incident'>, EndedAlert>();
   for (const [key, alert] of over) {
     const incidentId = ofKeys.get(key) ?? (await incidentLeft(unit, alert, standing));
@@ -70,7 +72,7 @@ async function incidentLeft(
   standing: readonly { readonly incidentId: Id<'incident'>; readonly isMember: boolean }[],
 ): Promise<Id<'incident'> | null> {
   const incidentId = replaced ?? row.incidentId;
-  if (incidentId === null || standing.some((one) => one.isMember && one.incidentId === incidentId)) return null;
+  if (incidentId === null || standing.some((alert) => alert.isMember && alert.incidentId === incidentId)) return null;
   const others = await stores.alerts.listStillOpen([incidentId]);
   if (others.has(incidentId) && replaced === null) return null;
   return (await stores.storms.hasOpenMembers(incidentId)) ? null : incidentId;

@@ -91,7 +91,7 @@ function firingOf(
 async function link(unit: UnitOfWork, opened: readonly AlertQueue[], before: ReadonlySet<string>): Promise<void> {
   const { stores, now } = unit;
   const standing = await stores.alerts.listStanding(opened.map(dedupKeyOfAlert));
-  const byKey = new Map(standing.map((one) => [one.dedupKey, one]));
+  const byKey = new Map(standing.map((alert) => [alert.dedupKey, alert]));
   const linked = new Set<string>();
   let joined = 0;
   for (const queue of opened) {

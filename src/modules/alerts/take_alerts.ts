@@ -106,18 +106,18 @@ async function openQueues(
   const names = [...byName.values()].flatMap(({ source, events: [first] }) =>
     first === undefined ? [] : [{ sourceId: source.row.id, scope: first.event.scope, key: first.event.key }],
   );
-  const known = new Map((await stores.alerts.findAll(names)).map((row) => [nameOf(row), row]));
+  const alertsByName = new Map((await stores.alerts.findAll(names)).map((row) => [nameOf(row), row]));
   return [...byName].flatMap(([name, { source, events }]) => {
     const [first] = events;
     if (first === undefined) return [];
-    const row = known.get(name) ?? newRow(owner, source, first.event, now);
+    const row = alertsByName.get(name) ?? newRow(owner, source, first.event, now);
     return [
       {
         source,
         row,
         events,
         places: events.map(({ place }) => place),
-        isKnown: known.has(name),
+        isKnown: alertsByName.has(name),
         isChanged: false,
       },
     ];
@@ -155,9 +155,9 @@ async function readIncidents(
 ): Promise<ReadonlyMap<string, IncidentOfAlert>> {
   const ids = new Set(queues.flatMap(({ row: { incidentId } }) => (incidentId === null ? [] : [incidentId])));
   if (ids.size === 0) return new Map();
-  const found = await stores.incidents.findAll(orgId, [...ids]);
+  const incidents = await stores.incidents.findAll(orgId, [...ids]);
   return new Map(
-    [...found].map(([id, { status, resolvedAt }]) => [
+    [...incidents].map(([id, { status, resolvedAt }]) => [
       id,
       { status, resolvedAt: resolvedAt?.epochMilliseconds ?? null },
     ]),

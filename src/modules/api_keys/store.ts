@@ -98,11 +98,11 @@ export class ApiKeyStore {
 
   /** Lists keys that were not revoked, newest first. */
   async list(orgId: Id<'org'>, filter: ApiKeyFilter, { after, limit }: NewestPage<'apikey'>): Promise<ListedApiKey[]> {
-    let found = this.#found(orgId, filter);
+    let query = this.#found(orgId, filter);
     if (after !== null) {
-      found = found.where((eb) => eb(eb.refTuple('k.created_at', 'k.id'), '<', eb.tuple(after.at, after.id)));
+      query = query.where((eb) => eb(eb.refTuple('k.created_at', 'k.id'), '<', eb.tuple(after.at, after.id)));
     }
-    return await found.orderBy('k.created_at', 'desc').orderBy('k.id', 'desc').limit(limit).execute();
+    return await query.orderBy('k.created_at', 'desc').orderBy('k.id', 'desc').limit(limit).execute();
   }
 
   async count(orgId: Id<'org'>, filter: ApiKeyFilter): Promise<number> {
@@ -160,18 +160,18 @@ export class ApiKeyStore {
   }
 
   #found(orgId: Id<'org'>, { ofUser, text, creatorId }: ApiKeyFilter) {
-    let found = this.#listed(orgId);
-    if (ofUser !== null) found = found.where('k.user_id', '=', ofUser);
+    let query = this.#listed(orgId);
+    if (ofUser !== null) query = query.where('k.user_id', '=', ofUser);
     if (creatorId !== undefined) {
-      found = found.where('k.created_by', '=', asId('user', creatorId)).where('k.user_id', 'is', null);
+      query = query.where('k.created_by', '=', asId('user', creatorId)).where('k.user_id', 'is', null);
     }
     if (text !== undefined) {
-      found = found.where(
+      query = query.where(
         ({ ref }) =>
           sql<boolean>`strpos(lower(concat_ws(' ', ${ref('k.name')}, ${ref('k.hint')}, ${ref('u.name')}, ${ref('c.name')})), lower(${text})) > 0`,
       );
     }
-    return found;
+    return query;
   }
 
   #listed(orgId: Id<'org'>) {

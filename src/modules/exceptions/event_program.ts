@@ -19,7 +19,7 @@ function answer(question: EventQuestion): EventAnswer {
       return { kind: 'grouped', grouped: runWithTimeLimit(READING.eventMs, () => group(event, asSent)) };
     }
     const unread = listEvents(Buffer.from(question.bytes));
-    const events = unread.map((one) => runWithTimeLimit(READING.eventMs, () => read(one, question.settings)));
+    const events = unread.map((event) => runWithTimeLimit(READING.eventMs, () => read(event, question.settings)));
     return { kind: 'read', events };
   } catch (error) {
     return { kind: 'fault', message: messageOf(error) };
@@ -30,10 +30,10 @@ function read(unread: UnreadEvent, settings: Settings): ReadByThread {
   const { serviceId } = unread;
   const arrived = unread.read();
   if (typeof arrived === 'string') return { kind: arrived, serviceId };
-  const own = settings.get(serviceId) ?? NO_SETTINGS;
-  const filter = filterOf(arrived.event, own);
+  const serviceSettings = settings.get(serviceId) ?? NO_SETTINGS;
+  const filter = filterOf(arrived.event, serviceSettings);
   if (filter !== null) return { kind: 'filtered', serviceId, reason: `filter:${filter}` };
-  const event = withoutFields(arrived.event, own.secretNames);
+  const event = withoutFields(arrived.event, serviceSettings.secretNames);
   const { orgId, traceparent } = arrived;
   return { kind: 'event', orgId, serviceId, traceparent, text: serializeEvent(event), ...group(event, event) };
 }

@@ -75,13 +75,13 @@ export async function storeSeen(
     await recordLeftOut(unit, filtered);
     const { exceptionGroups, groupKeys } = unit.stores;
     const placed = await groupKeys.place(seen, unit.now);
-    const found = await exceptionGroups.upsertSeen(
+    const groups = await exceptionGroups.upsertSeen(
       placed.map(({ event }) => event),
       unit.now,
       runtime.newGroupsPerMinute,
     );
-    await groupKeys.remember(placed, found, unit.now);
-    const overflowing = found.flatMap((group) => (group?.isOverflow === true ? [group] : []));
+    await groupKeys.remember(placed, groups, unit.now);
+    const overflowing = groups.flatMap((group) => (group?.isOverflow === true ? [group] : []));
     for (const { serviceId } of overflowing) unit.limitMet('newGroupsPerMinute', serviceId);
     await recordRefused(
       unit.stores,
@@ -89,12 +89,12 @@ export async function storeSeen(
       overflowing.map(({ serviceId }) => ({ serviceId, count: 1 })),
       unit.now,
     );
-    await assignNew(unit, rules, events, found);
-    const changed = newOrRegressed(events, seen, found);
+    await assignNew(unit, rules, events, groups);
+    const changed = newOrRegressed(events, seen, groups);
     if (changed.length > 0) await openIncidentsOf(runtime, unit, changed);
     await recordRegressions(unit, changed);
     ownIds = placed.map(({ ownGroupId }) => ownGroupId);
-    return await withoutSpike(unit, rules, found);
+    return await withoutSpike(unit, rules, groups);
   });
   const grouped = events.flatMap(({ serviceId, event }, index): GroupedEvent[] => {
     const group = groups[index];

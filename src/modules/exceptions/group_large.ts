@@ -25,7 +25,7 @@ const LARGE_BYTES = 256 * 1024;
 
 /** Whether the events of a job belong to the thread of large ones. */
 export function isLarge(events: readonly { readonly bytes: number; readonly accepted: unknown }[]): boolean {
-  const bytes = events.reduce((sum, one) => sum + one.bytes, 0);
+  const bytes = events.reduce((sum, event) => sum + event.bytes, 0);
   return bytes > LARGE_BYTES && events.every(({ accepted }) => accepted !== null);
 }
 

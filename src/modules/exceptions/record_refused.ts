@@ -19,8 +19,8 @@ export async function recordRefused(
   const hour = refusalHour(now);
   const counts = Map.groupBy(refused, ({ serviceId }) => serviceId);
   await ingestRefusals.add(
-    [...counts].map(([serviceId, own]) => {
-      const count = own.reduce((sum, one) => sum + one.count, 0);
+    [...counts].map(([serviceId, refusals]) => {
+      const count = refusals.reduce((sum, refusal) => sum + refusal.count, 0);
       return { serviceId, kind: 'events', reason, hour, count, lastAt: now };
     }),
   );

@@ -36,11 +36,11 @@ export function applyServiceRules(
 ): { readonly events: readonly ArrivedEvent[]; readonly filtered: readonly LeftOut[] } {
   if (rules.size === 0) return { events: arrived, filtered: [] };
   const filtered: LeftOut[] = [];
-  const events = arrived.flatMap((one): ArrivedEvent[] => {
-    const settings = rules.get(one.serviceId) ?? NO_SETTINGS;
-    const filter = filterOf(one.event, settings);
-    if (filter === null) return [{ ...one, event: withoutFields(one.event, settings.secretNames) }];
-    filtered.push({ serviceId: one.serviceId, reason: `filter:${filter}` });
+  const events = arrived.flatMap((event): ArrivedEvent[] => {
+    const settings = rules.get(event.serviceId) ?? NO_SETTINGS;
+    const filter = filterOf(event.event, settings);
+    if (filter === null) return [{ ...event, event: withoutFields(event.event, settings.secretNames) }];
+    filtered.push({ serviceId: event.serviceId, reason: `filter:${filter}` });
     return [];
   });
   return { events, filtered };
@@ -72,11 +72,11 @@ export async function withoutSpike(
   for (const [serviceId, settings] of rules) {
     const limit = limitOf(settings);
     if (limit === null) continue;
-    const own = groups.flatMap((group, index) => (group?.serviceId === serviceId ? [{ group, index }] : []));
-    if (own.length === 0) continue;
-    const total = await unit.stores.exceptionSettings.countHour(serviceId, refusalHour(unit.now), own.length);
-    const known = own.filter(({ group }) => group.outcome === 'known');
-    const dropped = known.slice(known.length - excessOf(known.length, total, limit));
+    const ofService = groups.flatMap((group, index) => (group?.serviceId === serviceId ? [{ group, index }] : []));
+    if (ofService.length === 0) continue;
+    const total = await unit.stores.exceptionSettings.countHour(serviceId, refusalHour(unit.now), ofService.length);
+    const knownGroups = ofService.filter(({ group }) => group.outcome === 'known');
+    const dropped = knownGroups.slice(knownGroups.length - excessOf(knownGroups.length, total, limit));
     for (const { index } of dropped) kept[index] = null;
     await recordLeftOut(
       unit,

@@ -14,11 +14,11 @@ export async function setAsideEvents(
   log: Log,
 ): Promise<void> {
   const now = clock.now();
-  const rows = [...Map.groupBy(events, ({ serviceId }) => serviceId)].map(([serviceId, own]) => ({
-    id: deduplicationToken(serviceId, ...own.map(({ sent }) => sent.context.eventId)).slice(0, 32),
+  const rows = [...Map.groupBy(events, ({ serviceId }) => serviceId)].map(([serviceId, ofService]) => ({
+    id: deduplicationToken(serviceId, ...ofService.map(({ sent }) => sent.context.eventId)).slice(0, 32),
     serviceId,
-    events: own.length,
-    payload: packEvents(own, eventCipher),
+    events: ofService.length,
+    payload: packEvents(ofService, eventCipher),
     setAsideAt: now,
     dueAt: now.add({ hours: RETRY_AFTER_HOURS }),
   }));

@@ -156,16 +156,16 @@ async function readSimilar(
   const { retentionOncall } = await stores.services.get(caller.orgId, incident.serviceId);
   const since = now.subtract({ hours: 24 * SIMILAR_DAYS });
   const keptSince = now.subtract({ hours: 24 * retentionOncall });
-  const found = await stores.incidentContext.listSimilar(incident, { since, keptSince }, SIMILAR_READ);
-  const shown = found.slice(0, SIMILAR_SHOWN);
+  const candidates = await stores.incidentContext.listSimilar(incident, { since, keptSince }, SIMILAR_READ);
+  const shown = candidates.slice(0, SIMILAR_SHOWN);
   const people = await stores.people.listPeople(
     caller.orgId,
     shown.flatMap(({ resolvedBy }) => (resolvedBy !== null && 'userId' in resolvedBy ? [resolvedBy.userId] : [])),
   );
   const nameOf = (userId: string) => people.get(userId)?.name ?? 'somebody who has left';
   return {
-    count: found.length,
-    ...durationsOf(found),
+    count: candidates.length,
+    ...durationsOf(candidates),
     incidents: shown.map(({ incidentId, number, title, status, triggeredAt, resolvedAt, resolvedBy }) => ({
       incidentId,
       number,

@@ -43,8 +43,8 @@ export async function readMovedMetrics(
   const { retentionMetrics } = await stores.services.get(caller.orgId, serviceId);
   const keptSince = now.subtract({ hours: 24 * retentionMetrics });
   const page = { words: [], sort: 'name', offset: 0, limit: LOOKED_AT_MAX } as const;
-  const found = await metrics.catalog.search(serviceId, keptSince, page);
-  const compared = found.metrics.filter(({ seriesCount }) => seriesCount <= SERIES_MAX);
+  const busiest = await metrics.catalog.search(serviceId, keptSince, page);
+  const compared = busiest.metrics.filter(({ seriesCount }) => seriesCount <= SERIES_MAX);
   const moved: (Static<typeof MovedView> & { readonly score: number })[] = [];
   for (let first = 0; first < compared.length; first += CONCURRENT) {
     const some = compared.slice(first, first + CONCURRENT);
@@ -57,7 +57,7 @@ export async function readMovedMetrics(
       .slice(0, SHOWN_MAX)
       .map(({ score: _, ...shown }) => shown),
     lookedAt: compared.length,
-    total: found.total,
+    total: busiest.total,
   };
 }
 

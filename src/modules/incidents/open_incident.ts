@@ -26,8 +26,8 @@ export async function openIncident(unit: UnitOfWork, rule: Opener, cause: Cause)
 /** Opens incidents like `openIncident`, in a few statements however many there are; the ids are in the order given. */
 export async function openAll(unit: UnitOfWork, firings: readonly Firing[]): Promise<(Id<'incident'> | null)[]> {
   const settings = new Map<Id<'org'>, Setting>();
-  for (const [orgId, own] of Map.groupBy(firings, ({ rule }) => rule.orgId)) {
-    const policyIds = own.flatMap(({ rule: { escalationPolicyId: id } }) => (id === null ? [] : [id]));
+  for (const [orgId, ofOrganization] of Map.groupBy(firings, ({ rule }) => rule.orgId)) {
+    const policyIds = ofOrganization.flatMap(({ rule: { escalationPolicyId: id } }) => (id === null ? [] : [id]));
     settings.set(orgId, {
       windows: await unit.stores.maintenance.list(orgId),
       findPolicy: await readPolicies(unit.stores, orgId, policyIds),
@@ -129,13 +129,13 @@ async function store(
   spans: readonly (TracedSpan | null)[],
 ): Promise<(Id<'incident'> | null)[]> {
   const { stores, now } = unit;
-  const traced = prepared.map((one, index) => ({ ...one, traceparent: spans[index]?.traceparent ?? null }));
+  const traced = prepared.map((incident, index) => ({ ...incident, traceparent: spans[index]?.traceparent ?? null }));
   const ids = await stores.incidents.openAll(traced, now);
-  const opened = prepared.flatMap((one, index) => {
+  const opened = prepared.flatMap((incident, index) => {
     const incidentId = ids[index] ?? null;
     if (incidentId === null) return [];
     spans[index]?.set({ 'tocsin.incident_id': incidentId });
-    return [{ ...one, incidentId }];
+    return [{ ...incident, incidentId }];
   });
   await stores.timeline.recordAll(
     opened.flatMap((incident) => eventsOf(incident, now)),

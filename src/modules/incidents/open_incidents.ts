@@ -40,8 +40,8 @@ export async function openIncidents(unit: UnitOfWork, firings: readonly Firing[]
     limited.flatMap(({ opening }) => opening),
   );
   for (const { source, excess } of limited) {
-    for (const own of Map.groupBy(excess, ({ rule }) => rule.escalationPolicyId).values()) {
-      await joinStorm(unit, source, own, limit);
+    for (const group of Map.groupBy(excess, ({ rule }) => rule.escalationPolicyId).values()) {
+      await joinStorm(unit, source, group, limit);
     }
     if (excess.length === 0) continue;
     unit.limitMet('incidentsPerService', source.serviceId);

@@ -57,7 +57,7 @@ export async function reassign(
   }
   await stores.stepTimers.supersedeSteps(incident.id, now);
   await stores.notifications.supersedeCancelled(incident.id, now);
-  const told = incident.status === 'acknowledged' ? await cancelAcknowledgement(unit, incident, by) : [];
+  const notified = incident.status === 'acknowledged' ? await cancelAcknowledgement(unit, incident, by) : [];
   const { policyId, teamId } =
     target.kind === 'policy' ? target : { policyId: incident.escalationPolicyId, teamId: incident.teamId };
   const steps = followedBy(incident.steps, plan.steps);
@@ -69,7 +69,7 @@ export async function reassign(
   );
   const to = target.kind === 'policy' ? { policy: target.name } : { userId: target.userId };
   const stepsLeft = target.kind === 'policy' ? 0 : plan.steps.length - 1;
-  await stores.timeline.record(incident.id, 'reassigned', { by, ...to, stepsLeft, told }, now);
+  await stores.timeline.record(incident.id, 'reassigned', { by, ...to, stepsLeft, told: notified }, now);
   startTimers(unit, incident.id, plan.timers);
 }
 

@@ -26,8 +26,8 @@ export async function reopen(unit: UnitOfWork, incident: IncidentRow, by: Incide
   const resumedMessages =
     decision.to === 'triggered' ? await resumeEscalation(unit, incident, incident.resolvedAt ?? unit.now) : 0;
   if (decision.to === 'triggered') await pageWithoutLead(unit, incident.id);
-  const told = await withdrawNews(unit, incident, 'resolved', by);
-  const data = { by, status: decision.to, resumedMessages, told };
+  const notified = await withdrawNews(unit, incident, 'resolved', by);
+  const data = { by, status: decision.to, resumedMessages, told: notified };
   await unit.stores.timeline.record(incident.id, 'reopened', data, unit.now);
   return true;
 }

@@ -19,7 +19,7 @@ export async function unacknowledge(unit: UnitOfWork, incident: IncidentRow, by:
   await unit.stores.incidents.reopen(incident.id, 'triggered', unit.now);
   const resumedMessages = await resumeEscalation(unit, incident, incident.acknowledgedAt ?? unit.now);
   await pageWithoutLead(unit, incident.id);
-  const told = await withdrawNews(unit, incident, 'acknowledged', by);
-  await unit.stores.timeline.record(incident.id, 'unacknowledged', { by, resumedMessages, told }, unit.now);
+  const notified = await withdrawNews(unit, incident, 'acknowledged', by);
+  await unit.stores.timeline.record(incident.id, 'unacknowledged', { by, resumedMessages, told: notified }, unit.now);
   return true;
 }

@@ -92,9 +92,9 @@ export async function readChart(
   };
 
   async function misspelt(): Promise<string[]> {
-    const known = names.get(service.id) ?? metrics.listNames(service.id, keptSince);
-    names.set(service.id, known);
-    const all = await known;
+    const namesPromise = names.get(service.id) ?? metrics.listNames(service.id, keptSince);
+    names.set(service.id, namesPromise);
+    const all = await namesPromise;
     await nextTurn();
     return await nearestToAsked(metrics.catalog, service.id, { metricName, names: all, since: keptSince });
   }

@@ -14,42 +14,42 @@ const COMPARED_MAX = 120;
 export function nearestNames(written: string, names: readonly string[]): string[] {
   const wanted = written.slice(0, COMPARED_MAX).toLowerCase();
   if (wanted === '') return [];
-  return nearest(wanted, names, (known) => {
-    const isPart = wanted.length >= 3 && (known.includes(wanted) || wanted.includes(known));
-    return isPart ? Infinity : Math.max(2, Math.ceil(known.length / 4));
+  return nearest(wanted, names, (name) => {
+    const isPart = wanted.length >= 3 && (name.includes(wanted) || wanted.includes(name));
+    return isPart ? Infinity : Math.max(2, Math.ceil(name.length / 4));
   });
 }
 
 /** Returns up to three names that share half of the letters, the most alike first. */
 export function namesAlike(written: string, names: readonly string[]): string[] {
   const wanted = written.slice(0, COMPARED_MAX).toLowerCase();
-  return nearest(wanted, names, (known) => Math.max(wanted.length, known.length) / 2);
+  return nearest(wanted, names, (name) => Math.max(wanted.length, name.length) / 2);
 }
 
 /** Returns up to three names that differ by at most `lettersMax` letters. */
-function nearest(wanted: string, names: readonly string[], lettersMax: (known: string) => number): string[] {
-  const found: { readonly name: string; readonly letters: number }[] = [];
+function nearest(wanted: string, names: readonly string[], lettersMax: (name: string) => number): string[] {
+  const near: { readonly name: string; readonly letters: number }[] = [];
   for (const name of names) {
-    const known = name.slice(0, COMPARED_MAX).toLowerCase();
-    const most = lettersMax(known);
+    const compared = name.slice(0, COMPARED_MAX).toLowerCase();
+    const most = lettersMax(compared);
     // The distance is at least the difference in length.
-    if (Math.abs(known.length - wanted.length) > most) continue;
-    const letters = distance(wanted, known);
-    if (letters <= most) found.push({ name, letters });
+    if (Math.abs(compared.length - wanted.length) > most) continue;
+    const letters = distance(wanted, compared);
+    if (letters <= most) near.push({ name, letters });
   }
-  return found
+  return near
     .toSorted((a, b) => a.letters - b.letters || (a.name < b.name ? -1 : 1))
     .slice(0, NEAREST_MAX)
     .map(({ name }) => name);
 }
 
 /** Returns the names nearest to a selector's metric; none if it has arrived, or the histogram of its quantile. */
-export function nearestToSelector(selector: MetricSelector, known: readonly string[]): string[] {
-  return hasArrived(selector, known) ? [] : nearestNames(selector.name, known);
+export function nearestToSelector(selector: MetricSelector, names: readonly string[]): string[] {
+  return hasArrived(selector, names) ? [] : nearestNames(selector.name, names);
 }
 
 /** Whether the metric that a selector names is known, or the histogram of which a quantile is asked. */
-export function hasArrived(selector: MetricSelector, known: readonly string[]): boolean {
+export function hasArrived(selector: MetricSelector, names: readonly string[]): boolean {
   const buckets = quantileQuestionOf(selector)?.buckets.name;
-  return known.includes(selector.name) || (buckets !== undefined && known.includes(buckets));
+  return names.includes(selector.name) || (buckets !== undefined && names.includes(buckets));
 }

@@ -107,8 +107,8 @@ async function valuesOf(
   const values = new Map<string, string[]>();
   for (const metric of buckets === null ? [name] : [name, buckets]) {
     const { labels } = await catalog.describeLabels(serviceId, { ...search, selector: { name: metric, matchers: [] } });
-    for (const { label, values: own } of labels) {
-      values.set(label, [...(values.get(label) ?? []), ...own.map(({ value }) => value)]);
+    for (const { label, values: labelValues } of labels) {
+      values.set(label, [...(values.get(label) ?? []), ...labelValues.map(({ value }) => value)]);
     }
   }
   return values;

@@ -46,7 +46,7 @@ async function takeTogether(runtime: MonitorRuntime, waiting: readonly WaitingCh
     const [only, ...others] = waiting;
     if (only === undefined) return;
     if (others.length > 0) {
-      for (const one of waiting) await takeTogether(runtime, [one]);
+      for (const checkIn of waiting) await takeTogether(runtime, [checkIn]);
       return;
     }
     runtime.log.error({ err: error, serviceId: only.serviceId, slug: only.slug }, 'failed to process a check-in');
@@ -76,23 +76,25 @@ async function takeOne(unit: UnitOfWork, checkIn: WaitingCheckIn, limit: Inciden
   if (stored.keyOnly && !checkIn.byKey) return await countNotKept(unit, checkIn, 'key_only');
   const monitor = readMonitor(stored);
   const running = await stores.monitors.listRunning(monitor.id);
-  const known = await findRun(unit, monitor, running, checkIn);
-  if (known === null && status === 'in_progress' && running.length >= RUNNING_MAX) {
+  const openRun = await findRun(unit, monitor, running, checkIn);
+  if (openRun === null && status === 'in_progress' && running.length >= RUNNING_MAX) {
     return await countNotKept(unit, checkIn, 'too_many_running');
   }
-  const decision = decideCheckIn(monitor, known, { status, durationMs, at: receivedAt, config });
-  const runId = known?.runId ?? checkIn.runId;
+  const decision = decideCheckIn(monitor, openRun, { status, durationMs, at: receivedAt, config });
+  const runId = openRun?.runId ?? checkIn.runId;
   const { run } = decision;
   if (run !== null) await stores.monitors.saveRun({ monitorId: monitor.id, runId, release: checkIn.release, ...run });
   const stillRunning = [
-    ...running.filter((one) => one.runId !== runId),
+    ...running.filter((other) => other.runId !== runId),
     ...(run?.status === 'in_progress' ? [run] : []),
   ];
-  const unchanged = run === null && known?.status === 'in_progress' ? [known] : [];
+  const unchanged = run === null && openRun?.status === 'in_progress' ? [openRun] : [];
   const overdue = overdueFrom(decision.monitor, [...stillRunning, ...unchanged]);
   await stores.monitors.save(monitor.id, decision.monitor, overdue, now);
   if (run !== null && run.status !== 'in_progress') await stores.monitors.pruneRuns(monitor.id);
-  const [wasUnreadable, isUnreadable] = [stored, decision.monitor].map((one) => scheduleFault(one.schedule) !== null);
+  const [wasUnreadable, isUnreadable] = [stored, decision.monitor].map(
+    (monitor) => scheduleFault(monitor.schedule) !== null,
+  );
   const isReadAgain = wasUnreadable === true && !decision.monitor.isFailing;
   if (isUnreadable !== true && (decision.change === 'recovers' || isReadAgain)) {
     await resolveMonitorIncidents(unit, monitor);

@@ -62,11 +62,11 @@ export class InvitationStore {
     { after, limit }: NewestPage<'invitation'>,
     now: Temporal.Instant,
   ): Promise<InvitationRow[]> {
-    let found = this.#found(orgId, filter, now);
+    let query = this.#found(orgId, filter, now);
     if (after !== null) {
-      found = found.where((eb) => eb(eb.refTuple('i.created_at', 'i.id'), '<', eb.tuple(after.at, after.id)));
+      query = query.where((eb) => eb(eb.refTuple('i.created_at', 'i.id'), '<', eb.tuple(after.at, after.id)));
     }
-    return await found.orderBy('i.created_at', 'desc').orderBy('i.id', 'desc').limit(limit).execute();
+    return await query.orderBy('i.created_at', 'desc').orderBy('i.id', 'desc').limit(limit).execute();
   }
 
   async count(orgId: Id<'org'>, filter: InvitationFilter, now: Temporal.Instant): Promise<number> {
@@ -78,12 +78,12 @@ export class InvitationStore {
   }
 
   async find(orgId: Id<'org'>, invitationId: string, now: Temporal.Instant): Promise<InvitationRow | null> {
-    const found = await this.#invitations(now)
+    const row = await this.#invitations(now)
       .where('i.org_id', '=', orgId)
       .where('i.id', '=', asId('invitation', invitationId))
       .where('i.revoked_at', 'is', null)
       .executeTakeFirst();
-    return found ?? null;
+    return row ?? null;
   }
 
   /** Finds the open invitation of an address, in any case. */
@@ -99,13 +99,13 @@ export class InvitationStore {
     tokenHash: Buffer,
     now: Temporal.Instant,
   ): Promise<(InvitationRow & { readonly isMailed: boolean }) | null> {
-    const found = await this.#invitations(now)
+    const row = await this.#invitations(now)
       .where(({ eb, or }) => or([eb('i.token_hash', '=', tokenHash), eb('i.mailed_token_hash', '=', tokenHash)]))
       .select(({ eb }) => eb(eb.fn.coalesce('i.mailed_token_hash', 'i.token_hash'), '=', tokenHash).as('isOfMail'))
       .select(({ eb }) => eb('i.mailed_token_hash', 'is not', null).as('wasMailed'))
       .executeTakeFirst();
-    if (found?.isOpen !== true) return null;
-    const { isOfMail, wasMailed, ...invitation } = found;
+    if (row?.isOpen !== true) return null;
+    const { isOfMail, wasMailed, ...invitation } = row;
     return { ...invitation, isMailed: Boolean(isOfMail) && Boolean(wasMailed) };
   }
 
@@ -141,9 +141,9 @@ export class InvitationStore {
   }
 
   #found(orgId: Id<'org'>, { isAccepted }: InvitationFilter, now: Temporal.Instant) {
-    const found = this.#invitations(now).where('i.org_id', '=', orgId).where('i.revoked_at', 'is', null);
-    if (isAccepted === undefined) return found;
-    return found.where('i.accepted_at', isAccepted ? 'is not' : 'is', null);
+    const query = this.#invitations(now).where('i.org_id', '=', orgId).where('i.revoked_at', 'is', null);
+    if (isAccepted === undefined) return query;
+    return query.where('i.accepted_at', isAccepted ? 'is not' : 'is', null);
   }
 
   /** An invitation ends with what its author may allow, so that nobody who was removed comes in again by their own. */

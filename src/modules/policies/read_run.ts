@@ -37,10 +37,10 @@ export async function readPolicies(
   { policies }: Pick<Stores, 'policies'>,
   orgId: Id<'org'>,
   policyIds: readonly Id<'policy'>[],
-  known: readonly PolicyPlan[] = [],
+  loaded: readonly PolicyPlan[] = [],
 ): Promise<FindPolicy> {
-  const plans = new Map(known.map((policy) => [policy.id, policy]));
-  let wanted = [...policyIds, ...known.flatMap(policiesNamedBy)];
+  const plans = new Map(loaded.map((policy) => [policy.id, policy]));
+  let wanted = [...policyIds, ...loaded.flatMap(policiesNamedBy)];
   const asked = new Set<Id<'policy'>>(plans.keys());
   while (asked.size < POLICIES_READ_MAX) {
     const ids = [...new Set(wanted)].filter((id) => !asked.has(id)).slice(0, POLICIES_READ_MAX - asked.size);

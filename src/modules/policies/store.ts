@@ -102,7 +102,7 @@ export class PolicyStore {
     page: { readonly after: PolicyPlace | null; readonly limit: number },
   ): Promise<PolicyRow[]> {
     const { after } = page;
-    const found = await this.#policies(orgId)
+    const rows = await this.#policies(orgId)
       .clearOrderBy()
       .$if(teamId !== undefined, (query) => query.where('p.team_id', '=', teamId ?? asId('team', '')))
       .$if(text !== undefined, (query) =>
@@ -117,7 +117,7 @@ export class PolicyStore {
       .orderBy('p.id')
       .limit(page.limit)
       .execute();
-    return found.map(readPolicy);
+    return rows.map(readPolicy);
   }
 
   /** Throws `not_found` with the path of the field that named it. */

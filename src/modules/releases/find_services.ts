@@ -29,9 +29,9 @@ function findOne(services: readonly ServiceWithCapabilities[], project: string):
       id === project || String(keptProjectNumber ?? projectId) === project || String(projectId) === project,
   );
   if (exact !== undefined) return exact;
-  const [found, another] = services.filter(({ name }) => name === project || slugOf(name) === slugOf(project));
+  const [match, another] = services.filter(({ name }) => name === project || slugOf(name) === slugOf(project));
   const shown = project.slice(0, 100);
-  if (found === undefined) {
+  if (match === undefined) {
     throw new AppError(
       'not_found',
       `no service is called "${shown}"; as project give the name of a service, or the number at the end of its DSN`,
@@ -40,5 +40,5 @@ function findOne(services: readonly ServiceWithCapabilities[], project: string):
   if (another !== undefined) {
     throw new AppError('conflict', `several services are called "${shown}"; as project give the number of the DSN`);
   }
-  return found;
+  return match;
 }

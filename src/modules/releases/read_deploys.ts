@@ -23,10 +23,10 @@ export async function readDeploys(
     exceptions.listNewReleases([serviceId], period, limit),
   ]);
   const releases = seen.map(({ release }) => release);
-  const known = await stores.releases.listDeployed(serviceId, releases, period.to);
+  const deployed = await stores.releases.listDeployed(serviceId, releases, period.to);
   return deploysOf(
     recorded.map(({ release, environment, finishedAt }) => ({ release, environment, at: finishedAt })),
     seen,
-    known,
+    deployed,
   ).slice(0, limit);
 }

@@ -40,9 +40,9 @@ export async function recordDeploy(
     // It locks the release, so that one of two requests at the same time sees what the other has recorded.
     await saveRelease(stores, author, { serviceId, version: deploy.release }, {}, now);
     const wanted = { orgId, serviceId, ...deploy, finishedAt };
-    const known = deploy.finishedAt === null ? null : await stores.releases.findDeploy(wanted);
-    if (known !== null) {
-      recorded.push(known);
+    const earlier = deploy.finishedAt === null ? null : await stores.releases.findDeploy(wanted);
+    if (earlier !== null) {
+      recorded.push(earlier);
       continue;
     }
     if ((await stores.releases.countDeploys(serviceId, now.subtract({ hours: 24 }))) >= deploysPerDay) {

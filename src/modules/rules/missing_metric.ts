@@ -83,7 +83,7 @@ export async function findMissingMetrics(
   const needing = wanted.map((rule) => ({ ...rule, needed: neededOf(rule) }));
   const missing = needing.filter(({ needed }) => !arrived.has(needed));
   const near = new Map<string, readonly string[]>();
-  for (const needed of [...new Set(missing.map((one) => one.needed))].slice(0, COMPARED_MAX)) {
+  for (const needed of [...new Set(missing.map((metric) => metric.needed))].slice(0, COMPARED_MAX)) {
     await nextTurn();
     near.set(needed, namesAlike(needed, shown));
   }

@@ -32,10 +32,10 @@ export async function listOwnShifts(
   const { schedules, people } = await stores.onCall.ofSchedulesAt(orgId, rows, now);
   const teams = await stores.teams.findAll(orgId, [...new Set(rows.map(({ teamId }) => teamId))]);
   const nameOf = new Map(teams.map(({ id, name }) => [id, name]));
-  const own = schedules.map(({ schedule, layered }) => {
+  const ownSchedules = schedules.map(({ schedule, layered }) => {
     return { schedule, layered, people, teamName: nameOf.get(schedule.teamId) ?? '' };
   });
-  return readOwnShifts(own, userId, now, limit);
+  return readOwnShifts(ownSchedules, userId, now, limit);
 }
 
 /** Returns the person's shifts over all of these schedules that have not ended, the earliest first. */

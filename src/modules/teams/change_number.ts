@@ -78,18 +78,18 @@ export async function notifyOfNumberChange(
     }
   }
   if (!isOwn) {
-    const own = { ...entry, kind: 'number_changed', userId } as const;
+    const change = { ...entry, kind: 'number_changed', userId } as const;
     const confirmed = await stores.phoneNumbers.listConfirmed(userId);
     // Entering a number that the person has confirmed already needs no notice.
     if (after !== null && before === null && confirmed.includes(after)) return;
-    const known = new Set([...(before === null ? [] : [before]), ...confirmed]);
+    const numbers = new Set([...(before === null ? [] : [before]), ...confirmed]);
     // Somebody who had no number has lost none.
-    if (known.size === 0) return;
-    for (const address of known) if (address !== after) messages.push({ ...own, channel: 'sms', address });
+    if (numbers.size === 0) return;
+    for (const address of numbers) if (address !== after) messages.push({ ...change, channel: 'sms', address });
     const person = (await stores.people.listPeople(orgId, [userId])).get(userId);
-    if (person !== undefined) messages.push({ ...own, channel: 'email', address: person.email });
+    if (person !== undefined) messages.push({ ...change, channel: 'email', address: person.email });
     if ((await stores.pushSubscriptions.listOf(userId)).length > 0) {
-      messages.push({ ...own, channel: 'push', address: null });
+      messages.push({ ...change, channel: 'push', address: null });
     }
   }
   const ids: Id<'notification'>[] = await stores.notifications.insert(

@@ -56,18 +56,18 @@ export async function readReadiness(
   const stopped = await stores.phoneNumbers.listStoppedOf(caller.orgId, userIds);
   return (person, member) => {
     const { userId, email } = person;
-    const known = reachable.get(userId);
-    const account = { userId, email, ...(known !== undefined && { own: known.own }) };
+    const reachableBy = reachable.get(userId);
+    const account = { userId, email, ...(reachableBy !== undefined && { own: reachableBy.own }) };
     const contact = contactsOf([account], subscribers, member === null ? [] : [member]).get(userId);
     if (contact === undefined) throw new Error(`no contact was made for ${userId}`);
-    const own = devices.get(userId);
+    const ownDevices = devices.get(userId);
     const reach = {
       contact,
       isPhoneConfirmed: contact.phone !== null && (confirmed.get(userId)?.has(contact.phone) ?? false),
-      mayAnswer: known === undefined || mayAnswer(known.role),
+      mayAnswer: reachableBy === undefined || mayAnswer(reachableBy.role),
       hasStoppedSms: contact.phone !== null && stopped.has(contact.phone),
       arrivals: arrivals.get(userId) ?? [],
-      devicesSince: own?.since ?? null,
+      devicesSince: ownDevices?.since ?? null,
     };
     const { answer, reasons, channels } = judgeReadiness(
       reach,
@@ -77,8 +77,8 @@ export async function readReadiness(
     return {
       answer,
       reasons: [...reasons],
-      channels: channels.map((one) => ({ ...one, provedAt: toTimestampOrNull(one.provedAt) })),
-      deviceCount: own?.count ?? 0,
+      channels: channels.map((channel) => ({ ...channel, provedAt: toTimestampOrNull(channel.provedAt) })),
+      deviceCount: ownDevices?.count ?? 0,
     };
   };
 }

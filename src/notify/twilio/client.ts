@@ -62,8 +62,8 @@ const isTemporary = (status: number): boolean => status === 429 || status >= 500
  */
 export function deliveryOfError(error: unknown): Delivery {
   const { status, code } = error as { status?: unknown; code?: unknown };
-  const known = typeof code === 'number' ? reasonOfCode(code) : undefined;
-  if (known !== undefined) return { kind: 'rejected', reason: known };
+  const reason = typeof code === 'number' ? reasonOfCode(code) : undefined;
+  if (reason !== undefined) return { kind: 'rejected', reason: reason };
   if (typeof status === 'number') {
     const wait = error instanceof AskedToWait ? { afterMs: error.afterMs } : {};
     if (isTemporary(status)) {

@@ -38,8 +38,8 @@ export function twilioSender(client: TwilioClient, channel: TwilioChannel): Chan
       }
     },
     async listSent(outgoing, sinceMs) {
-      const found = await channel.list(await client(), outgoing, new Date(sinceMs));
-      return found.map(({ sid }) => sid);
+      const messages = await channel.list(await client(), outgoing, new Date(sinceMs));
+      return messages.map(({ sid }) => sid);
     },
   };
 }

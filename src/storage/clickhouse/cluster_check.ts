@@ -63,12 +63,12 @@ export async function findClusterFault(
 async function findOtherCluster(client: ClickHouseClient, database: string): Promise<ClusterFault | null> {
   const engine = await engineOf(client, database);
   if (engine !== 'Distributed') return null;
-  const [found] = await rows<[definition: string]>(
+  const [table] = await rows<[definition: string]>(
     client,
     `SELECT engine_full FROM system.tables WHERE database = {database:String} AND name = 'metric_points'`,
     { database },
   );
-  const [, cluster = ''] = /^Distributed\('([^']*)'/.exec(found?.[0] ?? '') ?? [];
+  const [, cluster = ''] = /^Distributed\('([^']*)'/.exec(table?.[0] ?? '') ?? [];
   return {
     sentence: `the tables of this database belong to the cluster "${cluster}": set CLICKHOUSE_CLUSTER to it`,
     mayPass: false,
@@ -85,24 +85,24 @@ async function findForeignTables(client: ClickHouseClient, database: string): Pr
 }
 
 async function engineOf(client: ClickHouseClient, database: string): Promise<string | null> {
-  const [found] = await rows<[engine: string]>(
+  const [table] = await rows<[engine: string]>(
     client,
     `SELECT engine FROM system.tables WHERE database = {database:String} AND name = 'metric_points'`,
     { database },
   );
-  return found?.[0] ?? null;
+  return table?.[0] ?? null;
 }
 
 /** Each once, in the order in which `clusterAllReplicas` counts them. */
 async function listServers(client: ClickHouseClient, cluster: string): Promise<Server[]> {
-  const found = await rows<[shard: number, host: string, port: number]>(
+  const hosts = await rows<[shard: number, host: string, port: number]>(
     client,
     `SELECT shard_num, host_name, port FROM system.clusters WHERE cluster = {cluster:String}
      ORDER BY shard_num, replica_num`,
     { cluster },
   );
   const servers = new Map<string, Server>();
-  for (const [shard, name, port] of found) {
+  for (const [shard, name, port] of hosts) {
     const host = `${name}:${port}`;
     if (!servers.has(host)) servers.set(host, { shard, host });
   }
@@ -110,18 +110,21 @@ async function listServers(client: ClickHouseClient, cluster: string): Promise<S
 }
 
 async function listAnswering(client: ClickHouseClient, cluster: string): Promise<Set<number>> {
-  const found = await rows<[number]>(
+  const shards = await rows<[number]>(
     client,
     `SELECT DISTINCT toUInt32(_shard_num) FROM clusterAllReplicas({cluster:String}, system.one)`,
     { cluster },
     WHO_IS_THERE,
   );
-  return new Set(found.map(([place]) => place));
+  return new Set(shards.map(([place]) => place));
 }
 
 async function unknownCluster(client: ClickHouseClient, cluster: string): Promise<string> {
-  const known = await rows<[string]>(client, 'SELECT DISTINCT cluster FROM system.clusters ORDER BY cluster LIMIT 20');
-  const names = known.map(([name]) => `"${name}"`).join(', ');
+  const clusters = await rows<[string]>(
+    client,
+    'SELECT DISTINCT cluster FROM system.clusters ORDER BY cluster LIMIT 20',
+  );
+  const names = clusters.map(([name]) => `"${name}"`).join(', ');
   return `ClickHouse knows no cluster "${cluster}"${names === '' ? '' : `, but ${names}`}: correct CLICKHOUSE_CLUSTER, or add the cluster to remote_servers`;
 }
 
@@ -150,13 +153,13 @@ async function findMissingMacro(
   cluster: string,
   servers: readonly Server[],
 ): Promise<ClusterFault | null> {
-  const found = await rows<[place: number, macros: number]>(
+  const layouts = await rows<[place: number, macros: number]>(
     client,
     `SELECT toUInt32(_shard_num) AS place, toUInt32(uniqExact(macro)) FROM clusterAllReplicas({cluster:String}, system.macros)
      WHERE macro IN ('shard', 'replica') GROUP BY place`,
     { cluster },
   );
-  const complete = new Set(found.filter(([, macros]) => macros === 2).map(([place]) => place));
+  const complete = new Set(layouts.filter(([, macros]) => macros === 2).map(([place]) => place));
   const missing = servers.filter((_, index) => !complete.has(index + 1)).map(({ host }) => host);
   if (missing.length === 0) return null;
   return {

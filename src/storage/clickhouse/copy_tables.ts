@@ -82,12 +82,12 @@ export async function copyTables(
 
 /** Newest first. */
 async function listPartitions(client: ClickHouseClient, table: DataTable): Promise<string[]> {
-  const found = await rows<[partition: string]>(
+  const partitions = await rows<[partition: string]>(
     client,
     `SELECT DISTINCT _partition_id AS partition FROM ${table} ORDER BY partition DESC`,
     {},
   );
-  return found.map(([partition]) => partition);
+  return partitions.map(([partition]) => partition);
 }
 
 async function isEqual(
@@ -96,8 +96,8 @@ async function isEqual(
   table: DataTable,
   partition: string,
 ): Promise<boolean> {
-  const [one, other] = await Promise.all([from, to].map((client) => contentOf(client, table, partition)));
-  return one === other;
+  const [source, other] = await Promise.all([from, to].map((client) => contentOf(client, table, partition)));
+  return source === other;
 }
 
 /** The number of rows and a sum over them, each row once, whatever parts they lie in. */

@@ -104,11 +104,11 @@ export class ExpiredRows {
   async #deleteOlder(table: AgingTable, { serviceIds }: RetentionTier, cutoff: Temporal.Instant): Promise<void> {
     const scope = { services: serviceIds.map(uuidOf), before: cutoff.epochMilliseconds };
     const condition = `${OF_SERVICES} AND ${table.time} < ${BEFORE}`;
-    const found = await this.#rows<[string]>(
+    const outdated = await this.#rows<[string]>(
       `SELECT DISTINCT _partition_id FROM ${table.name} WHERE ${condition}`,
       scope,
     );
-    const partitions = found.map(([partition]) => partition).filter(isPartition);
+    const partitions = outdated.map(([partition]) => partition).filter(isPartition);
     const places =
       partitions.length > SINGLE_PARTITIONS_MAX
         ? ['']
@@ -125,7 +125,9 @@ export class ExpiredRows {
         const end = endOf(table, partition);
         return epochMilliseconds < end && epochMilliseconds >= end - table.partitionDays * DAY_MS;
       });
-    const holey = (await this.#partitions(table, 'has_lightweight_delete')).filter((one) => !isBeingOutdated(one));
+    const holey = (await this.#partitions(table, 'has_lightweight_delete')).filter(
+      (partition) => !isBeingOutdated(partition),
+    );
     for (const partition of holey.slice(0, REWRITTEN_AT_ONCE_MAX)) {
       await this.#command(`ALTER TABLE ${this.#stored(table)} APPLY DELETED MASK IN PARTITION ID '${partition}'`);
     }
@@ -133,13 +135,13 @@ export class ExpiredRows {
 
   /** Oldest first. */
   async #partitions(table: AgingTable, condition = '1'): Promise<string[]> {
-    const found = await this.#rows<[string]>(
+    const affected = await this.#rows<[string]>(
       `SELECT DISTINCT partition_id FROM ${this.#client.layout.system('parts')}
        WHERE database = {database:String} AND table = {table:String} AND active AND ${condition} ORDER BY partition_id
        SETTINGS skip_unavailable_shards = 1`,
       this.#storedIn(table),
     );
-    return found.map(([partition]) => partition).filter(isPartition);
+    return affected.map(([partition]) => partition).filter(isPartition);
   }
 
   /** The table that holds the rows, as statements name it that are for every server. */

@@ -27,10 +27,10 @@ async function ifAllowed<Found>(find: () => Promise<Found | null>): Promise<Foun
 }
 
 async function findFullDisk(client: ClickHouseClient): Promise<string | null> {
-  const found = await client.query({
+  const disks = await client.query({
     query: `SELECT name FROM system.disks WHERE unreserved_space < ${FREE_BYTES_MIN} AND total_space > 0 AND NOT is_read_only LIMIT 1`,
     format: 'JSONCompactEachRow',
   });
-  const [disk] = await found.json<[name: string]>();
+  const [disk] = await disks.json<[name: string]>();
   return disk?.[0] ?? null;
 }

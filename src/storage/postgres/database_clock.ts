@@ -58,25 +58,25 @@ export async function startDatabaseClock(sql: Sql, log: Log): Promise<{ readonly
 }
 
 /** `ask` resolves to the database's epoch milliseconds, with fractions. */
-export function databaseClock(ask: () => Promise<number>, log: Log, own: OwnTime = OWN_TIME): DatabaseClock {
-  let zeroMs = own.wallMs() - own.elapsedMs();
+export function databaseClock(ask: () => Promise<number>, log: Log, ownTime: OwnTime = OWN_TIME): DatabaseClock {
+  let zeroMs = ownTime.wallMs() - ownTime.elapsedMs();
   let last = Temporal.Instant.fromEpochMilliseconds(0);
   return {
     now() {
-      const nowMs = Math.floor(zeroMs + own.elapsedMs());
+      const nowMs = Math.floor(zeroMs + ownTime.elapsedMs());
       // Asked several times for each request.
       if (last.epochMilliseconds !== nowMs) last = Temporal.Instant.fromEpochMilliseconds(nowMs);
       return last;
     },
     async compare() {
-      const askedMs = own.elapsedMs();
+      const askedMs = ownTime.elapsedMs();
       const databaseMs = await ask().catch((error: unknown) => {
         log.debug({ err: messageOf(error) }, 'failed to ask the database for the time');
         return null;
       });
       if (databaseMs === null) return false;
       // It was that late at some moment between question and answer: a slow answer proves nothing wrong.
-      const [earliest, latest] = [databaseMs - own.elapsedMs(), databaseMs - askedMs];
+      const [earliest, latest] = [databaseMs - ownTime.elapsedMs(), databaseMs - askedMs];
       const corrected = Math.min(Math.max(zeroMs, earliest), latest);
       const byMs = corrected - zeroMs;
       zeroMs = corrected;

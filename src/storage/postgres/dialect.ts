@@ -70,8 +70,8 @@ class FaultTranslatingDriver implements Driver {
     const inner = await this.#driver.acquireConnection().catch((error: unknown) => {
       throw toConnectFault(this.#translate(error));
     });
-    const known = this.#connections.get(inner);
-    if (known !== undefined) return known;
+    const wrapped = this.#connections.get(inner);
+    if (wrapped !== undefined) return wrapped;
     const connection = new FaultTranslatingConnection(inner, this.#translate);
     this.#connections.set(inner, connection);
     this.#inner.set(connection, inner);

@@ -71,8 +71,8 @@ function isDatabaseUnreachable(error: unknown): boolean {
 
 /** True for a violation of the named unique constraint or index, or of any when no name is given. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
-  const found = error as { constraint?: unknown } | null;
-  return errorCodeOf(error) === '23505' && (constraint === undefined || found?.constraint === constraint);
+  const fault = error as { constraint?: unknown } | null;
+  return errorCodeOf(error) === '23505' && (constraint === undefined || fault?.constraint === constraint);
 }
 
 /** SQLSTATE: two wait for each other, or one has waited for a lock for as long as it may. */

@@ -33,8 +33,8 @@ export function namedPoolOf(pool: Pool, names: StatementNames, preparedMax = PRE
     end: () => pool.end(),
     async connect() {
       const client = await pool.connect();
-      const known = lent.get(client);
-      if (known !== undefined) return known;
+      const lending = lent.get(client);
+      if (lending !== undefined) return lending;
       // Nothing reads rows through cursors, which Kysely's type asks for.
       const named = new NamedClient(client, names, preparedMax) as unknown as PostgresPoolClient;
       lent.set(client, named);

@@ -23,13 +23,13 @@ export async function findPoolerFault(url: string): Promise<string | null> {
   const [first, second] = clients;
   try {
     await Promise.all(clients.map((client) => client.connect()));
-    const own = await ask(first);
+    const answer = await ask(first);
     const again = await ask(first);
     const other = await ask(second);
     const last = await ask(first);
-    const isOwn = own.pid === again.pid && own.pid === last.pid && own.pid !== other.pid;
+    const isOwn = answer.pid === again.pid && answer.pid === last.pid && answer.pid !== other.pid;
     if (!isOwn) return 'gives connections no session of their own';
-    const { statement_timeout: statement, lock_timeout: lock } = own.limits;
+    const { statement_timeout: statement, lock_timeout: lock } = answer.limits;
     const areKept = Number(statement) === LIMITS.statement && (hasOptions || Number(lock) === LIMITS.lock);
     return areKept ? null : 'ignores settings of a session';
   } finally {
@@ -51,7 +51,7 @@ function open(connectionString: string): Client {
 
 async function ask(client: Client): Promise<Found> {
   const { rows } = await client.query<Found>(LIMITS_SQL);
-  const [found] = rows;
-  if (found === undefined) throw new Error('the database does not tell its process');
-  return found;
+  const [row] = rows;
+  if (row === undefined) throw new Error('the database does not tell its process');
+  return row;
 }

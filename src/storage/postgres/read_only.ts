@@ -3,8 +3,8 @@ export const READ_ONLY_SQL = `select case when pg_is_in_recovery() then 'standby
   where pg_is_in_recovery() or current_setting('transaction_read_only') = 'on'`;
 
 /** Returns the text that follows the name of the server. */
-export function readOnlyText(found: string): string {
-  return found === 'standby'
+export function readOnlyText(state: string): string {
+  return state === 'standby'
     ? 'is a standby, which takes no changes: promote it, or name the primary in DATABASE_URL'
     : 'is read-only (default_transaction_read_only): switch that off, or name the primary in DATABASE_URL';
 }

@@ -97,9 +97,9 @@ class SilenceWatch {
     try {
       await client.connect();
       const { rows } = await client.query<{ own: number; lost: number[] }>(NOT_AT_WORK, [pids]);
-      const [found] = rows;
+      const [row] = rows;
       // A pooler names processes of its own, of which the server knows nothing.
-      return found === undefined || found.own !== stateOf(client).pid ? new Set() : new Set(found.lost);
+      return row === undefined || row.own !== stateOf(client).pid ? new Set() : new Set(row.lost);
     } catch {
       return null;
     } finally {

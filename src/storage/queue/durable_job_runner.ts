@@ -184,9 +184,9 @@ class DurableJobRunner {
       log.warn({ err: error }, 'failed to begin more jobs; trying again when one has ended');
       return [];
     });
-    for (const one of claimed) {
-      this.#running.add(one);
-      void this.#run(one, log);
+    for (const job of claimed) {
+      this.#running.add(job);
+      void this.#run(job, log);
     }
     if (claimed.length > 0 && this.#isStarted) this.#watch.noteWork(log);
     return claimed.length >= READY_OF_SERVICE_MAX;
@@ -208,11 +208,11 @@ class DurableJobRunner {
         if (choice.jobs.length < ready.length) this.#wake();
         if (!this.#enter(choice)) return;
         entered = choice.jobs.length;
-        const byKey = new Map(choice.jobs.map((one) => [keyOf(one), one]));
+        const byKey = new Map(choice.jobs.map((job) => [keyOf(job), job]));
         const raised = choice.isApart && entered === 1 ? SUSPICION.ofAlone : SUSPICION.ofMany;
-        claimed = (await store.claim(choice.jobs, LEASE_MS, raised)).flatMap((one): RunningJob[] => {
-          const ready = byKey.get(keyOf(one));
-          return ready === undefined ? [] : [{ ...ready, ...one, raised }];
+        claimed = (await store.claim(choice.jobs, LEASE_MS, raised)).flatMap((job): RunningJob[] => {
+          const ready = byKey.get(keyOf(job));
+          return ready === undefined ? [] : [{ ...ready, ...job, raised }];
         });
       });
     } catch (error) {
@@ -239,32 +239,32 @@ class DurableJobRunner {
     }
   }
 
-  async #run(one: RunningJob, parentLog: Log): Promise<void> {
+  async #run(runningJob: RunningJob, parentLog: Log): Promise<void> {
     const { job } = this.#handler;
-    const { jobId, attempt, bytes } = one;
+    const { jobId, attempt, bytes } = runningJob;
     const log = parentLog.child({ jobId });
     try {
       const run = (): Promise<void> => this.#handler.run(bytes, { jobId, attempt, log });
       await (attempt === 1 ? run() : this.#limitRetries(run));
-      this.#outages.delete(keyOf(one));
-      this.#done.push(one);
+      this.#outages.delete(keyOf(runningJob));
+      this.#done.push(runningJob);
     } catch (error) {
       log.warn({ attempt, err: error }, 'the job failed and will be retried');
       const waitMs = backoffMs(attempt, job);
       // If this fails as well, the lease ends by itself.
-      const isAttempt = !isUnavailable(error) || this.#noteOutage(one) > OUTAGES_MAX;
-      await this.#store.putBack(one, waitMs, { isAttempt }).catch(() => this.#untold.push(one));
-      this.#running.delete(one);
+      const isAttempt = !isUnavailable(error) || this.#noteOutage(runningJob) > OUTAGES_MAX;
+      await this.#store.putBack(runningJob, waitMs, { isAttempt }).catch(() => this.#untold.push(runningJob));
+      this.#running.delete(runningJob);
       this.#isolation.leave();
       this.#lookAgainIn(waitMs, parentLog);
     }
     this.#changed.resolve();
   }
 
-  #noteOutage(one: RunningJob): number {
-    const outages = (this.#outages.get(keyOf(one)) ?? 0) + 1;
+  #noteOutage(runningJob: RunningJob): number {
+    const outages = (this.#outages.get(keyOf(runningJob)) ?? 0) + 1;
     if (this.#outages.size >= OUTAGES_REMEMBERED_MAX) this.#outages.clear();
-    this.#outages.set(keyOf(one), outages);
+    this.#outages.set(keyOf(runningJob), outages);
     return outages;
   }
 
@@ -288,7 +288,7 @@ class DurableJobRunner {
       log.warn({ err: error }, 'failed to delete jobs that have run; they will run again');
       this.#untold.push(...done);
     }
-    for (const one of done) this.#running.delete(one);
+    for (const job of done) this.#running.delete(job);
     // Only now: a worker that dies before would be blamed on them.
     this.#isolation.leave(done.length);
   }

@@ -60,7 +60,7 @@ export function durableQueue(
   return {
     ...queue,
     async addDurable(job, jobs) {
-      const stored = jobs.map((one) => ({ jobId: newId('job'), ...one }));
+      const stored = jobs.map((job) => ({ jobId: newId('job'), ...job }));
       const sentAt = performance.now();
       const watchedForMs = await store.insert(job.name, stored, clock.now());
       // A worker that looks by itself at least until now sees them.

@@ -44,7 +44,10 @@ export function scheduleFairly<Work extends WaitingWork>(
   };
   running.forEach(start);
   const queues = new Map(
-    [...Map.groupBy(waiting, ({ serviceId }) => serviceId)].map(([serviceId, own]) => [serviceId, own.toReversed()]),
+    [...Map.groupBy(waiting, ({ serviceId }) => serviceId)].map(([serviceId, ofService]) => [
+      serviceId,
+      ofService.toReversed(),
+    ]),
   );
   const taken: Work[] = [];
   while (items < capacity.items && jobs < capacity.jobs) {

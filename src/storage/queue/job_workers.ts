@@ -92,9 +92,9 @@ export function startJobWorkers(
   const connection = connect(connections.reduce((sum, count) => sum + count, 0));
   const running = new Set<Job>();
   // Of all queues: during an upgrade, one still holds jobs that have another queue by now.
-  const known = new Map(handlers.map((handler) => [handler.job.name, handler]));
+  const byName = new Map(handlers.map((handler) => [handler.job.name, handler]));
   const workers = [...byQueue.keys()].map((name) =>
-    startWorker(name, known, connection, log.child({ queue: name }), { prefix, running }),
+    startWorker(name, byName, connection, log.child({ queue: name }), { prefix, running }),
   );
   for (const handler of handlers) handler.start?.(log.child({ job: handler.job.name }));
   let closing: Promise<void> | null = null;

@@ -96,7 +96,7 @@ export function openRedis(
   if (address === null) throw new Error('REDIS_URL is not an address of Redis');
   const { kind, hosts, master, database, username, password, isEncrypted } = address;
   const tls = redisCaFile === undefined ? {} : { ca: readFileSync(redisCaFile) };
-  const own = {
+  const options = {
     ...behaviour,
     ...(silence && { connectTimeout: silence.answerMsMax, socketTimeout: silence.answerMsMax }),
     ...(username !== null && { username }),
@@ -106,12 +106,12 @@ export function openRedis(
   switch (kind) {
     case 'server': {
       const [place] = hosts;
-      return new Server({ ...own, ...place, db: database }, silence);
+      return new Server({ ...options, ...place, db: database }, silence);
     }
     case 'sentinel':
       return new Server(
         {
-          ...own,
+          ...options,
           sentinels: [...hosts],
           name: master,
           db: database,
@@ -122,7 +122,7 @@ export function openRedis(
         silence,
       );
     case 'cluster': {
-      const { lazyConnect, retryStrategy, ...redisOptions } = own;
+      const { lazyConnect, retryStrategy, ...redisOptions } = options;
       const clusterRetryStrategy = retryStrategy && { clusterRetryStrategy: retryStrategy };
       return new Servers([...hosts], { redisOptions, lazyConnect, ...clusterRetryStrategy }, silence);
     }

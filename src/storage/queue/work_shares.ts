@@ -30,13 +30,13 @@ export function partsOf(member: string, members: readonly string[]): number[] {
 export function groupParts(work: ReadonlyMap<number, number>, workMax: number): number[][] {
   const groups: number[][] = [];
   let sum = Infinity;
-  for (const [part, own] of work) {
-    if (sum + own > workMax) {
+  for (const [part, weight] of work) {
+    if (sum + weight > workMax) {
       groups.push([]);
       sum = 0;
     }
     groups.at(-1)?.push(part);
-    sum += own;
+    sum += weight;
   }
   return groups;
 }
@@ -60,8 +60,8 @@ export function handsOverShare(
 }
 
 /** Returns the absolute difference, since clocks may be set back. */
-function secondsBetween(one: Temporal.Instant, other: Temporal.Instant): number {
-  return Math.abs(other.epochMilliseconds - one.epochMilliseconds) / 1_000;
+function secondsBetween(before: Temporal.Instant, other: Temporal.Instant): number {
+  return Math.abs(other.epochMilliseconds - before.epochMilliseconds) / 1_000;
 }
 
 /** Hashes a text by FNV-1a. */

@@ -26,14 +26,15 @@ export function Autocomplete(props: SuggestionsProps) {
   // The text already in the field is not a search: all options are offered.
   const [isTyped, setIsTyped] = useState(false);
   const text = value.trim().toLowerCase();
-  const narrowed = isSearched || !isTyped ? suggestions : suggestions.filter((one) => one.toLowerCase().includes(text));
+  const narrowed =
+    isSearched || !isTyped ? suggestions : suggestions.filter((suggestion) => suggestion.toLowerCase().includes(text));
   const fitting = [...new Set(narrowed)];
   const shown = fitting.slice(0, suggestionsMax);
   const list = useOptionList({
     label: listLabel,
     field,
     options: [
-      ...shown.map((one) => ({ value: one, label: one })),
+      ...shown.map((text) => ({ value: text, label: text })),
       ...moreOptions(shown.length === 0 ? 0 : fitting.length - shown.length + further),
     ],
     first: -1,

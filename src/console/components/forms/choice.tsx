@@ -55,7 +55,9 @@ export function Choice(props: ChoiceProps) {
     options: shown,
     // Options that were found for other letters may still be shown.
     first:
-      typed === null || typed.trim() === '' ? -1 : shown.findIndex((one) => one.isDisabled !== true && isMeant(one)),
+      typed === null || typed.trim() === ''
+        ? -1
+        : shown.findIndex((option) => option.isDisabled !== true && isMeant(option)),
     chosen: value,
     emptyText,
     onPick(option) {

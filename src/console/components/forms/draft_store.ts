@@ -79,15 +79,15 @@ function read(key: string): string | null {
 function parseDraft(text: string | null): StoredDraft | null {
   if (text === null) return null;
   try {
-    const found: unknown = JSON.parse(text);
-    return isDraft(found) ? found : null;
+    const stored: unknown = JSON.parse(text);
+    return isDraft(stored) ? stored : null;
   } catch {
     return null;
   }
 }
 
-function isDraft(found: unknown): found is StoredDraft {
-  return isRecord(found) && typeof found['at'] === 'number' && isRecord(found['base']) && isRecord(found['values']);
+function isDraft(draft: unknown): draft is StoredDraft {
+  return isRecord(draft) && typeof draft['at'] === 'number' && isRecord(draft['base']) && isRecord(draft['values']);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

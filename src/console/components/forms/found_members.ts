@@ -28,9 +28,9 @@ export function useFoundMembers(typed: string, isWanted = true): FoundMembers {
     placeholderData: keepPreviousData,
     enabled: isWanted,
   });
-  const found = data?.members ?? [];
-  const members = text === wanted && !isPlaceholderData ? found : found.filter((member) => isMeant(member, wanted));
-  return { members, further: Math.max(0, (data?.total ?? 0) - found.length) };
+  const matches = data?.members ?? [];
+  const members = text === wanted && !isPlaceholderData ? matches : matches.filter((member) => isMeant(member, wanted));
+  return { members, further: Math.max(0, (data?.total ?? 0) - matches.length) };
 }
 
 /** Whether a member matches the text, as on the server: the domain of mail addresses, which many share, is ignored. */

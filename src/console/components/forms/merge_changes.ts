@@ -54,7 +54,7 @@ export function isSame(a: unknown, b: unknown): boolean {
 }
 
 /** Whether a stored value has the type of the expected one. null fits everything, since a field may be empty. */
-function isAlike<Value>(expected: Value, found: unknown): found is Value {
-  if (expected === null || found === null || expected === undefined) return true;
-  return typeof expected === typeof found && Array.isArray(expected) === Array.isArray(found);
+function isAlike<Value>(expected: Value, value: unknown): value is Value {
+  if (expected === null || value === null || expected === undefined) return true;
+  return typeof expected === typeof value && Array.isArray(expected) === Array.isArray(value);
 }

@@ -39,13 +39,13 @@ export function MultiSelect(props: SeveralChoicesProps) {
     <>
       <PillsInput ref={field} id={id} label={label} error={error} onClick={() => list.open()}>
         <Pill.Group>
-          {chosen.map((one) => (
+          {chosen.map((option) => (
             <Pill
-              key={one.value}
+              key={option.value}
               withRemoveButton
-              onRemove={() => onChange(values.filter((value) => value !== one.value))}
+              onRemove={() => onChange(values.filter((value) => value !== option.value))}
             >
-              {one.label}
+              {option.label}
             </Pill>
           ))}
           <PillsInput.Field

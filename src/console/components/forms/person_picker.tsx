@@ -44,11 +44,11 @@ export function PersonPicker(props: PersonPickerProps) {
   const [picked, setPicked] = useState<Member | null>(null);
   const names = useNamesOf(isOther ? [] : [value]);
   // The name of the person just picked is shown at once.
-  const known = picked?.userId === value ? picked?.name : isOther ? undefined : names.nameOf(value);
+  const name = picked?.userId === value ? picked?.name : isOther ? undefined : names.nameOf(value);
   const unknown = names.isLoading ? '…' : 'Somebody who has left';
-  const selected = isOther ? undefined : { value, label: known === undefined ? unknown : isolateBidi(known) };
-  const { members: found, further } = useFoundMembers(typed, isNear);
-  const people = found
+  const selected = isOther ? undefined : { value, label: name === undefined ? unknown : isolateBidi(name) };
+  const { members: matches, further } = useFoundMembers(typed, isNear);
+  const people = matches
     .filter(({ userId }) => !leftOut.includes(userId) && userId !== value)
     .map((person) => ({
       value: person.userId,
@@ -67,7 +67,7 @@ export function PersonPicker(props: PersonPickerProps) {
       further={further}
       value={value}
       onChange={(userId) => {
-        setPicked(found.find((member) => member.userId === userId) ?? null);
+        setPicked(matches.find((member) => member.userId === userId) ?? null);
         onChange(userId);
       }}
       onSearch={setTyped}

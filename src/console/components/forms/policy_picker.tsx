@@ -35,9 +35,9 @@ export function PolicyPicker(props: PolicyPickerProps) {
     ...policySearchQuery(orgId, text.slice(0, 200)),
     enabled: isNear,
   });
-  const found = data?.pages.flatMap(({ policies }) => policies) ?? [];
-  const isListed = !isPolicy || found.some(({ policyId }) => policyId === value);
-  const shown = isListed || chosen == null ? found : [chosen, ...found];
+  const matches = data?.pages.flatMap(({ policies }) => policies) ?? [];
+  const isListed = !isPolicy || matches.some(({ policyId }) => policyId === value);
+  const shown = isListed || chosen == null ? matches : [chosen, ...matches];
   const policies = [...Map.groupBy(shown, ({ teamId }) => teamId).values()].flat().map((policy) => ({
     value: policy.policyId,
     label: labelOf(policy),

@@ -30,20 +30,20 @@ export function ServicePicker(props: ServicePickerProps) {
   const [typed, setTyped] = useState('');
   const [text] = useDebouncedValue(typed, DEBOUNCE_MS);
   const isNamed = value !== undefined && name !== undefined;
-  const known = useInfiniteQuery({
+  const chosen = useInfiniteQuery({
     ...serviceSearchQuery(orgId, { serviceIds: value === undefined ? [] : [value], limit: 1 }),
     enabled: value !== undefined && !isNamed,
   }).data?.pages[0]?.services[0];
-  const selected = isNamed ? { serviceId: value, name } : known;
+  const selected = isNamed ? { serviceId: value, name } : chosen;
   const { data } = useInfiniteQuery({
     ...serviceSearchQuery(orgId, { limit: OPTIONS_MAX, ...(text !== '' && { text }) }),
     placeholderData: keepPreviousData,
     enabled: isNear,
   });
-  const found = data?.pages.flatMap(({ services }) => services) ?? [];
-  const others = found.filter(({ serviceId }) => serviceId !== selected?.serviceId);
+  const matches = data?.pages.flatMap(({ services }) => services) ?? [];
+  const others = matches.filter(({ serviceId }) => serviceId !== selected?.serviceId);
   const options = selected === undefined ? others : [selected, ...others];
-  const further = (data?.pages[0]?.total ?? 0) - found.length;
+  const further = (data?.pages[0]?.total ?? 0) - matches.length;
   return (
     <Choice
       label={label ?? 'Service'}

@@ -40,9 +40,9 @@ export function TeamPicker(props: TeamPickerProps) {
     placeholderData: keepPreviousData,
     enabled: isNear,
   });
-  const found = (data?.teams ?? []).map(({ teamId, name }) => ({ value: teamId, label: isolateBidi(name) }));
-  const isListed = value === null || chosenName === null || found.some((team) => team.value === value);
-  const shown = isListed ? found : [{ value, label: chosenName }, ...found];
+  const teams = (data?.teams ?? []).map(({ teamId, name }) => ({ value: teamId, label: isolateBidi(name) }));
+  const isListed = value === null || chosenName === null || teams.some((team) => team.value === value);
+  const shown = isListed ? teams : [{ value, label: chosenName }, ...teams];
   return (
     <Choice
       label={label}

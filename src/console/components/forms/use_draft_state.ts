@@ -59,12 +59,12 @@ export function useStored<Values extends object>({ form, base }: DraftOptions<Va
   const { org, session } = useOrganization();
   const key = draftKey(session.user.userId, org.orgId, form);
   const [stored] = useState(() => {
-    const found = readDraft(key);
-    if (found === null) return { found, values: base, base };
+    const draft = readDraft(key);
+    if (draft === null) return { found: draft, values: base, base };
     return {
-      found,
-      values: { ...base, ...fittingValues(base, found.values) },
-      base: { ...base, ...fittingValues(base, found.base) },
+      found: draft,
+      values: { ...base, ...fittingValues(base, draft.values) },
+      base: { ...base, ...fittingValues(base, draft.base) },
     };
   });
   return { ...stored, key };

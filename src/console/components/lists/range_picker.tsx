@@ -24,8 +24,8 @@ export function RangePicker({ range, onChange }: RangePickerProps) {
     const next = betweenOf(from + by * (to - from), to + by * (to - from));
     if (next.kind === 'between' && next.to >= serverNow() && range.kind === 'between') {
       const minutes = Math.round((to - from) / 60_000);
-      const known = RANGES.find((one) => one.minutes === minutes);
-      onChange(known === undefined ? betweenOf(serverNow() - (to - from), serverNow()) : { kind: 'last', minutes });
+      const range = RANGES.find((candidate) => candidate.minutes === minutes);
+      onChange(range === undefined ? betweenOf(serverNow() - (to - from), serverNow()) : { kind: 'last', minutes });
     } else onChange(next);
   };
   return (

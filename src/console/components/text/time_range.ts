@@ -47,8 +47,8 @@ export function isDefault(range: TimeRange): boolean {
 
 export function rangeOf({ range, from, to }: RangeSearch, fallback = DEFAULT_RANGE): TimeRange {
   if (from !== undefined && to !== undefined) return { kind: 'between', from, to };
-  const found = RANGES.find(({ name }) => name === range);
-  return found === undefined ? fallback : { kind: 'last', minutes: found.minutes };
+  const preset = RANGES.find(({ name }) => name === range);
+  return preset === undefined ? fallback : { kind: 'last', minutes: preset.minutes };
 }
 
 /** Returns the parameters of an address for the range; the others are undefined. */

@@ -19,7 +19,7 @@ export function lineStyle(index: number, scheme: Scheme): LineStyle {
   };
 }
 
-const known = new Map<string, string>();
+const colorOf = new Map<string, string>();
 let knownScheme: string | null = null;
 
 /**
@@ -29,11 +29,11 @@ let knownScheme: string | null = null;
 export function themeColor(name: string): string {
   const { documentElement } = document;
   const scheme = documentElement.getAttribute('data-mantine-color-scheme');
-  if (scheme !== knownScheme) known.clear();
+  if (scheme !== knownScheme) colorOf.clear();
   knownScheme = scheme;
-  const color = known.get(name) ?? getComputedStyle(documentElement).getPropertyValue(name).trim();
+  const color = colorOf.get(name) ?? getComputedStyle(documentElement).getPropertyValue(name).trim();
   // The value is empty until the theme has been loaded.
-  if (color !== '') known.set(name, color);
+  if (color !== '') colorOf.set(name, color);
   return color;
 }
 

@@ -46,16 +46,16 @@ export function usualDistance(times: readonly number[], stepMs: number): number 
 
 /** Returns the series in one table of all their times. A gap is null; a time that only others have is undefined. */
 export function toColumns(series: readonly ChartSeries[], stepMs: number): ChartColumns {
-  const columns = series.map((one) => withGaps(one, stepMs));
+  const columns = series.map((line) => withGaps(line, stepMs));
   const [only, ...others] = columns;
   if (only !== undefined && others.length === 0) return [only.times.map((at) => at / 1_000), only.values];
-  const times = [...new Set(columns.flatMap(({ times: own }) => own))].sort((a, b) => a - b);
+  const times = [...new Set(columns.flatMap(({ times: columnTimes }) => columnTimes))].sort((a, b) => a - b);
   const place = new Map(times.map((at, index) => [at, index]));
   return [
     times.map((at) => at / 1_000),
-    ...columns.map(({ times: own, values }) => {
+    ...columns.map(({ times: columnTimes, values }) => {
       const column: (number | null | undefined)[] = Array.from({ length: times.length });
-      for (const [index, at] of own.entries()) column[place.get(at) ?? 0] = values[index];
+      for (const [index, at] of columnTimes.entries()) column[place.get(at) ?? 0] = values[index];
       return column;
     }),
   ];
@@ -78,10 +78,10 @@ function withGaps({ times, values }: ChartSeries, stepMs: number): { times: numb
 
 /** Returns the lowest and the highest value of the axis: the threshold is always on it, and zero if it is near. */
 export function yRangeOf(low: number | null, high: number | null, threshold: number | null): [number, number] {
-  const known = [low, high, threshold].filter((value) => value !== null);
-  if (known.length === 0) return [0, 1];
-  const least = Math.min(...known);
-  const greatest = Math.max(...known);
+  const bounds = [low, high, threshold].filter((value) => value !== null);
+  if (bounds.length === 0) return [0, 1];
+  const least = Math.min(...bounds);
+  const greatest = Math.max(...bounds);
   const span = greatest - least;
   const size = Math.max(Math.abs(least), Math.abs(greatest));
   const isZeroNear = span === 0 || span > 0.2 * size;
@@ -108,8 +108,8 @@ export function valueNear(
     .filter((index) => index >= 0 && index < times.length)
     .sort((a, b) => Math.abs((times[a] ?? 0) - at) - Math.abs((times[b] ?? 0) - at))[0];
   if (near === undefined) return null;
-  const found = { at: times[near] ?? 0, value: values[near] ?? 0 };
-  return Math.abs(found.at - at) <= withinMs ? found : null;
+  const nearest = { at: times[near] ?? 0, value: values[near] ?? 0 };
+  return Math.abs(nearest.at - at) <= withinMs ? nearest : null;
 }
 
 /** Returns the chart as a sentence, for screen readers. */

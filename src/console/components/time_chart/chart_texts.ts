@@ -52,8 +52,8 @@ const widths = new Map<string, number>();
 /** Returns the width of a text in CSS pixels, cached because labels of axes are the same from chart to chart. */
 export function textWidth(text: string, font = CHART_FONT): number {
   const key = `${font} ${text}`;
-  const known = widths.get(key);
-  if (known !== undefined) return known;
+  const measured = widths.get(key);
+  if (measured !== undefined) return measured;
   canvas ??= document.createElement('canvas').getContext('2d');
   if (canvas === null) return text.length * 7;
   canvas.font = font;

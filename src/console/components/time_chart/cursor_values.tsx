@@ -15,9 +15,9 @@ const SHOWN_MAX = 12;
 /** Returns the value of each series at a time, the greatest first. */
 export function valuesAt(series: readonly ChartSeries[], at: number, withinMs: number): readonly SeriesValue[] {
   return series
-    .flatMap((one) => {
-      const near = valueNear(one, at, withinMs);
-      return near === null ? [] : [{ name: one.name, ...near }];
+    .flatMap((line) => {
+      const near = valueNear(line, at, withinMs);
+      return near === null ? [] : [{ name: line.name, ...near }];
     })
     .toSorted((a, b) => b.value - a.value);
 }

@@ -199,11 +199,11 @@ export function TimeChart(props: TimeChartProps) {
     const next = new Set(latest.current.hidden);
     if (!next.delete(name)) next.add(name);
     setHidden(next);
-    const index = latest.current.series.findIndex((one) => one.name === name);
+    const index = latest.current.series.findIndex((line) => line.name === name);
     plot.current?.setSeries(index + 1, { show: !next.has(name) });
   }, []);
   const focus = useCallback((name: string | null): void => {
-    const index = name === null ? -1 : latest.current.series.findIndex((one) => one.name === name);
+    const index = name === null ? -1 : latest.current.series.findIndex((line) => line.name === name);
     plot.current?.setSeries(index === -1 ? null : index + 1, { focus: true });
   }, []);
   const setActive = (active: boolean): void => {
@@ -292,7 +292,7 @@ export function TimeChart(props: TimeChartProps) {
 }
 
 function styleOf(series: readonly ChartSeries[], name: string): { readonly index: number; readonly isFaint: boolean } {
-  const place = series.findIndex((one) => one.name === name);
+  const place = series.findIndex((line) => line.name === name);
   return { index: series[place]?.look ?? place, isFaint: series[place]?.isFaint ?? false };
 }
 

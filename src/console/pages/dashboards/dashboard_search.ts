@@ -26,8 +26,8 @@ export function readDashboardSearch(search: Record<string, unknown>): DashboardP
 
 /** Returns the refresh interval in seconds; null if the dashboard is refreshed only by hand. */
 export function readRefresh(refresh: string | undefined): number | null {
-  const found = REFRESHES.find(({ name }) => name === refresh);
-  return found === undefined ? USUAL_SECONDS : found.seconds;
+  const choice = REFRESHES.find(({ name }) => name === refresh);
+  return choice === undefined ? USUAL_SECONDS : choice.seconds;
 }
 
 export function readDashboardListSearch({ q }: Record<string, unknown>): { readonly q?: string } {

@@ -179,7 +179,7 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
   const onDuplicate = useCallback(
     (id: string) =>
       changeWidgets((widgets) => {
-        const original = widgets.find((one) => one.id === id);
+        const original = widgets.find((widget) => widget.id === id);
         if (original === undefined) return widgets;
         const [stored = original.stored] = toLayout([{ ...original, id: newWidgetId() }]);
         const copy = readWidget(stored, newWidgetId());
@@ -202,16 +202,16 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
     widgetsNow.current = current.widgets;
   });
   const onEdit = useCallback((id: string): void => {
-    setEditor({ widget: widgetsNow.current.find((one) => one.id === id) ?? null });
+    setEditor({ widget: widgetsNow.current.find((widget) => widget.id === id) ?? null });
   }, []);
   const onRemove = useCallback(
     (id: string): void => {
-      const removed = widgetsNow.current.find((one) => one.id === id);
+      const removed = widgetsNow.current.find((widget) => widget.id === id);
       if (removed === undefined) return;
-      changeWidgets((widgets) => compacted(widgets.filter((one) => one.id !== id)));
+      changeWidgets((widgets) => compacted(widgets.filter((widget) => widget.id !== id)));
       showUndoable(named`${titleOf(removed)} is removed`, () =>
         changeWidgets((widgets) =>
-          widgets.some((one) => one.id === id) ? widgets : compacted([...widgets, removed], removed.id),
+          widgets.some((widget) => widget.id === id) ? widgets : compacted([...widgets, removed], removed.id),
         ),
       );
     },
@@ -223,8 +223,8 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
     changeWidgets((widgets) =>
       edited === null
         ? compacted([...widgets, newWidget(newWidgetId(), facts, widgets)])
-        : widgets.map((one) =>
-            one.id === edited.id ? readWidget(writeWidget(one.stored, one.id, facts), one.id) : one,
+        : widgets.map((widget) =>
+            widget.id === edited.id ? readWidget(writeWidget(widget.stored, widget.id, facts), widget.id) : widget,
           ),
     );
   };

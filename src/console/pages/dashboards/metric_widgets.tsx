@@ -143,10 +143,10 @@ function useAllSeries(queries: readonly ChartQuery[], answers: readonly (Answere
     return answers.flatMap((answer, index) => {
       const query = queries[index];
       if (answer === undefined || query === undefined) return [];
-      return seriesOf(answer.result, query.metricName, query).map((one) => {
-        const name = names.has(one.name) ? `${one.name} (${query.aggregation} of ${query.metricName})` : one.name;
+      return seriesOf(answer.result, query.metricName, query).map((line) => {
+        const name = names.has(line.name) ? `${line.name} (${query.aggregation} of ${query.metricName})` : line.name;
         names.add(name);
-        return { ...one, name };
+        return { ...line, name };
       });
     });
   }, [queries, answers]);

@@ -23,7 +23,7 @@ interface WidgetContentProps {
 /** Content of a widget, by its kind. */
 export function WidgetContent(props: WidgetContentProps) {
   const { widget, dashboardServiceId, queries, answers, group, markers, onRange } = props;
-  const own = useMemo(() => queries.map((query) => answers.get(keyOfQuery(query))), [queries, answers]);
+  const queryAnswers = useMemo(() => queries.map((query) => answers.get(keyOfQuery(query))), [queries, answers]);
   const { kind } = widget;
   const title = titleOf(widget);
   switch (kind) {
@@ -39,7 +39,7 @@ export function WidgetContent(props: WidgetContentProps) {
           </p>
         );
       }
-      const shown = { title, queries, answers: own };
+      const shown = { title, queries, answers: queryAnswers };
       if (kind === 'number') return <NumberWidget {...shown} />;
       if (kind === 'table') return <TableWidget {...shown} />;
       return <SeriesWidget {...shown} group={group} markers={markers} onRange={onRange} />;

@@ -71,9 +71,9 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
   const [isSent, setIsSent] = useState(false);
   const isMetric = kind === 'series' || kind === 'number' || kind === 'table';
   const shown = kind === 'number' ? queries.slice(0, 1) : queries;
-  const faultsOf = ({ metricName, serviceId: own }: WidgetQuery) => ({
+  const faultsOf = ({ metricName, serviceId: queryServiceId }: WidgetQuery) => ({
     metric: isSent && metricName.trim() === '' ? 'Choose a metric.' : null,
-    service: isSent && own === null && dashboardServiceId === null ? 'Choose a service.' : null,
+    service: isSent && queryServiceId === null && dashboardServiceId === null ? 'Choose a service.' : null,
   });
   const isComplete =
     (!isMetric ||
@@ -112,7 +112,7 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
             value={kind}
             data={WIDGET_KINDS.map((value) => ({ value, label: KIND_TITLES[value] }))}
             onChange={(event) =>
-              change({ kind: WIDGET_KINDS.find((known) => known === event.currentTarget.value) ?? 'series' })
+              change({ kind: WIDGET_KINDS.find((kind) => kind === event.currentTarget.value) ?? 'series' })
             }
             data-autofocus
           />
@@ -150,7 +150,8 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
                     data={[...AGGREGATIONS]}
                     onChange={(event) =>
                       setQuery(index, {
-                        aggregation: AGGREGATIONS.find((known) => known === event.currentTarget.value) ?? 'avg',
+                        aggregation:
+                          AGGREGATIONS.find((aggregation) => aggregation === event.currentTarget.value) ?? 'avg',
                       })
                     }
                   />

@@ -121,8 +121,8 @@ function useInView(widgets: readonly Widget[], width: number, onView: (ids: read
   const report = useCallback((): void => {
     const now = latest.current;
     if (now.width === 0) return;
-    const known = new Set(now.ids.split(' '));
-    now.onView([...inView.current].filter((id) => known.has(id)));
+    const shownIds = new Set(now.ids.split(' '));
+    now.onView([...inView.current].filter((id) => shownIds.has(id)));
   }, []);
   useEffect(() => {
     observer.current = new IntersectionObserver(
@@ -147,8 +147,8 @@ function useInView(widgets: readonly Widget[], width: number, onView: (ids: read
   }, [report]);
   useEffect(report, [ids, width, report]);
   return useCallback((id: string) => {
-    const known = refs.current.get(id);
-    if (known !== undefined) return known;
+    const node = refs.current.get(id);
+    if (node !== undefined) return node;
     const set = (element: HTMLElement | null): void => {
       const before = elements.current.get(id);
       if (before !== undefined) observer.current?.unobserve(before);

@@ -19,8 +19,8 @@ export function shortCount(count: number): string {
   return `${threeDigits(rounded / size)}\u00a0${symbol}`;
 }
 
-export function countText(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString()} ${count === 1 ? one : many}`;
+export function countText(count: number, singular: string, many = `${singular}s`): string {
+  return `${count.toLocaleString()} ${count === 1 ? singular : many}`;
 }
 
 const percent = numberFormat({ style: 'percent', maximumFractionDigits: 0 });

@@ -23,9 +23,9 @@ export interface ExceptionFilter {
 }
 
 export function readExceptionFilter(search: Record<string, unknown>): ExceptionFilter {
-  const status = GROUP_TABS.find((known) => known === search['status'] && known !== 'unresolved');
-  const severity = LEVELS.find((known) => known === search['severity']);
-  const sort = GROUP_SORTS.find((known) => known === search['sort'] && known !== 'last');
+  const status = GROUP_TABS.find((tab) => tab === search['status'] && tab !== 'unresolved');
+  const severity = LEVELS.find((level) => level === search['severity']);
+  const sort = GROUP_SORTS.find((candidate) => candidate === search['sort'] && candidate !== 'last');
   const [service, environment, release, assigned, q] = ['service', 'environment', 'release', 'assigned', 'q'].map(
     (name) => textIn(search[name]),
   );

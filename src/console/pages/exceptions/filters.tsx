@@ -70,7 +70,9 @@ export function Filters({ filter, onChange, onChoose, searchField }: FiltersProp
       <NativeSelect
         aria-label="Severity"
         value={filter.severity ?? ''}
-        onChange={(event) => onChange({ severity: SEVERITIES.find((known) => known === event.currentTarget.value) })}
+        onChange={(event) =>
+          onChange({ severity: SEVERITIES.find((severity) => severity === event.currentTarget.value) })
+        }
         data={[{ value: '', label: 'Any severity' }, ...SEVERITIES]}
       />
       {environments.length > 0 && (
@@ -114,7 +116,9 @@ export function Filters({ filter, onChange, onChoose, searchField }: FiltersProp
         <NativeSelect
           aria-label="Sort by"
           value={filter.sort ?? 'last'}
-          onChange={(event) => onChange({ sort: GROUP_SORTS.find((known) => known === event.currentTarget.value) })}
+          onChange={(event) =>
+            onChange({ sort: GROUP_SORTS.find((candidate) => candidate === event.currentTarget.value) })
+          }
           data={GROUP_SORTS.map((value) => ({ value, label: SORT_NAMES[value] }))}
         />
       </div>

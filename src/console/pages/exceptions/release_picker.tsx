@@ -36,7 +36,7 @@ export function ReleasePicker({ serviceId, value, onChange }: ReleasePickerProps
       label="Release"
       isLabelHidden
       placeholder="Any release"
-      options={withChosen(data?.releases ?? [], value).map((one) => ({ value: one, label: one }))}
+      options={withChosen(data?.releases ?? [], value).map((release) => ({ value: release, label: release }))}
       further={(data?.releasesTotal ?? 0) - (data?.releases.length ?? 0)}
       value={value ?? null}
       onChange={(chosen) => onChange(chosen ?? undefined)}

@@ -67,7 +67,7 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
     ...dashboardSearchQuery(orgId, { limit: 20, ...(text !== '' && { text }) }),
     placeholderData: keepPreviousData,
   });
-  const found = data?.pages.flatMap(({ dashboards }) => dashboards) ?? [];
+  const matches = data?.pages.flatMap(({ dashboards }) => dashboards) ?? [];
   const isNew = dashboardId === NEW;
   const adding = useMutation({
     mutationFn: async (): Promise<string> => {
@@ -125,9 +125,9 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
             placeholder="Choose a dashboard"
             options={[
               { value: NEW, label: 'A new dashboard' },
-              ...found.map((one) => ({ value: one.dashboardId, label: isolateBidi(one.name) })),
+              ...matches.map((dashboard) => ({ value: dashboard.dashboardId, label: isolateBidi(dashboard.name) })),
             ]}
-            further={(data?.pages[0]?.total ?? 0) - found.length}
+            further={(data?.pages[0]?.total ?? 0) - matches.length}
             value={dashboardId}
             onChange={(chosen) => change({ dashboardId: chosen })}
             onSearch={setTyped}

@@ -28,7 +28,7 @@ const CONDITIONS_MAX = 20;
 
 export function readExploreSearch(search: Record<string, unknown>): ExploreSearch {
   const { service, metric, where, agg, split, top, compare, q, order } = search;
-  const aggregation = AGGREGATIONS.find((known) => known === agg);
+  const aggregation = AGGREGATIONS.find((aggregation) => aggregation === agg);
   const conditions = Array.isArray(where) ? where.filter(isCondition).slice(0, CONDITIONS_MAX) : [];
   return {
     ...readRangeSearch(search),
@@ -51,7 +51,9 @@ function isText(value: unknown): value is string | number {
 function isCondition(value: unknown): value is LabelCondition {
   if (typeof value !== 'object' || value === null) return false;
   const { label, operator, value: wanted } = value as Record<string, unknown>;
-  return typeof label === 'string' && typeof wanted === 'string' && OPERATORS.some((known) => known === operator);
+  return (
+    typeof label === 'string' && typeof wanted === 'string' && OPERATORS.some((candidate) => candidate === operator)
+  );
 }
 
 /** Whether the metric is a whole selector, with its conditions in the text. */

@@ -107,13 +107,16 @@ function Label({ serviceId, search, label, seriesCount, onSplit, onFilter }: Lab
         />
       )}
       <ul className={classes.values}>
-        {values.map(({ value, seriesCount: own }) => (
+        {values.map(({ value, seriesCount: valueSeriesCount }) => (
           <li key={value} className={classes.value}>
-            <span className={classes.share} style={{ width: `${(100 * own) / Math.max(seriesCount, 1)}%` }} />
+            <span
+              className={classes.share}
+              style={{ width: `${(100 * valueSeriesCount) / Math.max(seriesCount, 1)}%` }}
+            />
             <bdi className={classes.valueName} title={value}>
               {value}
             </bdi>
-            <span className={classes.facts}>{shareText(own / Math.max(seriesCount, 1))}</span>
+            <span className={classes.facts}>{shareText(valueSeriesCount / Math.max(seriesCount, 1))}</span>
             {onFilter !== null && (
               <>
                 <FilterButton

@@ -90,16 +90,16 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
     [data, name],
   );
   const [first] = data?.results ?? [];
-  const { data: found } = useQuery({
+  const { data: exemplars } = useQuery({
     ...exemplarsQuery(org.orgId, { serviceId: service, metricName: metricNameOf(search) }, period),
     enabled: period !== null && first !== undefined && first.series.length > 0,
   });
   const traces = useMemo(
     () => ({
-      dots: found?.exemplars.map((one) => ({ ...one, at: Date.parse(one.at) })) ?? [],
+      dots: exemplars?.exemplars.map((exemplar) => ({ ...exemplar, at: Date.parse(exemplar.at) })) ?? [],
       isAtValue: showsObservations(metricNameOf(search), aggregation),
     }),
-    [found, search, aggregation],
+    [exemplars, search, aggregation],
   );
   const measure = measureOf(name, aggregation);
   const steps =
@@ -147,7 +147,9 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
           label="Show"
           value={aggregation}
           data={AGGREGATIONS.map((value) => ({ value, label: AGGREGATION_NAMES[value] }))}
-          onChange={(event) => onChange({ agg: AGGREGATIONS.find((known) => known === event.currentTarget.value) })}
+          onChange={(event) =>
+            onChange({ agg: AGGREGATIONS.find((aggregation) => aggregation === event.currentTarget.value) })
+          }
         />
         {quantile !== undefined && (
           <NativeSelect
@@ -156,7 +158,7 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
             data={[...new Set([...QUANTILES, quantile])].toSorted()}
             onChange={(event) => {
               const chosen = quantileCondition(event.currentTarget.value);
-              onChange({ where: where.map((one) => (one.label === 'quantile' ? chosen : one)) });
+              onChange({ where: where.map((matcher) => (matcher.label === 'quantile' ? chosen : matcher)) });
             }}
           />
         )}
@@ -249,7 +251,7 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
         )}
       </div>
       <TraceList
-        exemplars={found?.exemplars ?? []}
+        exemplars={exemplars?.exemplars ?? []}
         valueText={(value) => quantityText(value, measureOf(name, 'avg'))}
       />
       <LabelList
@@ -295,9 +297,9 @@ function splitOptions(
   labels: readonly { readonly label: string; readonly valueCount: number }[],
   chosen: string | undefined,
 ) {
-  const known = labels.map(({ label, valueCount }) => ({ value: label, label: `${label} (${valueCount})` }));
+  const labelOptions = labels.map(({ label, valueCount }) => ({ value: label, label: `${label} (${valueCount})` }));
   const isMissing = chosen !== undefined && labels.every(({ label }) => label !== chosen);
-  return isMissing ? [{ value: chosen, label: chosen }, ...known] : known;
+  return isMissing ? [{ value: chosen, label: chosen }, ...labelOptions] : labelOptions;
 }
 
 interface NoPointsProps {

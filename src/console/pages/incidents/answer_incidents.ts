@@ -45,12 +45,12 @@ export function useAnswerIncidents() {
         const some = done.length === 0 ? '' : `${done.length} ${PAST[answer]}, `;
         showError(`${some}${failures.length} not ${PAST[answer]}`, failures[0]);
       }
-      const own = done.filter((incident) => isAnsweredNow(incident, answer, session.user.userId));
-      const [first, ...others] = own;
+      const answered = done.filter((incident) => isAnsweredNow(incident, answer, session.user.userId));
+      const [first, ...others] = answered;
       if (first === undefined) return;
       const what =
-        others.length === 0 ? `#${first.number} is ${PAST[answer]}.` : `${own.length} incidents ${PAST[answer]}.`;
-      showUndoable(what, () => undoing.mutate({ answer, incidentIds: own.map(({ incidentId }) => incidentId) }));
+        others.length === 0 ? `#${first.number} is ${PAST[answer]}.` : `${answered.length} incidents ${PAST[answer]}.`;
+      showUndoable(what, () => undoing.mutate({ answer, incidentIds: answered.map(({ incidentId }) => incidentId) }));
     },
     async onSettled(_failures, _error, { incidentIds }) {
       await refreshIncidents(queryClient, org.orgId, incidentIds);

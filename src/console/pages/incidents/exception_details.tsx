@@ -62,8 +62,8 @@ export function ExceptionDetails({ incident }: { readonly incident: Incident }) 
 /** Returns the frames, the innermost first. */
 function framesOf(event: Event): Frame[] {
   const frames = event.exceptions.at(-1)?.frames ?? event.frames;
-  const own = frames.filter(({ inApp }) => inApp);
-  return (own.length > 0 ? own : frames).slice(-FRAMES_SHOWN).reverse();
+  const inAppFrames = frames.filter(({ inApp }) => inApp);
+  return (inAppFrames.length > 0 ? inAppFrames : frames).slice(-FRAMES_SHOWN).reverse();
 }
 
 function Frames({ frames }: { readonly frames: readonly Frame[] }) {
@@ -85,6 +85,6 @@ function Frames({ frames }: { readonly frames: readonly Frame[] }) {
   );
 }
 
-function count(number: number, one: string, many: string): string {
-  return `${number} ${number === 1 ? one : many}`;
+function count(number: number, singular: string, many: string): string {
+  return `${number} ${number === 1 ? singular : many}`;
 }

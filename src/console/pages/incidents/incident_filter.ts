@@ -19,7 +19,7 @@ export interface IncidentFilter {
 
 export function readIncidentFilter(search: Record<string, unknown>): IncidentFilter {
   const { status, service, severity: named, q } = search;
-  const severity = SEVERITIES.find((known) => known === named);
+  const severity = SEVERITIES.find((severity) => severity === named);
   const isTab = INCIDENT_TABS.some((tab) => tab === status && tab !== 'open');
   return {
     ...(isTab && { status: status as IncidentTab }),

@@ -199,7 +199,9 @@ export function IncidentList() {
           <NativeSelect
             aria-label="Severity"
             value={filter.severity ?? ''}
-            onChange={(event) => show({ severity: SEVERITIES.find((known) => known === event.currentTarget.value) })}
+            onChange={(event) =>
+              show({ severity: SEVERITIES.find((severity) => severity === event.currentTarget.value) })
+            }
             data={[{ value: '', label: 'Any severity' }, ...SEVERITIES]}
           />
           <SearchField

@@ -40,11 +40,11 @@ export function NotificationLog({ incident: { notifications, notificationTotal }
       about={
         notShown > 0 ? `The newest messages. ${notShown.toLocaleString('en')} older ones are not shown.` : undefined
       }
-      rows={[...Map.groupBy(notifications, ({ userId }) => userId)].map(([userId, own]) => (
+      rows={[...Map.groupBy(notifications, ({ userId }) => userId)].map(([userId, ofPerson]) => (
         <li key={userId} className={classes.person}>
           <h3 className={classes.name}>{capital(nameOf(userId))}</h3>
           <ul className={classes.messages}>
-            {own.map((entry) => (
+            {ofPerson.map((entry) => (
               <Message key={entry.notificationId} entry={entry} />
             ))}
           </ul>

@@ -60,8 +60,8 @@ export function Reassign({ incident, onClose }: ReassignProps) {
     ...actionQuery(org.orgId, 'teams', 'list_assignees', { incidentId, ...(text !== '' && { text }) }),
     placeholderData: keepPreviousData,
   });
-  const found = data === undefined ? [] : choicesOf(data, kind, session.user.userId);
-  const choices = picked === null || found.some(({ value }) => value === picked.value) ? found : [picked, ...found];
+  const people = data === undefined ? [] : choicesOf(data, kind, session.user.userId);
+  const choices = picked === null || people.some(({ value }) => value === picked.value) ? people : [picked, ...people];
   // Until the server has answered for the typed text, only names that contain it are offered.
   const offered = choices.filter(({ label }) => label.toLowerCase().includes(typed.trim().toLowerCase()));
   const reassigning = useIncidentChange('reassign_incident', incidentId);

@@ -228,7 +228,7 @@ function Toolbar({ view, range, hasTeams, team, onShow, onMove }: ToolbarProps) 
       <SegmentedControl
         aria-label="How much time"
         value={view}
-        onChange={(value) => onShow({ view: TIMELINE_VIEWS.find((known) => known === value) ?? 'two_weeks' })}
+        onChange={(value) => onShow({ view: TIMELINE_VIEWS.find((candidate) => candidate === value) ?? 'two_weeks' })}
         data={TIMELINE_VIEWS.map((value) => ({ value, label: VIEW_NAMES[value] }))}
       />
     </div>

@@ -24,7 +24,7 @@ const DAYS_SHOWN = 28;
 export function ScheduleFrame({ scheduleId, title, lead, actions, children }: ScheduleFrameProps) {
   const range = useNextDays();
   const { timeline, query } = useTimeline(range, { scheduleId });
-  const schedule = timeline?.schedules.find((found) => found.scheduleId === scheduleId);
+  const schedule = timeline?.schedules.find((schedule) => schedule.scheduleId === scheduleId);
   const back = <Back to="/oncall">On-call</Back>;
   if (schedule !== undefined && timeline !== null) {
     return (

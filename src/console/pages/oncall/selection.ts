@@ -18,10 +18,10 @@ export function selectionsOf(
   from: number,
   to: number,
 ): readonly Selection[] {
-  const found: Selection[] = [];
+  const selections: Selection[] = [];
   const end = shownUntil === null ? to : Math.min(to, Date.parse(shownUntil));
   const addGap = (since: number, until: number): void => {
-    if (since < until) found.push({ scheduleId, userId: null, source: 'gap', since, until });
+    if (since < until) selections.push({ scheduleId, userId: null, source: 'gap', since, until });
   };
   let at = from;
   for (const shift of shifts) {
@@ -30,11 +30,11 @@ export function selectionsOf(
     if (since >= end || (until !== null && until <= from)) continue;
     addGap(at, Math.min(since, end));
     const [userId = null, ...others] = shift.userIds;
-    found.push({ scheduleId, userId, others, source: shift.source, since, until });
+    selections.push({ scheduleId, userId, others, source: shift.source, since, until });
     at = until ?? end;
   }
   addGap(at, end);
-  return found;
+  return selections;
 }
 
 /** Returns the names of everybody on call, with "You" for the viewer. */

@@ -50,21 +50,21 @@ export function SwapForm({ shift, schedule, nameOf, onBack, onDone }: SwapFormPr
     draft.done();
     onDone();
   });
-  const own = { ...shift, since: Math.max(shift.since, now) };
+  const offered = { ...shift, since: Math.max(shift.since, now) };
   const [loaded] = timeline?.schedules ?? [];
-  const others = loaded === undefined ? [] : swappableShifts(loaded, range, own);
+  const others = loaded === undefined ? [] : swappableShifts(loaded, range, offered);
   const other = others.find(({ since }) => String(since) === chosen) ?? others[0];
   if (query.isPending) return <Skeleton height={160} />;
   if (query.error !== null) return <ErrorAlert error={query.error} onRetry={() => void query.refetch()} />;
   const nameIn = timeline?.nameOf ?? nameOf;
-  const refused = faultsAtFields(swapping.error, { first: own, second: other });
+  const refused = faultsAtFields(swapping.error, { first: offered, second: other });
   return (
     <Form
       error={swapping.error}
       onSubmit={(event) => {
         event.preventDefault();
         if (other !== undefined)
-          swapping.mutate({ first: inputOf(scheduleId, own), second: inputOf(scheduleId, other) });
+          swapping.mutate({ first: inputOf(scheduleId, offered), second: inputOf(scheduleId, other) });
       }}
     >
       <Stack gap="sm">
@@ -89,10 +89,10 @@ export function SwapForm({ shift, schedule, nameOf, onBack, onDone }: SwapFormPr
             />
             <Text size="sm" component="div">
               <div>
-                <Name>{nameIn(other.userId)}</Name> takes {spanText(own.since, own.until)}.
+                <Name>{nameIn(other.userId)}</Name> takes {spanText(offered.since, offered.until)}.
               </div>
               <div>
-                <Name>{nameIn(own.userId)}</Name> takes {spanText(other.since, other.until)}.
+                <Name>{nameIn(offered.userId)}</Name> takes {spanText(other.since, other.until)}.
               </div>
             </Text>
           </>
@@ -101,7 +101,7 @@ export function SwapForm({ shift, schedule, nameOf, onBack, onDone }: SwapFormPr
           <ErrorAlert
             title="The shifts were not swapped"
             error={swapping.error}
-            atFields={{ first: own, second: other }}
+            atFields={{ first: offered, second: other }}
           />
         )}
         <SubmitButtons
@@ -123,12 +123,12 @@ export function SwapForm({ shift, schedule, nameOf, onBack, onDone }: SwapFormPr
 function swappableShifts(
   schedule: ShownSchedule,
   { from, to }: { readonly from: number; readonly to: number },
-  own: SwappedShift,
+  swappedShift: SwappedShift,
 ): readonly SwappedShift[] {
   return selectionsOf(schedule, from, to).flatMap(({ userId, since, until }) => {
     const start = Math.max(since, from);
-    const isApart = until !== null && (until <= own.since || start >= own.until);
-    return userId === null || userId === own.userId || !isApart ? [] : [{ userId, since: start, until }];
+    const isApart = until !== null && (until <= swappedShift.since || start >= swappedShift.until);
+    return userId === null || userId === swappedShift.userId || !isApart ? [] : [{ userId, since: start, until }];
   });
 }
 

@@ -138,7 +138,7 @@ function focusRow(grid: HTMLElement | null, row: HTMLElement, button: HTMLElemen
   const next = rows[rows.indexOf(row) + by];
   const since = Number(button.dataset['since']);
   const buttons = [...(next?.querySelectorAll<HTMLElement>('[data-since]') ?? [])];
-  const found = buttons.findLast((other) => Number(other.dataset['since']) <= since) ?? buttons[0];
-  found?.focus();
-  found?.scrollIntoView({ block: 'nearest' });
+  const nearest = buttons.findLast((other) => Number(other.dataset['since']) <= since) ?? buttons[0];
+  nearest?.focus();
+  nearest?.scrollIntoView({ block: 'nearest' });
 }

@@ -13,7 +13,7 @@ export interface TimelineFilter {
 }
 
 export function readTimelineFilter(search: Record<string, unknown>): TimelineFilter {
-  const view = TIMELINE_VIEWS.find((known) => known === search['view']);
+  const view = TIMELINE_VIEWS.find((candidate) => candidate === search['view']);
   const { day, team, put } = search;
   return {
     ...(view !== undefined && view !== 'two_weeks' && { view }),

@@ -17,8 +17,8 @@ export function AddToTeam({ person: { userId, name }, onClose }: AddToTeamProps)
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
   const teamNameOf = (teamId: string): string => {
-    const known = queryClient.getQueryData(teamNamesQuery(orgId, { teamIds: [teamId] }).queryKey);
-    return known?.teams[0]?.name ?? 'the team';
+    const cachedNames = queryClient.getQueryData(teamNamesQuery(orgId, { teamIds: [teamId] }).queryKey);
+    return cachedNames?.teams[0]?.name ?? 'the team';
   };
   return (
     <MembershipDialog

@@ -28,8 +28,8 @@ export function ReadinessDetails({ readiness }: { readonly readiness: Readiness 
   return (
     <>
       <div className={classes.channels}>
-        {channels.map((one) => (
-          <ChannelState key={one.channel} state={one} deviceCount={deviceCount} />
+        {channels.map((channel) => (
+          <ChannelState key={channel.channel} state={channel} deviceCount={deviceCount} />
         ))}
       </div>
       {reasons.filter(isNews).map((reason) => (

@@ -146,7 +146,7 @@ export function PolicyForm(props: PolicyFormProps) {
               names={names}
               faults={{ ...shown.ofSteps.get(step.key), ...refused.get(index) }}
               isOutOfOrder={isOutOfOrder(steps, index)}
-              onChange={(changes) => setSteps(steps.map((one) => (one === step ? { ...step, ...changes } : one)))}
+              onChange={(changes) => setSteps(steps.map((other) => (other === step ? { ...step, ...changes } : other)))}
               onMove={(by, field) => move(step.key, by, field)}
               onRemove={() => setSteps(removeStep(steps, step.key))}
             />
@@ -263,14 +263,14 @@ const OF_STEP = /^steps\[(\d+)\]\.(afterMinutes|channels|targetUserIds|scheduleI
 /** Returns the server's faults, by the index of the step. */
 function refusalsOf(error: unknown): ReadonlyMap<number, StepFaults> {
   if (!isApiError(error)) return new Map();
-  const found = new Map<number, StepFaults>();
+  const stepFaults = new Map<number, StepFaults>();
   for (const { path, message } of error.faults) {
     const [, index, field] = OF_STEP.exec(path) ?? [];
     if (index !== undefined && field !== undefined) {
-      found.set(Number(index), { ...found.get(Number(index)), [field]: message });
+      stepFaults.set(Number(index), { ...stepFaults.get(Number(index)), [field]: message });
     }
   }
-  return found;
+  return stepFaults;
 }
 
 /** Returns the server's faults of the hours. */

@@ -45,13 +45,13 @@ export function StepEditor(props: StepEditorProps) {
   const { step, index, count, teamId, names, faults, isOutOfOrder, onChange, onMove, onRemove } = props;
   const [typed, setTyped] = useState('');
   const { members } = useFoundMembers(typed);
-  const found = members.filter(({ userId }) => !step.targetUserIds.includes(userId));
+  const choices = members.filter(({ userId }) => !step.targetUserIds.includes(userId));
   const hasLeavers = !names.isLoading && step.targetUserIds.some((userId) => names.nameOf(userId) === undefined);
   const chosen = step.targetUserIds.map((userId) => {
     // The name of the person just chosen is shown at once.
-    const known = names.nameOf(userId) ?? members.find((member) => member.userId === userId)?.name;
+    const name = names.nameOf(userId) ?? members.find((member) => member.userId === userId)?.name;
     const unknown = names.isLoading ? '…' : 'Somebody who has left';
-    return { value: userId, label: known === undefined ? unknown : isolateBidi(known) };
+    return { value: userId, label: name === undefined ? unknown : isolateBidi(name) };
   });
   const moveByKey = (event: KeyboardEvent): void => {
     if (!event.altKey || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
@@ -84,7 +84,10 @@ export function StepEditor(props: StepEditorProps) {
               label="Page"
               placeholder={step.targetUserIds.length === 0 ? 'Type a name' : ''}
               data-focus="people"
-              options={found.map(({ userId, name: own, role }) => ({ value: userId, label: dutyLabel(own, role) }))}
+              options={choices.map(({ userId, name: memberName, role }) => ({
+                value: userId,
+                label: dutyLabel(memberName, role),
+              }))}
               chosen={chosen}
               onChange={(targetUserIds) => onChange({ targetUserIds })}
               typed={typed}

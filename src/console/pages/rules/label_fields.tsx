@@ -26,7 +26,7 @@ interface LabelFieldsProps {
 
 /** Fields that select the series of the metric: those whose labels match every line. */
 export function LabelFields({ serviceId, metricName, matchers, onChange }: LabelFieldsProps) {
-  const known = useKnownLabels(serviceId, metricName);
+  const labels = useKnownLabels(serviceId, metricName);
   const change = (index: number, part: Partial<LabelMatcher>): void =>
     onChange(matchers.map((matcher, place) => (place === index ? { ...matcher, ...part } : matcher)));
   return (
@@ -41,7 +41,7 @@ export function LabelFields({ serviceId, metricName, matchers, onChange }: Label
             placeholder="label"
             value={label}
             onChange={(text) => change(index, { label: text })}
-            suggestions={[...known.keys()]}
+            suggestions={[...labels.keys()]}
             spellCheck={false}
             autoCapitalize="none"
           />
@@ -50,7 +50,7 @@ export function LabelFields({ serviceId, metricName, matchers, onChange }: Label
             value={operator}
             data={[...OPERATORS]}
             onChange={(event) => {
-              const chosen = OPERATORS.find((known) => known.value === event.currentTarget.value);
+              const chosen = OPERATORS.find((operator) => operator.value === event.currentTarget.value);
               if (chosen !== undefined) change(index, { operator: chosen.value });
             }}
           />
@@ -59,7 +59,7 @@ export function LabelFields({ serviceId, metricName, matchers, onChange }: Label
             placeholder="value"
             value={value}
             onChange={(text) => change(index, { value: text })}
-            suggestions={known.get(label) ?? []}
+            suggestions={labels.get(label) ?? []}
             spellCheck={false}
             autoCapitalize="none"
           />

@@ -29,14 +29,14 @@ function extremeOf(
   length: number,
   isBetter: (a: number, b: number) => boolean,
 ): number | null {
-  let found: number | null = null;
+  let nearest: number | null = null;
   for (let index = start; index < Math.min(start + length, values.length); index += 1) {
     const value = values[index] ?? null;
     if (value === null) continue;
-    const best = found === null ? null : (values[found] ?? null);
-    if (best === null || isBetter(value, best)) found = index;
+    const best = nearest === null ? null : (values[nearest] ?? null);
+    if (best === null || isBetter(value, best)) nearest = index;
   }
-  return found;
+  return nearest;
 }
 
 /** Returns the bands of times when incidents were open. Bands too close to tell apart in a chart are merged. */

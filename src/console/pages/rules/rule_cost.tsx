@@ -50,11 +50,11 @@ export function RuleCost({ input, isSettled, hasIncidents }: RuleCostProps) {
       </p>
       {kept}
       <ul className={classes.people}>
-        {people.slice(0, PEOPLE_SHOWN).map(({ userId, name, pages: own, nights: woken, timeZone }) => (
+        {people.slice(0, PEOPLE_SHOWN).map(({ userId, name, pages: personPages, nights: woken, timeZone }) => (
           <li key={userId} title={`Nights are from 23:00 to 07:00 in ${timeZone}.`}>
             <Name>{name}</Name>
             <span className="numbers">
-              {count(own, 'page')}
+              {count(personPages, 'page')}
               {woken > 0 && `, ${count(woken, 'night')}`}
             </span>
           </li>
@@ -99,6 +99,6 @@ function whyNobody({ incidents }: ResultOf<'replay_rule'>): string {
 
 const PEOPLE_SHOWN = 5;
 
-function count(amount: number, one: string, many = `${one}s`): string {
-  return `${amount.toLocaleString()} ${amount === 1 ? one : many}`;
+function count(amount: number, singular: string, many = `${singular}s`): string {
+  return `${amount.toLocaleString()} ${amount === 1 ? singular : many}`;
 }

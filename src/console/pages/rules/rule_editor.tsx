@@ -197,8 +197,8 @@ export function RuleEditor(props: RuleEditorProps) {
   );
 
   function errorOf(path: string): string | undefined {
-    const found = form.errors[path];
-    return typeof found === 'string' ? found : undefined;
+    const error = form.errors[path];
+    return typeof error === 'string' ? error : undefined;
   }
 }
 

@@ -13,7 +13,7 @@ export interface RuleFilter {
 }
 
 export function readRuleFilter(search: Record<string, unknown>): RuleFilter {
-  const state = RULE_STATES.find((known) => known === search['state']);
+  const state = RULE_STATES.find((candidate) => candidate === search['state']);
   const [service, kind, q] = [textOf(search['service']), textOf(search['kind']), textOf(search['q'])];
   return {
     ...(state !== undefined && { state }),
@@ -42,8 +42,8 @@ export interface RuleStart {
 export function readRuleStart(search: Record<string, unknown>): RuleStart {
   const [service, name, metric] = [textOf(search['service']), textOf(search['name']), textOf(search['metric'])];
   const [kind, policy, copy] = [textOf(search['kind']), textOf(search['policy']), textOf(search['copy'])];
-  const aggregation = AGGREGATIONS.find((known) => known === search['aggregation']);
-  const comparator = COMPARATORS.find((known) => known === search['comparator']);
+  const aggregation = AGGREGATIONS.find((aggregation) => aggregation === search['aggregation']);
+  const comparator = COMPARATORS.find((comparator) => comparator === search['comparator']);
   const [threshold, window] = [numberOf(search['threshold']), numberOf(search['window'])];
   return {
     ...(kind !== undefined && { kind: kind as RuleKind }),

@@ -171,7 +171,7 @@ interface OutcomeProps {
 function Outcome({ history, incidents, hasThreshold, days, windowMinutes, children }: OutcomeProps) {
   const enoughMinutes = useMemo(() => windowForInterval(windowMinutes, history), [windowMinutes, history]);
   const measured = history.values.reduce<number>((count, value) => (value === null ? count : count + 1), 0);
-  const known = Math.round((history.values.length * history.stepMs) / 86_400_000);
+  const coveredDays = Math.round((history.values.length * history.stepMs) / 86_400_000);
   const openMs = incidents.reduce((sum, { openedAt, closedAt }) => sum + (closedAt ?? lastMsOf(history)) - openedAt, 0);
   if (measured === 0) return <p className={classes.text}>No data of this metric in this time.</p>;
   if (!hasThreshold) return <p className={classes.text}>Enter a threshold to see when it would have fired.</p>;
@@ -197,7 +197,7 @@ function Outcome({ history, incidents, hasThreshold, days, windowMinutes, childr
             , open for {durationText(openMs)} in all
           </>
         )}
-        {known < days && history.values.length * history.stepMs < days * 86_400_000 - 3_600_000
+        {coveredDays < days && history.values.length * history.stepMs < days * 86_400_000 - 3_600_000
           ? `, as far back as this service keeps its metrics.`
           : '.'}
       </p>

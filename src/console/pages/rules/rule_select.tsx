@@ -24,21 +24,24 @@ export function RuleSelect({ value, onChange, error }: RuleSelectProps) {
   const [typed, setTyped] = useState('');
   const [text] = useDebouncedValue(typed, DEBOUNCE_MS);
   const { data: selected } = useQuery({ ...ruleQuery(orgId, value ?? ''), enabled: value !== undefined });
-  const known = selected ?? undefined;
+  const selectedRule = selected ?? undefined;
   const { data, hasNextPage } = useInfiniteQuery({
     ...ruleSearchQuery(orgId, { limit: OPTIONS_MAX, ...(text !== '' && { text }) }),
     placeholderData: keepPreviousData,
     enabled: isNear,
   });
-  const found = data?.pages.flatMap(({ rules }) => rules).slice(0, OPTIONS_MAX) ?? [];
-  const options = known === undefined ? found : [known, ...found.filter(({ ruleId }) => ruleId !== known.ruleId)];
+  const matches = data?.pages.flatMap(({ rules }) => rules).slice(0, OPTIONS_MAX) ?? [];
+  const options =
+    selectedRule === undefined
+      ? matches
+      : [selectedRule, ...matches.filter(({ ruleId }) => ruleId !== selectedRule.ruleId)];
   return (
     <Choice
       label="Rule"
       placeholder="Choose a rule"
       options={options.map((rule) => ({ value: rule.ruleId, label: labelOf(rule) }))}
       further={hasNextPage ? Infinity : 0}
-      value={known?.ruleId ?? null}
+      value={selectedRule?.ruleId ?? null}
       onChange={(ruleId) => onChange(ruleId ?? undefined)}
       onSearch={setTyped}
       onNear={() => setIsNear(true)}

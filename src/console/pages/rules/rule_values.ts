@@ -50,7 +50,7 @@ export function valuesOfRule(rule: Rule): RuleValues {
 export function valuesOfStart(start: RuleStart): RuleValues {
   const kind = isRuleKind(start.kind) ? start.kind : 'metric_threshold';
   const { metric, aggregation, comparator, threshold, window } = start;
-  const given: Partial<MetricThreshold> = {
+  const values: Partial<MetricThreshold> = {
     ...(metric !== undefined && { metricName: metric }),
     ...(aggregation !== undefined && { aggregation }),
     ...(comparator !== undefined && { comparator }),
@@ -61,7 +61,7 @@ export function valuesOfStart(start: RuleStart): RuleValues {
     name: start.name ?? '',
     kind,
     serviceId: start.service ?? null,
-    config: { ...emptyConfig(kind), ...(kind === 'metric_threshold' && given) },
+    config: { ...emptyConfig(kind), ...(kind === 'metric_threshold' && values) },
     settings: valuesOfSettings({}),
     escalationPolicyId: start.policy ?? null,
     enabled: true,

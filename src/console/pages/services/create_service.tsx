@@ -44,8 +44,8 @@ export function CreateService({ onClose }: { readonly onClose: () => void }) {
   const { capabilities: wanted } = form.values;
   const creating = useMutation({
     async mutationFn({ name, capabilities, ...others }: NewService) {
-      const given = Object.fromEntries(Object.entries(others).filter(([, text]) => text.trim() !== ''));
-      const { serviceId } = await invoke(orgId, 'create_service', { name: name.trim(), ...given });
+      const fields = Object.fromEntries(Object.entries(others).filter(([, text]) => text.trim() !== ''));
+      const { serviceId } = await invoke(orgId, 'create_service', { name: name.trim(), ...fields });
       const failed: FailedCapability[] = [];
       for (const capability of capabilities) {
         await invoke(orgId, 'enable_capability', { serviceId, capability }).catch((error: unknown) => {

@@ -256,8 +256,8 @@ function valuesOf({ entered, ...monitor }: Monitor): Values {
 
 function scheduleOf({ scheduleType, crontab, every, unit, timezone }: Values): InputOf<'preview_monitor'> {
   if (scheduleType === 'crontab') return { scheduleType: 'crontab', crontab: crontab.trim(), timezone };
-  const known = INTERVAL_UNITS.find((one) => one === unit) ?? 'hour';
-  return { scheduleType: 'interval', every: every ?? 0, unit: known, timezone };
+  const knownUnit = INTERVAL_UNITS.find((intervalUnit) => intervalUnit === unit) ?? 'hour';
+  return { scheduleType: 'interval', every: every ?? 0, unit: knownUnit, timezone };
 }
 
 function inputOf(values: Values): Omit<InputOf<'update_monitor'>, 'monitorId' | 'basedOn'> {

@@ -54,8 +54,8 @@ export function IngestCard({ service: { serviceId, capabilities } }: { readonly 
           {refused.map((refusal) => (
             <Refusal key={`${refusal.kind} ${refusal.reason}`} refusal={refusal} />
           ))}
-          {limited.map((told) => (
-            <Limited key={told.limit} told={told} />
+          {limited.map((limit) => (
+            <Limited key={limit.limit} told={limit} />
           ))}
           {typeChanges.metrics.map((change) => (
             <TypeChange key={change.metricName} change={change} />
@@ -82,8 +82,8 @@ export function IngestCard({ service: { serviceId, capabilities } }: { readonly 
   );
 }
 
-function rateText(count: number, one: string): string {
-  return `${wholeNumberText(count)} ${count === 1 ? one : `${one}s`} in the last hour`;
+function rateText(count: number, singular: string): string {
+  return `${wholeNumberText(count)} ${count === 1 ? singular : `${singular}s`} in the last hour`;
 }
 
 interface ArrivalProps {

@@ -36,8 +36,8 @@ export function refusalText({ kind, reason, count }: Pick<Refusal, 'kind' | 'rea
   return `${plural(count, 'request')} with ${thing}s refused: ${REQUEST_REASONS[reason] ?? reason}`;
 }
 
-function plural(count: number, one: string): string {
-  return `${wholeNumberText(count)} ${count === 1 ? one : `${one}s`}`;
+function plural(count: number, singular: string): string {
+  return `${wholeNumberText(count)} ${count === 1 ? singular : `${singular}s`}`;
 }
 
 type Limited = Pick<IngestStatus['limited'][number], 'limit' | 'count'>;

@@ -25,8 +25,8 @@ export function whoText({ actor, apiKey, connection, proposal, chatAccount }: Au
 }
 
 export function viaText({ via }: AuditEntry): string {
-  const known = VIAS.find((candidate) => candidate === via);
-  return known === undefined ? via : viaTexts(known).title;
+  const knownVia = VIAS.find((candidate) => candidate === via);
+  return knownVia === undefined ? via : viaTexts(knownVia).title;
 }
 
 interface AuditDetailsProps {

@@ -44,11 +44,11 @@ export function targetText(entry: Entry, nameOf: (id: string) => string | undefi
   const { target } = entry;
   if (target === null) return '';
   const fields = fieldsOf(entry);
-  const own = [fields['name'], fields['title'], fields['email'], fields['label']].find(
+  const fieldName = [fields['name'], fields['title'], fields['email'], fields['label']].find(
     (text) => typeof text === 'string' && text !== '',
   );
-  const known = own ?? nameOf(target);
-  if (typeof known === 'string') return known;
+  const targetName = fieldName ?? nameOf(target);
+  if (typeof targetName === 'string') return targetName;
   const noun = NOUNS[target.slice(0, Math.max(0, target.lastIndexOf('_')))];
   if (noun === undefined) return target;
   const ownerId = ownerOf(entry);

@@ -8,6 +8,6 @@ export interface MemberSearch extends TextSearch {
 }
 
 export function readMemberSearch(search: Record<string, unknown>): MemberSearch {
-  const role = ROLES.find((known) => known === search['role']);
+  const role = ROLES.find((role) => role === search['role']);
   return { ...readTextSearch(search), ...(role !== undefined && { role }) };
 }

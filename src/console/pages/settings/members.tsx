@@ -80,7 +80,7 @@ export function Members() {
           <NativeSelect
             aria-label="Role"
             value={role ?? ''}
-            onChange={({ currentTarget: { value } }) => show({ role: ROLES.find((known) => known === value) })}
+            onChange={({ currentTarget: { value } }) => show({ role: ROLES.find((role) => role === value) })}
             data={[{ value: '', label: 'All roles' }, ...ROLES]}
           />
         }

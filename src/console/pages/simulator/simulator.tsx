@@ -243,8 +243,10 @@ function warningsOf({ status, pages, policy, steps }: Simulated): string[] {
 /** Returns the number of people and messages, and until when, as text. */
 function sumOf(steps: Simulated['steps']): string {
   const people = new Set(
-    steps.flatMap(({ people: own }) =>
-      own.filter(({ channels }) => channels.some(({ outcome }) => outcome === 'notify')).map(({ userId }) => userId),
+    steps.flatMap(({ people: stepPeople }) =>
+      stepPeople
+        .filter(({ channels }) => channels.some(({ outcome }) => outcome === 'notify'))
+        .map(({ userId }) => userId),
     ),
   );
   if (people.size === 0) return 'Nobody is paged.';

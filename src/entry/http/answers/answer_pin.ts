@@ -24,9 +24,9 @@ export async function hasPin({ db }: AppContext, userId: Id<'user'>): Promise<bo
 export async function pinFault(
   { db, clock }: AppContext,
   userId: Id<'user'>,
-  given: unknown,
+  entered: unknown,
 ): Promise<PinFault | null> {
-  const pin = typeof given === 'string' ? given.trim() : null;
+  const pin = typeof entered === 'string' ? entered.trim() : null;
   const check = await checkReplyPin(storesOf(db.session()), userId, pin, clock.now());
   return check === 'none_set' || check === 'right' ? null : FAULTS[check];
 }

@@ -67,29 +67,29 @@ export async function mountAnswers(root: FastifyInstance, context: AnswerContext
     await app.register(formbody, { bodyLimit: 1024 });
 
     app.get<{ Params: Params }>(ANSWER_PATH, async (request, reply) => {
-      const found = await readAnswer(context, request, request.params);
-      return sendAnswerPage(reply, 'heading' in found ? found : questionOf(context, found));
+      const link = await readAnswer(context, request, request.params);
+      return sendAnswerPage(reply, 'heading' in link ? link : questionOf(context, link));
     });
 
     app.post<{ Params: Params }>(ANSWER_PATH, async (request, reply) => {
-      const found = await readAnswer(context, request, request.params);
-      return sendAnswerPage(reply, 'heading' in found ? found : await act(context, request, found));
+      const link = await readAnswer(context, request, request.params);
+      return sendAnswerPage(reply, 'heading' in link ? link : await act(context, request, link));
     });
 
     app.get<{ Params: ShortParams }>(SHORT_ANSWER_PATH, async (request, reply) => {
-      const found = await readShortAnswer(context, request, request.params.code);
-      if ('heading' in found) return sendAnswerPage(reply, found);
+      const link = await readShortAnswer(context, request, request.params.code);
+      if ('heading' in link) return sendAnswerPage(reply, link);
       return sendAnswerPage(reply, {
-        ...questionOf(context, found),
-        asksPin: await hasPin(context, found.notification.userId),
+        ...questionOf(context, link),
+        asksPin: await hasPin(context, link.notification.userId),
       });
     });
 
     app.post<{ Params: ShortParams; Body: { pin?: unknown } | null }>(SHORT_ANSWER_PATH, async (request, reply) => {
-      const found = await readShortAnswer(context, request, request.params.code);
-      if ('heading' in found) return sendAnswerPage(reply, found);
-      const refused = await refusedPin(context, found, request.body?.pin);
-      return sendAnswerPage(reply, refused ?? (await act(context, request, found)));
+      const link = await readShortAnswer(context, request, request.params.code);
+      if ('heading' in link) return sendAnswerPage(reply, link);
+      const refused = await refusedPin(context, link, request.body?.pin);
+      return sendAnswerPage(reply, refused ?? (await act(context, request, link)));
     });
   });
 }
@@ -123,9 +123,9 @@ async function readShortAnswer(
 }
 
 /** Returns the question again with the fault of the PIN; null if the PIN is right, or none is set. */
-async function refusedPin(context: AnswerContext, found: ReadAnswer, given: unknown): Promise<AnswerPage | null> {
-  const fault = await pinFault(context, found.notification.userId, given);
-  return fault === null ? null : refuseWith(fault, { ...questionOf(context, found), asksPin: true });
+async function refusedPin(context: AnswerContext, link: ReadAnswer, entered: unknown): Promise<AnswerPage | null> {
+  const fault = await pinFault(context, link.notification.userId, entered);
+  return fault === null ? null : refuseWith(fault, { ...questionOf(context, link), asksPin: true });
 }
 
 async function refuse(
@@ -153,8 +153,8 @@ async function readIncidents(
   const stores = storesOf(context.db.session());
   const incidents = await listIncidentsOf(stores, notification);
   if (incidents.length === 0 && notification.kind !== 'digest') return GONE;
-  const given = await findGivenAnswers(stores, answer, notification, incidents);
-  return { answer, notification, incidents, given };
+  const earlierAnswers = await findGivenAnswers(stores, answer, notification, incidents);
+  return { answer, notification, incidents, given: earlierAnswers };
 }
 
 /** Returns the page for somebody whom this link may not answer for; null if it may. */

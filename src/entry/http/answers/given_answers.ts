@@ -22,12 +22,12 @@ export async function findGivenAnswers(
   incidents: readonly IncidentRow[],
 ): Promise<Map<string, GivenAnswer>> {
   const events = answer === 'resolve' ? ['resolved'] : ['acknowledged', 'resolved'];
-  const own = await stores.timeline.listDoneBy(
+  const ownEntries = await stores.timeline.listDoneBy(
     userId,
     incidents.map(({ id }) => id),
     { events, since: releasedAt ?? createdAt },
   );
-  const ownOf = new Map(own.map((event) => [event.incidentId, event]));
+  const ownOf = new Map(ownEntries.map((event) => [event.incidentId, event]));
   const userIds = incidents.flatMap(({ acknowledgedBy, resolvedBy }) =>
     [idOf(acknowledgedBy), idOf(resolvedBy)].flat(),
   );
@@ -48,9 +48,9 @@ export async function findGivenAnswers(
         const paragraphs = [said('Acknowledged', acknowledgedBy, acknowledgedAt), NOTHING_LEFT];
         return [[id, { status: 200, heading: 'This incident is acknowledged already.', paragraphs }]];
       }
-      const given = ownOf.get(id);
-      if (given === undefined) return [];
-      const done = `You ${given.event} this incident, ${shownTime(given.at)}. It was opened again since then.`;
+      const answers = ownOf.get(id);
+      if (answers === undefined) return [];
+      const done = `You ${answers.event} this incident, ${shownTime(answers.at)}. It was opened again since then.`;
       const how = 'Answer the newest message about it, or open the incident.';
       return [[id, { status: 409, heading: 'This link was used already.', paragraphs: [`${done} ${how}`] }]];
     }),

@@ -40,18 +40,24 @@ export async function mountProposalAnswers(root: FastifyInstance, context: Answe
     await app.register(formbody, { bodyLimit: 1024 });
 
     app.get<{ Params: Params }>(PROPOSAL_ANSWER_PATH, async (request, reply) => {
-      const found = await find(context, request, request.params.code);
-      return sendAnswerPage(reply, 'heading' in found ? found : await questionOf(context, found));
+      const proposalAnswer = await find(context, request, request.params.code);
+      return sendAnswerPage(
+        reply,
+        'heading' in proposalAnswer ? proposalAnswer : await questionOf(context, proposalAnswer),
+      );
     });
 
     app.post<{ Params: Params; Body: { answer?: unknown; pin?: unknown } | null }>(
       PROPOSAL_ANSWER_PATH,
       async (request, reply) => {
-        const found = await find(context, request, request.params.code);
-        if ('heading' in found) return sendAnswerPage(reply, found);
+        const proposalAnswer = await find(context, request, request.params.code);
+        if ('heading' in proposalAnswer) return sendAnswerPage(reply, proposalAnswer);
         const { answer, pin } = request.body ?? {};
-        const refused = await refusedPin(context, found, pin);
-        return sendAnswerPage(reply, refused ?? (await act(context, request, found, answer === 'no' ? 'no' : 'yes')));
+        const refused = await refusedPin(context, proposalAnswer, pin);
+        return sendAnswerPage(
+          reply,
+          refused ?? (await act(context, request, proposalAnswer, answer === 'no' ? 'no' : 'yes')),
+        );
       },
     );
   });
@@ -82,8 +88,8 @@ async function find(context: AnswerContext, request: FastifyRequest, code: strin
   return proposal === null ? GONE : { notification, proposal: await describeProposal(stores, proposal) };
 }
 
-async function questionOf(context: AnswerContext, found: Found): Promise<AnswerPage> {
-  const { proposal, notification } = found;
+async function questionOf(context: AnswerContext, answer: Found): Promise<AnswerPage> {
+  const { proposal, notification } = answer;
   const state = proposalStateOf(proposal, context.clock.now());
   const heading = proposalText(proposal);
   const link = { text: 'Open the incident', url: proposalUrl(context, proposal) };
@@ -116,9 +122,9 @@ const STATES = {
   expired: 'This has expired. Nothing was changed.',
 } as const;
 
-async function refusedPin(context: AnswerContext, found: Found, given: unknown): Promise<AnswerPage | null> {
-  const fault = await pinFault(context, found.notification.userId, given);
-  return fault === null ? null : refuseWith(fault, await questionOf(context, found));
+async function refusedPin(context: AnswerContext, answer: Found, entered: unknown): Promise<AnswerPage | null> {
+  const fault = await pinFault(context, answer.notification.userId, entered);
+  return fault === null ? null : refuseWith(fault, await questionOf(context, answer));
 }
 
 async function act(

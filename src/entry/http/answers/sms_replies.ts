@@ -83,8 +83,8 @@ async function act(
   const answered: Answered[] = [];
   const about: { orgId: Id<'org'>; incidentIds: readonly Id<'incident'>[] }[] = [];
   const changedIds = new Set<string>();
-  for (const [{ orgId, userId }, own] of byPerson(paged)) {
-    const incidentIds = own.map(({ incidentId }) => incidentId).filter((id) => !changedIds.has(id));
+  for (const [{ orgId, userId }, ofPerson] of byPerson(paged)) {
+    const incidentIds = ofPerson.map(({ incidentId }) => incidentId).filter((id) => !changedIds.has(id));
     if (incidentIds.length === 0) continue;
     const pin = await checkReplyPin(stores, userId, reply.pin, context.clock.now());
     if (pin === 'missing' || pin === 'wrong' || pin === 'locked') return PIN_REFUSALS[pin];
@@ -99,9 +99,9 @@ async function act(
     about.push({ orgId, incidentIds: outcome.count > 0 ? outcome.doneIds : number === null ? [] : incidentIds });
     if (outcome.outcome === 'done') for (const id of incidentIds) changedIds.add(id);
   }
-  const outcome = OUTCOMES.find((candidate) => answered.some((one) => one.outcome === candidate)) ?? 'nothing_left';
-  const count = answered.reduce((sum, one) => sum + one.count, 0);
-  const refusal = answered.find((one) => one.refusal !== null)?.refusal ?? null;
+  const outcome = OUTCOMES.find((candidate) => answered.some((reply) => reply.outcome === candidate)) ?? 'nothing_left';
+  const count = answered.reduce((sum, reply) => sum + reply.count, 0);
+  const refusal = answered.find((reply) => reply.refusal !== null)?.refusal ?? null;
   const named = about.filter(({ incidentIds }) => incidentIds.length > 0);
   return answeredSentence({ outcome, count, refusal }, answer) + (await answeredAbout(stores, named));
 }
@@ -147,8 +147,8 @@ async function isOptOut(
 async function whatToSend({ phoneNumbers, replyNumbers }: Stores, from: string): Promise<string | null> {
   const open = await phoneNumbers.listOpen(from, NAMED_MAX + 1);
   const commands = await Promise.all(
-    open.slice(0, NAMED_MAX).map(async ({ incidentId, number: own, isWaiting }) => {
-      const number = await replyNumbers.assign(from, { incidentId, proposalId: null, number: own });
+    open.slice(0, NAMED_MAX).map(async ({ incidentId, number: incidentNumber, isWaiting }) => {
+      const number = await replyNumbers.assign(from, { incidentId, proposalId: null, number: incidentNumber });
       return isWaiting ? `ACK ${number} or RES ${number}` : `RES ${number}`;
     }),
   );
@@ -161,5 +161,7 @@ async function whatToSend({ phoneNumbers, replyNumbers }: Stores, from: string):
 /** Groups by person in the order given, which puts people who have confirmed the number first. */
 function byPerson(paged: readonly PagedAtNumber[]): [PagedAtNumber, PagedAtNumber[]][] {
   const groups = Map.groupBy(paged, ({ orgId, userId }) => `${orgId} ${userId}`);
-  return [...groups.values()].flatMap((own): [PagedAtNumber, PagedAtNumber[]][] => (own[0] ? [[own[0], own]] : []));
+  return [...groups.values()].flatMap((group): [PagedAtNumber, PagedAtNumber[]][] =>
+    group[0] ? [[group[0], group]] : [],
+  );
 }

@@ -52,9 +52,9 @@ export class BodyBudget {
    */
   mount(app: FastifyInstance): void {
     app.addHook('onRoute', (route) => {
-      const own = route.preParsing ?? [];
+      const hooks = route.preParsing ?? [];
       route.preParsing = [
-        ...(Array.isArray(own) ? own : [own]),
+        ...(Array.isArray(hooks) ? hooks : [hooks]),
         (request, reply, payload, done) => {
           const declared = request.headers['content-length'];
           if (declared === undefined && request.headers['transfer-encoding'] === undefined) {
@@ -96,19 +96,19 @@ export class BodyBudget {
 
   #take(who: string, isUnauthenticated: boolean, bytes: number): void {
     const { totalBytesMax, unauthenticatedBytesMax, senderBytesMax } = this.#limits;
-    const own = (this.#held.get(who) ?? 0) + bytes;
-    if (own > senderBytesMax) throw refusal('bodiesOfSenderMegabytes');
+    const heldBytes = (this.#held.get(who) ?? 0) + bytes;
+    if (heldBytes > senderBytesMax) throw refusal('bodiesOfSenderMegabytes');
     if (this.#total + bytes > totalBytesMax) throw refusal('bodiesMegabytes');
     if (isUnauthenticated && this.#unauthenticated + bytes > unauthenticatedBytesMax)
       throw refusal('bodiesWithoutKeyMegabytes');
-    this.#held.set(who, own);
+    this.#held.set(who, heldBytes);
     this.#total += bytes;
     if (isUnauthenticated) this.#unauthenticated += bytes;
   }
 
   #give(who: string, isUnauthenticated: boolean, bytes: number): void {
-    const own = (this.#held.get(who) ?? 0) - bytes;
-    if (own > 0) this.#held.set(who, own);
+    const heldBytes = (this.#held.get(who) ?? 0) - bytes;
+    if (heldBytes > 0) this.#held.set(who, heldBytes);
     else this.#held.delete(who);
     this.#total -= bytes;
     if (isUnauthenticated) this.#unauthenticated -= bytes;

@@ -17,8 +17,8 @@ export interface GuideFile {
 
 /** Reads every guide, and the README of the repository, which holds the table of settings. */
 export async function readGuideFiles(): Promise<GuideFile[]> {
-  const found = await readdir(GUIDES_FOLDER, { recursive: true });
-  const files = found
+  const names = await readdir(GUIDES_FOLDER, { recursive: true });
+  const files = names
     .filter((file) => file.endsWith('.md'))
     .map((file) => `src/docs/${file.split(path.sep).join('/')}`)
     .toSorted();

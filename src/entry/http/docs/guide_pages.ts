@@ -69,8 +69,8 @@ function groupsOf(guides: ReadonlyMap<string, Guide>): Group[] {
   return parts.map((part) => {
     const [title = ''] = part.split('\n');
     const links = [...part.matchAll(/^- \[[^\]]+\]\(([^)]+)\)/gm)];
-    const found = links.map(([, href = '']) => byFile.get(resolveLink(list.file, href).file));
-    return { title, guides: found.filter((guide) => guide !== undefined) };
+    const guides = links.map(([, href = '']) => byFile.get(resolveLink(list.file, href).file));
+    return { title, guides: guides.filter((guide) => guide !== undefined) };
   });
 }
 

@@ -51,7 +51,12 @@ export async function mountIngest(
   const { clock, config, db, log, limitLog } = context;
   const { openLimit } = limits;
   const spoolFolder = path.resolve(config.dataDir, 'spool');
-  const beside = new TelemetryRecorder({ db, clock, log, cipher: createCipher(config.appSecret, 'event-attachments') });
+  const telemetry = new TelemetryRecorder({
+    db,
+    clock,
+    log,
+    cipher: createCipher(config.appSecret, 'event-attachments'),
+  });
   const ingest: IngestContext = {
     access: createIngestAccess(db, clock, log),
     badKeys: createBadKeyLimiter(clock, limits),
@@ -84,12 +89,12 @@ export async function mountIngest(
     series: new SeriesQuota({ perDayMax: config.ingestSeriesPerDay, processes: limits.processes, db, clock, log }),
     counters,
     exemplars: new ExemplarRecorder({ store: new ExemplarStore(context.clickhouse), log }),
-    beside,
+    beside: telemetry,
     checkIns: new CheckInIntake({
       db,
       clock,
       log,
-      beside,
+      beside: telemetry,
       spoolFolder: path.resolve(config.dataDir, 'spool_check_ins'),
     }),
     clock,

@@ -53,10 +53,10 @@ export function mountAlertIngest(
   const matched = new WeakMap<FastifyRequest, Matched>();
   scope.setErrorHandler((error, request, reply) => {
     const { endpoint, target } = matched.get(request) ?? {};
-    const known = toAppError(error);
+    const appError = toAppError(error);
     if (target != null) {
-      context.counters.refusedRequests.add({ kind: 'alerts', code: known.code, serviceId: target.serviceId });
-      if (endpoint !== undefined) context.exchange.noteRefusal(target, endpoint.protocol, known);
+      context.counters.refusedRequests.add({ kind: 'alerts', code: appError.code, serviceId: target.serviceId });
+      if (endpoint !== undefined) context.exchange.noteRefusal(target, endpoint.protocol, appError);
     }
     if (endpoint?.refuse === undefined) return sendProblem(error, request, reply, context.log);
     return send(reply, endpoint.refuse(beginRefusal(error, request, reply, context.log)));
@@ -88,15 +88,15 @@ export function mountAlertIngest(
           query: new URLSearchParams(search),
           headers: request.headers,
         };
-        const known: Matched = { endpoint: match.endpoint, request: sent, target: null };
-        matched.set(request, known);
+        const unmatched: Matched = { endpoint: match.endpoint, request: sent, target: null };
+        matched.set(request, unmatched);
         const { keyOf } = match.endpoint;
-        if (keyOf !== undefined) known.target = await open(request, keyOf(sent));
+        if (keyOf !== undefined) unmatched.target = await open(request, keyOf(sent));
       },
       async handler(request, reply) {
-        const known = matched.get(request);
-        if (known === undefined) throw new Error('the endpoint was found');
-        return send(reply, await answer(request, known));
+        const matchedTarget = matched.get(request);
+        if (matchedTarget === undefined) throw new Error('the endpoint was found');
+        return send(reply, await answer(request, matchedTarget));
       },
     });
   }
@@ -107,18 +107,18 @@ export function mountAlertIngest(
     return target;
   };
 
-  const answer = async (request: FastifyRequest, known: Matched): Promise<AlertAnswer> => {
-    const { endpoint, request: sent } = known;
+  const answer = async (request: FastifyRequest, match: Matched): Promise<AlertAnswer> => {
+    const { endpoint, request: sent } = match;
     const raw = rawBodyOf(request);
     const encoding = request.headers['content-encoding']?.trim();
     const limits = { compressedBytesMax: ALERT_BODY_BYTES_MAX, inflatedBytesMax: ALERT_BODY_BYTES_MAX };
     const bytes = encoding === undefined || encoding === '' ? raw : await inflate(raw, encoding, limits);
     const contentType = contentTypeOf(request);
     if (endpoint.keyField !== undefined) {
-      known.target = await open(request, keyInBody(bytes, contentType, endpoint.keyField));
+      match.target = await open(request, keyInBody(bytes, contentType, endpoint.keyField));
     }
-    if (known.target === null) throw new Error('the key was checked');
-    const { target } = known;
+    if (match.target === null) throw new Error('the key was checked');
+    const { target } = match;
     return await takeAlertRequest(context, {
       endpoint,
       request: sent,

@@ -44,7 +44,7 @@ export function mountCronIngest(scope: FastifyInstance, context: IngestContext):
     return sendProblem(error, request, reply, context.log);
   });
   const path = INGEST_PATHS.sentry_cron.replace(':projectId', `:projectId(${SENTRY_PROJECT_PATTERN})`);
-  for (const url of [path, path.replace('/:key', '')].flatMap((one) => routesFor(one, context))) {
+  for (const url of [path, path.replace('/:key', '')].flatMap((template) => routesFor(template, context))) {
     scope.route<CronRoute>({
       method: ['GET', 'POST'],
       url,

@@ -77,11 +77,11 @@ async function record(
     const { startedAt, finishedAt } = timesOf(times, now);
     const requester: Requester = { orgId, actor: { kind: 'system' }, via: 'rest', origin };
     const author = authorOf(stores, requester, now);
-    const told = { release, environment, name: name ?? null, url: url ?? null, startedAt, finishedAt };
+    const deploy = { release, environment, name: name ?? null, url: url ?? null, startedAt, finishedAt };
     const [recorded] = await recordDeploy(
       stores,
       author,
-      { serviceIds: [serviceId], ...told },
+      { serviceIds: [serviceId], ...deploy },
       { now, limits: runtime.installation.limits },
     );
     if (recorded === undefined) throw new Error('no deploy was recorded');
@@ -137,7 +137,7 @@ export async function recordSentDeploy(
     const author = authorOf(stores, { orgId, actor: { kind: 'system' }, via: 'rest', origin }, now);
     const oldest = now.subtract({ hours: 24 * DAYS_BACK_MAX });
     const isKnown = at !== null && Temporal.Instant.compare(at, oldest) > 0 && Temporal.Instant.compare(at, now) <= 0;
-    const told = {
+    const deploy = {
       serviceIds: [serviceId],
       release: name.slice(0, RELEASE_LENGTH_MAX).toWellFormed(),
       environment: DEFAULT_ENVIRONMENT,
@@ -146,6 +146,6 @@ export async function recordSentDeploy(
       startedAt: null,
       finishedAt: isKnown ? at : null,
     };
-    await recordDeploy(stores, author, told, { now, limits: runtime.installation.limits });
+    await recordDeploy(stores, author, deploy, { now, limits: runtime.installation.limits });
   });
 }

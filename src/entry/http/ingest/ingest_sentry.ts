@@ -154,10 +154,10 @@ async function takeMetrics(
     prepared.remember();
     return null;
   } catch (error) {
-    const known = toAppError(error);
-    if (known.code === 'internal') throw error;
-    notKept(known.code);
-    return known;
+    const appError = toAppError(error);
+    if (appError.code === 'internal') throw error;
+    notKept(appError.code);
+    return appError;
   }
 }
 

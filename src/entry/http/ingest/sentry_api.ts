@@ -16,8 +16,8 @@ export async function mountSentryApi(app: FastifyInstance, api: SentryApi): Prom
     parseBodies(scope);
     // These clients read an error only if it is called JSON and nothing more exact.
     scope.setErrorHandler((error, request, reply) => {
-      const known = beginRefusal(error, request, reply, api.log);
-      return reply.type('application/json; charset=utf-8').send(JSON.stringify(toProblem(known, request.id)));
+      const refusal = beginRefusal(error, request, reply, api.log);
+      return reply.type('application/json; charset=utf-8').send(JSON.stringify(toProblem(refusal, request.id)));
     });
     const add = openEndpoints(scope, api);
     mountUploads(add, api);

@@ -33,11 +33,11 @@ function readObject(
 ): unknown {
   let isChanged = false;
   const entries = Object.entries(object).flatMap(([name, sent]): [string, unknown][] => {
-    const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
-    const schema = known ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined);
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const schema = property ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined);
     if (schema === undefined) return [[name, sent]];
     const value = read(schema, sent);
-    const isAbsent = value === null && known !== undefined && !required.includes(name) && !takes(schema, 'null');
+    const isAbsent = value === null && property !== undefined && !required.includes(name) && !takes(schema, 'null');
     isChanged ||= isAbsent || value !== sent;
     return isAbsent ? [] : [[name, value]];
   });

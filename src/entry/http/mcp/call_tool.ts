@@ -47,18 +47,18 @@ function callOf({ name, arguments: input }: Suggestion): string {
 /** Returns code, sentence and next step for the agent; `_meta.problem` is the problem that REST would answer. */
 async function failed(action: AnyAction, input: unknown, error: unknown, exchange: Exchange): Promise<CallToolResult> {
   const { requestId } = exchange.origin;
-  const known = toLoggedAppError(error, requestId, exchange.log);
-  const { sentences, suggestion } = await adviseOn(exchange, action, input, known);
+  const appError = toLoggedAppError(error, requestId, exchange.log);
+  const { sentences, suggestion } = await adviseOn(exchange, action, input, appError);
   const lines = [
-    `${known.code}: ${known.message}`,
-    nextStepAfter(known, action),
+    `${appError.code}: ${appError.message}`,
+    nextStepAfter(appError, action),
     ...sentences,
     ...(suggestion === null ? [] : [callOf(suggestion)]),
-    ...(known.code === 'internal' ? [`Request id: ${requestId}`] : []),
+    ...(appError.code === 'internal' ? [`Request id: ${requestId}`] : []),
   ];
   return {
     isError: true,
     content: [{ type: 'text', text: lines.join('\n') }],
-    _meta: { problem: toProblem(known, requestId) },
+    _meta: { problem: toProblem(appError, requestId) },
   };
 }

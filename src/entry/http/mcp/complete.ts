@@ -27,10 +27,10 @@ export async function complete(
   const kind = Object.hasOwn(KINDS, argument.name) ? KINDS[argument.name] : undefined;
   const entries = kind === undefined ? [] : await new Directory(exchange).list(kind);
   const typed = argument.value.toLowerCase();
-  const found = entries.filter(
+  const matching = entries.filter(
     ({ id, names }) => id.startsWith(typed) || names.some((name) => name.toLowerCase().includes(typed)),
   );
-  const values = found.map(({ id, names: [name = id] }) => (ref.type === 'ref/prompt' ? name : id));
+  const values = matching.map(({ id, names: [name = id] }) => (ref.type === 'ref/prompt' ? name : id));
   return {
     completion: { values: values.slice(0, VALUES_MAX), total: values.length, hasMore: values.length > VALUES_MAX },
   };

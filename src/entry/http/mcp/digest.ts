@@ -112,9 +112,9 @@ function cut(whole: unknown, { entries, rows, text, names }: Limits): Cut {
     return downsamplePoints(points, POINTS_MAX);
   };
   const value = visit(whole, '');
-  const told = [...notes.values()];
-  const more = told.length - NOTES_MAX;
-  return { value, notes: more > 0 ? [...told.slice(0, NOTES_MAX), `and ${more} more lists`] : told };
+  const sentences = [...notes.values()];
+  const more = sentences.length - NOTES_MAX;
+  return { value, notes: more > 0 ? [...sentences.slice(0, NOTES_MAX), `and ${more} more lists`] : sentences };
 }
 
 /**
@@ -147,12 +147,12 @@ function tableOf(list: readonly unknown[], indent: string): string[] | null {
 
 function entryLines(entry: unknown, indent: string): string[] {
   if (!isObject(entry)) return [`${indent}- ${scalar(entry)}`];
-  const inner = Object.entries(entry).filter(([, one]) => !isEmpty(one));
+  const inner = Object.entries(entry).filter(([, value]) => !isEmpty(value));
   const flat: string[] = [];
   const deep: [string, unknown][] = [];
-  for (const [name, one] of inner) {
-    const text = inlineOf(one);
-    if (text === null) deep.push([name, one]);
+  for (const [name, value] of inner) {
+    const text = inlineOf(value);
+    if (text === null) deep.push([name, value]);
     else flat.push(`${name}: ${text}`);
   }
   const rest = deep.length === 0 ? [] : linesOf(Object.fromEntries(deep), `${indent}  `);

@@ -53,10 +53,10 @@ export function plainCallOf(headers: IncomingHttpHeaders, body: unknown): PlainC
 export async function answerPlainCall({ id, action, input, isModern }: PlainCall, exchange: Exchange): Promise<string> {
   const { result, exact } = await runTool(exchange, action, input);
   const { structuredContent, ...others } = result;
-  const told = isModern
+  const answer = isModern
     ? { ...others, resultType: 'complete', _meta: { ...others._meta, [SERVER_INFO_META_KEY]: SERVER_INFO } }
     : others;
-  const rest = JSON.stringify(told);
+  const rest = JSON.stringify(answer);
   const structured = exact === null ? JSON.stringify(structuredContent) : `{"result":${exact}}`;
   const whole = structured === undefined ? rest : `{"structuredContent":${structured},${rest.slice(1)}`;
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${whole}}`;
@@ -64,13 +64,17 @@ export async function answerPlainCall({ id, action, input, isModern }: PlainCall
 
 /** Whether the body is an envelope, as the SDK classifies it, which checks the client's own declaration. */
 function isEnvelope(body: unknown): boolean {
-  const found = classifyInboundRequest({
+  const classified = classifyInboundRequest({
     httpMethod: 'POST',
     protocolVersionHeader: MODERN,
     mcpMethodHeader: METHOD,
     body,
   });
-  return found.kind === 'modern' && found.messageKind === 'request' && found.classification.revision === MODERN;
+  return (
+    classified.kind === 'modern' &&
+    classified.messageKind === 'request' &&
+    classified.classification.revision === MODERN
+  );
 }
 
 /** Whether there are no keys of the protocol, which only the SDK can handle. */

@@ -5,7 +5,7 @@ interface Prompt {
   readonly name: string;
   readonly description: string;
   readonly arguments: readonly { readonly name: string; readonly description: string; readonly required: boolean }[];
-  readonly text: (given: Readonly<Record<string, string>>) => string;
+  readonly text: (args: Readonly<Record<string, string>>) => string;
 }
 
 const TEAM = { name: 'team', description: 'the team, by name or id; all teams when left out', required: false };
@@ -66,13 +66,13 @@ export const PROMPTS = ALL.map(({ text: _, ...prompt }) => ({ ...prompt, argumen
 const TEXT_MAX = 200;
 
 /** Returns a prompt. Throws an error of the protocol if it does not exist. */
-export function getPrompt(name: string, given: Readonly<Record<string, string>> = {}): GetPromptResult {
-  const prompt = ALL.find((one) => one.name === name);
+export function getPrompt(name: string, args: Readonly<Record<string, string>> = {}): GetPromptResult {
+  const prompt = ALL.find((prompt) => prompt.name === name);
   if (prompt === undefined) {
-    const known = ALL.map((one) => one.name).join(', ');
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `no prompt is named so; there are ${known}`);
+    const names = ALL.map((prompt) => prompt.name).join(', ');
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `no prompt is named so; there are ${names}`);
   }
-  const short = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, value.slice(0, TEXT_MAX)]));
+  const short = Object.fromEntries(Object.entries(args).map(([key, value]) => [key, value.slice(0, TEXT_MAX)]));
   return {
     description: prompt.description,
     messages: [{ role: 'user', content: { type: 'text', text: prompt.text(short) } }],

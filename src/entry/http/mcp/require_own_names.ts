@@ -8,12 +8,12 @@ import { once } from '#kernel/once.ts';
  * names, too. The SDK, which checks this, is loaded with the first request.
  */
 export function requireOwnNames(scope: FastifyInstance, baseUrl: string): void {
-  const own = new URL(baseUrl).hostname;
+  const hostname = new URL(baseUrl).hostname;
   const checks = once(async () => {
     const { hostHeaderValidation, originValidation } = await import('@modelcontextprotocol/fastify');
     return [
-      hostHeaderValidation([own, ...LOOPBACK_NAMES]),
-      originValidation(LOOPBACK_NAMES.includes(own) ? [...LOOPBACK_NAMES] : [own]),
+      hostHeaderValidation([hostname, ...LOOPBACK_NAMES]),
+      originValidation(LOOPBACK_NAMES.includes(hostname) ? [...LOOPBACK_NAMES] : [hostname]),
     ];
   });
   scope.addHook('onRequest', async (request, reply) => {

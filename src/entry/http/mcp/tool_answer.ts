@@ -30,7 +30,7 @@ export function toToolAnswer(action: AnyAction, input: unknown, result: unknown)
   const body = JSON.stringify(result);
   const left = ANSWER_CHARACTERS_MAX - AROUND_CHARACTERS - text.length;
   const isExact = digest.notes.length === 0 && body.length <= Math.min(left, EXACT_CHARACTERS_MAX);
-  const told = isExact ? { value: result, notes: [] } : shorten(urgent, left, stringify);
+  const shown = isExact ? { value: result, notes: [] } : shorten(urgent, left, stringify);
   const { notes } = digest;
   const uri = action.effect === 'read' && !isExact ? resultUri(action.name, input) : null;
   const untrusted = untrustedTextIn(action, result);
@@ -39,7 +39,7 @@ export function toToolAnswer(action: AnyAction, input: unknown, result: unknown)
     content.push({ type: 'resource_link', uri, name: action.name, mimeType: 'application/json', size: body.length });
   }
   if (untrusted.length > 0) content.push({ type: 'text', text: warningAbout(untrusted) });
-  const structuredContent = isExact ? { result } : { result: told.value, shortened: [...told.notes] };
+  const structuredContent = isExact ? { result } : { result: shown.value, shortened: [...shown.notes] };
   const meta = untrusted.length === 0 ? {} : { _meta: { untrusted } };
   return { result: { content, structuredContent, ...meta }, exact: isExact ? body : null };
 }

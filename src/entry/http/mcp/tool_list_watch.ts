@@ -44,9 +44,9 @@ export class ToolListWatch {
 
   /** Throws `rate_limited` if one process, or one credential, has as many streams as it may. */
   admit(credential: string): void {
-    const own = [...this.#streams].filter(({ listener }) => listener.credential === credential);
+    const streams = [...this.#streams].filter(({ listener }) => listener.credential === credential);
     const { mcpStreamsMax, mcpStreamsOfCredentialMax } = this.#limits;
-    const isOwn = own.length >= mcpStreamsOfCredentialMax;
+    const isOwn = streams.length >= mcpStreamsOfCredentialMax;
     if (!isOwn && this.#streams.size < mcpStreamsMax) return;
     throw new AppError('rate_limited', 'too many event streams are open; close one first', {
       limit: isOwn ? 'mcpStreamsOfCredentialMax' : 'mcpStreamsMax',

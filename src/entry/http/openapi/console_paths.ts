@@ -106,7 +106,7 @@ export function consolePaths(): Record<string, JsonSchema> {
   return Object.fromEntries(
     [...byPath].map(([path, ofPath]) => [
       `${CONSOLE_PATH}${path.replaceAll(/:(\w+)/g, '{$1}')}`,
-      Object.fromEntries(ofPath.map((one) => [one.method, toOperation(one)])),
+      Object.fromEntries(ofPath.map((operation) => [operation.method, toOperation(operation)])),
     ]),
   );
 }

@@ -29,8 +29,8 @@ interface Called {
 export async function callResponderTool(exchange: Exchange, name: string, sent: unknown): Promise<Called> {
   const tool = TOOLS.get(name);
   if (tool === undefined) {
-    const known = [...TOOLS.keys()].join(', ');
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 100)}; there are ${known}`);
+    const names = [...TOOLS.keys()].join(', ');
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 100)}; there are ${names}`);
   }
   const { runtime, budget, caller, origin, log } = exchange;
   const input = readAgentInput(tool.input, sent);
@@ -41,9 +41,9 @@ export async function callResponderTool(exchange: Exchange, name: string, sent: 
     if (name === getIncident.name) content.push({ type: 'text', text: WARNING });
     return { result: { content }, link: name === proposeAction.name ? approvalLinkOf(result) : null };
   } catch (error) {
-    const known = toLoggedAppError(error, origin.requestId, log);
-    const lines = [`${known.code}: ${known.message}`, nextStepAfter(known)];
-    const meta = { problem: toProblem(known, origin.requestId) };
+    const appError = toLoggedAppError(error, origin.requestId, log);
+    const lines = [`${appError.code}: ${appError.message}`, nextStepAfter(appError)];
+    const meta = { problem: toProblem(appError, origin.requestId) };
     return {
       result: { isError: true, content: [{ type: 'text', text: lines.join('\n') }], _meta: meta },
       link: null,

@@ -67,10 +67,10 @@ export function responderServerWith(pushed: ApprovalLink[] | null) {
       tools: exchange.caller.permissions.has('oncall:view') ? [...TOOLS] : [],
     }));
     server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
-      const known = mcpReq.requestState();
-      if (params.name === proposeAction.name && typeof known === 'string') {
+      const state = mcpReq.requestState();
+      if (params.name === proposeAction.name && typeof state === 'string') {
         const response = inputResponse(mcpReq.inputResponses, ANSWER);
-        return await describeProposal(exchange, known, response.kind === 'elicit' ? response.action : 'nothing');
+        return await describeProposal(exchange, state, response.kind === 'elicit' ? response.action : 'nothing');
       }
       const { result, link } = await callResponderTool(exchange, params.name, inputs.get(mcpReq.id));
       if (link === null) return result;

@@ -29,10 +29,10 @@ export function findEndpoint(endpoints: readonly AlertEndpoint[], method: string
     const named = match(wordsOf(endpoint), parts);
     if (named !== null) matches.push({ endpoint, path: named });
   }
-  const found = matches
+  const allowed = matches
     .filter(({ endpoint }) => endpoint.methods.includes(method))
     .toSorted((a, b) => Object.keys(a.path).length - Object.keys(b.path).length)[0];
-  if (found !== undefined) return { kind: 'found', ...found };
+  if (allowed !== undefined) return { kind: 'found', ...allowed };
   if (matches.length === 0) return { kind: 'unknown' };
   return { kind: 'method', allowed: [...new Set(matches.flatMap(({ endpoint }) => endpoint.methods))] };
 }

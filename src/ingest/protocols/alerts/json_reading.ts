@@ -65,10 +65,10 @@ function isPlausible(ms: number): boolean {
 
 /** Returns the details to keep; they say so if something was cut. */
 export function detailsOf(parts: JsonRecord): Record<string, unknown> {
-  const given = Object.fromEntries(
+  const present = Object.fromEntries(
     Object.entries(parts).filter(([, value]) => value !== undefined && value !== null && !isEmpty(value)),
   );
-  const { value, cut } = cutDetails(given);
+  const { value, cut } = cutDetails(present);
   return cut ? { ...value, cut: 'the details were longer than 64 KiB' } : value;
 }
 

@@ -217,10 +217,10 @@ function among<Value>(
   name: string,
   text: string,
 ): readonly Value[] {
-  const found = Object.hasOwn(values, text.toLowerCase()) ? values[text.toLowerCase()] : undefined;
-  if (found === undefined)
+  const meaning = Object.hasOwn(values, text.toLowerCase()) ? values[text.toLowerCase()] : undefined;
+  if (meaning === undefined)
     throw notRead(`compares ${name} with ${text}; it is one of ${Object.keys(values).join(', ')}`);
-  return found;
+  return meaning;
 }
 
 function whether(name: string, text: string, condition: AlertFilter): AlertFilter {

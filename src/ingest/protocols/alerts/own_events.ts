@@ -85,8 +85,8 @@ export const OWN_EVENTS: AlertEndpoint = {
     if (list.length === 0 || Math.max(list.length, part.of) > EVENTS_MAX) {
       faults.push({ path: '', message: `send one event, or a list of 1 to ${EVENTS_MAX}` });
     }
-    const events = list.slice(0, EVENTS_MAX).map((one: unknown, index) => {
-      return readEvent(one, Array.isArray(body) ? `[${part.first + index}]` : '', faults, now);
+    const events = list.slice(0, EVENTS_MAX).map((event: unknown, index) => {
+      return readEvent(event, Array.isArray(body) ? `[${part.first + index}]` : '', faults, now);
     });
     if (faults.length > 0) throw invalidInput(faults);
     return {
@@ -110,8 +110,8 @@ function readEvent(body: unknown, path: string, faults: Fault[], now: Temporal.I
   const said = fieldOf(body, 'action') ?? 'trigger';
   const action = typeof said === 'string' && Object.hasOwn(ACTIONS, said) ? ACTIONS[said] : undefined;
   if (action === undefined) fault('action', `is one of ${Object.keys(ACTIONS).join(', ')}`);
-  const given = textIn(body, 'dedupKey');
-  if (given === null && action !== 'trigger') fault('dedupKey', 'is required: the one of the trigger');
+  const text = textIn(body, 'dedupKey');
+  if (text === null && action !== 'trigger') fault('dedupKey', 'is required: the one of the trigger');
   const title = textIn(body, 'title');
   if (title === null && action === 'trigger') fault('title', 'is required: what went wrong, in a few words');
   const severity = severityOf(fieldOf(body, 'severity'));
@@ -132,11 +132,11 @@ function readEvent(body: unknown, path: string, faults: Fault[], now: Temporal.I
   const lease = fieldOf(body, 'leaseSeconds');
   const isLease = typeof lease === 'number' && lease >= 1 && lease <= LEASE_SECONDS_MAX;
   if (lease !== undefined && !isLease) fault('leaseSeconds', `is a number from 1 to ${LEASE_SECONDS_MAX}`);
-  const key = cutKey(given ?? randomUUID());
+  const key = cutKey(text ?? randomUUID());
   const cutOfTitle = title === null ? null : cutTitle(title);
   const note = textIn(body, 'note');
   return {
-    dedupKey: given ?? key.value,
+    dedupKey: text ?? key.value,
     cut: [...(key.cut ? ['dedupKey'] : []), ...(cutOfTitle?.cut === true ? ['title'] : [])],
     event: {
       ...bareEvent(action ?? 'trigger', key.value),

@@ -58,12 +58,12 @@ function readEvent(body: JsonRecord): AlertReading {
   const payload = recordIn(body, 'payload');
   const faults: Fault[] = [];
   const action = actionOf(fieldOf(body, 'event_action'), 'event_action', faults);
-  const given = textIn(body, 'dedup_key');
+  const text = textIn(body, 'dedup_key');
   const summary = textIn(payload, 'summary');
-  if (given === null && action !== 'trigger') faults.push({ path: 'dedup_key', message: 'is required' });
+  if (text === null && action !== 'trigger') faults.push({ path: 'dedup_key', message: 'is required' });
   if (summary === null && action === 'trigger') faults.push({ path: 'payload.summary', message: 'is required' });
   if (faults.length > 0) throw invalidInput(faults);
-  const key = cutKey(given ?? randomUUID());
+  const key = cutKey(text ?? randomUUID());
   const { source, component, group, class: kind, custom_details: customDetails } = payload;
   const event: AlertEvent = {
     ...bareEvent(action, key.value),
@@ -80,7 +80,7 @@ function readEvent(body: JsonRecord): AlertReading {
     sent: [{ source: SOURCE, event }],
     answer: () => ({
       status: 202,
-      body: { status: 'success', message: messageOf(summary, key.cut), dedup_key: given ?? key.value },
+      body: { status: 'success', message: messageOf(summary, key.cut), dedup_key: text ?? key.value },
     }),
   };
 }
@@ -88,12 +88,12 @@ function readEvent(body: JsonRecord): AlertReading {
 function readFirstEvent(body: JsonRecord): AlertReading {
   const faults: Fault[] = [];
   const action = actionOf(fieldOf(body, 'event_type'), 'event_type', faults);
-  const given = textIn(body, 'incident_key');
+  const text = textIn(body, 'incident_key');
   const description = textIn(body, 'description');
-  if (given === null && action !== 'trigger') faults.push({ path: 'incident_key', message: 'is required' });
+  if (text === null && action !== 'trigger') faults.push({ path: 'incident_key', message: 'is required' });
   if (description === null && action === 'trigger') faults.push({ path: 'description', message: 'is required' });
   if (faults.length > 0) throw invalidInput(faults);
-  const key = cutKey(given ?? randomUUID());
+  const key = cutKey(text ?? randomUUID());
   const contexts = listIn(body, 'contexts');
   const event: AlertEvent = {
     ...bareEvent(action, key.value),
@@ -108,7 +108,7 @@ function readFirstEvent(body: JsonRecord): AlertReading {
     sent: [{ source: SOURCE, event }],
     answer: () => ({
       status: 200,
-      body: { status: 'success', message: messageOf(description, key.cut), incident_key: given ?? key.value },
+      body: { status: 'success', message: messageOf(description, key.cut), incident_key: text ?? key.value },
     }),
   };
 }
@@ -117,7 +117,7 @@ function readChange(body: JsonRecord): AlertReading {
   const payload = recordIn(body, 'payload');
   const summary = textIn(payload, 'summary');
   if (summary === null) throw invalidInput([{ path: 'payload.summary', message: 'is required' }]);
-  const [link] = cutLinks(listIn(body, 'links').map((one) => ({ href: fieldOf(one, 'href') })));
+  const [link] = cutLinks(listIn(body, 'links').map((link) => ({ href: fieldOf(link, 'href') })));
   return {
     kind: 'deploy',
     deploy: { name: cutTitle(summary).value, url: link?.href ?? null, at: timeOf(payload['timestamp']) },

@@ -26,9 +26,9 @@ export const WEBHOOK_ENDPOINTS: readonly AlertEndpoint[] = ['webhook/:key', 'web
   refuse,
 }));
 
-function read(body: unknown, name: string, own: WebhookMapping | null): AlertReading {
+function read(body: unknown, name: string, mapping: WebhookMapping | null): AlertReading {
   if (!isRecord(body)) throw invalidInput([{ path: '', message: 'send a JSON object' }]);
-  const event = mappedAlert(body, own ?? WEBHOOK_TEMPLATES[isWebhookTemplate(name) ? name : 'any']);
+  const event = mappedAlert(body, mapping ?? WEBHOOK_TEMPLATES[isWebhookTemplate(name) ? name : 'any']);
   if (event === null) return { kind: 'answer', answer: { status: 202, body: { status: 'ignored' } } };
   return {
     kind: 'alerts',
@@ -46,21 +46,21 @@ export function mappedAlert(
   mapping: WebhookMapping,
   links: readonly { readonly href: unknown; readonly text: string }[] = [],
 ): AlertEvent | null {
-  const found = readMapped(body, mapping);
-  if (found.action === null) return null;
-  if (found.title === null && found.key === null) {
+  const mapped = readMapped(body, mapping);
+  if (mapped.action === null) return null;
+  if (mapped.title === null && mapped.key === null) {
     const wanted = [...mapping.title, ...mapping.key].join(', ');
     throw invalidInput([{ path: '', message: `neither a title nor a key was found at ${wanted}` }]);
   }
-  const title = found.title ?? found.key ?? '';
+  const title = mapped.title ?? mapped.key ?? '';
   return {
-    ...bareEvent(found.action, cutKey(found.key ?? title).value),
+    ...bareEvent(mapped.action, cutKey(mapped.key ?? title).value),
     title: cutTitle(title).value,
-    severity: severityOf(found.severity),
+    severity: severityOf(mapped.severity),
     details: detailsOf(body),
-    links: cutLinks([{ href: found.link, text: 'Link' }, ...links]),
+    links: cutLinks([{ href: mapped.link, text: 'Link' }, ...links]),
     images: [],
-    at: timeOf(found.at),
+    at: timeOf(mapped.at),
   };
 }
 

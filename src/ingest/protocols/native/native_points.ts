@@ -134,16 +134,16 @@ export class NativePoints {
       if (this.#mayDescribe()) this.#faults.push('at: epoch times are in milliseconds, and this one reads as seconds');
       return 0;
     }
-    let found: string = cursor.kind();
+    let kind: string = cursor.kind();
     if (cursor.isText) {
       cursor.readText();
       const isShort = cursor.textEnd - cursor.textStart <= TIME_BYTES_MAX;
       const parsed = isShort ? parseRfc3339(cursor.text()) : null;
       if (parsed !== null) return parsed;
-      found = 'another text';
+      kind = 'another text';
     } else cursor.skip();
     if (this.#mayDescribe())
-      this.#faults.push(`at: epoch milliseconds or an RFC 3339 time with an offset is expected, not ${found}`);
+      this.#faults.push(`at: epoch milliseconds or an RFC 3339 time with an offset is expected, not ${kind}`);
     return 0;
   }
 
@@ -153,19 +153,19 @@ export class NativePoints {
       this.#expect('labels', 'an object');
       return;
     }
-    const own = this.#own;
+    const labels = this.#own;
     const { labelsMax } = this.#admission.limits;
-    emptyLabels(own);
+    emptyLabels(labels);
     const start = cursor.pos;
     cursor.begin();
     for (;;) {
       // One label too many is enough to refuse the point.
-      if (own.length > labelsMax) {
+      if (labels.length > labelsMax) {
         cursor.skipRest(start);
         return;
       }
       if (!cursor.nextName()) return;
-      if (cursor.isText) own.push(this.#readLabel(cursor.textStart));
+      if (cursor.isText) labels.push(this.#readLabel(cursor.textStart));
       else if (this.#mayDescribe()) this.#expect(`labels[${JSON.stringify(cursor.shownText())}]`, 'a string');
       else cursor.skip();
     }
@@ -176,8 +176,8 @@ export class NativePoints {
     const cursor = this.#cursor;
     cursor.readText();
     const number = this.#labels.numberOf(nameStart, cursor.pos);
-    const known = this.#labels.labels[number];
-    if (known !== undefined) return known;
+    const reused = this.#labels.labels[number];
+    if (reused !== undefined) return reused;
     if (!this.#mayRead()) return (this.#labels.labels[number] = UNREAD_LABEL);
     const end = cursor.pos;
     cursor.pos = nameStart - 1;
@@ -194,12 +194,14 @@ export class NativePoints {
     const isTooLong = (): boolean => cursor.textEnd - cursor.textStart > textBytesMax * ESCAPE_BYTES;
     if (isTooLong()) return faultyLabel(name ?? '', tooLong(what, textBytesMax));
     if (name !== null) return this.#admission.label(name, cursor.text());
-    const own = cursor.text();
+    const labelName = cursor.text();
     cursor.skipBlanks();
     cursor.pos += 1;
     cursor.skipBlanks();
     cursor.readText();
-    return isTooLong() ? faultyLabel(own, tooLong(what, textBytesMax)) : this.#admission.label(own, cursor.text());
+    return isTooLong()
+      ? faultyLabel(labelName, tooLong(what, textBytesMax))
+      : this.#admission.label(labelName, cursor.text());
   }
 
   #mayRead(): boolean {

@@ -131,15 +131,15 @@ export class JsonPointReader {
       cursor.skip();
       return;
     }
-    const found = { quantile: 0, value: 0 };
+    const quantile = { quantile: 0, value: 0 };
     if (!cursor.isObject) throw this.#invalid('quantileValues', 'an object');
     cursor.begin();
     while (cursor.nextName()) {
       const name = QUANTILE_NAMES.find(cursor);
       if (name === undefined || cursor.isNull) cursor.skip();
-      else found[name] = this.#number(name);
+      else quantile[name] = this.#number(name);
     }
-    this.#point.quantiles.push(found);
+    this.#point.quantiles.push(quantile);
   }
 
   /** Reads an exemplar; drops a malformed one, which is only a hint. */
@@ -149,17 +149,17 @@ export class JsonPointReader {
       cursor.skip();
       return;
     }
-    const found: OtlpExemplar = { timeUnixNano: 0, value: Number.NaN, traceId: '', spanId: '' };
+    const otlpExemplar: OtlpExemplar = { timeUnixNano: 0, value: Number.NaN, traceId: '', spanId: '' };
     cursor.begin();
     while (cursor.nextName()) {
       const name = EXEMPLAR_NAMES.find(cursor);
       if (name === undefined || cursor.isNull) cursor.skip();
-      else if (name === 'traceId' || name === 'spanId') found[name] = this.#id();
+      else if (name === 'traceId' || name === 'spanId') otlpExemplar[name] = this.#id();
       else if (!cursor.isNumber && !cursor.isText) cursor.skip();
-      else if (name === 'timeUnixNano') found.timeUnixNano = readNumber(cursor) ?? 0;
-      else found.value = readNumber(cursor) ?? Number.NaN;
+      else if (name === 'timeUnixNano') otlpExemplar.timeUnixNano = readNumber(cursor) ?? 0;
+      else otlpExemplar.value = readNumber(cursor) ?? Number.NaN;
     }
-    this.#point.exemplars.push(found);
+    this.#point.exemplars.push(otlpExemplar);
   }
 
   /** Returns an id in hex digits; empty if it is none. */

@@ -109,8 +109,8 @@ export class MetricMapper {
 
   /** The label of a bound, which is usually the same as in the histogram before. */
   #bound(place: number, bound: number): Label {
-    const known = this.#boundLabels[place];
-    if (known !== undefined && this.#bounds[place] === bound) return known;
+    const boundLabel = this.#boundLabels[place];
+    if (boundLabel !== undefined && this.#bounds[place] === bound) return boundLabel;
     const label = this.labels.of('le', bound === Infinity ? '+Inf' : String(bound));
     this.#bounds[place] = bound;
     this.#boundLabels[place] = label;

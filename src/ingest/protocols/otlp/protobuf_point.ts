@@ -161,16 +161,16 @@ export class ProtobufPointReader {
 
   #readExemplar(end: number): void {
     const reader = this.#reader;
-    const found: OtlpExemplar = { timeUnixNano: 0, value: Number.NaN, traceId: '', spanId: '' };
+    const otlpExemplar: OtlpExemplar = { timeUnixNano: 0, value: Number.NaN, traceId: '', spanId: '' };
     while (reader.nextField(end)) {
-      if (reader.is(2, WIRE.fixed64)) found.timeUnixNano = reader.fixed64(end);
-      else if (reader.is(3, WIRE.fixed64)) found.value = reader.double(end);
-      else if (reader.is(6, WIRE.fixed64)) found.value = reader.sfixed64(end);
-      else if (reader.is(4, WIRE.bytes)) found.spanId = this.#readId(end);
-      else if (reader.is(5, WIRE.bytes)) found.traceId = this.#readId(end);
+      if (reader.is(2, WIRE.fixed64)) otlpExemplar.timeUnixNano = reader.fixed64(end);
+      else if (reader.is(3, WIRE.fixed64)) otlpExemplar.value = reader.double(end);
+      else if (reader.is(6, WIRE.fixed64)) otlpExemplar.value = reader.sfixed64(end);
+      else if (reader.is(4, WIRE.bytes)) otlpExemplar.spanId = this.#readId(end);
+      else if (reader.is(5, WIRE.bytes)) otlpExemplar.traceId = this.#readId(end);
       else reader.skip(end);
     }
-    this.point.exemplars.push(found);
+    this.point.exemplars.push(otlpExemplar);
   }
 
   /** Returns an id in hex digits; empty if it is none. */

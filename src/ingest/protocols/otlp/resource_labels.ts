@@ -80,8 +80,8 @@ export function chooseResourceLabels(attributes: readonly Label[]): readonly Lab
 function findFallback(attributes: readonly Label[], named: readonly Label[]): Label | null {
   for (const fallback of FALLBACKS) {
     if (fallback === 'service.version' && named.some(({ name }) => INSTANCE_NAMES.has(name))) return null;
-    const found = attributes.find(({ name, fault }) => name === fallback && fault === null);
-    if (found !== undefined) return found;
+    const attribute = attributes.find(({ name, fault }) => name === fallback && fault === null);
+    if (attribute !== undefined) return attribute;
   }
   return null;
 }

@@ -52,11 +52,11 @@ export class StreamLabels {
    * The labels of a point with those of its stream, in order of name; its own take precedence. Of more labels than a
    * series may have, those of the stream are left out. The same array is filled each time.
    */
-  merge(own: readonly Label[], extra?: Label): readonly Label[] {
-    if (extra === undefined && this.#sorted.length === 0) return own;
+  merge(labels: readonly Label[], extra?: Label): readonly Label[] {
+    if (extra === undefined && this.#sorted.length === 0) return labels;
     const list = this.#own;
     emptyLabels(list);
-    for (const label of own) list.push(label);
+    for (const label of labels) list.push(label);
     if (extra !== undefined) list.push(extra);
     sortFew(list);
     const stream = this.#fitting(list.length);

@@ -15,8 +15,8 @@ const ENDS_OF_SUFFIXES: ReadonlySet<string> = new Set(['l', 't', 'm']);
  */
 export function kindOfSeries(name: string, hasLabel: (label: string) => boolean, typeOf: TypeOfFamily): PointKind {
   const suffix = ENDS_OF_SUFFIXES.has(name.at(-1) ?? '') ? SUFFIX.exec(name)?.[0] : undefined;
-  const own = typeOf(name) ?? TYPE.unknown;
-  if (own !== TYPE.unknown) return kindOfTyped(own, name, hasLabel('quantile'));
+  const type = typeOf(name) ?? TYPE.unknown;
+  if (type !== TYPE.unknown) return kindOfTyped(type, name, hasLabel('quantile'));
   if (suffix === undefined) return 'gauge';
   const family = typeOf(name.slice(0, -suffix.length)) ?? TYPE.unknown;
   if (family === TYPE.gaugeHistogram) return 'gauge';

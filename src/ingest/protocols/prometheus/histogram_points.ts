@@ -85,10 +85,10 @@ export class HistogramPoints {
   }
 
   #series(name: string, labels: readonly Label[], range?: Label): number | string {
-    const own = this.#labels;
-    own.length = 0;
-    for (const label of labels) own.push(label);
-    if (range !== undefined) own.push(range);
-    return this.#admission.findOrAddSeries(this.#cache.of(NAME_LABEL, name), own);
+    const pointLabels = this.#labels;
+    pointLabels.length = 0;
+    for (const label of labels) pointLabels.push(label);
+    if (range !== undefined) pointLabels.push(range);
+    return this.#admission.findOrAddSeries(this.#cache.of(NAME_LABEL, name), pointLabels);
   }
 }

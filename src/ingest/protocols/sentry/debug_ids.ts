@@ -7,11 +7,11 @@ const IMAGES_MAX = 200;
 /** The debug ids of source maps by the path of their code. Undefined when there is none; images of native code are not. */
 export function asDebugIds(debugMeta: unknown): Readonly<Record<string, string>> | undefined {
   const images = asList(asObject(debugMeta)?.['images']).slice(0, IMAGES_MAX).map(asObject);
-  const found = images.flatMap((image): [string, string][] => {
+  const debugIds = images.flatMap((image): [string, string][] => {
     if (image === null || image['type'] !== 'sourcemap') return [];
     const [path, debugId] = [image['code_file'], debugIdOf(image['debug_id'])];
     const isPath = typeof path === 'string' && path !== '' && path.length <= PATH_LENGTH_MAX;
     return isPath && debugId !== null ? [[path, debugId]] : [];
   });
-  return found.length === 0 ? undefined : Object.fromEntries(found);
+  return debugIds.length === 0 ? undefined : Object.fromEntries(debugIds);
 }

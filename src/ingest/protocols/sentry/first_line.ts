@@ -25,25 +25,25 @@ interface Prefix {
 }
 
 /** Reads at most 16 KiB. The given stream must not be used any more. */
-export async function readFirstLine(given: Readable, contentEncoding: string | undefined): Promise<FirstLine> {
+export async function readFirstLine(input: Readable, contentEncoding: string | undefined): Promise<FirstLine> {
   const encoding = (contentEncoding ?? 'identity').trim().toLowerCase();
-  const { line, stream } = await (encoding === 'identity' ? findLine(given) : findCompressedLine(given, encoding));
+  const { line, stream } = await (encoding === 'identity' ? findLine(input) : findCompressedLine(input, encoding));
   return { dsn: line === null ? null : parseDsn(asObject(parseJson(line))?.['dsn']), stream };
 }
 
-async function findLine(given: Readable): Promise<{ line: Buffer | null; stream: Readable }> {
+async function findLine(input: Readable): Promise<{ line: Buffer | null; stream: Readable }> {
   const { bytes, isWhole, stream } = await readPrefix(
-    given,
+    input,
     (read) => read.length >= PREFIX_BYTES_MAX || read.includes(NEWLINE),
   );
   return { line: firstLine(bytes, isWhole), stream };
 }
 
 async function findCompressedLine(
-  given: Readable,
+  input: Readable,
   encoding: string,
 ): Promise<{ line: Buffer | null; stream: Readable }> {
-  let stream = given;
+  let stream = input;
   for (const size of TRIED_AT) {
     const prefix = await readPrefix(stream, (read) => read.length >= size);
     ({ stream } = prefix);

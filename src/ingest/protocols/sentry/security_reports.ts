@@ -62,7 +62,7 @@ function readViolation(report: JsonObject | null): Violation[] {
   const data = violationOf(report);
   if (data === null) return [];
   const text = (...names: readonly string[]): string =>
-    names.map((name) => asText(data[name], TEXT_LENGTH_MAX)).find((found) => found !== null) ?? '';
+    names.map((name) => asText(data[name], TEXT_LENGTH_MAX)).find((text) => text !== null) ?? '';
   const directive = text('effective-directive', 'effectiveDirective', 'violated-directive', 'violatedDirective');
   return [
     {

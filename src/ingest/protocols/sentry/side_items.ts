@@ -139,14 +139,14 @@ const COMMENTS_LENGTH_MAX = 4_096;
 export function readFeedback(type: 'user_report' | 'feedback', payload: Buffer): SentFeedback | null {
   const report = asObject(parseJson(payload));
   const feedback = asObject(asObject(report?.['contexts'])?.['feedback']) ?? report;
-  const own = asEventId(report?.['event_id']);
+  const id = asEventId(report?.['event_id']);
   const about = asEventId(feedback?.['associated_event_id']);
-  const eventId = type === 'user_report' ? (about ?? own) : about;
+  const eventId = type === 'user_report' ? (about ?? id) : about;
   const comments = asPlainText(feedback?.['message'] ?? feedback?.['comments'], COMMENTS_LENGTH_MAX);
   if (comments === null || (type === 'user_report' && eventId === null)) return null;
   return {
     eventId,
-    feedbackId: type === 'feedback' ? own : null,
+    feedbackId: type === 'feedback' ? id : null,
     comments,
     name: asText(feedback?.['name'], 200),
     email: asText(feedback?.['contact_email'] ?? feedback?.['email'], 200),

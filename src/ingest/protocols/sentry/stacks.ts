@@ -207,8 +207,8 @@ export function asThreads(
     .map(asObject)
     .filter((thread) => thread !== null)
     .slice(0, THREADS_MAX);
-  const told = threads.find((thread) => isNamed(thread, raisedBy)) ?? mainThreadOf(threads);
-  const others = threads.filter((thread) => thread !== told).slice(0, OTHER_THREADS_MAX);
+  const raising = threads.find((thread) => isNamed(thread, raisedBy)) ?? mainThreadOf(threads);
+  const others = threads.filter((thread) => thread !== raising).slice(0, OTHER_THREADS_MAX);
   let left = OTHER_FRAMES_MAX;
   const otherThreads = others.map((thread) => {
     const frames = listedFrames(thread['stacktrace']).map(asObject);
@@ -218,7 +218,7 @@ export function asThreads(
     return asThread(thread, read);
   });
   return {
-    thread: told === null ? null : asThread(told, asFrames(told['stacktrace'], variables, images)),
+    thread: raising === null ? null : asThread(raising, asFrames(raising['stacktrace'], variables, images)),
     otherThreads: otherThreads.length === 0 ? undefined : otherThreads,
   };
 }
@@ -233,7 +233,7 @@ function mainThreadOf(threads: readonly JsonObject[]): JsonObject | null {
   const withStack = threads.filter((thread) =>
     listedFrames(thread['stacktrace']).some((frame) => asObject(frame) !== null),
   );
-  const [thread, ...others] = [crashed, current, withStack].find((found) => found.length > 0) ?? [];
+  const [thread, ...others] = [crashed, current, withStack].find((candidates) => candidates.length > 0) ?? [];
   return thread === undefined || others.length > 0 ? null : thread;
 }
 

@@ -116,5 +116,5 @@ function labelsOf(attributes: JsonObject): [string, string][] {
     const text = typeof value === 'string' ? value : JSON.stringify(value ?? null);
     if (name !== null && name !== '' && text !== '' && text !== 'null') labels.set(name, text);
   }
-  return [...labels].sort(([one], [other]) => (one < other ? -1 : 1));
+  return [...labels].sort(([a], [other]) => (a < other ? -1 : 1));
 }

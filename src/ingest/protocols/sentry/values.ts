@@ -71,9 +71,9 @@ export function clockOffsetMs(sentAt: unknown, receivedAt: Temporal.Instant): nu
  * unreadable or far off becomes `receivedAt`. Precise to the millisecond.
  */
 export function eventTime(value: unknown, receivedAt: Temporal.Instant, offsetMs = 0): Temporal.Instant {
-  const told = asEpochMilliseconds(value);
-  if (told === null) return receivedAt;
-  const milliseconds = told - offsetMs;
+  const epochMilliseconds = asEpochMilliseconds(value);
+  if (epochMilliseconds === null) return receivedAt;
+  const milliseconds = epochMilliseconds - offsetMs;
   const age = receivedAt.epochMilliseconds - milliseconds;
   const isFarOff = age < -AHEAD_MINUTES_MAX * 60_000 || age > AGE_HOURS_MAX * 3_600_000;
   return isFarOff ? receivedAt : Temporal.Instant.fromEpochMilliseconds(milliseconds);

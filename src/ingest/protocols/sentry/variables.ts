@@ -30,8 +30,8 @@ function isNamed(json: Json): json is Readonly<Record<string, Json>> {
 }
 
 /** Returns the fields of an object other than these; undefined if there are none. */
-export function withoutKnown(object: JsonObject, known: ReadonlySet<string>): Json | undefined {
-  const others = Object.entries(object).filter(([name, value]) => !known.has(name) && value !== null && value !== '');
+export function withoutKnown(object: JsonObject, names: ReadonlySet<string>): Json | undefined {
+  const others = Object.entries(object).filter(([name, value]) => !names.has(name) && value !== null && value !== '');
   return others.length === 0 ? undefined : boundedJson(Object.fromEntries(others));
 }
 

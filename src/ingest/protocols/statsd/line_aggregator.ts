@@ -123,14 +123,14 @@ export class LineAggregator {
     const key = `${type} ${at ?? ''} ${name} ${JSON.stringify(tags)}`;
     const isRemembered = type === 'g' && at === null;
     const series = isRemembered ? this.#gauges : this.#others;
-    let found = series.get(key);
-    if (found === undefined) {
+    let entry = series.get(key);
+    if (entry === undefined) {
       // Its text is held as the key and in parts.
       const bytes = SERIES_BYTES + 3 * length;
       if (!this.#budget.hasRoomFor(1, bytes)) this.#forgetIdleGauges();
       if (!this.#budget.hasRoomFor(1, bytes)) return false;
       const timer = type === 't' ? newTimer() : null;
-      found = {
+      entry = {
         line: { name, type, tags, isMilliseconds, at },
         value: 0,
         members: new Set(),
@@ -139,23 +139,23 @@ export class LineAggregator {
         idle: 0,
         isRelative: isRemembered,
       };
-      series.set(key, found);
+      series.set(key, entry);
       this.#budget.take(1, bytes);
       if (isRemembered) this.#gaugeBytes += bytes;
       else this.#otherBytes += bytes;
     }
-    found.idle = 0;
+    entry.idle = 0;
     for (const text of values) {
       if (type === 's') {
-        if (found.members.has(text)) continue;
+        if (entry.members.has(text)) continue;
         if (!this.#hold(MEMBER_BYTES + length)) return false;
-        found.members.add(text);
-      } else if (type === 'c') found.value += Number(text) / rate;
-      else if (type === 'g' && this.#isChange(line, text)) found.value += Number(text);
+        entry.members.add(text);
+      } else if (type === 'c') entry.value += Number(text) / rate;
+      else if (type === 'g' && this.#isChange(line, text)) entry.value += Number(text);
       else if (type === 'g') {
-        found.value = Number(text);
-        found.isRelative = false;
-      } else if (found.timer !== null && !this.#addTo(found.timer, Number(text), 1 / rate)) return false;
+        entry.value = Number(text);
+        entry.isRelative = false;
+      } else if (entry.timer !== null && !this.#addTo(entry.timer, Number(text), 1 / rate)) return false;
     }
     return true;
   }
@@ -186,15 +186,15 @@ export class LineAggregator {
     const points: ReadyPoint[] = [];
     let read = 0;
     this.#flushes = (this.#flushes + 1) % MS_OF_SECOND;
-    for (const found of others.values()) {
-      for (const point of pointsOf(found, this.#timeOf(found, at))) points.push(point);
+    for (const otherSeries of others.values()) {
+      for (const point of pointsOf(otherSeries, this.#timeOf(otherSeries, at))) points.push(point);
       if ((read += 1) % PAUSE_AFTER === 0) yield;
     }
-    for (const [key, found] of this.#gauges) {
-      if (found.isRelative) continue;
-      if (found.idle === 0) for (const point of pointsOf(found, at)) points.push(point);
-      found.idle += 1;
-      if (found.idle > GAUGE_FLUSHES_MAX) this.#removeGauge(key, found.bytes);
+    for (const [key, gauge] of this.#gauges) {
+      if (gauge.isRelative) continue;
+      if (gauge.idle === 0) for (const point of pointsOf(gauge, at)) points.push(point);
+      gauge.idle += 1;
+      if (gauge.idle > GAUGE_FLUSHES_MAX) this.#removeGauge(key, gauge.bytes);
       if ((read += 1) % PAUSE_AFTER === 0) yield;
     }
     return points;
@@ -247,14 +247,14 @@ function newTimer(): Timer {
 
 function pointsOf({ line, value, members, timer }: Gathered, at: number): ReadyPoint[] {
   const { name, type, tags, isMilliseconds } = line;
-  const told = { family: name, type: TOLD[type], unit: isMilliseconds ? 'ms' : '' };
+  const announced = { family: name, type: TOLD[type], unit: isMilliseconds ? 'ms' : '' };
   const point = (suffix: string, value: number, kind: PointKind, extra: Line['tags'] = []): ReadyPoint => ({
     name: name + suffix,
     tags: extra.length === 0 ? tags : [...tags, ...extra],
     value,
     kind,
     at,
-    told,
+    told: announced,
   });
   if (timer === null) return [point('', type === 's' ? members.size : value, type === 'c' ? 'delta' : 'gauge')];
   const side = (counts: ReadonlyMap<number, number>) => ({

@@ -35,11 +35,11 @@ export const changePassword = defineAction({
   },
   async prepare({ currentPassword, newPassword }, context) {
     const { email, name } = context.session;
-    const known = await requirePassword(context, { email, password: currentPassword }).catch((error: unknown) => {
+    const user = await requirePassword(context, { email, password: currentPassword }).catch((error: unknown) => {
       // Not `unauthenticated`, since the session is valid.
       throw error instanceof AppError && error.code === 'unauthenticated' ? wrongPassword() : error;
     });
-    return { known, passwordHash: await hashNewPassword('newPassword', newPassword, { email, name }) };
+    return { known: user, passwordHash: await hashNewPassword('newPassword', newPassword, { email, name }) };
   },
   async handle({ disconnectApps = true, revokeApiKeys = true }, context, { known, passwordHash }) {
     const { stores, now, session, record } = context;

@@ -36,9 +36,9 @@ export async function getReset(
   now: Temporal.Instant,
 ): Promise<OpenReset> {
   const hash = linkTokenHash('reset', token);
-  const found = hash === null ? null : await stores.passwordResets.findOpen(hash, now);
-  if (found === null) throw resetNotValid();
-  return found;
+  const reset = hash === null ? null : await stores.passwordResets.findOpen(hash, now);
+  if (reset === null) throw resetNotValid();
+  return reset;
 }
 
 export function resetNotValid(): AppError {

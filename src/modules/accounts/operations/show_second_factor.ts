@@ -78,11 +78,11 @@ async function isRight(
   }
   if (passkey === undefined) return false;
   const challenge = await secondFactors.takeChallenge(holder, now);
-  const known = (await secondFactors.listPasskeys(userId)).find(({ id }) => id === idOf(passkey));
-  if (challenge === null || known === undefined) return false;
-  const counter = await verifyAuthentication(relyingPartyOf(baseUrl), passkey, challenge, known);
+  const stored = (await secondFactors.listPasskeys(userId)).find(({ id }) => id === idOf(passkey));
+  if (challenge === null || stored === undefined) return false;
+  const counter = await verifyAuthentication(relyingPartyOf(baseUrl), passkey, challenge, stored);
   if (counter === null) return false;
-  await secondFactors.notePasskeyUse(known.id, counter, now);
+  await secondFactors.notePasskeyUse(stored.id, counter, now);
   return true;
 }
 

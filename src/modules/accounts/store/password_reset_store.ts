@@ -46,7 +46,7 @@ export class PasswordResetStore {
 
   /** Null when it is unknown, used or expired. */
   async findOpen(tokenHash: Buffer, now: Temporal.Instant): Promise<OpenReset | null> {
-    const found = await this.#session.db
+    const row = await this.#session.db
       .selectFrom('password_resets as r')
       .innerJoin('users as u', 'u.id', 'r.user_id')
       .select(['r.id as resetId', 'r.user_id as userId', 'u.email', 'u.name', 'r.is_mailed as isMailed'])
@@ -54,7 +54,7 @@ export class PasswordResetStore {
       .where('r.used_at', 'is', null)
       .where('r.expires_at', '>', now)
       .executeTakeFirst();
-    return found ?? null;
+    return row ?? null;
   }
 
   /** Uses it, and with it every other of the user. Of several at the same time one gets true. */

@@ -333,14 +333,14 @@ export class PeopleStore {
       .execute();
     return new Map(
       people.map(({ userId, name, email, role, phone, ...switches }) => {
-        const own = {
+        const contact = {
           phone,
           smsEnabled: switches.sms_enabled,
           callEnabled: switches.call_enabled,
           pushEnabled: switches.push_enabled,
           emailEnabled: switches.email_enabled,
         };
-        return [userId, { userId, name, email, role, own }];
+        return [userId, { userId, name, email, role, own: contact }];
       }),
     );
   }

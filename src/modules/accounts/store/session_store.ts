@@ -65,13 +65,13 @@ export class SessionStore {
   }
 
   async findLive(tokenHash: Buffer, liveness: Liveness): Promise<SessionOfPerson | null> {
-    const found = await this.#live(liveness)
+    const row = await this.#live(liveness)
       .innerJoin('users as u', 'u.id', 's.user_id')
       .select(['u.email', 'u.name', 's.second_factor_at as secondFactorAt', 's.provider_org_id as providerOrgId'])
       .select(({ ref }) => hasSecondFactor(ref('s.user_id')).as('hasSecondFactor'))
       .where('s.token_hash', '=', tokenHash)
       .executeTakeFirst();
-    return found ?? null;
+    return row ?? null;
   }
 
   async noteSecondFactor(sessionId: Id<'session'>, now: Temporal.Instant): Promise<void> {
@@ -103,14 +103,14 @@ export class SessionStore {
 
   /** Whether a session of the user's was begun from this address. */
   async isKnownAddress(userId: Id<'user'>, address: string): Promise<boolean> {
-    const known = await this.#session.db
+    const row = await this.#session.db
       .selectFrom('sessions')
       .select('id')
       .where('user_id', '=', userId)
       .where('address', '=', address)
       .limit(1)
       .executeTakeFirst();
-    return known !== undefined;
+    return row !== undefined;
   }
 
   /** False when the user has no such session, or this one may not know of it. */

@@ -41,24 +41,24 @@ export class SignInLimitStore {
 
   /** Returns when the window of the key began, if it began after `windowSince`; counts nothing. */
   async findSince(key: string, windowSince: Temporal.Instant): Promise<Temporal.Instant | null> {
-    const found = await this.#session.db
+    const row = await this.#session.db
       .selectFrom('sign_in_brakes')
       .select('since')
       .where('key', '=', key)
       .where('since', '>', windowSince)
       .executeTakeFirst();
-    return found?.since ?? null;
+    return row?.since ?? null;
   }
 
   /** Returns the number of tries in the window of the key, if it began after `windowSince`; counts nothing. */
   async findTries(key: string, windowSince: Temporal.Instant): Promise<number> {
-    const found = await this.#session.db
+    const row = await this.#session.db
       .selectFrom('sign_in_brakes')
       .select('tries')
       .where('key', '=', key)
       .where('since', '>', windowSince)
       .executeTakeFirst();
-    return found?.tries ?? 0;
+    return row?.tries ?? 0;
   }
 
   async remove(key: string): Promise<void> {

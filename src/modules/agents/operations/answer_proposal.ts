@@ -38,8 +38,8 @@ export const answerProposal = defineAction({
     }
     if (status === 'carried_out') await runApproved(proposal, context);
     const { incidentId, number, agentName } = proposal;
-    const told = { by, agent: agentName, number, status, ...(words !== null && { answer: words }) };
-    await stores.timeline.record(incidentId, 'proposal_answered', told, now);
+    const entry = { by, agent: agentName, number, status, ...(words !== null && { answer: words }) };
+    await stores.timeline.record(incidentId, 'proposal_answered', entry, now);
     context.record({
       target: incidentId,
       before: { proposalId: proposal.id, status: 'proposed' },

@@ -51,8 +51,8 @@ export const getAgents = defineAction({
   async handle({ text, cursor, limit = LIMIT }, { caller, stores }) {
     const wanted = { ofUser: visibleOwner(caller), text: text?.trim() };
     const after = cursor === undefined ? null : parseCursor(cursor);
-    const found = await stores.responders.listAgents(caller.orgId, wanted, { after, limit: limit + 1 });
-    const { shown, nextCursor } = pageOf(found, limit, cursorOf);
+    const agents = await stores.responders.listAgents(caller.orgId, wanted, { after, limit: limit + 1 });
+    const { shown, nextCursor } = pageOf(agents, limit, cursorOf);
     return {
       settings: { ...(await stores.responders.getSettings(caller.orgId)) },
       agents: shown.map(({ lastUsedAt, ...agent }) => ({ ...agent, lastUsedAt: toTimestampOrNull(lastUsedAt) })),

@@ -55,14 +55,14 @@ export async function propose(
     throw new AppError('conflict', 'this incident is resolved; nobody waits for a proposal');
   const all = await stores.proposals.listOf(incident.id, PROPOSALS_MAX);
   const open = all.filter((proposal) => proposalStateOf(proposal, now) === 'proposed');
-  const known = open.find((proposal) => proposal.agentId === agent.agentId && isSame(proposal, asked));
-  const made = known ?? (await insert(context, incident, asked, { open: open.length, all: all.length }));
-  const peopleAsked = known === undefined ? await askPeople(context, made, asked.userId) : 0;
+  const earlier = open.find((proposal) => proposal.agentId === agent.agentId && isSame(proposal, asked));
+  const made = earlier ?? (await insert(context, incident, asked, { open: open.length, all: all.length }));
+  const peopleAsked = earlier === undefined ? await askPeople(context, made, asked.userId) : 0;
   const [view] = await toProposalViews([made], context);
   if (view === undefined) throw new Error('a proposal has a view');
   const page = linkTo(context.baseUrl, `${PAGES.incidents}/${incident.id}`, incident.orgId);
   const answerUrl = `${page}#proposal-${made.number}`;
-  return { ...view, peopleAsked, isRepeated: known !== undefined, answerUrl };
+  return { ...view, peopleAsked, isRepeated: earlier !== undefined, answerUrl };
 }
 
 async function insert(
@@ -99,13 +99,13 @@ async function insert(
     after: { proposalId: made.id, number: made.number, action, input, sentence },
   });
   const proposed = action === null ? null : proposedText(await describeProposal(stores, made));
-  const told = {
+  const entry = {
     agent: agent.agentName,
     number: made.number,
     sentence,
     ...(proposed !== null && { action: proposed }),
   };
-  await stores.timeline.record(incident.id, kind === 'action' ? 'agent_proposed' : 'agent_asked', told, now);
+  await stores.timeline.record(incident.id, kind === 'action' ? 'agent_proposed' : 'agent_asked', entry, now);
   return made;
 }
 

@@ -37,11 +37,11 @@ export const writeNote = defineAction({
     const userId = caller.actor.kind === 'user' ? caller.actor.userId : asId('user', agentId);
     const requestKey = hashSecret(`${agentId}\n${body}`).toString('base64url').slice(0, 40);
     const note = { incidentId: incident.id, userId, requestKey };
-    const known = await stores.incidentNotes.findByRequest(note);
-    if (known !== null) return toNoteView(known);
+    const earlier = await stores.incidentNotes.findByRequest(note);
+    if (earlier !== null) return toNoteView(earlier);
     const notes = await stores.incidentNotes.list(incident.id, NOTES_MAX);
-    const own = notes.filter((other) => other.agentName === agentName).length;
-    if (notes.length >= NOTES_MAX || own >= AGENT_NOTES_MAX) {
+    const writtenCount = notes.filter((other) => other.agentName === agentName).length;
+    if (notes.length >= NOTES_MAX || writtenCount >= AGENT_NOTES_MAX) {
       throw new AppError(
         'conflict',
         `an agent writes at most ${AGENT_NOTES_MAX} notes on an incident, and it has at most ${NOTES_MAX}`,

@@ -98,9 +98,9 @@ export class ObjectNameReader {
   /** Returns names by id; objects that are gone or have no name are left out. */
   async find(orgId: Id<'org'>, ids: readonly string[]): Promise<Map<string, ObjectName>> {
     const byKind = [...Map.groupBy(ids, (id) => id.slice(0, id.indexOf('_')))];
-    const found = await Promise.all(
+    const objects = await Promise.all(
       byKind.map(async ([kind, ofKind]) => (await this.#finders[kind]?.(orgId, ofKind)) ?? []),
     );
-    return new Map(found.flat().map((object) => [object.id, object]));
+    return new Map(objects.flat().map((object) => [object.id, object]));
   }
 }

@@ -62,11 +62,11 @@ export class ProposalStore {
   }
 
   async find(orgId: Id<'org'>, proposalId: string): Promise<ProposalRow | null> {
-    const found = await this.#proposals()
+    const row = await this.#proposals()
       .where('p.org_id', '=', orgId)
       .where('p.id', '=', asId('proposal', proposalId))
       .executeTakeFirst();
-    return found ?? null;
+    return row ?? null;
   }
 
   /**
@@ -74,7 +74,7 @@ export class ProposalStore {
    * newest.
    */
   async findByNumber(number: number, incidentIds: readonly Id<'incident'>[]): Promise<ProposalRow | null> {
-    const found = await this.#proposals()
+    const row = await this.#proposals()
       .where('p.number', '=', number)
       .where('p.incident_id', '=', anyOf(incidentIds))
       .orderBy((eb) => eb('p.status', '=', 'proposed'), 'desc')
@@ -82,12 +82,12 @@ export class ProposalStore {
       .orderBy('p.id')
       .limit(1)
       .executeTakeFirst();
-    return found ?? null;
+    return row ?? null;
   }
 
   /** The incidents that proposals of this number are about, in every organization. */
   async listIncidentsOf(number: number): Promise<Id<'incident'>[]> {
-    const found = await this.#session.db
+    const rows = await this.#session.db
       .selectFrom('proposals')
       .select('incident_id as incidentId')
       .where('number', '=', number)
@@ -95,7 +95,7 @@ export class ProposalStore {
       .orderBy('id')
       .limit(1_000)
       .execute();
-    return found.map(({ incidentId }) => incidentId);
+    return rows.map(({ incidentId }) => incidentId);
   }
 
   /** Newest first. */

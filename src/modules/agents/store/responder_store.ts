@@ -89,13 +89,13 @@ export class ResponderStore {
   }
 
   async isResponder(orgId: Id<'org'>, agentId: string): Promise<boolean> {
-    const found = await this.#session.db
+    const row = await this.#session.db
       .selectFrom('responders')
       .select('agent_id')
       .where('agent_id', '=', agentId)
       .where('org_id', '=', orgId)
       .executeTakeFirst();
-    return found !== undefined;
+    return row !== undefined;
   }
 
   /** Connected apps and API keys that are not revoked: those that may respond first, then by name. */
@@ -105,14 +105,14 @@ export class ResponderStore {
     page: { readonly after: AgentPlace | null; readonly limit: number },
   ): Promise<AgentRow[]> {
     const { after } = page;
-    let found = this.#agents(orgId, filter).selectAll();
+    let query = this.#agents(orgId, filter).selectAll();
     if (after !== null) {
-      found = found.where(
+      query = query.where(
         ({ ref }) =>
           sql<boolean>`(not ${ref('isResponder')}, lower(${ref('name')}), ${ref('agentId')}) > (${!after.isResponder}, lower(${after.name}), ${after.agentId})`,
       );
     }
-    return await found
+    return await query
       .orderBy('isResponder', 'desc')
       .orderBy(({ fn }) => fn('lower', ['name']))
       .orderBy('agentId')
@@ -189,9 +189,9 @@ export class ResponderStore {
       .leftJoin('responders as r', 'r.agent_id', 'a.agentId')
       .select(['a.agentId', 'a.kind', 'a.name', 'a.userName', 'a.lastUsedAt'])
       .select(({ ref }) => sql<boolean>`${ref('r.agent_id')} is not null`.as('isResponder'));
-    const found = db.selectFrom(agents.as('agents'));
-    if (text === undefined) return found;
-    return found.where(
+    const listing = db.selectFrom(agents.as('agents'));
+    if (text === undefined) return listing;
+    return listing.where(
       ({ ref }) => sql<boolean>`strpos(lower(concat_ws(' ', ${ref('name')}, ${ref('userName')})), lower(${text})) > 0`,
     );
   }

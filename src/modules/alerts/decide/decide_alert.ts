@@ -71,29 +71,29 @@ export function decideAlert(
   event: TimedEvent,
   now: number,
 ): AlertDecision {
-  const known = endedHere(before, incident);
-  const at = timeOf(known, event, now);
-  if (at === null) return { known, tool: stateOf(known.history).status, effect: 'nothing' };
-  const history = withEvent(known.history, { at, action: event.action });
+  const alert = endedHere(before, incident);
+  const at = timeOf(alert, event, now);
+  if (at === null) return { known: alert, tool: stateOf(alert.history).status, effect: 'nothing' };
+  const history = withEvent(alert.history, { at, action: event.action });
   const state = stateOf(history);
   const lastResolve = lastResolveOf(history);
-  const isNewResolve = lastResolve !== null && lastResolve !== lastResolveOf(known.history);
-  const settledAt = isNewResolve ? now : known.settledAt;
+  const isNewResolve = lastResolve !== null && lastResolve !== lastResolveOf(alert.history);
+  const settledAt = isNewResolve ? now : alert.settledAt;
   const open = incident !== null && incident.status !== 'resolved' ? incident.status : null;
-  const isAnother = known.episodeAt !== null && lastResolve !== null && lastResolve >= known.episodeAt;
-  const wasAcknowledged = stateOf(known.history).status === 'acknowledged' || event.action === 'unacknowledge';
+  const isAnother = alert.episodeAt !== null && lastResolve !== null && lastResolve >= alert.episodeAt;
+  const wasAcknowledged = stateOf(alert.history).status === 'acknowledged' || event.action === 'unacknowledge';
   const effect = effectOf(state, open, event.action, { isAnother, wasAcknowledged });
-  const episodeAt = episodeAfter(effect, state, known.episodeAt, lastResolve);
+  const episodeAt = episodeAfter(effect, state, alert.episodeAt, lastResolve);
   return { known: { history, settledAt, episodeAt }, tool: state.status, effect };
 }
 
 /** A person who resolves the incident has ended the alert, whatever its tool thinks; a later trigger is a new one. */
-function endedHere(known: KnownAlert, incident: IncidentOfAlert | null): KnownAlert {
+function endedHere(knownAlert: KnownAlert, incident: IncidentOfAlert | null): KnownAlert {
   const isOver = incident?.status === 'resolved';
-  const last = lastOf(known.history);
-  if (!isOver || last === null || stateOf(known.history).since === null) return known;
-  const history = withEvent(known.history, { at: last, action: 'resolve' });
-  return { ...known, history, settledAt: incident.resolvedAt ?? known.settledAt };
+  const last = lastOf(knownAlert.history);
+  if (!isOver || last === null || stateOf(knownAlert.history).since === null) return knownAlert;
+  const history = withEvent(knownAlert.history, { at: last, action: 'resolve' });
+  return { ...knownAlert, history, settledAt: incident.resolvedAt ?? knownAlert.settledAt };
 }
 
 /** The time at which the event counts; null for one that says nothing: it is about an alert that was never heard of. */

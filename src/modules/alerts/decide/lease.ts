@@ -28,13 +28,13 @@ export function learnGap({ longest, shortest }: Repetition, seconds: number): Re
  * what was learnt (the longest gap and two intervals more). Null if nothing is known.
  */
 export function leaseOf(
-  told: Temporal.Instant | null,
+  toldUntil: Temporal.Instant | null,
   { leaseMinutes, learns }: { readonly leaseMinutes: number | null; readonly learns: boolean },
   { longest, shortest }: Repetition,
   now: Temporal.Instant,
 ): Temporal.Instant | null {
   if (leaseMinutes !== null) return now.add({ minutes: leaseMinutes });
-  if (told !== null) return told;
+  if (toldUntil !== null) return toldUntil;
   if (!learns || longest === null) return null;
   const interval = Math.min(longest, shortest ?? GROUP_INTERVAL_SECONDS);
   return now.add({ seconds: longest + 2 * Math.max(interval, 30) });

@@ -33,14 +33,14 @@ export interface MappedAlert {
   readonly at: string | null;
 }
 
-const mapping = (given: Partial<WebhookMapping>): WebhookMapping => ({
+const mapping = (paths: Partial<WebhookMapping>): WebhookMapping => ({
   title: [],
   key: [],
   status: null,
   severity: [],
   link: [],
   at: [],
-  ...given,
+  ...paths,
 });
 
 const RECOVERED = [
@@ -188,7 +188,8 @@ function actionOf(
 ): MappedAlert['action'] {
   if (status === null) return 'trigger';
   const value = at(status.path.split('|'))?.toLowerCase() ?? null;
-  const isAmong = (values: readonly string[] = []): boolean => values.some((one) => one.toLowerCase() === value);
+  const isAmong = (values: readonly string[] = []): boolean =>
+    values.some((candidate) => candidate.toLowerCase() === value);
   if (isAmong(status.resolved)) return 'resolve';
   if (isAmong(status.acknowledged)) return 'acknowledge';
   if (status.triggered === undefined) return 'trigger';

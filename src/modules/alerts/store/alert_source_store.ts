@@ -88,8 +88,8 @@ export class AlertSourceStore {
     wanted: SourceName,
     now: Temporal.Instant,
   ): Promise<AlertSourceRow> {
-    const known = await this.find(serviceId, wanted);
-    if (known !== null) return known;
+    const source = await this.find(serviceId, wanted);
+    if (source !== null) return source;
     const { count } = await this.#session.db
       .selectFrom('alert_sources')
       .select(({ fn }) => fn.countAll<number>().as('count'))

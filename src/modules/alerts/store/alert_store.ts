@@ -120,7 +120,7 @@ export class AlertStore {
   async listStanding(dedupKeys: readonly string[]): Promise<StandingIncident[]> {
     if (dedupKeys.length === 0) return [];
     const { db } = this.#session;
-    const own = await db
+    const opened = await db
       .selectFrom('incidents')
       .select(['dedup_key as dedupKey', 'id as incidentId'])
       .where('dedup_key', '=', anyOf(dedupKeys))
@@ -134,7 +134,7 @@ export class AlertStore {
       .execute();
     return [
       ...members.map((standing) => ({ ...standing, isMember: true })),
-      ...own.map((standing) => ({ ...standing, isMember: false })),
+      ...opened.map((standing) => ({ ...standing, isMember: false })),
     ];
   }
 
@@ -183,7 +183,7 @@ export class AlertStore {
     protocol: string,
     by: { readonly id: string } | { readonly key: string },
   ): Promise<AlertRow | null> {
-    const found = await this.#session.db
+    const row = await this.#session.db
       .selectFrom('alerts as a')
       .innerJoin('alert_sources as s', 's.id', 'a.source_id')
       .select(columns(AlertEntity, 'a'))
@@ -193,7 +193,7 @@ export class AlertStore {
       .$if('key' in by, (query) => query.where('a.key', '=', 'key' in by ? by.key : ''))
       .orderBy('a.last_seen_at', 'desc')
       .executeTakeFirst();
-    return found ?? null;
+    return row ?? null;
   }
 
   /** Lists alerts of a service that came by the protocol. */

@@ -17,13 +17,13 @@ export const revokeApiKey = defineAction({
   result: Type.Object({ deleted: Type.Literal(true), apiKeyId: IdText }),
   example: { apiKeyId: EXAMPLE_IDS.apiKeyId },
   async handle({ apiKeyId }, { caller, stores, now, record }) {
-    const found = await stores.apiKeys.find(caller.orgId, apiKeyId);
+    const apiKey = await stores.apiKeys.find(caller.orgId, apiKeyId);
     const owner = visibleOwner(caller);
-    const isTheirs = found !== null && (owner === null || found.userId === owner);
+    const isTheirs = apiKey !== null && (owner === null || apiKey.userId === owner);
     if (!isTheirs || !(await stores.apiKeys.revoke(apiKeyId, now))) {
       throw new AppError('not_found', 'there is no such key, or it is not yours');
     }
-    record({ target: apiKeyId, before: auditedApiKey(toApiKeyView(found)), after: null });
+    record({ target: apiKeyId, before: auditedApiKey(toApiKeyView(apiKey)), after: null });
     return { deleted: true as const, apiKeyId };
   },
 });

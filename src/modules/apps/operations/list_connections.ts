@@ -43,11 +43,11 @@ export const listConnections = defineAction({
   example: { text: 'claude', cursor: '1767225600000.connection_01k9z8kc3d4e5f6g7h8j9kamnq', limit: 20 },
   async handle({ text, cursor, limit = LIMIT }, { caller, stores }) {
     const wanted = { ofUser: visibleOwner(caller), text: text?.trim() };
-    const found = await stores.connections.list(caller.orgId, wanted, {
+    const connections = await stores.connections.list(caller.orgId, wanted, {
       after: cursor === undefined ? null : parseTimeCursor('connection', cursor),
       limit: limit + 1,
     });
-    const { shown, nextCursor } = pageOf(found, limit, (last) =>
+    const { shown, nextCursor } = pageOf(connections, limit, (last) =>
       timeCursorOf({ at: last.createdAt, id: last.connectionId }),
     );
     return {

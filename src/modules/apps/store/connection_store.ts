@@ -114,11 +114,11 @@ export class ConnectionStore {
     filter: ConnectionFilter,
     { after, limit }: NewestPage<'connection'>,
   ): Promise<(ConnectionRow & { readonly userName: string })[]> {
-    let found = this.#found(orgId, filter).select(SELECTED).select('u.name as userName');
+    let query = this.#found(orgId, filter).select(SELECTED).select('u.name as userName');
     if (after !== null) {
-      found = found.where((eb) => eb(eb.refTuple('c.created_at', 'c.id'), '<', eb.tuple(after.at, after.id)));
+      query = query.where((eb) => eb(eb.refTuple('c.created_at', 'c.id'), '<', eb.tuple(after.at, after.id)));
     }
-    return await found.orderBy('c.created_at', 'desc').orderBy('c.id', 'desc').limit(limit).execute();
+    return await query.orderBy('c.created_at', 'desc').orderBy('c.id', 'desc').limit(limit).execute();
   }
 
   async count(orgId: Id<'org'>, filter: ConnectionFilter): Promise<number> {
@@ -178,18 +178,18 @@ export class ConnectionStore {
   }
 
   #found(orgId: Id<'org'>, { ofUser, text }: ConnectionFilter) {
-    let found = this.#session.db
+    let query = this.#session.db
       .selectFrom('connections as c')
       .innerJoin('users as u', 'u.id', 'c.user_id')
       .where('c.org_id', '=', orgId);
-    if (ofUser !== null) found = found.where('c.user_id', '=', ofUser);
+    if (ofUser !== null) query = query.where('c.user_id', '=', ofUser);
     if (text !== undefined) {
-      found = found.where(
+      query = query.where(
         ({ ref }) =>
           sql<boolean>`strpos(lower(concat_ws(' ', ${ref('c.client_name')}, ${ref('u.name')})), lower(${text})) > 0`,
       );
     }
-    return found;
+    return query;
   }
 
   #removing() {

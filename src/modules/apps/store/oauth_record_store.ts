@@ -33,14 +33,14 @@ export class OAuthRecordStore {
 
   /** null when unknown or expired. */
   async find(kind: string, hash: Buffer, now: Temporal.Instant): Promise<FoundRecord | null> {
-    const found = await this.#session.db
+    const row = await this.#session.db
       .selectFrom('oauth_records as r')
       .select(columns(OAuthRecordEntity, 'r', ['payload', 'consumedAt']))
       .where('r.kind', '=', kind)
       .where('r.hash', '=', hash)
       .where('r.expires_at', '>', now)
       .executeTakeFirst();
-    return found ?? null;
+    return row ?? null;
   }
 
   /** True for exactly one of those who ask, however many do at once. */

@@ -153,8 +153,8 @@ class FileReader {
       }
       this.#faults.push(...faults);
       for (const [turn, { people }] of layer.turns.entries()) {
-        for (const [one, person] of people.entries()) {
-          this.#refer('person', person, `${path}.layers[${place}].turns[${turn}].people[${one}]`);
+        for (const [day, person] of people.entries()) {
+          this.#refer('person', person, `${path}.layers[${place}].turns[${turn}].people[${day}]`);
         }
       }
       return fields;

@@ -24,9 +24,9 @@ export type Preferences = Pick<Contact, 'phone' | ChannelPreference>;
  */
 export function contactOfNonMember(
   account: Pick<Contact, 'userId' | 'email' | 'hasPush'>,
-  own: Preferences = { phone: null, ...ALL_ON },
+  preferences: Preferences = { phone: null, ...ALL_ON },
 ): Contact {
-  return { ...own, ...account };
+  return { ...preferences, ...account };
 }
 
 /** An account, with what the person has said for incidents of teams that they are not in. */

@@ -86,7 +86,7 @@ export class PhoneNumberStore {
       .where('c.user_id', '=', anyOf([...new Set(userIds)]))
       .execute();
     const byUser = Map.groupBy(numbers, ({ userId }) => userId);
-    return new Map([...byUser].map(([userId, own]) => [userId, new Set(own.map(({ phone }) => phone))]));
+    return new Map([...byUser].map(([userId, numbers]) => [userId, new Set(numbers.map(({ phone }) => phone))]));
   }
 
   async confirm(userId: Id<'user'>, phone: string, now: Temporal.Instant): Promise<void> {
@@ -109,12 +109,12 @@ export class PhoneNumberStore {
 
   /** The code that a message carries; null once it was used. */
   async findCodeOf(notificationId: Id<'notification'>): Promise<string | null> {
-    const found = await this.#session.db
+    const row = await this.#session.db
       .selectFrom('phone_codes')
       .select('code')
       .where('notification_id', '=', notificationId)
       .executeTakeFirst();
-    return found?.code ?? null;
+    return row?.code ?? null;
   }
 
   /** The newest code for this number that has not expired, locked; null without one. */
@@ -142,7 +142,7 @@ export class PhoneNumberStore {
 
   /** Whether the number belongs to somebody: a member's, somebody's own, or confirmed by its owner. */
   async isKnown(phone: string): Promise<boolean> {
-    const known = await this.#session.db
+    const row = await this.#session.db
       .selectFrom('team_members')
       .select('user_id')
       .where('phone', '=', phone)
@@ -155,7 +155,7 @@ export class PhoneNumberStore {
       )
       .limit(1)
       .executeTakeFirst();
-    return known !== undefined;
+    return row !== undefined;
   }
 
   /**

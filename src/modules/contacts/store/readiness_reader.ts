@@ -31,7 +31,7 @@ export class ReadinessReader {
 
   /** Returns the devices of the users who have any. */
   async listDevices(userIds: readonly Id<'user'>[]): Promise<Map<Id<'user'>, Devices>> {
-    const found = await this.#session.db
+    const rows = await this.#session.db
       .selectFrom('push_subscriptions as s')
       .select(({ fn }) => [
         's.user_id as userId',
@@ -41,7 +41,7 @@ export class ReadinessReader {
       .where('s.user_id', '=', anyOf([...new Set(userIds)]))
       .groupBy('s.user_id')
       .execute();
-    return new Map(found.map(({ userId, count, since }) => [userId, { count, since }]));
+    return new Map(rows.map(({ userId, count, since }) => [userId, { count, since }]));
   }
 
   /**

@@ -53,7 +53,7 @@ export function nudge(
   by: { readonly columns: number; readonly rows: number },
   what: 'place' | 'size',
 ): Widget[] {
-  const widget = widgets.find((one) => one.id === id);
+  const widget = widgets.find((widget) => widget.id === id);
   if (widget === undefined) return [...widgets];
   const { x, y, w, h } = widget.grid;
   const moved =
@@ -61,7 +61,7 @@ export function nudge(
       ? { x, y, w: within(w + by.columns, 1, GRID_COLUMNS - x), h: within(h + by.rows, 2, 40) }
       : { x: within(x + by.columns, 0, GRID_COLUMNS - w), y: Math.max(0, by.rows === 0 ? y : rowOf(by.rows)), w, h };
   return compacted(
-    widgets.map((one) => (one.id === id ? placeWidget(one, moved) : one)),
+    widgets.map((widget) => (widget.id === id ? placeWidget(widget, moved) : widget)),
     id,
   );
 
@@ -77,7 +77,7 @@ export function nudge(
 /** Moves a widget one place earlier or later in reading order: on a phone, one place up or down. */
 export function moveInOrder(widgets: readonly Widget[], id: string, by: -1 | 1): Widget[] {
   const order = widgets.toSorted(inReadingOrder);
-  const index = order.findIndex((one) => one.id === id);
+  const index = order.findIndex((widget) => widget.id === id);
   const neighbour = order[index + by];
   const moved = order[index];
   if (moved === undefined || neighbour === undefined) return [...widgets];
@@ -103,15 +103,17 @@ export function moveInOrder(widgets: readonly Widget[], id: string, by: -1 | 1):
       [first.id, { ...a, x: ofFirst, y: Math.max(b.y, a.y === b.y ? 0 : a.y + b.h) }],
     ]);
     return compacted(
-      order.map((one) => placeWidget(one, places.get(one.id) ?? one.grid)),
+      order.map((widget) => placeWidget(widget, places.get(widget.id) ?? widget.grid)),
       second.id,
     );
   });
-  const placeIn = (result: readonly Widget[]): number => result.findIndex((one) => one.id === id);
+  const placeIn = (result: readonly Widget[]): number => result.findIndex((widget) => widget.id === id);
   const fitting = candidates
     .filter((result) => (placeIn(result) - index) * by > 0)
-    .toSorted((one, other) => Math.abs(placeIn(one) - index) - Math.abs(placeIn(other) - index));
-  return fitting[0] ?? inOneColumn(order.map((one) => (one === first ? second : one === second ? first : one)));
+    .toSorted((candidate, other) => Math.abs(placeIn(candidate) - index) - Math.abs(placeIn(other) - index));
+  return (
+    fitting[0] ?? inOneColumn(order.map((widget) => (widget === first ? second : widget === second ? first : widget)))
+  );
 }
 
 /** Stacks the widgets in one column, which keeps any order. */

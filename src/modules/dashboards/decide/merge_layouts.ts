@@ -40,9 +40,11 @@ export function hasChanges({ name, added, removed, changed, moved }: DashboardCh
  * both changed; a widget that one changed and the other removed stays. No edit is lost.
  */
 export function mergeDrafts(base: DashboardDraft, mine: DashboardDraft, theirs: DashboardDraft): DashboardDraft {
-  const [before, own, others] = [base, mine, theirs].map(({ widgets }) => new Map(widgets.map((one) => [one.id, one])));
+  const [before, ownWidgets, others] = [base, mine, theirs].map(
+    ({ widgets }) => new Map(widgets.map((widget) => [widget.id, widget])),
+  );
   const ids = [...new Set([...theirs.widgets, ...mine.widgets].map(({ id }) => id))];
-  const merged = ids.flatMap((id) => mergeWidget(before?.get(id), own?.get(id), others?.get(id)));
+  const merged = ids.flatMap((id) => mergeWidget(before?.get(id), ownWidgets?.get(id), others?.get(id)));
   return { name: mine.name === base.name ? theirs.name : mine.name, widgets: compacted(merged) };
 }
 

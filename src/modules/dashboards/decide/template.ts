@@ -39,13 +39,13 @@ const BORING = /(?:_bucket|_created|_info|scrape_|promhttp_|process_start_time)/
 export function mostUsefulMetrics(metrics: readonly SentMetric[], limit: number): SentMetric[] {
   const worth = metrics.filter(({ metricName }) => !BORING.test(metricName));
   const bySubject = Map.groupBy(worth, ({ metricName }) => {
-    const found = INTERESTING.findIndex((pattern) => pattern.test(metricName));
-    return found === -1 ? INTERESTING.length : found;
+    const index = INTERESTING.findIndex((pattern) => pattern.test(metricName));
+    return index === -1 ? INTERESTING.length : index;
   });
-  const subjects = [...bySubject].toSorted(([a], [b]) => a - b).map(([, own]) => own);
+  const subjects = [...bySubject].toSorted(([a], [b]) => a - b).map(([, subject]) => subject);
   const chosen: SentMetric[] = [];
   for (let turn = 0; chosen.length < Math.min(limit, worth.length); turn += 1) {
-    chosen.push(...subjects.flatMap((own) => own[turn] ?? []));
+    chosen.push(...subjects.flatMap((charts) => charts[turn] ?? []));
   }
   return chosen.slice(0, limit);
 }

@@ -85,18 +85,18 @@ export const WIDGET_SIZES: Readonly<Record<WidgetKind, { readonly w: number; rea
 
 /** Reads every widget of a layout, whether the console or a caller of the API made it. */
 export function readWidgets(layout: readonly StoredWidget[]): Widget[] {
-  const known = new Set<string>();
+  const ids = new Set<string>();
   return layout.map((stored, index) => {
-    const own = recordOf(stored.options)['id'];
-    const id = typeof own === 'string' && own !== '' && !known.has(own) ? own : `place-${index}`;
-    known.add(id);
+    const storedId = recordOf(stored.options)['id'];
+    const id = typeof storedId === 'string' && storedId !== '' && !ids.has(storedId) ? storedId : `place-${index}`;
+    ids.add(id);
     return readWidget(stored, id);
   });
 }
 
 export function readWidget(stored: StoredWidget, id: string): Widget {
   const type = (textOf(stored.type) ?? '').toLowerCase();
-  const kind = WIDGET_KINDS.find((known) => known === type) ?? KIND_NAMES[type] ?? null;
+  const kind = WIDGET_KINDS.find((candidate) => candidate === type) ?? KIND_NAMES[type] ?? null;
   const options = recordOf(stored.options);
   return {
     id,
@@ -115,15 +115,15 @@ export function readWidget(stored: StoredWidget, id: string): Widget {
 function readQueries(query: unknown): WidgetQuery[] {
   const inner = recordOf(query)['queries'];
   const all = Array.isArray(query) ? query : Array.isArray(inner) ? inner : [query];
-  return all.slice(0, QUERIES_MAX).flatMap((one: unknown) => {
-    const { metricName, metric, aggregation, serviceId, splitBy, top } = recordOf(one);
+  return all.slice(0, QUERIES_MAX).flatMap((query: unknown) => {
+    const { metricName, metric, aggregation, serviceId, splitBy, top } = recordOf(query);
     const name = textOf(metricName) ?? textOf(metric);
     if (name === null) return [];
     return [
       {
         serviceId: textOf(serviceId),
         metricName: name,
-        aggregation: AGGREGATIONS.find((known) => known === aggregation) ?? 'avg',
+        aggregation: AGGREGATIONS.find((candidate) => candidate === aggregation) ?? 'avg',
         splitBy: textOf(splitBy),
         top: typeof top === 'number' && Number.isInteger(top) && top >= 1 && top <= TOP_MAX ? top : TOP,
       },
@@ -143,8 +143,8 @@ function readGrid(grid: { readonly [name: string]: unknown }, kind: WidgetKind):
 }
 
 function wholeNumber(value: unknown, fallback: number, min: number, max: number): number {
-  const found = typeof value === 'number' && Number.isFinite(value) ? Math.round(value) : fallback;
-  return Math.min(Math.max(found, min), max);
+  const rounded = typeof value === 'number' && Number.isFinite(value) ? Math.round(value) : fallback;
+  return Math.min(Math.max(rounded, min), max);
 }
 
 /** Fields of a widget that people can edit. */

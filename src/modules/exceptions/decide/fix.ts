@@ -33,7 +33,7 @@ export function isBeforeFix(fix: Fix, release: string | null): boolean {
   if (release === null) return false;
   const order = fix.kind === 'release' ? compareReleases(release, fix.release) : null;
   if (order !== null) return order < 0;
-  return fix.knownReleases.some((known) => isSameRelease(known, release));
+  return fix.knownReleases.some((knownRelease) => isSameRelease(knownRelease, release));
 }
 
 /** Returns the releases that a fix records, out of those known now. */

@@ -144,8 +144,8 @@ export function stackIdentity(frames: readonly Frame[], platform: string, versio
   const calls = identities.flatMap((identity, index): readonly (readonly [call: string, line: string])[] => {
     if (identity === null) return [];
     const { line, isNamed } = identity;
-    const own = version === 3 || !isNamed || isScript(platform) ? '' : (counted[index]?.function ?? '');
-    return [[`${own}\n${line}`, line]];
+    const functionName = version === 3 || !isNamed || isScript(platform) ? '' : (counted[index]?.function ?? '');
+    return [[`${functionName}\n${line}`, line]];
   });
   const once = [...new Map(calls)];
   const raiser = version === 3 || calls.at(-1)?.[0] === once.at(-1)?.[0] ? [] : calls.slice(-1);

@@ -90,8 +90,8 @@ export const earlierFunction = remembering((name) => stable(name, SPELLINGS, EAR
  * that has none, or only the one or two letters of a minifier.
  */
 export const stableScriptFunction = remembering((name) => {
-  const own = lastSegment(name.replace(/^(?:[a-z][\w. ]{0,60}\*)+/i, ''));
-  return own === null || NAMELESS_IN_SCRIPTS.test(own) ? null : own;
+  const lastName = lastSegment(name.replace(/^(?:[a-z][\w. ]{0,60}\*)+/i, ''));
+  return lastName === null || NAMELESS_IN_SCRIPTS.test(lastName) ? null : lastName;
 });
 
 /** Remainders that are no name: at most two characters, or a placeholder of an engine. */

@@ -186,7 +186,7 @@ function inOrderOfGroups(said: readonly Said[]): readonly GroupingPart[] {
   };
   const ordered = (holder: number | null): readonly GroupingPart[] => {
     const blocks = said
-      .filter((one) => holderOf(one) === holder)
+      .filter((entry) => holderOf(entry) === holder)
       .map(({ exception: { mechanism }, part }) => [
         ...(mechanism?.group?.isGroup === true && mechanism.group.id !== holder ? ordered(mechanism.group.id) : []),
         part,

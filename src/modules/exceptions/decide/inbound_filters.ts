@@ -28,8 +28,8 @@ export function filterOf(
   event: ExceptionEvent,
   { filters, patterns }: Pick<ExceptionSettings, 'filters' | 'patterns'>,
 ): InboundFilter | 'pattern' | null {
-  const found = filters.find((filter) => FILTERS[filter](event));
-  if (found !== undefined) return found;
+  const matching = filters.find((filter) => FILTERS[filter](event));
+  if (matching !== undefined) return matching;
   if (patterns.length === 0) return null;
   const texts = [event.message, ...event.exceptions.map(({ type, value }) => `${type ?? ''}: ${value ?? ''}`)];
   const isMatched = patterns.some((pattern) => texts.some((text) => text !== null && matchesPattern(text, pattern)));
@@ -91,8 +91,8 @@ function isLegacy(event: ExceptionEvent): boolean {
     /(Chrome|Firefox)\/(\d+)/.exec(agent) ?? /Version\/(\d+)[\d.]* (?:Mobile\/\S+ )?(Safari)/.exec(agent);
   if (name !== '') return isOlder(name, version);
   if (fromAgent === null) return false;
-  const [, one = '', other = ''] = fromAgent;
-  return /\d/.test(one) ? isOlder(other, one) : isOlder(one, other);
+  const [, agentName = '', other = ''] = fromAgent;
+  return /\d/.test(agentName) ? isOlder(other, agentName) : isOlder(agentName, other);
 }
 
 function isOlder(name: string, version: string): boolean {
@@ -107,8 +107,9 @@ function userAgentOf({ request }: ExceptionEvent): string {
   const pairs: readonly (readonly [unknown, Json])[] = isList(headers)
     ? headers.flatMap((pair) => (isList(pair) ? [[pair[0], pair[1] ?? null] as const] : []))
     : Object.entries(isObject(headers) ? headers : {});
-  const found = pairs.find(([name]) => typeof name === 'string' && name.toLowerCase() === 'user-agent')?.[1] ?? null;
-  return textOf(isList(found) ? (found[0] ?? null) : found).slice(0, 500);
+  const userAgent =
+    pairs.find(([name]) => typeof name === 'string' && name.toLowerCase() === 'user-agent')?.[1] ?? null;
+  return textOf(isList(userAgent) ? (userAgent[0] ?? null) : userAgent).slice(0, 500);
 }
 
 function fieldOf(json: Json, name: string): Json {
@@ -138,9 +139,9 @@ export function matchesPattern(text: string, pattern: string): boolean {
   const end = said.length - last.length;
   let at = first.length;
   for (const part of others) {
-    const found = said.indexOf(part, at);
-    if (found === -1 || found + part.length > end) return false;
-    at = found + part.length;
+    const index = said.indexOf(part, at);
+    if (index === -1 || index + part.length > end) return false;
+    at = index + part.length;
   }
   return true;
 }

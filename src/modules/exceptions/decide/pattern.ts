@@ -30,9 +30,9 @@ function standsFor(pattern: string, line: string): boolean {
   if (!line.startsWith(first)) return false;
   let at = first.length;
   for (const part of rest) {
-    const found = line.indexOf(part, at);
-    if (found === -1) return false;
-    at = found + part.length;
+    const index = line.indexOf(part, at);
+    if (index === -1) return false;
+    at = index + part.length;
   }
   return line.length - last.length >= at && line.endsWith(last);
 }

@@ -42,7 +42,7 @@ export function withoutSecrets(text: string): string {
       isSecretName(name) ? `${name}${blanks}${FILTERED}` : whole,
     );
   }
-  if (hasDigits) clean = clean.replace(DIGITS, (found) => (isCard(found) ? '[card number]' : found));
+  if (hasDigits) clean = clean.replace(DIGITS, (digits) => (isCard(digits) ? '[card number]' : digits));
   return clean;
 }
 
@@ -226,8 +226,8 @@ function seemsRandom(value: string): boolean {
 const DIGITS = /(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-]|\.\d)/g;
 
 /** Whether it is a card number, by the issuer's prefix and length and Luhn's check digit; others are ids and times. */
-function isCard(found: string): boolean {
-  const number = found.replaceAll(/[ -]/g, '');
+function isCard(digits: string): boolean {
+  const number = digits.replaceAll(/[ -]/g, '');
   return CARDS.some((form) => form.test(number)) && hasLuhnDigit(number);
 }
 

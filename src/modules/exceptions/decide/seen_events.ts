@@ -31,9 +31,9 @@ export function eventsByGroup(events: readonly SeenEvent[]): Map<string, GroupEv
   const byGroup = new Map<string, [SeenEvent, ...SeenEvent[]]>();
   for (const event of events.toSorted((a, b) => Temporal.Instant.compare(a.occurrence.at, b.occurrence.at))) {
     const key = groupKeyOf(event.serviceId, event.grouping.key);
-    const known = byGroup.get(key);
-    if (known === undefined) byGroup.set(key, [event]);
-    else known.push(event);
+    const earlier = byGroup.get(key);
+    if (earlier === undefined) byGroup.set(key, [event]);
+    else earlier.push(event);
   }
   return byGroup;
 }
@@ -50,9 +50,9 @@ export function withinGroupLimit(
 ): readonly SeenEvent[] {
   const unknown = [...eventsByGroup(events)].filter(([key]) => !existing.has(key));
   const excess = new Set(
-    [...Map.groupBy(unknown, ([, [{ serviceId }]]) => serviceId)].flatMap(([serviceId, own]) => {
+    [...Map.groupBy(unknown, ([, [{ serviceId }]]) => serviceId)].flatMap(([serviceId, ofService]) => {
       const room = Math.max(0, newPerMinute - (begun.get(serviceId) ?? 0));
-      return own.slice(room).map(([key]) => key);
+      return ofService.slice(room).map(([key]) => key);
     }),
   );
   return events.map((event) =>

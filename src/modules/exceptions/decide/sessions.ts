@@ -19,6 +19,6 @@ const SESSION_OUTCOMES = ['errored', 'abnormal', 'crashed'] as const;
 export type SessionOutcome = (typeof SESSION_OUTCOMES)[number];
 
 /** Returns the worse of two outcomes of one session, which counts once; null for none yet. */
-export function worseOutcome(known: SessionOutcome | null, told: SessionOutcome): SessionOutcome {
-  return known !== null && SESSION_OUTCOMES.indexOf(known) >= SESSION_OUTCOMES.indexOf(told) ? known : told;
+export function worseOutcome(before: SessionOutcome | null, next: SessionOutcome): SessionOutcome {
+  return before !== null && SESSION_OUTCOMES.indexOf(before) >= SESSION_OUTCOMES.indexOf(next) ? before : next;
 }

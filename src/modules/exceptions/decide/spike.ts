@@ -16,9 +16,9 @@ const EVENTS_MAX = 1_000_000_000;
  * becomes usual.
  */
 export function usualLimit(hours: readonly number[]): number | null {
-  const known = hours.slice(-LEARNT_HOURS);
-  if (known.length < HOURS_MIN) return null;
-  const ascending = known.toSorted((a, b) => a - b);
+  const hoursLearnt = hours.slice(-LEARNT_HOURS);
+  if (hoursLearnt.length < HOURS_MIN) return null;
+  const ascending = hoursLearnt.toSorted((a, b) => a - b);
   const usual = ascending[Math.ceil(ascending.length * USUAL_SHARE) - 1] ?? 0;
   return Math.min(Math.max(Math.ceil(usual * TIMES_USUAL), EVENTS_MIN), EVENTS_MAX);
 }
@@ -40,6 +40,6 @@ export function limitOf({ eventsPerHour, learnsSpikes, learntPerHour }: SpikeSet
 }
 
 /** Returns how many of `known` events of known exceptions are left out; `total` includes them, and came in the hour. */
-export function excessOf(known: number, total: number, limit: number): number {
-  return Math.min(known, Math.max(0, total - limit));
+export function excessOf(counted: number, total: number, limit: number): number {
+  return Math.min(counted, Math.max(0, total - limit));
 }

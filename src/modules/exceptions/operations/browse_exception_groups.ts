@@ -85,11 +85,11 @@ export const browseExceptionGroups = defineAction({
     const filter = { ...matching, status };
     const named = groupIds?.map((id) => asId('group', id));
     const listed = named === undefined ? filter : { ...filter, groupIds: bothOf(named, filter.groupIds) };
-    const [found, counts] = await Promise.all([
+    const [page, counts] = await Promise.all([
       stores.exceptionSearch.list(caller.orgId, listed, { sort, after, limit: limit + 1 }, now),
       stores.exceptionSearch.countByStatus(caller.orgId, filter, now),
     ]);
-    const { shown, nextCursor } = pageOf(found, limit, (last) => `${sort}.${last.value}.${last.id}`);
+    const { shown, nextCursor } = pageOf(page, limit, (last) => `${sort}.${last.value}.${last.id}`);
     const days = lastDays(now, DAYS);
     const serviceIds = [...new Set(shown.map(({ serviceId }) => serviceId))];
     const groups = await stores.exceptionGroups.findListed(shown.map(({ id }) => id));

@@ -25,10 +25,10 @@ export async function changeGroupStatuses(
   const isResolved = ([, { status, fix }]: [string, GroupDecision]): boolean =>
     status === 'resolved' && fix === undefined;
   const resolved = [...wanted].filter(isResolved).map(([groupId]) => groupId);
-  const known = resolved.length === 0 ? null : await knownReleasesOfGroups(resolved, context);
+  const releases = resolved.length === 0 ? null : await knownReleasesOfGroups(resolved, context);
   await stores.exceptionGroups.lockInOrder(caller.orgId, [...wanted.keys()]);
   for (const [groupId, decision] of wanted) {
-    const knownReleases = known?.get(groupId) ?? [];
+    const knownReleases = releases?.get(groupId) ?? [];
     const { before, after, ...result } = await changeGroupStatus(groupId, { ...decision, knownReleases }, context);
     resolvedIncidentIds.push(...result.resolvedIncidentIds);
     if (before === after) continue;

@@ -71,8 +71,8 @@ function withoutLibraryFrames(event: RecentEvent) {
 }
 
 function ownFrames(frames: readonly Frame[]) {
-  const own = frames.filter(({ inApp }) => inApp);
-  const shown = own.length > 0 ? own : frames.slice(-LIBRARY_FRAMES_KEPT);
+  const inAppFrames = frames.filter(({ inApp }) => inApp);
+  const shown = inAppFrames.length > 0 ? inAppFrames : frames.slice(-LIBRARY_FRAMES_KEPT);
   const left = frames.length - shown.length;
   return {
     // The code around the raising call says most; for the other frames their place is enough.

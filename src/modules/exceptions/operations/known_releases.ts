@@ -10,7 +10,7 @@ export async function listKnownReleases(
   { caller, stores, releases, now }: ActionContext,
 ): Promise<KnownRelease[]> {
   const { retentionExceptions } = await stores.services.get(caller.orgId, serviceId);
-  const [seen, told] = await Promise.all([
+  const [seen, deployed] = await Promise.all([
     releases.list(serviceId, now.subtract({ hours: 24 * retentionExceptions }), RELEASES_MAX),
     stores.releases.list(caller.orgId, [serviceId], { limit: RELEASES_MAX, offset: 0 }),
   ]);
@@ -21,7 +21,7 @@ export async function listKnownReleases(
       // Clients that name no user cannot be told apart.
       isConfirmed: users > 1 || (users === 0 && events > 1),
     })),
-    ...told.map(({ version, createdAt }) => ({
+    ...deployed.map(({ version, createdAt }) => ({
       release: version,
       since: createdAt.epochMilliseconds,
       isConfirmed: true,
@@ -35,7 +35,8 @@ export async function knownReleasesOfGroups(
   context: ActionContext,
 ): Promise<Map<string, readonly KnownRelease[]>> {
   const services = await context.stores.exceptionGroups.findServices(context.caller.orgId, groupIds);
-  const known = new Map<Id<'service'>, readonly KnownRelease[]>();
-  for (const serviceId of new Set(services.values())) known.set(serviceId, await listKnownReleases(serviceId, context));
-  return new Map([...services].map(([groupId, serviceId]) => [groupId, known.get(serviceId) ?? []]));
+  const releasesByService = new Map<Id<'service'>, readonly KnownRelease[]>();
+  for (const serviceId of new Set(services.values()))
+    releasesByService.set(serviceId, await listKnownReleases(serviceId, context));
+  return new Map([...services].map(([groupId, serviceId]) => [groupId, releasesByService.get(serviceId) ?? []]));
 }

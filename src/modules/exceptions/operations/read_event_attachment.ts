@@ -39,8 +39,11 @@ export const readEventAttachment = defineAction({
     }
     const owner = group?.serviceId ?? service?.id;
     if (owner === undefined) throw notFound('groupId', 'exception group');
-    const found = await stores.eventExtras.findAttachment(owner, attachmentId);
-    if (found === null) throw notFound('attachmentId', 'attachment');
-    return { name: found.name, content: installation.ciphers.eventAttachments.open(found.content).toString('base64') };
+    const attachment = await stores.eventExtras.findAttachment(owner, attachmentId);
+    if (attachment === null) throw notFound('attachmentId', 'attachment');
+    return {
+      name: attachment.name,
+      content: installation.ciphers.eventAttachments.open(attachment.content).toString('base64'),
+    };
   },
 });

@@ -52,10 +52,10 @@ export const resolveInRelease = defineAction({
 async function fixOf(serviceId: Id<'service'>, release: string | undefined, context: ActionContext): Promise<Fix> {
   const { caller, stores } = context;
   const service = await stores.services.get(caller.orgId, serviceId);
-  const known = await listKnownReleases(serviceId, context);
-  const knownReleases = releasesToRemember(known);
+  const releases = await listKnownReleases(serviceId, context);
+  const knownReleases = releasesToRemember(releases);
   if (release !== undefined) return { kind: 'release', release, knownReleases };
-  const newest = newestRelease(known);
+  const newest = newestRelease(releases);
   if (newest === null) {
     throw new AppError(
       'conflict',

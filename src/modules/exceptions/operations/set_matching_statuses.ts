@@ -51,7 +51,7 @@ export const setMatchingStatuses = defineAction({
   },
   async handle({ status, matching: { statuses, createdUntil, ...fields } }, context) {
     const { caller, stores, now } = context;
-    const changing = statuses.filter((known) => known !== status);
+    const changing = statuses.filter((candidate) => candidate !== status);
     if (changing.length === 0) return { changed: [], resolvedIncidentIds: [], left: 0 };
     const { filter: matching } = await toGroupFilter(fields, context);
     const filter = {
@@ -60,11 +60,11 @@ export const setMatchingStatuses = defineAction({
       createdUntil: Temporal.Instant.from(createdUntil),
     };
     const page = { sort: 'last', after: null, limit: SLICE } as const;
-    const found = await stores.exceptionSearch.list(caller.orgId, filter, page, now);
-    const done = await changeGroupStatuses(new Map(found.map(({ id }) => [id, { status }])), context);
-    if (found.length < SLICE) return { ...done, left: 0 };
+    const batch = await stores.exceptionSearch.list(caller.orgId, filter, page, now);
+    const done = await changeGroupStatuses(new Map(batch.map(({ id }) => [id, { status }])), context);
+    if (batch.length < SLICE) return { ...done, left: 0 };
     // The groups changed above have another status by now and are not counted.
     const counts = await stores.exceptionSearch.countByStatus(caller.orgId, filter, now);
-    return { ...done, left: changing.reduce((sum, known) => sum + counts[known], 0) };
+    return { ...done, left: changing.reduce((sum, status) => sum + counts[status], 0) };
   },
 });

@@ -33,14 +33,14 @@ export const splitExceptionMessage = defineAction({
     const { orgId, serviceId } = group;
     const page = await exceptions.pages.list(scopeOf(group, now), { from: place, within: null, limit: 1 });
     const stored = page.events.filter(({ place: { eventId } }) => eventId === place.eventId);
-    const [found] = await sourceMaps.mapEvents(
+    const [mapped] = await sourceMaps.mapEvents(
       stored.map(({ event }) => ({ orgId, serviceId, event })),
       'reader',
     );
-    if (found === undefined) throw notFound('event', 'event');
-    const grouping = groupEvent(found.event);
+    if (mapped === undefined) throw notFound('event', 'event');
+    const grouping = groupEvent(mapped.event);
     const learnt = learnableMessage(grouping);
-    const message = learnt ?? splittableMessage(found.event, grouping);
+    const message = learnt ?? splittableMessage(mapped.event, grouping);
     if (message === null)
       throw conflict('is grouped by a fingerprint or says nothing, so its message cannot be split off');
     const tokens = tokensOfMessage(message.text);
@@ -50,17 +50,17 @@ export const splitExceptionMessage = defineAction({
       throw conflict('says what all events of this exception say, so there is nothing to split off');
     }
     const key = learnt === null ? keyOfSplit(grouping.key, text) : keyOfSplit(grouping.key);
-    const known = await stores.exceptionGroups.findByKey(serviceId, key);
-    if (known?.id === group.id) throw conflict('is split off already');
+    const target = await stores.exceptionGroups.findByKey(serviceId, key);
+    if (target?.id === group.id) throw conflict('is split off already');
     if (learnt === null) await stores.messageTemplates.splitOffStack({ serviceId, key, message }, now);
     else await stores.messageTemplates.splitOff({ serviceId, key, message }, now);
-    if (known !== null) {
+    if (target !== null) {
       // The message was split off before, and merged again.
-      if (known.mergedIntoId !== null) await stores.groupMerges.split(known.id, now);
-      record({ target: known.id, before: { mergedInto: known.mergedIntoId }, after: { mergedInto: null } });
-      return { groupId: known.id, message: text };
+      if (target.mergedIntoId !== null) await stores.groupMerges.split(target.id, now);
+      record({ target: target.id, before: { mergedInto: target.mergedIntoId }, after: { mergedInto: null } });
+      return { groupId: target.id, message: text };
     }
-    const seen = { orgId, serviceId, grouping: { ...grouping, key }, occurrence: toOccurrence(found.event) };
+    const seen = { orgId, serviceId, grouping: { ...grouping, key }, occurrence: toOccurrence(mapped.event) };
     const [made] = await stores.exceptionGroups.upsertSeen([seen], now, Infinity);
     if (made == null) throw conflict('belongs to a service that is being deleted');
     record({ target: made.groupId, before: {}, after: { splitFrom: group.id, message: text } });

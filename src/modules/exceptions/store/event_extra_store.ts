@@ -111,13 +111,13 @@ export class EventExtraStore {
   }
 
   async findAttachment(serviceId: Id<'service'>, attachmentId: string): Promise<EventAttachment | null> {
-    const found = await this.#session.db
+    const row = await this.#session.db
       .selectFrom('event_attachments as a')
       .select(columns(EventAttachmentEntity, 'a'))
       .where('a.service_id', '=', serviceId)
       .where('a.id', '=', attachmentId)
       .executeTakeFirst();
-    return found ?? null;
+    return row ?? null;
   }
 
   async listFeedback(serviceId: Id<'service'>, eventId: string): Promise<EventFeedback[]> {

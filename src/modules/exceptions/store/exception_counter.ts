@@ -138,7 +138,7 @@ export class ExceptionCounter {
       const [row] = total.get(uuid) ?? [];
       if (row === undefined) return [groupId, EMPTY_TOTALS];
       const [events = 0, users = 0, unhandled = 0, handled = 0] = row.slice(1).map(Number);
-      const found = release.get(uuid) ?? [];
+      const counts = release.get(uuid) ?? [];
       return [
         groupId,
         {
@@ -147,8 +147,8 @@ export class ExceptionCounter {
           isHandled: unhandled > 0 ? false : handled > 0 || null,
           days: (day.get(uuid) ?? []).map(([, name, count]) => [name, Number(count)] as const),
           environments: (environment.get(uuid) ?? []).map(([, value, count]) => ({ value, count: Number(count) })),
-          releases: found.map(toReleaseCount),
-          releasesTotal: Number(found[0]?.[6] ?? 0),
+          releases: counts.map(toReleaseCount),
+          releasesTotal: Number(counts[0]?.[6] ?? 0),
         },
       ];
     });
@@ -180,7 +180,7 @@ export class ExceptionCounter {
 
   /** The groups that have such an event. */
   async listGroups(services: readonly ServiceEvents[], origin: EventOrigin): Promise<Id<'group'>[]> {
-    const found = await Promise.all(
+    const groupsByService = await Promise.all(
       services.map(async (some) => {
         const rows = await this.#rows<[group: string]>(
           `SELECT DISTINCT group_id FROM exception_origins
@@ -192,7 +192,7 @@ export class ExceptionCounter {
         return rows.map(([uuid]) => idOfUuid('group', uuid));
       }),
     );
-    return found.flat();
+    return groupsByService.flat();
   }
 
   /** Environments by frequency, or releases with the last seen first; those that contain the text. */
@@ -201,7 +201,7 @@ export class ExceptionCounter {
     column: 'environment' | 'release',
     { text, limit }: { readonly text: string; readonly limit: number },
   ): Promise<FoundValues> {
-    const found = await Promise.all(
+    const valuesByService = await Promise.all(
       services.map((some) =>
         this.#rows<[value: string, events: string, last: string]>(
           `SELECT ${column}, count(), toUnixTimestamp64Milli(max(at)) FROM exception_events PREWHERE ${OF_SERVICES}
@@ -211,9 +211,9 @@ export class ExceptionCounter {
       ),
     );
     const rank = new Map<string, number>();
-    for (const [value, events, last] of found.flat()) {
-      const known = rank.get(value) ?? 0;
-      rank.set(value, column === 'environment' ? known + Number(events) : Math.max(known, Number(last)));
+    for (const [value, events, last] of valuesByService.flat()) {
+      const earlierRank = rank.get(value) ?? 0;
+      rank.set(value, column === 'environment' ? earlierRank + Number(events) : Math.max(earlierRank, Number(last)));
     }
     const sorted = [...rank].toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).map(([value]) => value);
     return { values: sorted.slice(0, limit), total: sorted.length };

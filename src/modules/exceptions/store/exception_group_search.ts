@@ -53,9 +53,9 @@ export class ExceptionGroupSearch {
     now: Temporal.Instant,
   ): Promise<FoundGroup[]> {
     const { sort, after, limit } = page;
-    let found = this.#found(orgId, filter, now);
-    if (after !== null) found = found.where(({ ref }) => isBehind(sort, after, ref));
-    return await found
+    let query = this.#found(orgId, filter, now);
+    if (after !== null) query = query.where(({ ref }) => isBehind(sort, after, ref));
+    return await query
       .select(['g.id', 'g.service_id as serviceId', 's.retention_exceptions as retentionDays', 's.name as serviceName'])
       .select(({ ref }) => numberOf(sort, ref).as('value'))
       .orderBy(({ ref }) => orderOf(sort, ref), 'desc')
@@ -144,7 +144,7 @@ export class ExceptionGroupSearch {
   /** Selects the groups. The retention of a service is computed once a service, not once a group. */
   #found(orgId: Id<'org'>, filter: GroupSearchFilter, now: Temporal.Instant) {
     const { serviceId, status, statuses, severity, text, groupIds, createdUntil, assignedTo, firstRelease } = filter;
-    let found = this.#session.db
+    let query = this.#session.db
       .with(
         (cte) => cte('kept').materialized(),
         (db) =>
@@ -162,15 +162,15 @@ export class ExceptionGroupSearch {
       .leftJoin('exception_group_counts as c', 'c.group_id', 'g.id')
       .where('g.org_id', '=', orgId)
       .where('g.merged_into_id', 'is', null);
-    if (serviceId !== undefined) found = found.where('g.service_id', '=', serviceId);
-    if (status !== undefined) found = found.where('g.status', '=', status);
-    if (statuses !== undefined) found = found.where('g.status', '=', anyOf(statuses));
-    if (createdUntil !== undefined) found = found.where('g.created_at', '<=', createdUntil);
-    if (severity !== undefined) found = found.where('g.level', '=', severity);
-    if (firstRelease !== undefined) found = found.where('g.first_release', '=', firstRelease);
-    if (groupIds !== undefined) found = found.where('g.id', '=', anyOf(groupIds));
+    if (serviceId !== undefined) query = query.where('g.service_id', '=', serviceId);
+    if (status !== undefined) query = query.where('g.status', '=', status);
+    if (statuses !== undefined) query = query.where('g.status', '=', anyOf(statuses));
+    if (createdUntil !== undefined) query = query.where('g.created_at', '<=', createdUntil);
+    if (severity !== undefined) query = query.where('g.level', '=', severity);
+    if (firstRelease !== undefined) query = query.where('g.first_release', '=', firstRelease);
+    if (groupIds !== undefined) query = query.where('g.id', '=', anyOf(groupIds));
     if (assignedTo !== undefined) {
-      found = found.where(({ eb, and, or }) =>
+      query = query.where(({ eb, and, or }) =>
         assignedTo.length === 0
           ? and([eb('g.assigned_user_id', 'is', null), eb('g.assigned_team_id', 'is', null)])
           : or([
@@ -180,12 +180,12 @@ export class ExceptionGroupSearch {
       );
     }
     if (text !== undefined) {
-      found = found.where(({ ref }) => {
+      query = query.where(({ ref }) => {
         const said = sql`${ref('g.title')} || ' ' || coalesce(${ref('g.type')}, '') || ' ' || coalesce(${ref('g.culprit')}, '')`;
         return sql<boolean>`strpos(lower(${said}), lower(${text})) > 0`;
       });
     }
-    return found;
+    return query;
   }
 }
 

@@ -214,7 +214,7 @@ export class ExceptionReader {
     return new Map(
       [...byTag]
         .slice(0, tags)
-        .map(([tag, found]) => [tag, found.map(([, value, events]) => ({ value, count: Number(events) }))]),
+        .map(([tag, values]) => [tag, values.map(([, value, events]) => ({ value, count: Number(events) }))]),
     );
   }
 

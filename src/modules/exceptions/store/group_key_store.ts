@@ -109,22 +109,23 @@ export class GroupKeyStore {
     const { events: learnt, splitOff } = await this.#templates.learn(events, now);
     // What a person has split off is of no earlier group.
     const earlier = (await this.#earlierKeys(events)).map((keys, index) => (splitOff.has(index) ? [] : keys));
-    const known = await this.#find(
+    const groupsByKey = await this.#find(
       learnt.flatMap((event, index) => [
         { serviceId: event.serviceId, key: event.grouping.key },
         ...(earlier[index] ?? []).map((key) => ({ serviceId: event.serviceId, key })),
       ]),
     );
-    const isNew = ({ serviceId, grouping }: SeenEvent): boolean => !known.has(groupKeyOf(serviceId, grouping.key));
+    const isNew = ({ serviceId, grouping }: SeenEvent): boolean =>
+      !groupsByKey.has(groupKeyOf(serviceId, grouping.key));
     const [sideBySide] = learnt.some(isNew) ? await FIND_SIDE_BY_SIDE.rows(this.#session, { now }) : [];
     return learnt.map((event, index): PlacedEvent => {
       const { serviceId, grouping } = event;
-      const own = known.get(groupKeyOf(serviceId, grouping.key));
+      const group = groupsByKey.get(groupKeyOf(serviceId, grouping.key));
       const before = earlier[index]
-        ?.map((key) => known.get(groupKeyOf(serviceId, key)))
-        .find((found) => found !== undefined);
-      const found = before ?? own;
-      if (found === undefined) {
+        ?.map((key) => groupsByKey.get(groupKeyOf(serviceId, key)))
+        .find((candidate) => candidate !== undefined);
+      const assigned = before ?? group;
+      if (assigned === undefined) {
         const version = sideBySide === undefined || splitOff.has(index) ? GROUPING_VERSION : sideBySide.version;
         const key = event.earlierKeys?.()[GROUPING_VERSION - 1 - version];
         if (key === undefined) return { event, ownGroupId: null, newKey: null };
@@ -134,9 +135,9 @@ export class GroupKeyStore {
         return { event: { ...event, grouping: asBefore }, ownGroupId: null, newKey };
       }
       return {
-        event: { ...event, grouping: { ...grouping, key: found.takerKey } },
-        ownGroupId: found.groupId,
-        newKey: own === undefined ? grouping.key : null,
+        event: { ...event, grouping: { ...grouping, key: assigned.takerKey } },
+        ownGroupId: assigned.groupId,
+        newKey: group === undefined ? grouping.key : null,
       };
     });
   }
@@ -145,10 +146,14 @@ export class GroupKeyStore {
    * Call it once the groups of placed events are locked; `found` are these, in the order of the events. Groups that were
    * merged are kept as long as events come.
    */
-  async remember(placed: readonly PlacedEvent[], found: readonly FoundGroup[], now: Temporal.Instant): Promise<void> {
+  async remember(
+    placed: readonly PlacedEvent[],
+    assignedGroups: readonly FoundGroup[],
+    now: Temporal.Instant,
+  ): Promise<void> {
     const added = new Map(
       placed.flatMap(({ event: { serviceId }, ownGroupId, newKey }, index) => {
-        const made = found[index];
+        const made = assignedGroups[index];
         const groupId = ownGroupId ?? (made?.isOverflow === false ? made.groupId : null);
         if (newKey === null || groupId === null) return [];
         return [[groupKeyOf(serviceId, newKey), { serviceId, key: newKey, groupId, createdAt: now }] as const];
@@ -193,12 +198,12 @@ export class GroupKeyStore {
   async #find(
     wanted: readonly { readonly serviceId: Id<'service'>; readonly key: string }[],
   ): Promise<Map<string, KnownKey>> {
-    const distinct = [...new Map(wanted.map((one) => [groupKeyOf(one.serviceId, one.key), one])).values()];
-    const found = await FIND.rows(this.#session, {
+    const distinct = [...new Map(wanted.map((keyed) => [groupKeyOf(keyed.serviceId, keyed.key), keyed])).values()];
+    const rows = await FIND.rows(this.#session, {
       serviceIds: distinct.map(({ serviceId }) => serviceId),
       keys: distinct.map(({ key }) => key),
     });
-    return new Map(found.map((row) => [groupKeyOf(row.serviceId, row.key), row]));
+    return new Map(rows.map((row) => [groupKeyOf(row.serviceId, row.key), row]));
   }
 }
 

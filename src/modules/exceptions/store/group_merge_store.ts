@@ -115,7 +115,7 @@ export class GroupMergeStore {
     intoKey: string,
     now: Temporal.Instant,
   ): Promise<readonly string[]> {
-    const found = await this.#session.db
+    const rows = await this.#session.db
       .selectFrom('exception_groups')
       .select(['id', 'key', 'status', 'merged_into_id as mergedIntoId'])
       .where('service_id', '=', serviceId)
@@ -123,10 +123,10 @@ export class GroupMergeStore {
       .orderBy('key')
       .forUpdate()
       .execute();
-    const into = found.find(({ key }) => key === intoKey);
-    if (into === undefined) return keys.filter((key) => found.every((group) => group.key !== key));
-    const others = found.filter(({ key, status }) => key !== intoKey && status !== into.status);
-    const alike = found.filter(({ key, status }) => key !== intoKey && status === into.status);
+    const into = rows.find(({ key }) => key === intoKey);
+    if (into === undefined) return keys.filter((key) => rows.every((group) => group.key !== key));
+    const others = rows.filter(({ key, status }) => key !== intoKey && status !== into.status);
+    const alike = rows.filter(({ key, status }) => key !== intoKey && status === into.status);
     if (alike.length > 0)
       await this.merge(
         alike.map(({ id }) => id),

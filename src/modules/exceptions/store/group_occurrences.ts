@@ -203,7 +203,7 @@ export class GroupOccurrences {
       const { outcome, state } = onOccurrences(null, events);
       seen.set(groupKeyOf(made.serviceId, made.key), toSeen(made, { outcome, level: state.level, regressedIn: null }));
     }
-    const rest = [...unseen].filter(([key]) => !seen.has(key)).map(([, known]) => known);
+    const rest = [...unseen].filter(([key]) => !seen.has(key)).map(([, unseenEvents]) => unseenEvents);
     const changed: KnownGroup[] = [];
     const regressions: Row<typeof GroupRegressionEntity>[] = [];
     const locked = await this.#lockKnown(rest);
@@ -211,15 +211,15 @@ export class GroupOccurrences {
     // Read once the groups are locked: what was said while another decision was waited for counts, too.
     const resolved = locked.filter(({ status }) => status === 'resolved');
     const fixes = await releases.listFixes(resolved.map(({ id }) => id));
-    for (const known of locked) {
-      const events = unseen.get(groupKeyOf(known.serviceId, known.key));
+    for (const group of locked) {
+      const events = unseen.get(groupKeyOf(group.serviceId, group.key));
       if (events === undefined) continue;
-      const { state, ...meant } = onOccurrences({ ...known, fix: fixes.get(known.id) ?? null }, events);
-      seen.set(groupKeyOf(known.serviceId, known.key), toSeen(known, meant));
+      const { state, ...meant } = onOccurrences({ ...group, fix: fixes.get(group.id) ?? null }, events);
+      seen.set(groupKeyOf(group.serviceId, group.key), toSeen(group, meant));
       const { fix: _, ...stored } = state;
-      changed.push({ ...known, ...stored, updatedAt: isNoticeable(known, state) ? now : known.updatedAt });
+      changed.push({ ...group, ...stored, updatedAt: isNoticeable(group, state) ? now : group.updatedAt });
       if (meant.regressedIn === null || state.regressedAt === null) continue;
-      const { id: groupId, serviceId } = known;
+      const { id: groupId, serviceId } = group;
       regressions.push({ groupId, serviceId, release: meant.regressedIn, at: state.regressedAt });
     }
     await this.#update(changed);

@@ -61,7 +61,7 @@ export class GroupRateStore {
   /** Returns what was opened, by its key, by itself or in a storm; a key without anything is absent. */
   async findOpened(groupIds: readonly Id<'group'>[], ruleIds: readonly Id<'rule'>[]): Promise<Map<string, Opened>> {
     const { db } = this.#session;
-    const own = db
+    const incidents = db
       .selectFrom('incidents as i')
       .select(['i.dedup_key as key', 'i.resolved_at as endedAt'])
       .where('i.exception_group_id', '=', anyOf(groupIds))
@@ -72,7 +72,7 @@ export class GroupRateStore {
       .where('m.exception_group_id', '=', anyOf(groupIds))
       .where('m.rule_id', '=', anyOf(ruleIds));
     const rows = await db
-      .selectFrom(own.unionAll(joined).as('o'))
+      .selectFrom(incidents.unionAll(joined).as('o'))
       .select(({ fn, ref, eb }) => [
         'o.key',
         fn<boolean>('bool_or', [eb(ref('o.endedAt'), 'is', null)]).as('isOpen'),

@@ -108,8 +108,8 @@ export class GroupReleaseStore {
     const add = (rows: readonly Counted[], name: Exclude<keyof ReleaseGroups, 'release'>): void => {
       for (const { release, count } of rows) {
         if (release === null) continue;
-        const known = counts.get(release) ?? { release, begun: 0, regressed: 0, resolved: 0 };
-        counts.set(release, { ...known, [name]: count });
+        const counted = counts.get(release) ?? { release, begun: 0, regressed: 0, resolved: 0 };
+        counts.set(release, { ...counted, [name]: count });
       }
     };
     add(begun, 'begun');

@@ -29,18 +29,18 @@ export class SessionOutcomeStore {
   }
 
   /** Remembers what is told of each session, at most once in the list. Needs a transaction. */
-  async record(told: readonly SessionOutcomeRow[]): Promise<OutcomeChanges> {
-    if (told.length === 0) return { changes: [], left: [] };
-    const serviceIds = [...new Set(told.map(({ serviceId }) => serviceId))];
+  async record(outcomes: readonly SessionOutcomeRow[]): Promise<OutcomeChanges> {
+    if (outcomes.length === 0) return { changes: [], left: [] };
+    const serviceIds = [...new Set(outcomes.map(({ serviceId }) => serviceId))];
     await holdLocks(
       this.#session,
       serviceIds.map((serviceId) => `session outcomes ${serviceId}`),
     );
-    const known = await this.#find(told);
+    const earlier = await this.#find(outcomes);
     const room = await this.#roomOf(serviceIds);
     const [changes, rows, left] = [[] as ReleaseSessions[], [] as SessionOutcomeRow[], [] as Id<'service'>[]];
-    for (const row of told) {
-      const before = known.get(keyOf(row));
+    for (const row of outcomes) {
+      const before = earlier.get(keyOf(row));
       const outcome = worseOutcome(before?.outcome ?? null, row.outcome);
       if (outcome === before?.outcome) continue;
       const free = room.get(row.serviceId) ?? 0;
@@ -63,10 +63,10 @@ export class SessionOutcomeStore {
     await this.#session.db.deleteFrom('session_outcomes').where('hour', '<', before).execute();
   }
 
-  async #find(told: readonly SessionOutcomeRow[]): Promise<ReadonlyMap<string, SessionOutcomeRow>> {
+  async #find(outcomes: readonly SessionOutcomeRow[]): Promise<ReadonlyMap<string, SessionOutcomeRow>> {
     const wanted = rowsOf('w', {
-      service_id: ['text', told.map(({ serviceId }) => serviceId)],
-      session_id: ['text', told.map(({ sessionId }) => sessionId)],
+      service_id: ['text', outcomes.map(({ serviceId }) => serviceId)],
+      session_id: ['text', outcomes.map(({ sessionId }) => sessionId)],
     });
     const rows = await this.#session.db
       .selectFrom('session_outcomes as o')

@@ -57,15 +57,15 @@ export const getHome = defineAction({
     const userId = callerUser(caller);
     const places = await stores.teams.listPlacesOf(caller.orgId, userId);
     const ownTeams = new Set<string>(places.map(({ teamId }) => teamId));
-    const { schedules: found, people, teamNameOf } = await readSchedules(userId, [...ownTeams], context);
+    const { schedules: schedules, people, teamNameOf } = await readSchedules(userId, [...ownTeams], context);
     const rank = ({ onCall, schedule }: ScheduleOnCall): number => {
       if (onCall.shift?.userIds.includes(userId)) return 0;
       if (onCall.next?.userIds.includes(userId)) return 1;
       return ownTeams.has(schedule.teamId) ? 2 : 3;
     };
-    const all = found.map((schedule) => ({ ...schedule, people, teamName: teamNameOf(schedule) }));
+    const all = schedules.map((schedule) => ({ ...schedule, people, teamName: teamNameOf(schedule) }));
     const onCallTeams = new Set<string>(
-      found.flatMap(({ onCall, schedule }) => (onCall.shift?.userIds.includes(userId) ? schedule.teamId : [])),
+      schedules.flatMap(({ onCall, schedule }) => (onCall.shift?.userIds.includes(userId) ? schedule.teamId : [])),
     );
     const shown = all.toSorted((a, b) => rank(a) - rank(b)).slice(0, SCHEDULES_MAX);
     return {
@@ -101,15 +101,15 @@ async function readSchedules(
 }
 
 function toView(
-  found: ScheduleOnCall & Pick<TeamOnCall, 'people'> & { readonly teamName: string },
+  shownSchedule: ScheduleOnCall & Pick<TeamOnCall, 'people'> & { readonly teamName: string },
   now: ActionContext['now'],
 ): Static<typeof HomeScheduleView> {
-  const { schedule, layered, people, teamName } = found;
+  const { schedule, layered, people, teamName } = shownSchedule;
   const to = now.add({ hours: HOURS_AHEAD });
   const isPresent = (userId: string): boolean => people.has(userId);
   const shifts = finalShiftsBetween(layered, now, to, isPresent, SHIFTS_A_DAY_MAX);
   return {
-    ...toScheduleOnCallView(found, { people }, now),
+    ...toScheduleOnCallView(shownSchedule, { people }, now),
     teamId: schedule.teamId,
     teamName,
     shifts: shifts.map((shift) => ({

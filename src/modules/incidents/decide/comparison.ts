@@ -18,7 +18,7 @@ export function comparisonOf(
 ): string | null {
   const { metricName, aggregation, threshold } = details;
   const value = details['value'] ?? null;
-  const comparator = COMPARATORS.find((known) => known === details['comparator']);
+  const comparator = COMPARATORS.find((comparator) => comparator === details['comparator']);
   if (typeof metricName !== 'string' || typeof threshold !== 'number' || comparator === undefined) return null;
   if (value !== null && typeof value !== 'number') return null;
   const measure = measureOf(metricName, typeof aggregation === 'string' ? aggregation : '');

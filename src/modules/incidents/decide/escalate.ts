@@ -20,7 +20,7 @@ export function decideEscalate(
   now: Temporal.Instant,
 ): EscalateDecision {
   if (status !== 'triggered') return { kind: 'conflict', because: status };
-  const step = steps.find((known) => known.stepIndex === stepIndex);
+  const step = steps.find((step) => step.stepIndex === stepIndex);
   switch (step?.state) {
     case undefined:
       return { kind: 'conflict', because: 'no_such_step' };

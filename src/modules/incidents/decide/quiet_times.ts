@@ -58,15 +58,15 @@ export class QuietTimes<Window extends MaintenanceTimes & MaintenanceTarget> {
   }
 
   #on(day: number) {
-    const known = this.#days.get(day);
-    if (known !== undefined) return known;
-    const found = this.#windows.flatMap((window) =>
+    const cachedDay = this.#days.get(day);
+    if (cachedDay !== undefined) return cachedDay;
+    const occurrences = this.#windows.flatMap((window) =>
       occurrencesBetween(window, day * DAY_MS, (day + 1) * DAY_MS, this.#clocks).map((occurrence) => ({
         ...occurrence,
         window,
       })),
     );
-    this.#days.set(day, found);
-    return found;
+    this.#days.set(day, occurrences);
+    return occurrences;
   }
 }

@@ -109,8 +109,8 @@ export function* replayPagingInSteps<Window extends MaintenanceTimes & Maintenan
     release(open, (lead) => (event.kind === 'close' ? lead.replayed === ended : lead.real === event.real), event.at);
   }
   const paging: ReplayedPaging<Window>[] = [];
-  for (const one of replayed) {
-    if (one !== undefined) paging.push({ start: one.start, runs: runsOf(one, setting) });
+  for (const replay of replayed) {
+    if (replay !== undefined) paging.push({ start: replay.start, runs: runsOf(replay, setting) });
     yield;
   }
   return paging;
@@ -169,8 +169,8 @@ function replayedLeads<Window>({ serviceId }: ReplayedOpening, open: ReadonlySet
     if (incident.serviceId !== serviceId) return [];
     const { escalationPolicyId, severity, openedAt: triggeredAt, steps } = incident;
     const isBound = isQuiet || lead !== null;
-    const own = { id: String(index), escalationPolicyId, severity, triggeredAt, steps, isBound };
-    return [{ ...own, status: 'triggered', replayed, real: null }];
+    const occurrence = { id: String(index), escalationPolicyId, severity, triggeredAt, steps, isBound };
+    return [{ ...occurrence, status: 'triggered', replayed, real: null }];
   });
 }
 

@@ -89,8 +89,8 @@ export function toStepRecords(
 }
 
 function peopleOf(pages: readonly LoggedPage[] = []): PagedPerson[] {
-  return [...Map.groupBy(pages, ({ userId }) => userId)].map(([userId, own]) => {
-    const statuses = new Set(own.map(({ status }) => (status === 'sending' ? 'queued' : status)));
+  return [...Map.groupBy(pages, ({ userId }) => userId)].map(([userId, ofPerson]) => {
+    const statuses = new Set(ofPerson.map(({ status }) => (status === 'sending' ? 'queued' : status)));
     return { userId, status: FROM_BEST.find((status) => statuses.has(status)) ?? 'skipped' };
   });
 }

@@ -212,13 +212,13 @@ function commanderChanged(data: Data, nameOf: NameOf): string {
 }
 
 function consequences(data: Data, nameOf: NameOf): string {
-  const told = listOf(data['told']);
+  const people = listOf(data['told']);
   const cancelled = Number(data['cancelledMessages'] ?? 0);
   return [
     cancelled === 0
       ? ''
       : ` ${plural(cancelled, 'message that had not left is', 'messages that had not left are')} cancelled.`,
-    told.length === 0 ? '' : ` ${namesOf(told, nameOf)} ${told.length === 1 ? 'hears' : 'hear'} of it by SMS.`,
+    people.length === 0 ? '' : ` ${namesOf(people, nameOf)} ${people.length === 1 ? 'hears' : 'hear'} of it by SMS.`,
   ].join('');
 }
 
@@ -282,13 +282,13 @@ function afterReassignment(data: Data): string {
 }
 
 function newsOfReopening(data: Data, nameOf: NameOf): string {
-  const told = listOf(data['told']);
-  if (told.length === 0) return '';
-  return ` ${namesOf(told, nameOf)} ${told.length === 1 ? 'hears' : 'hear'} by SMS that it is open again.`;
+  const people = listOf(data['told']);
+  if (people.length === 0) return '';
+  return ` ${namesOf(people, nameOf)} ${people.length === 1 ? 'hears' : 'hear'} by SMS that it is open again.`;
 }
 
-function namesOf(told: readonly unknown[], nameOf: NameOf): string {
-  return told.length > NAMED_MAX ? `${told.length} people` : joined(told.map(nameOf));
+function namesOf(people: readonly unknown[], nameOf: NameOf): string {
+  return people.length > NAMED_MAX ? `${people.length} people` : joined(people.map(nameOf));
 }
 
 function actor(data: Data, nameOf: NameOf): string {
@@ -331,8 +331,8 @@ function ordinal(count: number): string {
   return `${count}${count === 1 ? 'st' : count === 2 ? 'nd' : count === 3 ? 'rd' : 'th'}`;
 }
 
-function plural(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
+function plural(count: number, singular: string, many: string): string {
+  return `${count} ${count === 1 ? singular : many}`;
 }
 
 function capital(text: string): string {

@@ -26,8 +26,8 @@ export const addIncidentNote = defineAction({
     const { stores, now, record } = context;
     const incident = await lockIncident(incidentId, context);
     const note = { incidentId: incident.id, userId: authorOf(context), agentName: null, requestKey };
-    const known = await stores.incidentNotes.findByRequest(note);
-    if (known !== null) return toNoteView(known);
+    const earlier = await stores.incidentNotes.findByRequest(note);
+    if (earlier !== null) return toNoteView(earlier);
     const notes = await stores.incidentNotes.list(incident.id, NOTES_MAX);
     if (notes.length >= NOTES_MAX) {
       throw new AppError('conflict', `an incident has at most ${NOTES_MAX} notes; edit or delete one of yours`);

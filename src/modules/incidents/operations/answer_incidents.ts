@@ -86,16 +86,16 @@ async function findSlice(
 ): Promise<{ ids: string[]; left: number }> {
   if (filter.serviceId !== undefined) await stores.services.get(caller.orgId, filter.serviceId);
   const wanted = changing.filter((status) => statuses.some((named) => named === status));
-  const found = { ...toIncidentFilter(filter), incidentIds, triggeredUntil: Temporal.Instant.from(triggeredUntil) };
+  const selection = { ...toIncidentFilter(filter), incidentIds, triggeredUntil: Temporal.Instant.from(triggeredUntil) };
   const places = await stores.incidentSearch.listPlaces(
     caller.orgId,
-    found,
+    selection,
     wanted,
     { after: null, limit: SLICE },
     now,
   );
   if (places.length < SLICE) return { ids: places.map(({ id }) => id), left: 0 };
-  const counts = await stores.incidentSearch.countByStatus(caller.orgId, found, now);
+  const counts = await stores.incidentSearch.countByStatus(caller.orgId, selection, now);
   const matching = wanted.reduce((sum, status) => sum + counts[status], 0);
   return { ids: places.map(({ id }) => id), left: Math.max(0, matching - places.length) };
 }
@@ -103,8 +103,8 @@ async function findSlice(
 async function answerAll(ids: readonly string[], answer: keyof typeof ANSWERS, context: ActionContext) {
   const { stores, caller, record } = context;
   const by = toIncidentActor(caller.actor, caller.via);
-  const own = await stores.incidents.findAll(caller.orgId, ids);
-  const locked = await stores.incidents.lockAll([...own.keys()]);
+  const incidents = await stores.incidents.findAll(caller.orgId, ids);
+  const locked = await stores.incidents.lockAll([...incidents.keys()]);
   const changed: { incidentId: string; number: number }[] = [];
   const refused: { incidentId: string; number: number; reason: string }[] = [];
   for (const incident of locked.values()) {

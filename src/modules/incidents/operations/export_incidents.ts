@@ -95,11 +95,11 @@ async function* linesOf(
 }
 
 async function pageOf(places: readonly IncidentPlace[], { caller, stores }: ActionContext): Promise<string> {
-  const found = await stores.incidents.findAll(
+  const rows = await stores.incidents.findAll(
     caller.orgId,
     places.map(({ id }) => id),
   );
-  const incidents = places.flatMap(({ id }) => found.get(id) ?? []);
+  const incidents = places.flatMap(({ id }) => rows.get(id) ?? []);
   const people = await stores.people.listPeople(caller.orgId, [...new Set(incidents.flatMap(peopleOf))]);
   const nameOf = (userId: string) => people.get(userId)?.name ?? 'somebody who has left';
   return incidents

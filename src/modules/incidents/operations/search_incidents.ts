@@ -139,7 +139,7 @@ function cursorOf({ status, at, id }: IncidentPlace): string {
 
 function parseCursor(cursor: string): IncidentPlace {
   const [, name, at, id] = /^([a-z]+)\.(\d{1,13})\.(incident_\w{26})$/.exec(cursor) ?? [];
-  const status = INCIDENT_STATUSES.find((known) => known === name);
+  const status = INCIDENT_STATUSES.find((candidate) => candidate === name);
   if (status === undefined || at === undefined || id === undefined) {
     throw invalidInput([{ path: 'cursor', message: 'must be the nextCursor of the page before' }]);
   }

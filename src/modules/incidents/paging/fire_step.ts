@@ -77,7 +77,9 @@ async function pageRecipients(
     pages.filter(({ kind }) => kind === 'notify'),
     ({ userId }) => userId,
   );
-  const named = [...paged].slice(0, NAMED_MAX).map(([userId, own]) => ({ userId, channels: own.map(channelOf) }));
+  const named = [...paged]
+    .slice(0, NAMED_MAX)
+    .map(([userId, channels]) => ({ userId, channels: channels.map(channelOf) }));
   const fired = { stepIndex, people: paged.size, pages: named, unused: unusedChannels(pages) };
   await stores.timeline.record(incident.id, incident.isShadow ? 'step_in_shadow' : 'step_fired', fired, now);
   for (const notificationId of ids) enqueue(deliverPage, { notificationId });

@@ -116,7 +116,7 @@ export async function movePaging(
     ({ stepIndex }) => stepAt(incident.steps, stepIndex)?.countsFrom === waited,
   );
   for (const { stepIndex, dueAt } of planned) {
-    const timer = timers.find((one) => one.stepIndex === stepIndex);
+    const timer = timers.find((timer) => timer.stepIndex === stepIndex);
     if (timer !== undefined) await stores.stepTimers.moveStep(incident.id, stepIndex, timer.dueAt, dueAt);
   }
   startTimers(unit, incident.id, planned);

@@ -115,8 +115,8 @@ async function recordFailures(
   );
   const statuses = Map.groupBy(await stores.notifications.listStatuses(pages.map(({ page }) => page)), personInStep);
   for (const { page, incident, stepIndex } of pages) {
-    const own = statuses.get(personInStep({ ...page, stepIndex })) ?? [];
-    if (incident.status !== 'triggered' || !hasNoChannelLeft(own.map(({ status }) => status))) continue;
+    const pageStatuses = statuses.get(personInStep({ ...page, stepIndex })) ?? [];
+    if (incident.status !== 'triggered' || !hasNoChannelLeft(pageStatuses.map(({ status }) => status))) continue;
     await skipUnreachablePerson(unit, incident, stepIndex, page.userId);
   }
 }

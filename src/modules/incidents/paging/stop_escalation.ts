@@ -32,8 +32,13 @@ export async function stopEscalation(
   await stores.stepTimers.cancelSteps(incident.id, status, now);
   const cancelled = await stores.notifications.cancelQueued(incident.id, status, now);
   const recipients = await stores.notifications.listSmsRecipients(incident.id);
-  const told = await notifyOthers(unit, incident, recipients, status, by);
-  await stores.timeline.record(incident.id, status, { by, ...details, cancelledMessages: cancelled.length, told }, now);
+  const notified = await notifyOthers(unit, incident, recipients, status, by);
+  await stores.timeline.record(
+    incident.id,
+    status,
+    { by, ...details, cancelledMessages: cancelled.length, told: notified },
+    now,
+  );
   // A change by a person is audited as the action that they called.
   if ('system' in by) {
     await recordSystemChange(unit, {

@@ -38,10 +38,10 @@ async function contentOf(stores: Stores, notification: NotificationRow): Promise
   const numbered = numbersOf(stores, notification);
   const subject = { ...item.subject, number: await numbered(item.subject.id, null, item.subject.number) };
   if (notification.proposalId !== null) {
-    const found = await stores.proposals.find(notification.orgId, notification.proposalId);
-    if (found === null) return null;
-    const number = await numbered(subject.id, found.id, found.number);
-    const proposal = { ...(await describeProposal(stores, found)), number };
+    const question = await stores.proposals.find(notification.orgId, notification.proposalId);
+    if (question === null) return null;
+    const number = await numbered(subject.id, question.id, question.number);
+    const proposal = { ...(await describeProposal(stores, question)), number };
     return { kind: 'proposal', subject, proposal, offer: await offerOf(stores, notification) };
   }
   if (event === null) {

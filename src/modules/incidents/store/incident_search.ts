@@ -98,11 +98,11 @@ export class IncidentSearch {
       if (left <= 0) break;
       const after = page.after?.status === status ? page.after : null;
       const at = status === 'resolved' ? 'i.resolved_at' : 'i.triggered_at';
-      let found = this.#found(orgId, filter, now).where('i.status', '=', status);
+      let query = this.#found(orgId, filter, now).where('i.status', '=', status);
       if (after !== null) {
-        found = found.where((eb) => eb(eb.refTuple(at, 'i.id'), '<', eb.tuple(after.at, asId('incident', after.id))));
+        query = query.where((eb) => eb(eb.refTuple(at, 'i.id'), '<', eb.tuple(after.at, asId('incident', after.id))));
       }
-      const rows = await found
+      const rows = await query
         .select((eb) => ['i.id', eb.ref(at).$notNull().as('at')])
         .orderBy(at, 'desc')
         .orderBy('i.id', 'desc')
@@ -141,14 +141,14 @@ export class IncidentSearch {
   async countByStatus(orgId: Id<'org'>, filter: IncidentFilter, now: Temporal.Instant): Promise<StatusCounts> {
     const { serviceId, ...others } = filter;
     const isOfAll = Object.values(others).every((value) => value === undefined);
-    const found = this.#found(orgId, filter, now)
+    const matching = this.#found(orgId, filter, now)
       .$if(isOfAll, (query) => query.where('i.status', '=', 'resolved'))
       .select((eb) => ['i.status', eb.fn.countAll<number>().as('count')])
       .groupBy('i.status');
     // Those that are open are counted in an index, however many there are.
     const open = isOfAll ? await this.#countOpen(orgId, serviceId) : [];
     const counts = new Map<IncidentStatus, number>();
-    for (const { status, count } of [...open, ...(await found.execute())]) {
+    for (const { status, count } of [...open, ...(await matching.execute())]) {
       counts.set(status, (counts.get(status) ?? 0) + count);
     }
     const countOf = (status: IncidentStatus) => counts.get(status) ?? 0;
@@ -197,8 +197,8 @@ export class IncidentSearch {
   /** A service without any is absent. */
   async countOpenByService(orgId: Id<'org'>): Promise<OpenCounts[]> {
     const counted = Map.groupBy(await this.#countOpen(orgId), ({ serviceId }) => serviceId);
-    return [...counted].map(([serviceId, own]) => {
-      const countOf = (wanted: IncidentStatus) => own.find(({ status }) => status === wanted)?.count ?? 0;
+    return [...counted].map(([serviceId, ofService]) => {
+      const countOf = (wanted: IncidentStatus) => ofService.find(({ status }) => status === wanted)?.count ?? 0;
       return { serviceId, triggered: countOf('triggered'), acknowledged: countOf('acknowledged') };
     });
   }
@@ -217,7 +217,7 @@ export class IncidentSearch {
     { serviceId, ruleId, severity, text, acknowledgedBy, incidentIds, triggeredUntil }: IncidentFilter,
     now: Temporal.Instant,
   ) {
-    let found = this.#session.db
+    let query = this.#session.db
       .with(
         (cte) => cte('kept').materialized(),
         (db) =>
@@ -234,10 +234,10 @@ export class IncidentSearch {
           .on((eb) => eb.or([eb('i.status', '<>', 'resolved'), eb('i.resolved_at', '>=', eb.ref('s.since'))])),
       )
       .where('i.org_id', '=', orgId);
-    if (serviceId !== undefined) found = found.where('i.service_id', '=', asId('service', serviceId));
+    if (serviceId !== undefined) query = query.where('i.service_id', '=', asId('service', serviceId));
     if (ruleId !== undefined) {
       const id = asId('rule', ruleId);
-      found = found.where((eb) =>
+      query = query.where((eb) =>
         eb.or([
           eb('i.rule_id', '=', id),
           eb.exists(
@@ -250,25 +250,25 @@ export class IncidentSearch {
         ]),
       );
     }
-    if (severity !== undefined) found = found.where('i.severity', '=', severity);
+    if (severity !== undefined) query = query.where('i.severity', '=', severity);
     if (text !== undefined) {
-      found = found.where(({ ref }) => {
+      query = query.where(({ ref }) => {
         const searched = sql`lower(${ref('i.title')} || ' #' || ${ref('i.number')} || ' ' || ${ref('s.name')})`;
         return sql<boolean>`strpos(${searched}, lower(${text})) > 0`;
       });
     }
     if (acknowledgedBy !== undefined) {
-      found = found.where((eb) =>
+      query = query.where((eb) =>
         eb.or([
           eb('i.status', '<>', 'acknowledged'),
           eb(field(eb.ref('i.acknowledged_by'), 'userId'), '=', acknowledgedBy),
         ]),
       );
     }
-    if (triggeredUntil !== undefined) found = found.where('i.triggered_at', '<=', triggeredUntil);
+    if (triggeredUntil !== undefined) query = query.where('i.triggered_at', '<=', triggeredUntil);
     if (incidentIds !== undefined) {
-      found = found.where('i.id', '=', anyOf(incidentIds.map((id) => asId('incident', id))));
+      query = query.where('i.id', '=', anyOf(incidentIds.map((id) => asId('incident', id))));
     }
-    return found;
+    return query;
   }
 }

@@ -99,7 +99,7 @@ export class IncidentStore {
    */
   async openAll(opening: readonly Opening[], now: Temporal.Instant): Promise<(Id<'incident'> | null)[]> {
     const times = { triggeredAt: now, countedAt: now, createdAt: now, updatedAt: now };
-    const wanted = opening.map((one) => ({ ...one, id: newId('incident') }));
+    const wanted = opening.map((incident) => ({ ...incident, id: newId('incident') }));
     const inserted = new Set<string>();
     for (let from = 0; from < wanted.length; from += OPENED_AT_ONCE) {
       const rows = await this.#session.db
@@ -249,7 +249,7 @@ export class IncidentStore {
                 .selectFrom('incidents as i')
                 .select('i.id')
                 .whereRef('i.service_id', '=', 's.id')
-                .where((one) => isOutdated(one, now))
+                .where((incident) => isOutdated(incident, now))
                 .limit(limit)
                 .forUpdate()
                 .skipLocked()

@@ -26,7 +26,7 @@ export class IncidentTimelineStore {
     now: Temporal.Instant,
   ): Promise<void> {
     if (events.length === 0) return;
-    const told = rowsOf('e', {
+    const entries = rowsOf('e', {
       place: ['integer', events.map((_, index) => index)],
       incident_id: ['text', events.map(({ incidentId }) => incidentId)],
       event: ['text', events.map(({ event }) => event)],
@@ -37,7 +37,7 @@ export class IncidentTimelineStore {
       .columns(['incident_id', 'at', 'event', 'data'])
       .expression((eb) =>
         eb
-          .selectFrom(told)
+          .selectFrom(entries)
           .innerJoin('incidents as i', 'i.id', 'e.incident_id')
           .select(['i.id', sql`${now}::timestamptz`.as('at'), 'e.event', 'e.data'])
           .orderBy('e.place'),

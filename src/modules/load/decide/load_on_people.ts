@@ -128,8 +128,8 @@ function isWeekend(atMs: number, zone: string): boolean {
 }
 
 /** Returns the milliseconds from the person's first page of an incident to its acknowledgement; empty without one. */
-function msToAnswer({ id, acknowledgedMs }: LoadIncident, own: readonly LoadPage[]): number[] {
-  const first = own.filter(({ incidentId }) => incidentId === id).map(({ atMs }) => atMs);
+function msToAnswer({ id, acknowledgedMs }: LoadIncident, pages: readonly LoadPage[]): number[] {
+  const first = pages.filter(({ incidentId }) => incidentId === id).map(({ atMs }) => atMs);
   const earliest = first.reduce((a, b) => Math.min(a, b), Infinity);
   return acknowledgedMs === null || earliest > acknowledgedMs ? [] : [acknowledgedMs - earliest];
 }

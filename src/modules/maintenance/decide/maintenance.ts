@@ -63,11 +63,13 @@ export function isFor(target: MaintenanceTarget, subject: MaintenanceSubject): b
 export function labelsOf(rule: { readonly kind: RuleKind; readonly config: RuleConfig }): Record<string, string> {
   const metric = metricOf(rule);
   if (metric === null) return {};
-  const [own = new Map<string, string>(), divisor] = sidesOf(metric).map(({ matchers }) => {
+  const [ownLabels = new Map<string, string>(), divisor] = sidesOf(metric).map(({ matchers }) => {
     const demanded = matchers.filter(({ operator, value }) => operator === '=' && value !== '');
     return new Map(demanded.map(({ label, value }) => [label, value]));
   });
-  return Object.fromEntries([...own].filter(([label, value]) => divisor === undefined || divisor.get(label) === value));
+  return Object.fromEntries(
+    [...ownLabels].filter(([label, value]) => divisor === undefined || divisor.get(label) === value),
+  );
 }
 
 /** Returns the selectors of an expression; none if it cannot be read. */
@@ -109,11 +111,11 @@ export function nextOverlap(
   const of = (window: MaintenanceTimes) => occurrencesBetween(window, sinceMs, sinceMs + OVERLAP_DAYS * DAY_MS, clocks);
   const [ofA, ofB] = [of(a), of(b)];
   for (let atA = 0, atB = 0; ;) {
-    const [one, other] = [ofA[atA], ofB[atB]];
-    if (one === undefined || other === undefined) return null;
-    const both = { fromMs: Math.max(sinceMs, one.fromMs, other.fromMs), toMs: Math.min(one.toMs, other.toMs) };
+    const [first, other] = [ofA[atA], ofB[atB]];
+    if (first === undefined || other === undefined) return null;
+    const both = { fromMs: Math.max(sinceMs, first.fromMs, other.fromMs), toMs: Math.min(first.toMs, other.toMs) };
     if (both.fromMs < both.toMs) return toInstants(both);
-    if (one.toMs < other.toMs) atA += 1;
+    if (first.toMs < other.toMs) atA += 1;
     else atB += 1;
   }
 }
@@ -125,8 +127,8 @@ export function nextMaintenance(
   clocks = new ZoneClocks(),
 ): { readonly startsAt: Instant; readonly endsAt: Instant } | null {
   const sinceMs = later(window.startsAt, from).epochMilliseconds;
-  const [found] = occurrencesBetween(window, sinceMs, sinceMs + DAYS_TO_NEXT_MAX * DAY_MS, clocks);
-  return found === undefined ? null : toInstants(found);
+  const [next] = occurrencesBetween(window, sinceMs, sinceMs + DAYS_TO_NEXT_MAX * DAY_MS, clocks);
+  return next === undefined ? null : toInstants(next);
 }
 
 function toInstants({ fromMs, toMs }: Occurrence) {
@@ -153,7 +155,7 @@ export function occurrencesBetween(
   const [hours = 0, minutes = 0] = recurrence.startTime.split(':').map(Number);
   const clock = clocks.of(timezone);
   const startOfDay = (hours * 60 + minutes) * MINUTE_MS;
-  const found: Occurrence[] = [];
+  const occurrences: Occurrence[] = [];
   // An occurrence that began the day before may still last, longer when the clocks change.
   const first = Math.floor(clock.wallOf(sinceMs) / DAY_MS) - DAYS_BEFORE;
   const last = Math.floor(clock.wallOf(untilMs) / DAY_MS);
@@ -162,9 +164,9 @@ export function occurrencesBetween(
     const wall = day * DAY_MS + startOfDay;
     const fromMs = Math.max(firstMs, clock.instantOf(wall));
     const toMs = Math.min(lastMs, clock.instantOf(wall + recurrence.minutes * MINUTE_MS));
-    if (fromMs < toMs && fromMs < untilMs && toMs > sinceMs) found.push({ fromMs, toMs });
+    if (fromMs < toMs && fromMs < untilMs && toMs > sinceMs) occurrences.push({ fromMs, toMs });
   }
-  return found;
+  return occurrences;
 }
 
 /** Returns 1 for Monday to 7 for Sunday; 1970-01-01 was a Thursday. */

@@ -23,7 +23,7 @@ export const listMaintenance = defineAction({
     const all = await stores.maintenance.list(orgId);
     const isWanted = service !== null || rule !== null;
     const rules = isWanted && all.length > 0 ? await stores.maintenance.listRules(orgId) : [];
-    const subjects = rules.filter((one) => one.serviceId === service?.id || one.ruleId === rule?.id);
+    const subjects = rules.filter((candidate) => candidate.serviceId === service?.id || candidate.ruleId === rule?.id);
     const rows = isWanted
       ? all.filter((row) => (service !== null && row.serviceId === service.id) || rulesOf(row, subjects).length > 0)
       : all;

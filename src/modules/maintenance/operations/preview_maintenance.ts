@@ -55,10 +55,10 @@ export const previewMaintenance = defineAction({
       });
     const next: { startsAt: string; endsAt: string }[] = [];
     for (let from = now; next.length < NEXT_SHOWN;) {
-      const found = nextMaintenance(wanted, from, clocks);
-      if (found === null) break;
-      next.push(toSpan(found));
-      from = found.endsAt;
+      const upcoming = nextMaintenance(wanted, from, clocks);
+      if (upcoming === null) break;
+      next.push(toSpan(upcoming));
+      from = upcoming.endsAt;
     }
     return {
       next,

@@ -35,7 +35,7 @@ export class AnnouncedTable implements Iterable<AnnouncedSeries> {
 
   static of(series: Iterable<AnnouncedSeries>): AnnouncedTable {
     const builder = new AnnouncedBuilder();
-    for (const one of series) builder.add(one, one.newestAt);
+    for (const entry of series) builder.add(entry, entry.newestAt);
     return builder.table();
   }
 
@@ -68,8 +68,8 @@ export class AnnouncedTable implements Iterable<AnnouncedSeries> {
     let label = 0;
     for (let i = 0; i < this.length; i += 1) {
       const end = label + (labelCounts[i] ?? 0);
-      const own = [...labels.subarray(label, end)].map(textOf);
-      yield { name: textOf(names[i]), key: keys[i] ?? 0n, labels: own, newestAt: newest[i] ?? 0 };
+      const texts = [...labels.subarray(label, end)].map(textOf);
+      yield { name: textOf(names[i]), key: keys[i] ?? 0n, labels: texts, newestAt: newest[i] ?? 0 };
       label = end;
     }
   }
@@ -159,9 +159,9 @@ class Texts {
   }
 
   #lookUp(text: string): number {
-    const known = this.#numbers.get(text);
-    this.#newMore += known === undefined ? 1 : -1;
-    if (known !== undefined) return known;
+    const assigned = this.#numbers.get(text);
+    this.#newMore += assigned === undefined ? 1 : -1;
+    if (assigned !== undefined) return assigned;
     const number = this.texts.push(text) - 1;
     this.#numbers.set(text, number);
     return number;

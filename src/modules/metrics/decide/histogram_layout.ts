@@ -12,8 +12,8 @@ export function bucketsBefore(before: GridHistogram, now: GridHistogram): readon
   const merged = new Map<string, number>();
   for (const bucket of before.buckets) {
     const index = bucket.side === 0 ? 0 : Math.floor(bucket.index / 2 ** (before.scale - now.scale));
-    const own = keyOf({ side: bucket.side, index });
-    const key = isWithinZero(bucket, before.scale, now, counts.get(own)) ? ZERO : own;
+    const bucketKey = keyOf({ side: bucket.side, index });
+    const key = isWithinZero(bucket, before.scale, now, counts.get(bucketKey)) ? ZERO : bucketKey;
     merged.set(key, (merged.get(key) ?? 0) + bucket.count);
   }
   return now.buckets.map((bucket) => merged.get(keyOf(bucket)) ?? 0);

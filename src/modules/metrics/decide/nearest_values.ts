@@ -7,7 +7,7 @@ export type ValuesOfLabels = ReadonlyMap<string, readonly string[]>;
 
 const NEAREST_MAX = 3;
 
-type Alike = (written: string, known: readonly string[]) => readonly string[];
+type Alike = (written: string, values: readonly string[]) => readonly string[];
 
 /**
  * Up to three selectors that somebody may have meant who wrote one that no series meets: with another name of the first
@@ -64,7 +64,7 @@ function isNumeral(text: string): boolean {
   return text.trim() !== '' && Number.isFinite(Number(text));
 }
 
-function closest(written: string, known: readonly string[]): string[] {
+function closest(written: string, values: readonly string[]): string[] {
   const off = (value: string): number => Math.abs(Number(value) - Number(written));
-  return known.filter(isNumeral).toSorted((a, b) => off(a) - off(b));
+  return values.filter(isNumeral).toSorted((a, b) => off(a) - off(b));
 }

@@ -21,18 +21,18 @@ export function sizeOfPattern(pattern: string): number | string {
 
 const KNOWN_MAX = 10_000;
 /** Cache of sizes, least recently used first: a request, and each chart of a page, reads a selector repeatedly. */
-const known = new Map<string, number | string>();
+const sizes = new Map<string, number | string>();
 
 /** Returns what `rememberPattern` stored; undefined for a pattern that was not used lately. */
 export function knownPattern(pattern: string): number | string | undefined {
-  const size = known.get(pattern);
+  const size = sizes.get(pattern);
   if (size !== undefined) rememberPattern(pattern, size);
   return size;
 }
 
 export function rememberPattern(pattern: string, size: number | string): void {
-  known.delete(pattern);
-  known.set(pattern, size);
-  const oldest = known.size > KNOWN_MAX ? known.keys().next().value : undefined;
-  if (oldest !== undefined) known.delete(oldest);
+  sizes.delete(pattern);
+  sizes.set(pattern, size);
+  const oldest = sizes.size > KNOWN_MAX ? sizes.keys().next().value : undefined;
+  if (oldest !== undefined) sizes.delete(oldest);
 }

@@ -42,7 +42,7 @@ export function quantileQuestionOf({ name, matchers }: MetricSelector): Quantile
   if (matcher === undefined || asked.length > 1) return null;
   const quantile = numberWanted(matcher);
   if (!(quantile >= 0 && quantile <= 1)) return null;
-  const others = matchers.filter((one: LabelMatcher) => one !== matcher);
+  const others = matchers.filter((candidate: LabelMatcher) => candidate !== matcher);
   return { quantile, buckets: { name: `${name}${BUCKET_SUFFIX}`, matchers: others } };
 }
 
@@ -161,9 +161,9 @@ function cutUp(pieces: readonly Piece[]): Piece[] {
   const parts = new Map<string, Piece>();
   const add = (part: Piece): void => {
     const key = `${part.from} ${part.to}`;
-    const known = parts.get(key);
-    const isExponential = part.isExponential && (known?.isExponential ?? true);
-    parts.set(key, { ...part, count: part.count + (known?.count ?? 0), isExponential });
+    const earlierPart = parts.get(key);
+    const isExponential = part.isExponential && (earlierPart?.isExponential ?? true);
+    parts.set(key, { ...part, count: part.count + (earlierPart?.count ?? 0), isExponential });
   };
   for (const piece of pieces) {
     const { from, to } = piece;

@@ -75,8 +75,8 @@ function wholeOf(spanMs: number, fromMs: number, toMs: number): Stretch {
 
 function within(stretches: readonly Stretch[], { fromMs, toMs }: Stretch): Stretch[] {
   return stretches
-    .map((one) => ({ fromMs: Math.max(one.fromMs, fromMs), toMs: Math.min(one.toMs, toMs) }))
-    .filter((one) => one.fromMs < one.toMs);
+    .map((stretch) => ({ fromMs: Math.max(stretch.fromMs, fromMs), toMs: Math.min(stretch.toMs, toMs) }))
+    .filter((stretch) => stretch.fromMs < stretch.toMs);
 }
 
 function without(stretches: readonly Stretch[], taken: readonly Stretch[]): Stretch[] {

@@ -102,8 +102,8 @@ function patternCheck() {
 
 /** Returns the size of a pattern's program; the fault of one that RE2 does not take. */
 function compiledSize(pattern: string): number | string {
-  const known = knownPattern(pattern);
-  if (known !== undefined) return known;
+  const cached = knownPattern(pattern);
+  if (cached !== undefined) return cached;
   const size = sizeOfPattern(pattern);
   rememberPattern(pattern, size);
   return size;

@@ -52,9 +52,9 @@ export class SelectorScanner {
   }
 
   take(piece: string): boolean {
-    const found = this.isAt(piece);
-    if (found) this.#at += piece.length;
-    return found;
+    const isMet = this.isAt(piece);
+    if (isMet) this.#at += piece.length;
+    return isMet;
   }
 
   /** Reads a label name as it stands; empty if there is none. */

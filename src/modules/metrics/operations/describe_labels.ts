@@ -58,9 +58,9 @@ export const describeLabels = defineAction({
     const [selector] = parseExpression(metricName).sides;
     const since = now.subtract({ hours: 24 * Math.min(service.retentionMetrics, 1) });
     const wanted = { since, label, text, valuesMax };
-    const found = await metrics.catalog.describeLabels(service.id, { selector, ...wanted });
-    const question = found.seriesCount > 0 ? null : quantileQuestionOf(selector);
-    if (question === null) return found;
+    const labels = await metrics.catalog.describeLabels(service.id, { selector, ...wanted });
+    const question = labels.seriesCount > 0 ? null : quantileQuestionOf(selector);
+    if (question === null) return labels;
     // The quantile of a histogram has the same labels as its counts.
     const counts = { name: `${selector.name}_count`, matchers: question.buckets.matchers };
     return await metrics.catalog.describeLabels(service.id, { selector: counts, ...wanted });

@@ -90,23 +90,23 @@ export const describeMetrics = defineAction({
       .split(/\s+/)
       .filter((word) => word !== '')
       .slice(0, WORDS_MAX);
-    const found = await metrics.catalog.search(service.id, keptSince, { words, sort, offset, limit });
+    const page = await metrics.catalog.search(service.id, keptSince, { words, sort, offset, limit });
     const types = await stores.metricTypes.listNamed(
       service.id,
-      found.metrics.flatMap(({ name }) => familiesOf(name)),
+      page.metrics.flatMap(({ name }) => familiesOf(name)),
     );
     const shown: Static<typeof MetricEntryView>[] = [];
-    for (let first = 0; first < found.metrics.length; first += CONCURRENT) {
-      const some = found.metrics.slice(first, first + CONCURRENT);
+    for (let first = 0; first < page.metrics.length; first += CONCURRENT) {
+      const some = page.metrics.slice(first, first + CONCURRENT);
       shown.push(
         ...(await Promise.all(some.map((entry) => describe(service.id, entry, typeIn(types, entry), context)))),
       );
     }
-    const isMisspelt = found.total === 0 && words.length > 0 && offset === 0;
+    const isMisspelt = page.total === 0 && words.length > 0 && offset === 0;
     return {
       metrics: shown,
-      total: found.total,
-      nextOffset: offset + shown.length < found.total && shown.length > 0 ? offset + shown.length : null,
+      total: page.total,
+      nextOffset: offset + shown.length < page.total && shown.length > 0 ? offset + shown.length : null,
       nearest: isMisspelt ? nearestNames(words.join('_'), await metrics.listNames(service.id, keptSince)) : [],
     };
   },
@@ -114,22 +114,22 @@ export const describeMetrics = defineAction({
 
 /** Returns the type and the unit of a metric. The unit of a histogram is not that of its counts. */
 function typeIn(types: ReadonlyMap<string, AnnouncedType>, { name }: MetricEntry) {
-  const [family, told] = familiesOf(name)
-    .map((one) => [one, types.get(one)] as const)
+  const [family, type] = familiesOf(name)
+    .map((family) => [family, types.get(family)] as const)
     .find(([, one]) => one !== undefined) ?? ['', undefined];
-  if (told === undefined) return { type: null, unit: null };
+  if (type === undefined) return { type: null, unit: null };
   const isCount = family !== name && /_(?:count|bucket)$/.test(name);
-  return { type: metricTypeOf(told.type), unit: isCount || told.unit === '' ? null : told.unit };
+  return { type: metricTypeOf(type.type), unit: isCount || type.unit === '' ? null : type.unit };
 }
 
 async function describe(
   serviceId: string,
   { name, isHistogram, lastAt, seriesCount, kind }: MetricEntry,
-  told: Pick<Static<typeof MetricEntryView>, 'type' | 'unit'>,
+  announced: Pick<Static<typeof MetricEntryView>, 'type' | 'unit'>,
   context: ActionContext,
 ): Promise<Static<typeof MetricEntryView>> {
   const aggregation = usualAggregation(kind);
-  const shown = { metricName: name, isHistogram, kind, ...told, aggregation, seriesCount } as const;
+  const shown = { metricName: name, isHistogram, kind, ...announced, aggregation, seriesCount } as const;
   const isLarge = seriesCount > PREVIEW_SERIES_MAX;
   const { minutes, pixels } = isLarge ? NEWEST : PREVIEW;
   const period = { from: context.now.subtract({ minutes }), to: context.now };

@@ -55,9 +55,14 @@ export const listExemplars = defineAction({
     const keptMs = now.subtract({ hours: 24 * service.retentionMetrics }).epochMilliseconds;
     const asked = { fromMs: Math.max(from.epochMilliseconds, keptMs), toMs: to.epochMilliseconds };
     if (asked.fromMs >= asked.toMs) return { exemplars: [] };
-    const found = await metrics.exemplars.list(service.id, readCheckedExpression(metricName).sides[0], asked, limit);
+    const exemplars = await metrics.exemplars.list(
+      service.id,
+      readCheckedExpression(metricName).sides[0],
+      asked,
+      limit,
+    );
     return {
-      exemplars: found.map(({ at, value, traceId, spanId, labels }) => ({
+      exemplars: exemplars.map(({ at, value, traceId, spanId, labels }) => ({
         at: toTimestamp(fromEpochMilliseconds(at)),
         value,
         traceId,

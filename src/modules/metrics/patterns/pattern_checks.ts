@@ -71,17 +71,17 @@ export class PatternChecks {
 
 /** Returns the patterns anywhere in the input that are not cached, each once. */
 function unknownPatterns(input: unknown): ReadonlySet<string> {
-  const found = new Set<string>();
+  const faults = new Set<string>();
   const collect = (value: unknown, level: number): void => {
     if (typeof value === 'string') {
       if (!value.includes('~')) return;
       for (const pattern of patternsIn(value)) {
-        if (pattern.length <= PATTERN_LENGTH_MAX && knownPattern(pattern) === undefined) found.add(pattern);
+        if (pattern.length <= PATTERN_LENGTH_MAX && knownPattern(pattern) === undefined) faults.add(pattern);
       }
     } else if (typeof value === 'object' && value !== null && level < LEVELS_MAX) {
       for (const inner of Object.values(value)) collect(inner, level + 1);
     }
   };
   collect(input, 0);
-  return found;
+  return faults;
 }

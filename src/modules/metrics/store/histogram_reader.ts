@@ -115,8 +115,8 @@ export class HistogramReader {
     if (rows.length === 0) await this.#requireQuantiles(query);
     const byBucket = Map.groupBy(rows, ([text]) => text);
     if (byBucket.size * minutes > HISTORY_VALUES_MAX) throw tooManyDays();
-    const buckets = [...byBucket].map(([text, own]) => {
-      const parts = own.map(([, ...part]) => toWindowPart(part));
+    const buckets = [...byBucket].map(([text, ofBucket]) => {
+      const parts = ofBucket.map(([, ...part]) => toWindowPart(part));
       return { ...readBucketText(text), gained: slideWindow(parts, 'sum', slots) };
     });
     const boundsAt = rows.length === 0 ? null : await this.#bounds.ofWindows({ ...query, selector });

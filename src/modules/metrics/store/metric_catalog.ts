@@ -117,8 +117,8 @@ export class MetricCatalog {
     serviceId: Id<'service'>,
     names: readonly string[],
   ): Promise<ReadonlyMap<string, SingleValueKind>> {
-    const found = await this.findAllWithoutQuantiles(names.map((metricName) => ({ serviceId, metricName })));
-    return found.get(serviceId) ?? new Map();
+    const families = await this.findAllWithoutQuantiles(names.map((metricName) => ({ serviceId, metricName })));
+    return families.get(serviceId) ?? new Map();
   }
 
   /** The same of several services, by service. */
@@ -139,15 +139,15 @@ export class MetricCatalog {
        GROUP BY service_id, metric`,
       { services: [...services.keys()], metrics: names, buckets: names.map((name) => `${name}_bucket`) },
     );
-    const found = rows.filter(([service, name]) => wanted.has(`${service} ${name}`));
-    const kinds = await this.#kindsOf(found);
+    const matching = rows.filter(([service, name]) => wanted.has(`${service} ${name}`));
+    const kinds = await this.#kindsOf(matching);
     const byService = new Map<Id<'service'>, Map<string, SingleValueKind>>();
-    for (const [service, name] of found) {
+    for (const [service, name] of matching) {
       const serviceId = services.get(service);
       if (serviceId === undefined) continue;
-      const own = byService.get(serviceId) ?? new Map<string, SingleValueKind>();
-      own.set(name, isCounted(kinds.get(`${service} ${name}`)) ? 'counter' : 'gauge');
-      byService.set(serviceId, own);
+      const serviceKinds = byService.get(serviceId) ?? new Map<string, SingleValueKind>();
+      serviceKinds.set(name, isCounted(kinds.get(`${service} ${name}`)) ? 'counter' : 'gauge');
+      byService.set(serviceId, serviceKinds);
     }
     return byService;
   }
@@ -233,7 +233,10 @@ export class MetricCatalog {
         label: name,
         valueCount: Number(valueCount),
         seriesCount: Number(seriesCount),
-        values: (byLabel.get(name) ?? []).map(([, value, own]) => ({ value, seriesCount: Number(own) })),
+        values: (byLabel.get(name) ?? []).map(([, value, seriesOfValue]) => ({
+          value,
+          seriesCount: Number(seriesOfValue),
+        })),
       })),
     };
   }

@@ -243,9 +243,9 @@ function samplesOf(since: 'from' | 'lookback', ofSeries: string, hasReach: boole
 
 /** The condition on the tables that have a row for each point or period. */
 function seriesOf(selector: MetricSelector): string {
-  const own = 'service_id = {service:UUID} AND metric = {metric:String}';
-  if (selector.matchers.length === 0) return own;
-  return `${own} AND series IN (SELECT series FROM metric_series WHERE ${seriesConditions(selector)})`;
+  const condition = 'service_id = {service:UUID} AND metric = {metric:String}';
+  if (selector.matchers.length === 0) return condition;
+  return `${condition} AND series IN (SELECT series FROM metric_series WHERE ${seriesConditions(selector)})`;
 }
 
 /** Returns the condition for the rows of `metric_series` that a selector matches. */

@@ -101,9 +101,9 @@ export class MetricReader {
     if (question !== null) {
       return [...(await this.#histograms.queryChart(query, question))].map(([part, points]) => ({ part, points }));
     }
-    return [...Map.groupBy(rows, ([part]) => part)].map(([part, own]) => ({
+    return [...Map.groupBy(rows, ([part]) => part)].map(([part, ofPart]) => ({
       part,
-      points: own.map(([, start, value]) => ({ at: Number(start), value: toFinite(value) })),
+      points: ofPart.map(([, start, value]) => ({ at: Number(start), value: toFinite(value) })),
     }));
   }
 
@@ -204,7 +204,7 @@ export class MetricReader {
   async findLastArrivals(
     wanted: readonly { readonly serviceId: Id<'service'>; readonly metricName: string }[],
   ): Promise<ReadonlyMap<string, number>> {
-    const places = new Map(wanted.map((one) => [`${one.serviceId} ${one.metricName}`, one]));
+    const places = new Map(wanted.map((metric) => [`${metric.serviceId} ${metric.metricName}`, metric]));
     if (places.size === 0) return new Map();
     const services = new Map([...places.values()].map(({ serviceId }) => [uuidOf(serviceId), serviceId]));
     const rows = await withClickHouseErrors(async () => {

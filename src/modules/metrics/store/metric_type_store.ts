@@ -45,12 +45,12 @@ export class MetricTypeStore {
   }
 
   /** Notes what was told now, all or nothing. What is said of a service that is gone is left out. */
-  async announce(told: readonly AnnouncedType[], now: Temporal.Instant): Promise<void> {
+  async announce(types: readonly AnnouncedType[], now: Temporal.Instant): Promise<void> {
     const added = rowsOf('added', {
-      service_id: ['text', told.map(({ serviceId }) => serviceId)],
-      name: ['text', told.map(({ name }) => name)],
-      type: ['integer', told.map(({ type }) => type)],
-      unit: ['text', told.map(({ unit }) => unit)],
+      service_id: ['text', types.map(({ serviceId }) => serviceId)],
+      name: ['text', types.map(({ name }) => name)],
+      type: ['integer', types.map(({ type }) => type)],
+      unit: ['text', types.map(({ unit }) => unit)],
     });
     await this.#session.db
       .insertInto('metric_types')

@@ -93,7 +93,10 @@ export async function findPredecessors(
     { ...parametersOf(metrics, span), series: series.map(BigInt) },
   );
   return new Map(
-    rows.map(([metric, one, at, value]) => [predecessorKey(metric, one), { atMs: Number(at), value: Number(value) }]),
+    rows.map(([metric, seriesText, at, value]) => [
+      predecessorKey(metric, seriesText),
+      { atMs: Number(at), value: Number(value) },
+    ]),
   );
 }
 

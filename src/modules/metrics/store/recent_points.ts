@@ -112,8 +112,8 @@ export class RecentPoints {
       );
       return new Map(
         [...needed].flatMap(([key, need]) => {
-          const found = this.#find(key, need);
-          return found === null ? [] : [[key, found.series] as const];
+          const metric = this.#find(key, need);
+          return metric === null ? [] : [[key, metric.series] as const];
         }),
       );
     } catch (error) {
@@ -133,12 +133,12 @@ export class RecentPoints {
   }
 
   async #readNew(needed: ReadonlyMap<string, Needed>, nowMs: number): Promise<void> {
-    const known = [...needed].flatMap(([key, need]) => {
+    const metrics = [...needed].flatMap(([key, need]) => {
       const metric = this.#find(key, need);
       return metric === null ? [] : [{ key, metric, spanMs: nowMs - need.oldestMs }];
     });
-    for (let from = 0; from < known.length; from += METRICS_MAX) {
-      const part = known.slice(from, from + METRICS_MAX);
+    for (let from = 0; from < metrics.length; from += METRICS_MAX) {
+      const part = metrics.slice(from, from + METRICS_MAX);
       const sinceMs = Math.min(nowMs, ...part.map(({ metric }) => metric.askedAtMs)) - READ_AGAIN_MS;
       const rows = await readPointsSince(
         this.#client,
@@ -151,7 +151,7 @@ export class RecentPoints {
       }
       await this.#addBases(this.#add(rows, sinceMs, nowMs));
     }
-    for (const { key, metric } of known) {
+    for (const { key, metric } of metrics) {
       if (metric.weight > this.#bounds.metricWeightMax || this.#weight > this.#bounds.weightMax) {
         this.#remove(key);
         this.#refused.set(key, nowMs + REFUSED_MS);
@@ -177,13 +177,13 @@ export class RecentPoints {
     );
     let room = Math.min(this.#bounds.filledAtOnce, this.#bounds.weightMax - this.#weight);
     const chosen: (readonly [string, Needed])[] = [];
-    for (const one of alike) {
-      const weight = weights.get(one[0]) ?? 0;
+    for (const pair of alike) {
+      const weight = weights.get(pair[0]) ?? 0;
       if (weight > this.#bounds.metricWeightMax || weight > this.#bounds.weightMax - this.#weight) {
-        this.#refused.set(one[0], nowMs + REFUSED_MS);
+        this.#refused.set(pair[0], nowMs + REFUSED_MS);
       } else if (weight <= room || chosen.length === 0) {
         room -= weight;
-        chosen.push(one);
+        chosen.push(pair);
       }
       if (room <= 0) break;
     }
@@ -225,14 +225,14 @@ export class RecentPoints {
   /** Looks for the samples from which the first ones in memory grew, as a counter may pause for longer than rules look back. */
   async #addBases(orphans: readonly Orphan[]): Promise<void> {
     if (orphans.length === 0 || orphans.length > ORPHANS_MAX) return;
-    for (const [sinceMs, own] of Map.groupBy(orphans, ({ metric }) => metric.sinceMs)) {
+    for (const [sinceMs, orphanPoints] of Map.groupBy(orphans, ({ metric }) => metric.sinceMs)) {
       const predecessors = await findPredecessors(
         this.#client,
-        [...new Set(own.map(({ metric }) => metric))],
-        own.map(({ name }) => name),
+        [...new Set(orphanPoints.map(({ metric }) => metric))],
+        orphanPoints.map(({ name }) => name),
         { sinceMs: sinceMs - COUNTER_REACH_MS, untilMs: sinceMs },
       );
-      for (const { key, name, series } of own) {
+      for (const { key, name, series } of orphanPoints) {
         const predecessor = predecessors.get(predecessorKey(key, name));
         if (predecessor !== undefined) {
           series.setBase(predecessor.atMs * STAMPS_OF_MS + POINT_KINDS.indexOf('counter'), predecessor.value);

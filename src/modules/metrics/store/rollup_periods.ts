@@ -59,8 +59,8 @@ export class RollupRun {
   }
 
   add(service: string): void {
-    const known = this.#kept.get(service);
-    if (known !== undefined) this.rolledUp.add(known.serviceId);
+    const cached = this.#kept.get(service);
+    if (cached !== undefined) this.rolledUp.add(cached.serviceId);
   }
 }
 
@@ -94,8 +94,8 @@ const VERSIONS_A_MS = 1_048_576;
 /** Greater than those of the periods, and no two alike: the time with a random number behind it. */
 export function newVersion(nowMs: number, periods: readonly Pick<Period, 'version'>[]): string {
   const latest = periods.reduce((most, { version }) => (BigInt(version) > most ? BigInt(version) : most), 0n);
-  const own = BigInt(nowMs) * BigInt(VERSIONS_A_MS);
-  return String((latest > own ? latest + 1n : own) + BigInt(randomInt(VERSIONS_A_MS)));
+  const ownVersion = BigInt(nowMs) * BigInt(VERSIONS_A_MS);
+  return String((latest > ownVersion ? latest + 1n : ownVersion) + BigInt(randomInt(VERSIONS_A_MS)));
 }
 
 export function timeOf(version: string): number {

@@ -120,16 +120,16 @@ export class RollupWriter {
     if (!(await this.#isMarking())) return;
     for (const day of await this.#daysNeverSeen(run.nowMs)) {
       if (!run.mayGoOn()) return;
-      const found = await this.#rows<[service: string, start: number, points: string]>(
+      const rows = await this.#rows<[service: string, start: number, points: string]>(
         `SELECT toString(service_id), toUnixTimestamp(toStartOfHour(ts)) AS hour, count() FROM metric_points
          WHERE toDate(ts) = toDate(toDateTime({day:UInt32}, 'UTC')) GROUP BY service_id, hour`,
         { day: day / 1_000 },
       );
-      const known = await this.#hoursIn(day, day + DAY_MS, run, '1');
-      const seen = new Set(known.map((hour) => keyOf('hour', hour)));
+      const rolledUp = await this.#hoursIn(day, day + DAY_MS, run, '1');
+      const seen = new Set(rolledUp.map((hour) => keyOf('hour', hour)));
       // Those of which something is known are found with the rest, when they have come to rest. Those that are no longer
       // kept are rolled up, too: a day is valid only if all of its points were.
-      const fresh = found
+      const fresh = rows
         .map(([service, start, points]) => ({ ...NEW_PERIOD, service, start, points: Number(points) }))
         .filter((hour) => run.knows(hour.service) && !seen.has(keyOf('hour', hour)));
       if (!(await this.#rollUpPeriods('hour', fresh, run))) continue;
@@ -232,11 +232,11 @@ export class RollupWriter {
     const version = newVersion(run.nowMs, wanted);
     await this.#note(span, wanted, version, false);
     const taken = await this.#takenByOthers(span, wanted, version);
-    const own = wanted.filter((period) => !taken.has(keyOf(span, period)));
-    if (own.length === 0) return;
-    await this.#command(INSERTS[span], { ...periodParameters(own), version });
-    await this.#note(span, own, version, true);
-    for (const { service } of own) run.add(service);
+    const due = wanted.filter((period) => !taken.has(keyOf(span, period)));
+    if (due.length === 0) return;
+    await this.#command(INSERTS[span], { ...periodParameters(due), version });
+    await this.#note(span, due, version, true);
+    for (const { service } of due) run.add(service);
   }
 
   /** Returns the periods that another process has begun meanwhile: a later run rolls them up again. */
@@ -247,7 +247,7 @@ export class RollupWriter {
        WHERE span = {span:String} AND version != {version:UInt64} AND ${OF_PERIODS('start')} GROUP BY service_id, start`,
       { ...periodParameters(periods), span, version },
     );
-    const newest = new Map(rows.map(([service, start, found]) => [`${span} ${service} ${start}`, found]));
+    const newest = new Map(rows.map(([service, start, newestAt]) => [`${span} ${service} ${start}`, newestAt]));
     const isTaken = (period: Period): boolean => (newest.get(keyOf(span, period)) ?? '0 0') !== `${period.version} 0`;
     return new Set(periods.filter(isTaken).map((period) => keyOf(span, period)));
   }

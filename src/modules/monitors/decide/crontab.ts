@@ -66,10 +66,10 @@ export function parseCrontab(text: string, path: string): Parsed<Crontab> {
   if (typeof wrong === 'string') return fault(path, `${shown(text)} is no crontab: ${wrong}`);
   const listed = (values: readonly number[] | string): readonly number[] => (typeof values === 'string' ? [] : values);
   const crontab: Crontab = {
-    times: listed(hours).flatMap((one) => listed(minutes).map((other) => one * 60 + other)),
+    times: listed(hours).flatMap((hour) => listed(minutes).map((other) => hour * 60 + other)),
     days: new Set(listed(days)),
     months: new Set(listed(months)),
-    weekdays: new Set(listed(weekdays).map((one) => one % 7)),
+    weekdays: new Set(listed(weekdays).map((weekday) => weekday % 7)),
     isEitherDay: !isStar(day) && !isStar(weekday),
     isRepeating: isStar(minute) || isStar(hour),
   };

@@ -74,26 +74,26 @@ const EARLY = { minutes: 5 };
 const EARLY_BESIDE_LATE = { seconds: 30 };
 
 /** Decides the effect of a check-in. `known` is the run that it is about, if that has begun before. */
-export function decideCheckIn(before: MonitorState, known: Run | null, checkIn: CheckIn): CheckInDecision {
-  const monitor = withDue(withConfig(before, checkIn.config), before, known, checkIn);
+export function decideCheckIn(before: MonitorState, openRun: Run | null, checkIn: CheckIn): CheckInDecision {
+  const monitor = withDue(withConfig(before, checkIn.config), before, openRun, checkIn);
   const { status, at, durationMs } = checkIn;
-  const isBegun = known !== null;
+  const isBegun = openRun !== null;
   if (status === 'in_progress') {
     const timeoutAt = addMinutesSaturating(at, monitor.runtimeMinutes);
     // As in Sentry, a run that says again that it goes on has as much time again.
-    if (known?.status === 'in_progress') return { monitor, run: { ...known, timeoutAt }, change: 'none' };
+    if (openRun?.status === 'in_progress') return { monitor, run: { ...openRun, timeoutAt }, change: 'none' };
     if (isBegun) return { monitor, run: null, change: 'none' };
     return { monitor, run: { status, startedAt: at, endedAt: null, timeoutAt }, change: 'none' };
   }
   // A run that has ended stays as it is, unless it timed out too early.
-  if (isBegun && known.status !== 'in_progress' && known.status !== 'timeout') {
+  if (isBegun && openRun.status !== 'in_progress' && openRun.status !== 'timeout') {
     return { monitor, run: null, change: 'none' };
   }
   // The client's own duration is not affected by delays of its check-ins.
-  const startedAt = durationMs === null && known !== null ? known.startedAt : startOf(at, durationMs);
+  const startedAt = durationMs === null && openRun !== null ? openRun.startedAt : startOf(at, durationMs);
   const run: Run = { status, startedAt, endedAt: at, timeoutAt: null };
   // A run that timed out has already counted as failed.
-  if (status === 'error' && known?.status === 'timeout') return { monitor, run, change: 'none' };
+  if (status === 'error' && openRun?.status === 'timeout') return { monitor, run, change: 'none' };
   return { ...(status === 'ok' ? afterGood(monitor) : afterBad(monitor)), run };
 }
 
@@ -135,14 +135,14 @@ function dueAnew(monitor: MonitorState, before: MonitorState, now: Instant): Mon
 function withDue(
   monitor: MonitorState,
   before: MonitorState,
-  known: Run | null,
+  run: Run | null,
   { at, durationMs }: CheckIn,
 ): MonitorState {
-  const begin = known?.startedAt ?? startOf(at, durationMs);
+  const begin = run?.startedAt ?? startOf(at, durationMs);
   const { schedule } = monitor;
   if (schedule === null) return { ...monitor, nextDueAt: null };
   const isChanged = before.schedule === null || !isSameSchedule(schedule, before.schedule);
-  if (known !== null && schedule.type === 'crontab' && !isChanged) return monitor;
+  if (run !== null && schedule.type === 'crontab' && !isChanged) return monitor;
   const { nextDueAt } = monitor;
   const expectedAt = isChanged ? null : nextDueAt;
   const dueAt =

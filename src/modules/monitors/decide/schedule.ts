@@ -92,12 +92,12 @@ function parseSchedule(schedule: unknown, timezone: string): Parsed<MonitorSched
   }
   if (type !== 'interval') return fault('schedule.type', `${shown(type)} is neither "crontab" nor "interval"`);
   const every = typeof value === 'number' ? value : Number(textOf(value) ?? Number.NaN);
-  const known = INTERVAL_UNITS.find((one) => one === unit);
-  if (known === undefined) return fault('schedule.unit', `${shown(unit)} is none of ${INTERVAL_UNITS.join(', ')}`);
+  const knownUnit = INTERVAL_UNITS.find((intervalUnit) => intervalUnit === unit);
+  if (knownUnit === undefined) return fault('schedule.unit', `${shown(unit)} is none of ${INTERVAL_UNITS.join(', ')}`);
   if (!Number.isInteger(every) || every < 1 || every > INTERVAL_MAX) {
     return fault('schedule.value', `${shown(value)} is no whole number between 1 and ${INTERVAL_MAX}`);
   }
-  return ok({ type, value: every, unit: known, timezone });
+  return ok({ type, value: every, unit: knownUnit, timezone });
 }
 
 /** A schedule as a person enters it: of one that is no crontab, the unit and how many. */

@@ -46,8 +46,8 @@ const THRESHOLD = { type: 'integer', minimum: 1, maximum: THRESHOLD_MAX };
 /** Returns the faults of a stored schedule; empty if it can be read. */
 export function storedScheduleFaults(schedule: unknown, path: string): Fault[] {
   const type: unknown = typeof schedule === 'object' && schedule !== null ? Reflect.get(schedule, 'type') : undefined;
-  const known = Object.entries(SHAPES).find(([name]) => name === type)?.[1];
-  const shape = known ?? closed({ type: { enum: Object.keys(SHAPES) } });
+  const matchingShape = Object.entries(SHAPES).find(([name]) => name === type)?.[1];
+  const shape = matchingShape ?? closed({ type: { enum: Object.keys(SHAPES) } });
   const faults = findFaults({ type: 'object', properties: { [path]: shape } }, { [path]: schedule });
   if (faults.length > 0) return faults;
   const { crontab, timezone } = schedule as { crontab?: string; timezone: string };

@@ -52,15 +52,17 @@ export class CheckInStore {
       .where('service_id', '=', serviceId)
       .limit(MONITORS_MAX)
       .execute();
-    const known = monitors.find((one) => one.slug === slug && one.environment === environment);
-    if (known?.key_only === true && !checkIn.byKey) return 'key_only';
-    if (known === undefined && monitors.length >= MONITORS_MAX && !(checkIn.byKey && monitors.some(isReplaceable))) {
+    const monitor = monitors.find((candidate) => candidate.slug === slug && candidate.environment === environment);
+    if (monitor?.key_only === true && !checkIn.byKey) return 'key_only';
+    if (monitor === undefined && monitors.length >= MONITORS_MAX && !(checkIn.byKey && monitors.some(isReplaceable))) {
       return 'too_many_monitors';
     }
     const since = checkIn.receivedAt.subtract({ hours: 1 });
-    const recent = monitors.filter((one) => isReplaceable(one) && isAtOrBefore(since, one.created_at));
+    const recent = monitors.filter(
+      (candidate) => isReplaceable(candidate) && isAtOrBefore(since, candidate.created_at),
+    );
     const schedules = recent.map(({ schedule }) => schedule);
-    if (known === undefined && !checkIn.byKey && !mayCreateByDsn(schedules, checkIn.config?.schedule ?? null)) {
+    if (monitor === undefined && !checkIn.byKey && !mayCreateByDsn(schedules, checkIn.config?.schedule ?? null)) {
       return 'too_many_new_monitors';
     }
     await db.insertInto('check_ins').values(toColumns(CheckInEntity, checkIn)).execute();

@@ -40,8 +40,8 @@ export class MonitorStore {
     { byKey, schedule }: { readonly byKey: boolean; readonly schedule: MonitorSchedule | null },
     now: Temporal.Instant,
   ): Promise<MonitorRow | 'too_many_monitors' | 'too_many_new_monitors'> {
-    const known = await this.#lockNamed(name);
-    if (known !== null) return known;
+    const existing = await this.#lockNamed(name);
+    if (existing !== null) return existing;
     const { db } = this.#session;
     await holdLock(this.#session, `new monitors ${name.serviceId}`);
     const others = await db

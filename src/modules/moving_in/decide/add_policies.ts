@@ -47,8 +47,8 @@ function addPolicy(moved: Moved, policy: ReadPolicy, loops: ReadonlySet<string>,
   const todos: string[] = [];
   const byMinute = new Map<number, ReadTarget[]>();
   const team = moved.teamKeyFor(policy.teamIds);
-  for (const { afterMinutes, targets, losses: own } of policy.steps) {
-    losses.push(...(own ?? []));
+  for (const { afterMinutes, targets, losses: stepLosses } of policy.steps) {
+    losses.push(...(stepLosses ?? []));
     const reached = targets.filter((target) => {
       const missing = missingReason(moved, target, `${id} ${target.id}`, loops, readable);
       if (missing !== null) losses.push(missing);
@@ -137,9 +137,9 @@ function missingReason(
  */
 function stepsOf(moved: Moved, team: string, afterMinutes: number, targets: readonly ReadTarget[]): StepInFile[] {
   const step = { afterMinutes, channels: [...CHANNELS] };
-  const own = targets.filter((target) => !isOfAnotherTeam(moved, team, target));
+  const ofThisTeam = targets.filter((target) => !isOfAnotherTeam(moved, team, target));
   const keysOf = (kind: ReadTarget['kind'], keyOf: (id: string) => string | null): string[] => [
-    ...new Set(own.flatMap((target) => (target.kind === kind ? (keyOf(target.id) ?? []) : []))),
+    ...new Set(ofThisTeam.flatMap((target) => (target.kind === kind ? (keyOf(target.id) ?? []) : []))),
   ];
   const key = (id: string) => moved.key(id);
   const people = keysOf('user', (id) => moved.person(id));

@@ -198,12 +198,12 @@ function judgeRendered(
   judge: (verdict: Verdict, reason?: string, todo?: string) => void,
 ): void {
   const start = Math.max(from, moved.since);
-  const { layers: own, until } = horizonLayers(read.walk(start, to), clock, layers);
-  if (own.length + layers.length > LAYERS_MAX || until < to) {
+  const { layers: horizon, until } = horizonLayers(read.walk(start, to), clock, layers);
+  if (horizon.length + layers.length > LAYERS_MAX || until < to) {
     judge('refused', 'A schedule has too few layers to say it.', 'Enter it by hand.');
     return;
   }
-  layers.push(...own);
+  layers.push(...horizon);
   judge(
     'compiled',
     'It is a layer of its own above the others, since an override here names one person for the schedule or for one layer.',

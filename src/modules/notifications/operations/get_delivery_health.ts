@@ -63,18 +63,18 @@ export const getDeliveryHealth = defineAction({
       timeZoneRules: { used, fault },
       channels: CHANNELS.map((channel) => {
         const configured = configuredChannels.has(channel);
-        const found = byChannel.get(channel);
+        const counts = byChannel.get(channel);
         return {
           channel,
           configured,
           state: channelStateOf(
             { isConfigured: configured, isSimulated: installation.simulatedChannels.has(channel) },
-            found,
+            counts,
           ),
           via: configured ? providerOf(channel, installation.phoneProvider) : null,
-          lastSucceededAt: toTimestampOrNull(found?.lastSucceededAt ?? null),
-          lastFailedAt: toTimestampOrNull(found?.lastFailedAt ?? null),
-          lastFailure: found?.lastFailure ?? null,
+          lastSucceededAt: toTimestampOrNull(counts?.lastSucceededAt ?? null),
+          lastFailedAt: toTimestampOrNull(counts?.lastFailedAt ?? null),
+          lastFailure: counts?.lastFailure ?? null,
           fault: configured ? (faults[channel] ?? null) : null,
         };
       }),

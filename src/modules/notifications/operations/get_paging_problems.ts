@@ -59,13 +59,13 @@ export const getPagingProblems = defineAction({
     const used = new Set<Channel>();
     const warnings: Static<typeof TeamWarningView>[] = [];
     let warningCount = 0;
-    for await (const { team, policies, warnings: found } of eachTeam(context)) {
+    for await (const { team, policies, warnings: given } of eachTeam(context)) {
       for (const channel of policies.flatMap(({ steps }) => steps.flatMap(({ channels }) => channels))) {
         used.add(channel);
       }
-      const own = found.filter(({ kind }) => !withoutGaps || kind !== 'schedule_gap');
-      warningCount += own.length;
-      for (const { message, policyId = null } of own.slice(0, WARNINGS_MAX - warnings.length)) {
+      const shownProblems = given.filter(({ kind }) => !withoutGaps || kind !== 'schedule_gap');
+      warningCount += shownProblems.length;
+      for (const { message, policyId = null } of shownProblems.slice(0, WARNINGS_MAX - warnings.length)) {
         warnings.push({ teamId: team.id, teamName: team.name, message, policyId });
       }
     }

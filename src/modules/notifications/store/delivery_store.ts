@@ -138,7 +138,7 @@ export class DeliveryStore {
     { ofIncident }: { readonly ofIncident: boolean },
   ): Promise<{ unclaimed: string[]; othersUncertain: number }> {
     const { db } = this.#session;
-    const known = await db
+    const rows = await db
       .selectFrom('notifications')
       .select('provider_id')
       .where('provider_id', '=', anyOf(providerIds))
@@ -159,7 +159,7 @@ export class DeliveryStore {
       )
       .$if(ofIncident, (query) => query.where('incident_id', 'is not distinct from', incidentId))
       .executeTakeFirstOrThrow();
-    const owned = new Set(known.map(({ provider_id }) => provider_id));
+    const owned = new Set(rows.map(({ provider_id }) => provider_id));
     return { unclaimed: providerIds.filter((providerId) => !owned.has(providerId)), othersUncertain: others.count };
   }
 

@@ -88,9 +88,9 @@ export class DigestStore {
    */
   async listRecent(line: Line, now: Temporal.Instant): Promise<RecentMessages<DigestOnLine>> {
     const { orgId, userId, channel, address } = line;
-    const own = { orgId, userId, channel, address };
-    const sent = await SENT.rows(this.#session, { ...own, now, since: now.subtract({ minutes: 1 }) });
-    const digests = await DIGESTS.rows(this.#session, own);
+    const recipient = { orgId, userId, channel, address };
+    const sent = await SENT.rows(this.#session, { ...recipient, now, since: now.subtract({ minutes: 1 }) });
+    const digests = await DIGESTS.rows(this.#session, recipient);
     return { sent, digests };
   }
 

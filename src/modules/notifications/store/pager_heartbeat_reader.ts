@@ -129,13 +129,13 @@ export class PagerSignsReader {
           .as('first'),
       )
       .select(({ eb, fn, selectFrom }) => {
-        const own = selectFrom('kept_jobs as k')
+        const waitingJobs = selectFrom('kept_jobs as k')
           .select('k.number')
           .whereRef('k.job_name', '=', 'o.job_name')
           .whereRef('k.org_id', '=', 'o.org_id')
           .whereRef('k.service_id', '=', 'o.service_id')
           .limit(SHARE_JOBS_MAX + 1);
-        const count = selectFrom(own.as('own')).select(fn.countAll<number>().as('count'));
+        const count = selectFrom(waitingJobs.as('own')).select(fn.countAll<number>().as('count'));
         return ['first.kept_at', eb(count, '<=', SHARE_JOBS_MAX).as('is_in_share')];
       });
   }

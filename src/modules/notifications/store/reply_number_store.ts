@@ -25,8 +25,8 @@ export class ReplyNumberStore {
   async assign(phone: string, { incidentId, proposalId, number: own }: Numbered): Promise<number> {
     const kind = proposalId === null ? 'incident' : 'proposal';
     for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-      const known = await this.#numberOf(phone, incidentId, proposalId);
-      if (known !== null) return known;
+      const assigned = await this.#numberOf(phone, incidentId, proposalId);
+      if (assigned !== null) return assigned;
       const number = await this.#freeFrom(phone, kind, own);
       const made = await this.#session.db
         .insertInto('reply_numbers')
@@ -47,14 +47,14 @@ export class ReplyNumberStore {
     kind: 'incident' | 'proposal',
     number: number,
   ): Promise<Pick<Numbered, 'incidentId' | 'proposalId'> | null> {
-    const found = await this.#session.db
+    const row = await this.#session.db
       .selectFrom('reply_numbers')
       .select(['incident_id as incidentId', 'proposal_id as proposalId'])
       .where('phone', '=', phone)
       .where('kind', '=', kind)
       .where('number', '=', number)
       .executeTakeFirst();
-    return found ?? null;
+    return row ?? null;
   }
 
   /** The first number from this one on that means nothing to the phone yet. */
@@ -86,13 +86,13 @@ export class ReplyNumberStore {
     incidentId: Id<'incident'>,
     proposalId: Id<'proposal'> | null,
   ): Promise<number | null> {
-    const found = await this.#session.db
+    const row = await this.#session.db
       .selectFrom('reply_numbers')
       .select('number')
       .where('phone', '=', phone)
       .where('incident_id', '=', incidentId)
       .where('proposal_id', proposalId === null ? 'is' : '=', proposalId)
       .executeTakeFirst();
-    return found?.number ?? null;
+    return row?.number ?? null;
   }
 }

@@ -37,11 +37,11 @@ export const acceptInvitation = defineAction({
   async prepare(input, context) {
     const { stores, now } = context;
     const invitation = await getOpenInvitation(stores, input.token, now);
-    const known = await stores.people.findUserByEmail(invitation.email);
+    const user = await stores.people.findUserByEmail(invitation.email);
     const joining: Joining =
-      known === null
+      user === null
         ? { account: await newAccount(invitation, input) }
-        : { known: await provenAccount(known, input, context) };
+        : { known: await provenAccount(user, input, context) };
     return { invitation, joining };
   },
   async handle(_input, context, { invitation, joining }) {
@@ -75,15 +75,15 @@ async function newAccount({ email, isMailed }: OpenInvitation, { name, password 
 }
 
 async function provenAccount(
-  known: UserRow,
+  userRow: UserRow,
   { name, password }: Static<typeof Acceptance>,
   context: AccountContext,
 ): Promise<UserRow> {
   if (name !== undefined) {
     throw invalidInput([{ path: 'name', message: 'must be left out: there is an account of this address' }]);
   }
-  if (password !== undefined) return await withPassword(known.email, password, context);
-  if ((await context.browser.findSignedIn()) === known.id) return known;
+  if (password !== undefined) return await withPassword(userRow.email, password, context);
+  if ((await context.browser.findSignedIn()) === userRow.id) return userRow;
   throw invalidInput([{ path: 'password', message: 'is required, unless you are signed in as the invited person' }]);
 }
 

@@ -31,8 +31,8 @@ export const listInvitations = defineAction({
   async handle({ isAccepted, cursor, limit = LIMIT }, { caller, stores, now }) {
     const wanted = { isAccepted };
     const after = cursor === undefined ? null : parseTimeCursor('invitation', cursor);
-    const found = await stores.invitations.list(caller.orgId, wanted, { after, limit: limit + 1 }, now);
-    const { shown, nextCursor } = pageOf(found, limit, (last) =>
+    const invitations = await stores.invitations.list(caller.orgId, wanted, { after, limit: limit + 1 }, now);
+    const { shown, nextCursor } = pageOf(invitations, limit, (last) =>
       timeCursorOf({ at: last.createdAt, id: last.invitationId }),
     );
     return {

@@ -56,11 +56,11 @@ export const listMembers = defineAction({
   },
   async handle({ text, role, userIds, cursor, limit = LIMIT }, { caller, stores, configuredChannels }) {
     const wanted = { text: text?.trim(), role, userIds };
-    const found = await stores.people.search(caller.orgId, wanted, {
+    const page = await stores.people.search(caller.orgId, wanted, {
       after: cursor === undefined ? null : parseNameCursor('user', cursor),
       limit: limit + 1,
     });
-    const { shown: people, nextCursor } = pageOf(found, limit, (last) =>
+    const { shown: people, nextCursor } = pageOf(page, limit, (last) =>
       nameCursorOf({ name: last.name, id: last.userId }),
     );
     const ids = people.map(({ userId }) => userId);
@@ -80,10 +80,10 @@ export const listMembers = defineAction({
     };
     return {
       members: people.map((person) => {
-        const own = placesOf.get(person.userId) ?? [];
-        const warnings = own.filter(isUnreached).map(({ teamName }) => unreached(`${person.name} in ${teamName}`));
+        const places = placesOf.get(person.userId) ?? [];
+        const warnings = places.filter(isUnreached).map(({ teamName }) => unreached(`${person.name} in ${teamName}`));
         if (!isReachedByOwn(person.userId)) warnings.push(unreached(person.name));
-        return toView(person, own, warnings);
+        return toView(person, places, warnings);
       }),
       total: await stores.people.count(caller.orgId, wanted),
       nextCursor,

@@ -14,9 +14,9 @@ export async function getOpenInvitation(
   now: Temporal.Instant,
 ): Promise<OpenInvitation> {
   const hash = linkTokenHash('invitation', token);
-  const found = hash === null ? null : await invitations.findOpen(hash, now);
-  if (found === null) throw invitationNotValid();
-  return found;
+  const invitation = hash === null ? null : await invitations.findOpen(hash, now);
+  if (invitation === null) throw invitationNotValid();
+  return invitation;
 }
 
 export function invitationNotValid(): AppError {

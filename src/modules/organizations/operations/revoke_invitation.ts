@@ -15,11 +15,11 @@ export const revokeInvitation = defineAction({
   result: Type.Object({ deleted: Type.Literal(true), invitationId: IdText }),
   example: { invitationId: EXAMPLE_IDS.invitationId },
   async handle({ invitationId }, { caller, stores, now, record }) {
-    const found = await stores.invitations.find(caller.orgId, invitationId, now);
-    if (found === null || !(await stores.invitations.revoke(caller.orgId, invitationId, now))) {
+    const invitation = await stores.invitations.find(caller.orgId, invitationId, now);
+    if (invitation === null || !(await stores.invitations.revoke(caller.orgId, invitationId, now))) {
       throw new AppError('not_found', 'the organization has no open invitation with this id');
     }
-    const { email, role } = found;
+    const { email, role } = invitation;
     record({ target: invitationId, before: { email, role }, after: null });
     return { deleted: true as const, invitationId };
   },

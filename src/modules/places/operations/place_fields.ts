@@ -52,17 +52,17 @@ interface ReadSettings {
 /** Checks the settings of a place. Throws `invalid_input` with each fault. */
 export async function readSettings(
   kind: PlaceKind,
-  given: Static<typeof Settings>,
+  values: Static<typeof Settings>,
   { installation }: Pick<ActionContext, 'installation'>,
 ): Promise<ReadSettings> {
   const { fields } = placeDeclarationOf(kind);
   const settings: Partial<Record<PlaceFieldName, string>> = {};
-  const faults: Fault[] = keysOf(given)
+  const faults: Fault[] = keysOf(values)
     .filter((name) => fields[name] === undefined)
     .map((name) => ({ path: `settings.${name}`, message: `leave it out: a place of this kind has none` }));
   for (const name of keysOf(fields)) {
     const field = fields[name];
-    const value = (given[name] ?? '').trim();
+    const value = (values[name] ?? '').trim();
     if (field === undefined) continue;
     const message = value === '' ? missing(field) : await faultOf(kind, name, field, value, installation);
     if (message !== null) faults.push({ path: `settings.${name}`, message });

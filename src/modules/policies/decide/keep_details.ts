@@ -6,11 +6,11 @@ import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
  */
 export function keepDetails(
   stored: readonly EscalationStep[],
-  given: readonly EscalationStep[],
+  sent: readonly EscalationStep[],
 ): readonly EscalationStep[] | null {
-  if (!stored.some(saysMore)) return given;
-  if (stored.length !== given.length) return null;
-  const kept = given.map((step, index) => ({ ...stored[index], ...step }));
+  if (!stored.some(saysMore)) return sent;
+  if (stored.length !== sent.length) return null;
+  const kept = sent.map((step, index) => ({ ...stored[index], ...step }));
   const isLost = kept.some((step, index) => {
     const before = stored[index];
     return before !== undefined && saysMore(before) && before.useSchedule !== step.useSchedule;

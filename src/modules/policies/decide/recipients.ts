@@ -101,7 +101,7 @@ export function firstStatusOf({ kind }: PageDecision): 'queued' | 'failed' | 'sk
 
 function withoutChannelLeft(pages: readonly PageDecision[]): UserId[] {
   const byPerson = Map.groupBy(pages, ({ userId }) => userId);
-  return [...byPerson].flatMap(([userId, own]) => (hasNoChannelLeft(own.map(firstStatusOf)) ? [userId] : []));
+  return [...byPerson].flatMap(([userId, pages]) => (hasNoChannelLeft(pages.map(firstStatusOf)) ? [userId] : []));
 }
 
 function decidePage(

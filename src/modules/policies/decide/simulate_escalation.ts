@@ -201,13 +201,13 @@ function onCallFinder({
   schedules,
   isPresent,
 }: Pick<EscalationSetting, 'schedules' | 'isPresent'>): (at: Instant) => OnCall[] {
-  const found: (OnCall | undefined)[] = [];
+  const onCalls: (OnCall | undefined)[] = [];
   return (at) =>
     schedules.map(({ layered }, index) => {
-      const known = found[index];
-      if (known !== undefined && holdsAt(known, at)) return known;
+      const cached = onCalls[index];
+      if (cached !== undefined && holdsAt(cached, at)) return cached;
       const onCall = onCallOfSchedule(layered, at, isPresent);
-      found[index] = onCall;
+      onCalls[index] = onCall;
       return onCall;
     });
 }

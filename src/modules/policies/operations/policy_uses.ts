@@ -44,16 +44,16 @@ export async function readPoliciesInUse(
     ({ policyId }) => policyId,
   );
   return policies.map((policy) => {
-    const found = teamOf.get(policy.teamId);
-    const own = rules.get(policy.id) ?? [];
+    const team = teamOf.get(policy.teamId);
+    const namedRules = rules.get(policy.id) ?? [];
     return {
       ...toPolicyView(policy),
-      teamName: found?.team.name ?? '',
-      ruleCount: own[0]?.ruleCount ?? 0,
-      rules: own.map(({ ruleId, name, enabled, serviceId, serviceName }) => {
+      teamName: team?.team.name ?? '',
+      ruleCount: namedRules[0]?.ruleCount ?? 0,
+      rules: namedRules.map(({ ruleId, name, enabled, serviceId, serviceName }) => {
         return { ruleId, name, enabled, serviceId, serviceName };
       }),
-      warnings: (found?.warnings ?? []).filter((warning) => isAboutPolicy(warning, policy, membersOf)),
+      warnings: (team?.warnings ?? []).filter((warning) => isAboutPolicy(warning, policy, membersOf)),
     };
   });
 }

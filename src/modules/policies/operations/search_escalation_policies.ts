@@ -36,12 +36,12 @@ export const searchEscalationPolicies = defineAction({
   async handle({ text, teamId, cursor, limit = LIMIT }, context) {
     const { caller, stores } = context;
     const team = teamId === undefined ? undefined : await stores.teams.get(caller.orgId, teamId);
-    const found = await stores.policies.search(
+    const page = await stores.policies.search(
       caller.orgId,
       { text: text?.trim(), teamId: team?.id },
       { after: cursor === undefined ? null : parseNameCursor('policy', cursor), limit: limit + 1 },
     );
-    const { shown, nextCursor } = pageOf(found, limit, nameCursorOf);
+    const { shown, nextCursor } = pageOf(page, limit, nameCursorOf);
     return {
       policies: await readPoliciesInUse(shown, RULES_SHOWN_MAX, context),
       nextCursor,

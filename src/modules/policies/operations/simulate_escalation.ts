@@ -62,7 +62,7 @@ export const simulateEscalation = defineAction({
     return {
       at: toTimestamp(triggeredAt),
       service: { serviceId: service.id, name: service.name },
-      rules: rules.map((one) => toRuleView(one, service)),
+      rules: rules.map((rule) => toRuleView(rule, service)),
       simulated: rule === undefined ? null : await simulate(rule, service, triggeredAt, context),
     };
   },

@@ -14,8 +14,8 @@ import { keepDetails } from '#modules/policies/decide/keep_details.ts';
 import type { PolicyRow } from '#modules/policies/store.ts';
 
 /** Returns the new steps with what those before them say beyond; throws `conflict` when that would be lost. */
-function stepsFor({ steps, name }: Pick<PolicyRow, 'steps' | 'name'>, given: readonly EscalationStep[]) {
-  const kept = keepDetails(readSteps(steps), given);
+function stepsFor({ steps, name }: Pick<PolicyRow, 'steps' | 'name'>, sent: readonly EscalationStep[]) {
+  const kept = keepDetails(readSteps(steps), sent);
   if (kept !== null) return kept;
   throw new AppError(
     'conflict',

@@ -29,10 +29,10 @@ export const ROLLED_OUT_WITHIN_MINUTES = 30;
 export function deploysOf(
   recorded: readonly Deploy[],
   firstSeen: readonly FirstSeen[],
-  known: ReadonlySet<string>,
+  releases: ReadonlySet<string>,
 ): Deploy[] {
-  const told = new Set(recorded.map(({ release }) => release));
-  const untold = firstSeen.filter(({ release }) => !told.has(release) && !known.has(release));
+  const recordedReleases = new Set(recorded.map(({ release }) => release));
+  const untold = firstSeen.filter(({ release }) => !recordedReleases.has(release) && !releases.has(release));
   return [...recorded, ...untold.map(({ release, at }) => ({ release, at, environment: null }))].toSorted((a, b) =>
     Temporal.Instant.compare(b.at, a.at),
   );

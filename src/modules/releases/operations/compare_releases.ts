@@ -56,8 +56,8 @@ export const compareReleases = defineAction({
       stores.groupReleases.listNews(service.id, after, ids),
     ]);
     const countsOf = (release: string) => {
-      const found = counts.find((row) => row.release === release);
-      const { begun = 0, regressed = 0, resolved = 0 } = found ?? {};
+      const count = counts.find((row) => row.release === release);
+      const { begun = 0, regressed = 0, resolved = 0 } = count ?? {};
       return { newGroups: begun, regressedGroups: regressed, resolvedGroups: resolved };
     };
     return {

@@ -56,7 +56,7 @@ export const listReleases = defineAction({
   async handle({ serviceId, search = '', offset = 0, limit = 10 }, { caller, stores, releases: reader, now }) {
     const service = await stores.services.get(caller.orgId, serviceId);
     const since = now.subtract({ hours: 24 * service.retentionExceptions });
-    const [seen, told, groups, deploys, health] = await Promise.all([
+    const [seen, deployed, groups, deploys, health] = await Promise.all([
       reader.list(service.id, since, RELEASES_MAX, await stores.groupMerges.listOfService(service.id)),
       stores.releases.list(caller.orgId, [service.id], { limit: RELEASES_MAX, offset: 0 }),
       stores.groupReleases.countByRelease(service.id),
@@ -65,7 +65,7 @@ export const listReleases = defineAction({
     ]);
     const [seenBy, toldBy, groupsBy] = [
       new Map(seen.map((row) => [row.release, row])),
-      new Map(told.map((row) => [row.version, row])),
+      new Map(deployed.map((row) => [row.version, row])),
       new Map(groups.map((row) => [row.release, row])),
     ];
     const healthBy = new Map(health.map((row) => [row.release, row]));

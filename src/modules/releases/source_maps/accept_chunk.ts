@@ -32,11 +32,11 @@ export async function acceptChunks(
   { uploadsWaitingMegabytes }: Pick<Limits, 'uploadsWaitingMegabytes'>,
 ): Promise<void> {
   const { artifacts } = storesOf(db.session());
-  const known = await artifacts.chunkSizes(
+  const sizes = await artifacts.chunkSizes(
     orgId,
     chunks.map(({ sha1 }) => sha1),
   );
-  const added = chunks.filter(({ sha1 }) => !known.has(sha1));
+  const added = chunks.filter(({ sha1 }) => !sizes.has(sha1));
   if (added.length > 0 && (await artifacts.waitingBytes(orgId)) > uploadsWaitingMegabytes * 1_048_576) {
     throw new AppError(
       'rate_limited',

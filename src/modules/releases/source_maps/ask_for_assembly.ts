@@ -37,10 +37,10 @@ export async function askForAssembly(
   const { orgId } = requester;
   const { artifacts } = storesOf(runtime.db.session());
   const key = keyOf(upload);
-  const known = await artifacts.findBundle(orgId, key);
-  if (known !== null && !isToBeReadAgain(known, runtime.clock.now())) {
-    await artifacts.markUsed([known.id], runtime.clock.now());
-    return progressOf(known);
+  const bundle = await artifacts.findBundle(orgId, key);
+  if (bundle !== null && !isToBeReadAgain(bundle, runtime.clock.now())) {
+    await artifacts.markUsed([bundle.id], runtime.clock.now());
+    return progressOf(bundle);
   }
   const sizes = await artifacts.chunkSizes(orgId, upload.chunks);
   const missingChunks = [...new Set(upload.chunks)].filter((sha1) => !sizes.has(sha1));
@@ -52,7 +52,7 @@ export async function askForAssembly(
     });
   }
   await inUnitOfWork(runtime, async ({ stores, now, enqueue }) => {
-    if (known !== null) await stores.artifacts.removeBundle(known.id);
+    if (bundle !== null) await stores.artifacts.removeBundle(bundle.id);
     const id = newId('bundle');
     const { checksum, chunks, serviceIds, release, dist } = upload;
     const what = { checksum, serviceIds, release, dist };

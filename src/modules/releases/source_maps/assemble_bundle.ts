@@ -100,8 +100,8 @@ async function takeMaps(runtime: AssemblyRuntime, assembler: Assembler, bundle: 
 
 function faultsText(faults: readonly string[]): string {
   const more = faults.length - FAULTS_TOLD_MAX;
-  const told = [...faults.slice(-1), ...faults.slice(0, -1)].slice(0, FAULTS_TOLD_MAX);
-  return storableText([...told, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')).slice(0, 2_000);
+  const reported = [...faults.slice(-1), ...faults.slice(0, -1)].slice(0, FAULTS_TOLD_MAX);
+  return storableText([...reported, ...(more > 0 ? [`and ${more} more`] : [])].join('; ')).slice(0, 2_000);
 }
 
 /** Names of files are what somebody wrote into the archive. */
@@ -164,10 +164,10 @@ class Archive {
     if (map === undefined) throw new BadUpload('it is not in the archive');
     const code = codePath === null ? null : this.#usableCode(codePath);
     const key = [map.headerAt, code?.headerAt ?? '', code === null ? '' : (copyIdOf(code.name) ?? '')].join(' ');
-    const known = this.#known.get(key) ?? (await this.#read(map, code));
-    this.#known.set(key, known);
-    if ('fault' in known) throw new BadUpload(known.fault);
-    return known.hash;
+    const cachedCode = this.#known.get(key) ?? (await this.#read(map, code));
+    this.#known.set(key, cachedCode);
+    if ('fault' in cachedCode) throw new BadUpload(cachedCode.fault);
+    return cachedCode.hash;
   }
 
   #usableCode(path: string): ZipEntry | null {

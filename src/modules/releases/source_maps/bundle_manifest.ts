@@ -32,7 +32,7 @@ export function readManifest(text: string): readonly MappedCode[] {
   const byDebugId = new Map(maps.flatMap((map) => (map.debugId === null ? [] : [[map.debugId, map] as const])));
   const byUrl = new Map(maps.flatMap((map) => (map.url === null ? [] : [[map.url, map] as const])));
   const placed = new Set<string>();
-  const found = files.flatMap((file): MappedCode[] => {
+  const codes = files.flatMap((file): MappedCode[] => {
     if (file.type !== 'minified_source') return [];
     const map = mapOf(file, byDebugId, byUrl);
     if (map === null) return [];
@@ -42,7 +42,7 @@ export function readManifest(text: string): readonly MappedCode[] {
   const alone = maps.flatMap(({ path, debugId }): MappedCode[] =>
     debugId === null || placed.has(path) ? [] : [{ codePath: null, mapPath: path, debugId, url: null }],
   );
-  return [...found, ...alone];
+  return [...codes, ...alone];
 }
 
 function mapOf(
@@ -50,8 +50,8 @@ function mapOf(
   byDebugId: ReadonlyMap<string, BundledFile>,
   byUrl: ReadonlyMap<string, BundledFile>,
 ): BundledFile | null {
-  const own = debugId === null ? undefined : byDebugId.get(debugId);
-  if (own !== undefined) return own;
+  const map = debugId === null ? undefined : byDebugId.get(debugId);
+  if (map !== undefined) return map;
   if (url === null) return null;
   const named = mapAddress === null ? undefined : byUrl.get(resolveAddress(mapAddress, url));
   return named ?? byUrl.get(`${url}.map`) ?? null;

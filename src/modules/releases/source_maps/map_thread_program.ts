@@ -18,8 +18,10 @@ function answer({ key, content, places }: MapQuestion): MapAnswer {
   try {
     const code = codes.get(key, 0) ?? (content === null ? null : open(key, content));
     if (code === null) return { kind: 'unknown' };
-    const found = runWithTimeLimit(limits.milliseconds, () => places.map(([line, column]) => code.find(line, column)));
-    return { kind: 'found', places: found };
+    const originals = runWithTimeLimit(limits.milliseconds, () =>
+      places.map(([line, column]) => code.find(line, column)),
+    );
+    return { kind: 'found', places: originals };
   } catch (error) {
     if (!(error instanceof TimeLimitExceeded)) throw error;
     return { kind: 'too_much' };

@@ -109,14 +109,14 @@ export class SourceMaps {
     const wanted = events.map(({ event }) => codeOf(event));
     if (wanted.every((codes) => codes.length === 0)) return (event) => event;
     const places = await this.#findPlaces(events, wanted, by);
-    const found = await this.#lookUp(events, places, by);
+    const originals = await this.#lookUp(events, places, by);
     const placesOf = new Map(
       events.map(({ serviceId, event }, index) => [keyOfEvent(serviceId, event), places[index]]),
     );
     return (arrived) => {
       const ofEvent = placesOf.get(keyOfEvent(arrived.serviceId, arrived.event));
       return mapOne(arrived, ofEvent, (key) => ({
-        find: (line, column) => found.get(key)?.get(`${line} ${column}`) ?? null,
+        find: (line, column) => originals.get(key)?.get(`${line} ${column}`) ?? null,
       }));
     };
   }
@@ -144,11 +144,11 @@ export class SourceMaps {
         },
       }));
     }
-    const found = new Map<string, ReadonlyMap<string, OriginalPlace | null>>();
+    const originals = new Map<string, ReadonlyMap<string, OriginalPlace | null>>();
     const budget = by === 'worker' ? this.#budget : null;
     const batch: Batch = { loads: LOADS_MAX, leftMs: budget === null ? Infinity : BATCH_MS_MAX, budget };
-    for (const [key, code] of asked) found.set(key, await this.#ask(key, code, batch));
-    return found;
+    for (const [key, code] of asked) originals.set(key, await this.#ask(key, code, batch));
+    return originals;
   }
 
   async #ask(
@@ -157,7 +157,7 @@ export class SourceMaps {
     batch: Batch,
   ): Promise<ReadonlyMap<string, OriginalPlace | null>> {
     const nowMs = this.#options.clock.now().epochMilliseconds;
-    const found = new Map<string, OriginalPlace | null>();
+    const originals = new Map<string, OriginalPlace | null>();
     const wanted = [...places];
     for (let at = 0; at < wanted.length && this.#unusable.get(key, nowMs) === undefined; at += PLACES_A_QUESTION) {
       if ((batch.budget?.secondsToWait(orgId) ?? 0) > 0) {
@@ -175,13 +175,13 @@ export class SourceMaps {
         if (content !== null) answer = await this.#askThread(orgId, { ...question, content }, batch);
       }
       if (answer.kind === 'found') {
-        for (const [index, [name]] of some.entries()) found.set(name, answer.places[index] ?? null);
+        for (const [index, [name]] of some.entries()) originals.set(name, answer.places[index] ?? null);
         continue;
       }
       this.#unusable.set(key, true, { until: nowMs + PLACE_MS });
       if (answer.kind === 'too_much') this.#options.log.warn({ orgId, hash }, 'a source map takes too long to read');
     }
-    return found;
+    return originals;
   }
 
   async #askThread(orgId: Id<'org'>, question: MapQuestion, batch: Batch): Promise<MapAnswer> {
@@ -203,12 +203,12 @@ export class SourceMaps {
     const debugIds = new Map<Id<'org'>, Set<string>>();
     const addresses = new Map<string, CodeAddress>();
     /** Places of this batch, so that none is lost when the cache is full. */
-    const found = new Map<string, FoundPlace | null>();
+    const places = new Map<string, FoundPlace | null>();
     const isKnown = (key: string): boolean => {
-      if (found.has(key)) return true;
-      const known = this.#places.get(key, nowMs);
-      if (known === undefined || (known === null && by === 'reader')) return false;
-      found.set(key, known);
+      if (places.has(key)) return true;
+      const place = this.#places.get(key, nowMs);
+      if (place === undefined || (place === null && by === 'reader')) return false;
+      places.set(key, place);
       return true;
     };
     for (const [index, { orgId, serviceId, event }] of events.entries()) {
@@ -226,7 +226,7 @@ export class SourceMaps {
     const { sourceMaps } = storesOf(this.#options.db.session());
     const until = nowMs + PLACE_MS;
     const keep = (key: string, place: FoundPlace | null): void => {
-      found.set(key, place);
+      places.set(key, place);
       this.#places.set(key, place, { until });
     };
     for (const [orgId, ids] of debugIds) {
@@ -235,7 +235,7 @@ export class SourceMaps {
     }
     const byAddress = await sourceMaps.findByAddresses([...addresses.values()]);
     for (const [index, key] of [...addresses.keys()].entries()) keep(key, byAddress[index] ?? null);
-    const used = new Set([...found].flatMap(([, place]) => (place === null ? [] : [place.bundleId])));
+    const used = new Set([...places].flatMap(([, place]) => (place === null ? [] : [place.bundleId])));
     const isNew = debugIds.size > 0 || addresses.size > 0;
     if (isNew && used.size > 0) {
       await storesOf(this.#options.db.session()).artifacts.markUsed([...used], this.#options.clock.now());
@@ -246,7 +246,7 @@ export class SourceMaps {
           ...(debugId === null ? [] : [keyOfDebugId(orgId, debugId)]),
           ...urls.map((url) => keyOfAddress(addressOf(serviceId, event, url))),
         ];
-        const place = keys.map((key) => found.get(key)).find((known) => known != null);
+        const place = keys.map((key) => places.get(key)).find((place) => place != null);
         return place == null ? [] : [[path, place] as const];
       });
       return new Map(codes);

@@ -98,8 +98,8 @@ export class SourceMapStore {
       .orderBy('wanted.number')
       .orderBy('p.id', 'desc')
       .execute();
-    const found = new Map(rows.map(({ number, ...place }) => [number, place]));
-    return addresses.map((_, index) => found.get(index) ?? null);
+    const places = new Map(rows.map(({ number, ...place }) => [number, place]));
+    return addresses.map((_, index) => places.get(index) ?? null);
   }
 
   async findContent(orgId: Id<'org'>, hash: string): Promise<Buffer | null> {

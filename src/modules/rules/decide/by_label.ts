@@ -64,17 +64,20 @@ export interface KnownParts {
 export function divideByLabel(
   byValue: ReadonlyMap<string, MeasuredValue>,
   { label, comparator, threshold }: LabelledRule,
-  known: KnownParts,
+  knownParts: KnownParts,
 ): MeasuredPart[] {
   const values = new Map([...byValue].map(([value, measured]) => [partOfValue(label, value), { value, measured }]));
   const breaching = [...values]
     .filter(([, { measured }]) => measured.value !== null && isBeyond(comparator, measured.value, threshold))
-    .toSorted(([a, { measured: one }], [b, { measured: other }]) => {
-      const distance = beyond(comparator, other.value ?? 0) - beyond(comparator, one.value ?? 0);
+    .toSorted(([a, { measured: measured }], [b, { measured: other }]) => {
+      const distance = beyond(comparator, other.value ?? 0) - beyond(comparator, measured.value ?? 0);
       return distance !== 0 ? distance : a < b ? -1 : 1;
     })
     .map(([part]) => part);
-  const [open, remembered] = [[...known.open].filter(isOfValue), [...known.remembered].filter(isOfValue).toSorted()];
+  const [open, remembered] = [
+    [...knownParts.open].filter(isOfValue),
+    [...knownParts.remembered].filter(isOfValue).toSorted(),
+  ];
   const apart = new Set([...new Set([...open, ...remembered, ...breaching])].slice(0, ownMax(open)));
   const parts = [...apart].map((part): MeasuredPart => {
     const { value = null, measured = { value: null } } = values.get(part) ?? {};

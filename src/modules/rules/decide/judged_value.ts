@@ -50,8 +50,8 @@ export function judgedHistory(windows: readonly (readonly RuleValues[])[], judgi
   return { values, moreThan };
 }
 
-function lessBeyond(comparator: Comparator, one: MeasuredValue, other: MeasuredValue): MeasuredValue {
-  if (one.value === null || other.value === null) return { value: null };
-  const isLess = comparator.startsWith('>') ? other.value < one.value : other.value > one.value;
-  return isLess ? other : one;
+function lessBeyond(comparator: Comparator, a: MeasuredValue, other: MeasuredValue): MeasuredValue {
+  if (a.value === null || other.value === null) return { value: null };
+  const isLess = comparator.startsWith('>') ? other.value < a.value : other.value > a.value;
+  return isLess ? other : a;
 }

@@ -31,12 +31,12 @@ interface ConfigField {
 export function configFieldsOf(kind: RuleKind): readonly ConfigField[] {
   const { properties, labels, defaults } = RULE_KINDS[kind];
   const titles = new Map(Object.entries<string>(labels));
-  const given = new Map(Object.entries<unknown>(defaults));
+  const settings = new Map(Object.entries<unknown>(defaults));
   return Object.entries<ConfigSchema>(properties).map(([name, schema]) => ({
     name,
     label: titles.get(name) ?? name,
     schema,
-    initial: given.get(name),
+    initial: settings.get(name),
   }));
 }
 

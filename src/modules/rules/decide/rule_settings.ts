@@ -205,15 +205,15 @@ export function parseRuleSettings(
   const shape = { type: 'object', properties, required: [], additionalProperties: false };
   const faults = findFaults({ type: 'object', properties: { [path]: shape } }, { [path]: settings });
   if (faults.length > 0) return { kind: 'faults', faults };
-  const given = settings as StoredSettings;
-  const recovery = recoveryFault(config, given, path);
+  const stored = settings as StoredSettings;
+  const recovery = recoveryFault(config, stored, path);
   const wrong = [
     ...(recovery === null ? [] : [recovery]),
-    ...conditionFaults(config, given, path),
-    ...rateFaults(given, path),
-    ...guidanceFaults(given, path),
+    ...conditionFaults(config, stored, path),
+    ...rateFaults(stored, path),
+    ...guidanceFaults(stored, path),
   ];
-  return wrong.length > 0 ? { kind: 'faults', faults: wrong } : ok(given);
+  return wrong.length > 0 ? { kind: 'faults', faults: wrong } : ok(stored);
 }
 
 /** Returns the faults of settings that change what the condition is, against the config. */

@@ -141,12 +141,12 @@ export function suggestThreshold(
   { config, fallback }: Pick<SuggestedRule, 'config' | 'fallback'>,
   values: readonly (number | null)[],
 ): number {
-  const known = values.filter((value) => value !== null);
+  const measured = values.filter((value) => value !== null);
   if (config.comparator.startsWith('<')) {
-    const least = known.reduce((a, b) => Math.min(a, b), Infinity);
+    const least = measured.reduce((a, b) => Math.min(a, b), Infinity);
     return least > 1 && Number.isFinite(least) ? roundDown(least / 2) : fallback;
   }
-  const greatest = known.reduce((a, b) => Math.max(a, b), 0);
+  const greatest = measured.reduce((a, b) => Math.max(a, b), 0);
   if (greatest <= 0) return fallback;
   const wanted = roundUp(greatest * 1.25);
   const most = mostOf(config);

@@ -44,11 +44,11 @@ type CostOf = (runs: readonly PagingRun[]) => Promise<Static<typeof CostView>>;
 export async function readCostOf(policy: PolicyOfTeam, severity: string, context: ActionContext): Promise<CostOf> {
   const { now } = context;
   const settings = await readPolicySettings([policy], now, context);
-  const { people: known } = settings;
+  const { people: settingsPeople } = settings;
   const { schedules } = settings.teamOf(policy.teamId);
   const zoneOf = (userId: Id<'user'>): string => {
-    const own = schedules.find(({ layered }) => namesPerson(layered, userId)) ?? schedules[0];
-    return own?.schedule.timezone ?? 'UTC';
+    const shown = schedules.find(({ layered }) => namesPerson(layered, userId)) ?? schedules[0];
+    return shown?.schedule.timezone ?? 'UTC';
   };
   const setting = settings.settingOf(policy, severity);
   return async (runs) => {
@@ -66,7 +66,7 @@ export async function readCostOf(policy: PolicyOfTeam, severity: string, context
       nights,
       people: paged.slice(0, PEOPLE_MAX).map((person) => ({
         ...person,
-        name: known.get(person.userId)?.name ?? '',
+        name: settingsPeople.get(person.userId)?.name ?? '',
         timeZone: zoneOf(person.userId),
       })),
       peopleCount: paged.length,

@@ -92,21 +92,21 @@ export const replayRule = defineAction({
     const { stores, caller, now } = context;
     const config = { ...wanted, comparator, threshold };
     const parsed = unwrap(parseRuleSettings({ kind: 'metric_threshold', config }, settings ?? {}, 'settings'));
-    const own = settingsOf(parsed);
+    const parsedSettings = settingsOf(parsed);
     const service = await stores.services.get(caller.orgId, serviceId);
     const rule = ruleId === undefined ? null : await stores.alertRules.get(caller.orgId, ruleId);
     const policy = escalationPolicyId === null ? null : await readPolicy(escalationPolicyId, context);
-    const history = await readHistory(service, { ...wanted, comparator, settings: own }, context);
-    const incidents = await inSlices(replayRuleInSteps({ ...config, settings: own }, history));
+    const history = await readHistory(service, { ...wanted, comparator, settings: parsedSettings }, context);
+    const incidents = await inSlices(replayRuleInSteps({ ...config, settings: parsedSettings }, history));
     const shown = incidents.slice(0, INCIDENTS_MAX);
     const openings = shown.map(({ openedAt, closedAt }): ReplayedOpening => ({
       serviceId: service.id,
       ruleId: rule && rule.id,
       labels: labelsOf({ kind: 'metric_threshold', config }),
       escalationPolicyId: policy && policy.id,
-      severity: own.severity,
-      groupMinutes: own.groupMinutes,
-      repageMinutes: own.repageMinutes,
+      severity: parsedSettings.severity,
+      groupMinutes: parsedSettings.groupMinutes,
+      repageMinutes: parsedSettings.repageMinutes,
       steps: policy?.steps.length ?? 0,
       openedAt: fromEpochMilliseconds(openedAt),
       closedAt: closedAt === null ? null : fromEpochMilliseconds(closedAt),
@@ -118,10 +118,10 @@ export const replayRule = defineAction({
       now,
     };
     const paging = await inSlices(replayPagingInSteps(openings, setting));
-    const costOf = policy === null ? null : await readCostOf(policy, own.severity, context);
+    const costOf = policy === null ? null : await readCostOf(policy, parsedSettings.severity, context);
     const acknowledgedAfterMinutes = ACKNOWLEDGED_AFTER_MINUTES;
     const forgotten =
-      own.repageMinutes === null
+      parsedSettings.repageMinutes === null
         ? []
         : await inSlices(replayPagingInSteps(openings, { ...setting, acknowledgedAfterMinutes }));
     const timestamp = (ms: number) => toTimestamp(fromEpochMilliseconds(ms));
@@ -141,7 +141,7 @@ export const replayRule = defineAction({
       joinedCount: paging.filter(({ start }) => start.kind === 'with_lead').length,
       cost: costOf && (await costOf(paging.flatMap(({ runs }) => runs))),
       forgotten:
-        costOf === null || own.repageMinutes === null
+        costOf === null || parsedSettings.repageMinutes === null
           ? null
           : { acknowledgedAfterMinutes, ...(await costOf(forgotten.flatMap(({ runs }) => runs))) },
     };

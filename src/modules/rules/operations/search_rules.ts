@@ -171,7 +171,7 @@ function cursorOf({ state, name, id }: RulePlace): string {
 function parseCursor(cursor: string): RulePlace {
   const text = Buffer.from(cursor, 'base64url').toString();
   const [, named, id, name] = /^([a-z_]+) (rule_\w{26}) (.*)$/s.exec(text) ?? [];
-  const state: RuleState | undefined = RULE_STATES.find((known) => known === named);
+  const state: RuleState | undefined = RULE_STATES.find((candidate) => candidate === named);
   if (state === undefined || id === undefined || name === undefined || name.includes('\0')) {
     throw invalidInput([{ path: 'cursor', message: 'must be the nextCursor of the page before' }]);
   }

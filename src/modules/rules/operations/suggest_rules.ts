@@ -43,14 +43,14 @@ export const suggestRules = defineAction({
             { after: null, limit: SERVICES_MAX },
           )
         : [await stores.services.get(caller.orgId, serviceId)];
-    const found: { service: ServiceWithCapabilities; rule: SuggestedRule | null }[] = [];
+    const candidates: { service: ServiceWithCapabilities; rule: SuggestedRule | null }[] = [];
     for (const service of services) {
       const rules = await suggestionsOf(service, context);
-      found.push(...rules.map((rule) => ({ service, rule })));
+      candidates.push(...rules.map((rule) => ({ service, rule })));
     }
     // Takes one suggestion of each service before a second of any.
-    const spread = [...Map.groupBy(found, ({ service }) => service.id).values()]
-      .flatMap((own) => own.map((one, place) => ({ ...one, place })))
+    const spread = [...Map.groupBy(candidates, ({ service }) => service.id).values()]
+      .flatMap((ofService) => ofService.map((suggestion, place) => ({ ...suggestion, place })))
       .toSorted((a, b) => a.place - b.place)
       .slice(0, SUGGESTIONS_MAX);
     const suggestions: Suggestion[] = [];

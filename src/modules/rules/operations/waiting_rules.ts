@@ -41,7 +41,7 @@ export async function findWaitingRules({
   const sources = named.flatMap(({ serviceId, metricName, buckets }) =>
     [metricName, ...(buckets === null ? [] : [buckets])].map((name) => ({ serviceId, metricName: name })),
   );
-  const found = await Promise.all([metrics.findLastArrivals(sources), withoutQuantiles(metrics, named)]).catch(
+  const answers = await Promise.all([metrics.findLastArrivals(sources), withoutQuantiles(metrics, named)]).catch(
     (error: unknown) => {
       if (isUnavailable(error)) return null;
       throw error;
@@ -54,8 +54,8 @@ export async function findWaitingRules({
         return [[rule.id, { kind: 'behind', since: waitingSince }]];
       }
       // The points that wait to be stored may be of that metric.
-      if (found === null || waitingSince !== null) return [];
-      const [arrived, without] = found;
+      if (answers === null || waitingSince !== null) return [];
+      const [arrived, without] = answers;
       const keptMs = now.epochMilliseconds - rule.retentionDays * 86_400_000;
       const isThere = (name: string): boolean => (arrived.get(`${serviceId} ${name}`) ?? 0) >= keptMs;
       const of = buckets === null ? undefined : without.get(serviceId)?.get(metricName);

@@ -161,11 +161,13 @@ export class ActiveRuleStore {
    * `before`.
    */
   async setClearSince(changes: readonly ClearChange[]): Promise<void> {
-    const [members, own] = [true, false].map((isMember) => changes.filter((change) => change.isMember === isMember));
-    if (own !== undefined && own.length > 0) {
+    const [members, keyChanges] = [true, false].map((isMember) =>
+      changes.filter((change) => change.isMember === isMember),
+    );
+    if (keyChanges !== undefined && keyChanges.length > 0) {
       await this.#session.db
         .updateTable('incidents as i')
-        .from(changesOf(own))
+        .from(changesOf(keyChanges))
         .set((eb) => ({ clear_since: eb.ref('c.since') }))
         .whereRef('i.id', '=', 'c.incident_id')
         .where('i.status', '<>', 'resolved')

@@ -98,7 +98,9 @@ export class AlertRuleStore {
           .as('ruleCount'),
         eb.fn
           .agg<number>('row_number')
-          .over((own) => own.partitionBy('r.escalation_policy_id').orderBy('s.name').orderBy('r.name').orderBy('r.id'))
+          .over((columns) =>
+            columns.partitionBy('r.escalation_policy_id').orderBy('s.name').orderBy('r.name').orderBy('r.id'),
+          )
           .as('place'),
       ])
       .where('r.org_id', '=', orgId)

@@ -82,13 +82,13 @@ export class MissingSeriesReader {
     const { toMs } = ruleWindow(1, now);
     const asked = quantileQuestionOf(selector);
     if (asked === null && aggregation === 'count') return { value: null, names: [], count: 0 };
-    const own = await readWindows(this.#client, { ...question, selector, aggregation, isOfBuckets: false }, toMs);
-    if (asked === null || own.windows.size > 0) {
-      const value = aggregation === 'avg' ? own.mean : valueOf(aggregation, own.windows.get('') ?? {}, 0);
-      return missingOf(own, { value });
+    const windows = await readWindows(this.#client, { ...question, selector, aggregation, isOfBuckets: false }, toMs);
+    if (asked === null || windows.windows.size > 0) {
+      const value = aggregation === 'avg' ? windows.mean : valueOf(aggregation, windows.windows.get('') ?? {}, 0);
+      return missingOf(windows, { value });
     }
     const buckets = { ...question, selector: asked.buckets, aggregation: 'sum', isOfBuckets: true } as const;
-    const found = await readWindows(this.#client, buckets, toMs);
+    const bucketWindows = await readWindows(this.#client, buckets, toMs);
     const windowsBeside = new Map<BesideBuckets, Windows>();
     for (const what of BESIDE_BUCKETS) {
       const read = {
@@ -100,7 +100,10 @@ export class MissingSeriesReader {
       windowsBeside.set(what, (await readWindows(this.#client, read, toMs)).windows.get('') ?? {});
     }
     const bounds = boundsWithin((what) => windowsBeside.get(what) ?? {});
-    return missingOf(found, quantileWithin(asked.quantile, found.windows, 0, bounds) ?? { value: null });
+    return missingOf(
+      bucketWindows,
+      quantileWithin(asked.quantile, bucketWindows.windows, 0, bounds) ?? { value: null },
+    );
   }
 }
 
@@ -159,9 +162,9 @@ async function readNames(client: ClickHouseClient, read: Read, series: readonly 
 
 /** Labels of a series as people read them; a bucket's own are no name. */
 function nameOf(metric: string, labels: Record<string, string>): string {
-  const own = Object.entries(labels).filter(([label]) => !['le', RANGE_LABEL, 'quantile'].includes(label));
-  if (own.length === 0) return metric;
-  const text = own
+  const labelEntries = Object.entries(labels).filter(([label]) => !['le', RANGE_LABEL, 'quantile'].includes(label));
+  if (labelEntries.length === 0) return metric;
+  const text = labelEntries
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([label, value]) => `${label}="${value}"`)
     .join(', ');

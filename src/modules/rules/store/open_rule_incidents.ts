@@ -20,7 +20,7 @@ export type OpenIncident = Pick<Row<typeof IncidentEntity>, 'countedAt' | 'clear
 
 /** Builds the query for the open incidents of rules of a kind: their own, and storms that stand for them. */
 export function openIncidents(db: Session['db'], kind: RuleKind | Expression<RuleKind>) {
-  const own = db
+  const incidents = db
     .selectFrom('incidents as i')
     .select((eb) => [
       'i.id as incidentId',
@@ -49,5 +49,5 @@ export function openIncidents(db: Session['db'], kind: RuleKind | Expression<Rul
     .where('m.ended_at', 'is', null)
     .where('m.kind', '=', kind)
     .where('m.rule_id', 'is not', null);
-  return db.selectFrom(own.unionAll(members).as('open')).selectAll('open');
+  return db.selectFrom(incidents.unionAll(members).as('open')).selectAll('open');
 }

@@ -52,11 +52,11 @@ export function windowOf(shape: Shape, slots: readonly Slot[], fromMs: number): 
 }
 
 /** The same of points in memory. */
-export function windowsOf(found: PointWindow): Windows {
-  const { samples, total, least, greatest, others, othersTotal, newest, newestTotal } = found;
+export function windowsOf(answer: PointWindow): Windows {
+  const { samples, total, least, greatest, others, othersTotal, newest, newestTotal } = answer;
   return {
-    samples: found.points === 0 ? null : [samples, total, least, greatest, others, othersTotal, newest, newestTotal],
-    growth: Number.isFinite(found.counterAtMs) ? [found.grown, found.counterAtMs] : null,
+    samples: answer.points === 0 ? null : [samples, total, least, greatest, others, othersTotal, newest, newestTotal],
+    growth: Number.isFinite(answer.counterAtMs) ? [answer.grown, answer.counterAtMs] : null,
   };
 }
 

@@ -52,8 +52,8 @@ export function concluded(planned: readonly PlannedQuestion[], { answers, judgin
   const values = new Map<Id<'rule'>, number | null>();
   const moreThan = new Set<Id<'rule'>>();
   const byLabel = new Map<Id<'rule'>, ReadonlyMap<string, MeasuredValue>>();
-  for (const [ruleId, own] of Map.groupBy(planned, (question) => question.ruleId)) {
-    const isKnown = own.every((question) => {
+  for (const [ruleId, ofRule] of Map.groupBy(planned, (question) => question.ruleId)) {
+    const isKnown = ofRule.every((question) => {
       const read = answers.get(question)?.shapes;
       return shapesOf(question).every((shape) => read?.has(shape));
     });
@@ -61,7 +61,7 @@ export function concluded(planned: readonly PlannedQuestion[], { answers, judgin
     if (!isKnown || judging === undefined) continue;
     const valueBy = (windowsOf: WindowsOf): MeasuredValue =>
       judgedValue(
-        groups(own, ({ window }) => window).map((ofWindow) =>
+        groups(ofRule, ({ window }) => window).map((ofWindow) =>
           groups(ofWindow, ({ side }) => side).map((ofSide) => firstValue(ofSide, windowsOf)),
         ),
         judging,
@@ -72,7 +72,9 @@ export function concluded(planned: readonly PlannedQuestion[], { answers, judgin
       if (isMoreThan) moreThan.add(ruleId);
       continue;
     }
-    const divided = new Map(own.map((question) => [question, byValueOf(answers.get(question)?.windows ?? new Map())]));
+    const divided = new Map(
+      ofRule.map((question) => [question, byValueOf(answers.get(question)?.windows ?? new Map())]),
+    );
     const measuredBy = new Map<string, MeasuredValue>();
     for (const label of new Set([...divided.values()].flatMap((byValue) => [...byValue.keys()]))) {
       const measured = valueBy((question) => divided.get(question)?.get(label) ?? new Map());

@@ -25,8 +25,8 @@ export class RuleMemoryStore {
   /** Finds the memory of a rule, or of a part of it. */
   async find(ruleId: Id<'rule'>, part = ''): Promise<RuleMemory> {
     if (part !== '') {
-      const [found] = await this.listParts([ruleId], part);
-      return found ?? NO_MEMORY;
+      const [memory] = await this.listParts([ruleId], part);
+      return memory ?? NO_MEMORY;
     }
     const memory = await this.#session.db
       .selectFrom('rule_memory')
@@ -111,11 +111,11 @@ export class RuleMemoryStore {
     if (whole.length > 0) {
       await this.#session.db.deleteFrom('rule_memory').where('rule_id', '=', anyOf(whole)).execute();
     }
-    for (const [part, own] of Map.groupBy(of, ({ part = '' }) => part)) {
+    for (const [part, ofPart] of Map.groupBy(of, ({ part = '' }) => part)) {
       if (part === '') continue;
       await this.#session.db
         .deleteFrom('rule_part_memory')
-        .where('rule_id', '=', anyOf(own.map(({ ruleId }) => ruleId)))
+        .where('rule_id', '=', anyOf(ofPart.map(({ ruleId }) => ruleId)))
         .where('part', '=', part)
         .execute();
     }

@@ -144,17 +144,17 @@ export class RuleReader {
     const needed = new Map<string, Needed>();
     for (const { target, fromMs, keptMs } of planned) {
       const oldestMs = Math.max(fromMs - COUNTER_LOOKBACK_MS, keptMs);
-      const known = needed.get(target.metric);
-      if (known !== undefined && known.oldestMs <= oldestMs) continue;
+      const need = needed.get(target.metric);
+      if (need !== undefined && need.oldestMs <= oldestMs) continue;
       needed.set(target.metric, { serviceId: target.serviceId, name: target.selector.name, oldestMs });
     }
-    const found = await recent.read(needed, toMs);
-    const known = planned.flatMap((question) => {
-      const points = found.get(question.target.metric);
+    const pointsOf = await recent.read(needed, toMs);
+    const answered = planned.flatMap((question) => {
+      const points = pointsOf.get(question.target.metric);
       return points === undefined ? [] : [{ question, points }];
     });
     const selective = new Map(
-      known
+      answered
         .filter(({ question }) => isSelective(question.target))
         .map(({ question: { target }, points }) => [target.key, { target, series: points.keys() }]),
     );
@@ -162,7 +162,7 @@ export class RuleReader {
       () => true,
       () => false,
     );
-    for (const { question, points } of known) {
+    for (const { question, points } of answered) {
       // What one pattern spoils for all is found out where questions are asked in halves.
       if (!isMatched && isSelective(question.target)) continue;
       answers.set(question, {
@@ -215,13 +215,13 @@ export class RuleReader {
   async #ask(group: QuestionGroup, toMs: number): Promise<(targetKey: string) => ReadonlyMap<string, readonly Slot[]>> {
     const [read, further] = await Promise.all([this.#rows(ruleQueryOf(group, toMs)), this.#furtherGrowth(group, toMs)]);
     const rows = Map.groupBy([...read, ...further], ([metric]) => String(metric));
-    const found = group.targets.map((target) => ({ target, rows: rows.get(target.metric) ?? [] }));
+    const groupRows = group.targets.map((target) => ({ target, rows: rows.get(target.metric) ?? [] }));
     await this.#learnMatches(
-      found
+      groupRows
         .filter(({ target }) => isSelective(target))
         .map(({ target, rows }) => ({ target, series: rows.map(([, series]) => String(series)) })),
     );
-    const slots = found.map(({ target, rows }) => [target.key, this.#slotsOf(target, rows)] as const);
+    const slots = groupRows.map(({ target, rows }) => [target.key, this.#slotsOf(target, rows)] as const);
     const byTarget = new Map(slots);
     return (targetKey) => byTarget.get(targetKey) ?? new Map();
   }
@@ -251,19 +251,21 @@ export class RuleReader {
     for (const row of rows) {
       const bucket = this.#matches.get(pairKey(target, row[1]));
       if (bucket === undefined || bucket === null) continue;
-      const own = slots.get(bucket) ?? [];
-      own.push(rowToSlot(row));
-      slots.set(bucket, own);
+      const rules = slots.get(bucket) ?? [];
+      rules.push(rowToSlot(row));
+      slots.set(bucket, rules);
     }
     return slots;
   }
 
   /** Labels are looked at when a series is seen for the first time. */
-  async #learnMatches(found: readonly { readonly target: Target; readonly series: Iterable<string> }[]): Promise<void> {
-    const unknown = found.flatMap(({ target, series }) =>
+  async #learnMatches(
+    groups: readonly { readonly target: Target; readonly series: Iterable<string> }[],
+  ): Promise<void> {
+    const unknown = groups.flatMap(({ target, series }) =>
       [...series]
-        .filter((one) => this.#matches.get(pairKey(target, one)) === undefined)
-        .map((one) => ({ target, series: one })),
+        .filter((key) => this.#matches.get(pairKey(target, key)) === undefined)
+        .map((key) => ({ target, series: key })),
     );
     if (unknown.length === 0) return;
     const targets = [...new Set(unknown.map(({ target }) => target))];

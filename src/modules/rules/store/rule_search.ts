@@ -66,16 +66,16 @@ export class RuleSearch {
     waiting: readonly Id<'rule'>[],
     { after, limit }: { readonly after: RulePlace | null; readonly limit: number },
   ): Promise<RulePlace[]> {
-    let found = this.#found(orgId, filter, waiting);
-    if (filter.state !== undefined) found = found.where('f.state', '=', filter.state);
+    let query = this.#found(orgId, filter, waiting);
+    if (filter.state !== undefined) query = query.where('f.state', '=', filter.state);
     if (after !== null) {
       const rank = RULE_STATES.indexOf(after.state) + 1;
-      found = found.where(
+      query = query.where(
         ({ ref }) =>
           sql<boolean>`(${rankOf(ref('f.state'))}, lower(${ref('f.name')}), ${ref('f.id')}) > (${rank}::integer, lower(${after.name}), ${after.id})`,
       );
     }
-    return await found
+    return await query
       .select(['f.state', 'f.name', 'f.id'])
       .orderBy(({ ref }) => rankOf(ref('f.state')))
       .orderBy(({ fn }) => fn('lower', ['f.name']))
@@ -134,7 +134,7 @@ export class RuleSearch {
     ruleIds: readonly Id<'rule'>[],
     since: Temporal.Instant,
   ): Promise<ReadonlyMap<Id<'rule'>, RuleActivity>> {
-    const own = this.#session.db
+    const incidents = this.#session.db
       .selectFrom('incidents as i')
       .select((eb) => [
         eb.ref('i.rule_id').$notNull().as('ruleId'),
@@ -154,7 +154,7 @@ export class RuleSearch {
       ])
       .where('m.rule_id', '=', anyOf(ruleIds));
     const rows = await this.#session.db
-      .selectFrom(own.unionAll(members).as('f'))
+      .selectFrom(incidents.unionAll(members).as('f'))
       .select((eb) => [
         'f.ruleId',
         eb.fn.max('f.firedAt').as('lastFiredAt'),

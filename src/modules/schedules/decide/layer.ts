@@ -90,9 +90,9 @@ export function peopleOfRound(turns: readonly LayerTurn[], isPresent: IsPresent)
   let next = present.find((userIds) => userIds.length > 0) ?? [];
   const round: (readonly UserId[])[] = [];
   for (let index = turns.length - 1; index >= 0; index -= 1) {
-    const own = present[index] ?? [];
-    if (own.length > 0) next = own;
-    round.push(turns[index]?.userIds.length === 0 ? own : next);
+    const ownShifts = present[index] ?? [];
+    if (ownShifts.length > 0) next = ownShifts;
+    round.push(turns[index]?.userIds.length === 0 ? ownShifts : next);
   }
   return round.reverse();
 }

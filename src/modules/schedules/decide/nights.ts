@@ -10,15 +10,15 @@ const QUARTER_MS = 15 * 60_000;
  * 23:00. It caches results: the same few zones and nights are asked for again and again.
  */
 export function nightFinder(): (epochMs: number, timeZone: string) => string | null {
-  const known = new Map<string, string | null>();
+  const zones = new Map<string, string | null>();
   return (epochMs, timeZone) => {
     const quarter = Math.floor(epochMs / QUARTER_MS);
     const key = `${quarter} ${timeZone}`;
-    const found = known.get(key);
-    if (found !== undefined) return found;
+    const zone = zones.get(key);
+    if (zone !== undefined) return zone;
     const local = Temporal.Instant.fromEpochMilliseconds(quarter * QUARTER_MS).toZonedDateTimeISO(timeZone);
     const night = nightOf(local);
-    known.set(key, night);
+    zones.set(key, night);
     return night;
   };
 }

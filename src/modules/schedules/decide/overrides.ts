@@ -78,8 +78,8 @@ export function overrideAt(
   isPresent: IsPresent,
 ): Override | null {
   const running = overrides.filter(
-    ({ userId, startAt, endAt, layerId: own = null }) =>
-      own === layerId && isPresent(userId) && isAtOrBefore(startAt, at) && !isAtOrBefore(endAt, at),
+    ({ userId, startAt, endAt, layerId: overrideLayerId = null }) =>
+      overrideLayerId === layerId && isPresent(userId) && isAtOrBefore(startAt, at) && !isAtOrBefore(endAt, at),
   );
   return running.toSorted(byCreation).at(-1) ?? null;
 }

@@ -21,18 +21,18 @@ interface Whose {
 export function ownShifts(schedule: LayeredSchedule, { userId, from, limit }: Whose, isPresent: IsPresent): Shift[] {
   if (!namesPerson(schedule, userId)) return [];
   const to = from.add({ hours: DAYS_AHEAD * 24 });
-  const own: Shift[] = [];
+  const shifts: Shift[] = [];
   let lookedAt = 0;
   for (const shift of finalShifts(schedule, from, isPresent)) {
     if (lookedAt === SHIFTS_LOOKED_AT || isAtOrBefore(to, shift.since)) break;
     lookedAt += 1;
     if (!shift.userIds.includes(userId)) continue;
-    const last = own.at(-1);
-    if (last?.until?.equals(shift.since) === true) own[own.length - 1] = { ...last, until: shift.until };
-    else if (own.length === limit) break;
-    else own.push(shift);
+    const last = shifts.at(-1);
+    if (last?.until?.equals(shift.since) === true) shifts[shifts.length - 1] = { ...last, until: shift.until };
+    else if (shifts.length === limit) break;
+    else shifts.push(shift);
   }
-  return own;
+  return shifts;
 }
 
 /** Whether a layer or an override names the person. */

@@ -98,11 +98,11 @@ export const getOnCallTimeline = defineAction({
     const page = await stores.schedules.listPage(caller.orgId, input, { offset, limit: SCHEDULES_MAX });
     const total = await stores.schedules.count(caller.orgId, input);
     const limit = Math.min(SHIFTS_MAX, Math.floor(SHIFTS_OF_ALL_MAX / Math.max(1, page.length)));
-    const found = await stores.onCall.overTime(caller.orgId, page, { from, to, at: now, limit: limit + 1 });
-    const isPresent = (userId: string) => found.people.has(userId);
+    const timeline = await stores.onCall.overTime(caller.orgId, page, { from, to, at: now, limit: limit + 1 });
+    const isPresent = (userId: string) => timeline.people.has(userId);
     const viewed = { from, to, now, isPresent, limit };
     const schedules: Static<typeof ScheduleOverTimeView>[] = [];
-    for (const [index, schedule] of found.schedules.entries()) {
+    for (const [index, schedule] of timeline.schedules.entries()) {
       schedules.push(toView(schedule, { ...viewed, teamName: page[index]?.teamName ?? '' }));
       await nextTurn();
     }
@@ -110,7 +110,7 @@ export const getOnCallTimeline = defineAction({
       at: toTimestamp(now),
       teamCount: await stores.teams.countNames(caller.orgId),
       schedules,
-      people: [...found.people.values()].map(({ userId, name }) => ({ userId, name })),
+      people: [...timeline.people.values()].map(({ userId, name }) => ({ userId, name })),
       total,
       nextCursor: page.length > 0 && offset + page.length < total ? String(offset + page.length) : null,
     };

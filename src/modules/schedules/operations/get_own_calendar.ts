@@ -15,9 +15,9 @@ export const getOwnCalendar = defineAction({
   result: Type.Object({ calendar: nullable(OwnCalendarView) }),
   example: {},
   async handle(_input, context) {
-    const found = await findOwnCalendar(context);
-    if (found === null) return { calendar: null };
-    context.recordCredentialRead(found.userId);
-    return { calendar: { url: found.url, createdAt: found.createdAt } };
+    const ownCalendar = await findOwnCalendar(context);
+    if (ownCalendar === null) return { calendar: null };
+    context.recordCredentialRead(ownCalendar.userId);
+    return { calendar: { url: ownCalendar.url, createdAt: ownCalendar.createdAt } };
   },
 });

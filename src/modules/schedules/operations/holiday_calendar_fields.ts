@@ -76,10 +76,10 @@ function isHttps(url: string): boolean {
 
 /** Returns the dates that are typed in or that the file has; undefined without either. Throws for two sources at once. */
 export function datesOf({ url, dates, file }: CalendarInput, now: Temporal.Instant): readonly string[] | undefined {
-  const given = [typeof url === 'string', dates !== undefined, typeof file === 'string'];
+  const sources = [typeof url === 'string', dates !== undefined, typeof file === 'string'];
   const faults = calendarFaults({ url, dates });
   if (faults.length > 0) throw invalidInput(faults);
-  if (given.filter(Boolean).length > 1) {
+  if (sources.filter(Boolean).length > 1) {
     throw invalidInput([{ path: 'dates', message: 'must be left out where url or file is given: one of the three' }]);
   }
   if (file === undefined || file === null) return dates && [...new Set(dates)].sort();

@@ -94,8 +94,8 @@ export const previewScheduleLayers = defineAction({
     const shifts = await shiftsOf(planned);
     const layers: Static<typeof PlannedLayerView>[] = [];
     for (const layer of plan.layers) {
-      const own = overrides.filter(({ layerId }) => layerId === layer.id);
-      const alone = await shiftsOf({ ...planned, layers: [layer], overrides: own });
+      const layerOverrides = overrides.filter(({ layerId }) => layerId === layer.id);
+      const alone = await shiftsOf({ ...planned, layers: [layer], overrides: layerOverrides });
       const before = current?.layered.layers.find(({ id }) => id === layer.id);
       const [was, is] = [before, layer].map((of) => of && currentTurn(of, plan.clock, now.epochMilliseconds));
       const turnChanges = before !== undefined && was?.userIds.join() !== is?.userIds.join();

@@ -133,15 +133,15 @@ export const whoIsOnCall = defineAction({
   async handle({ teamId }, context) {
     const { stores, caller, now } = context;
     const team = await stores.teams.get(caller.orgId, teamId);
-    const found = await stores.onCall.ofTeam(caller.orgId, team.id, now);
+    const teamOnCall = await stores.onCall.ofTeam(caller.orgId, team.id, now);
     const ahead = await stores.onCall.overTime(
       caller.orgId,
-      found.schedules.map(({ schedule }) => schedule),
+      teamOnCall.schedules.map(({ schedule }) => schedule),
       { from: now, to: now.add({ hours: 24 * AHEAD_DAYS }), at: now, limit: SHIFTS_MAX },
     );
     const members = await stores.teams.listMembers(caller.orgId, [team.id]);
     const policies = await stores.policies.listOfTeams(caller.orgId, [team.id]);
-    const [warnings = []] = await readWarnings([{ members, policies, onCall: found }], context);
+    const [warnings = []] = await readWarnings([{ members, policies, onCall: teamOnCall }], context);
     const schedules: Static<typeof ScheduleAheadView>[] = [];
     for (const schedule of ahead.schedules) {
       schedules.push({ ...toScheduleOnCallView(schedule, ahead, now), ...toAheadView(schedule, ahead, now) });
@@ -150,7 +150,9 @@ export const whoIsOnCall = defineAction({
     return {
       teamId: team.id,
       at: toTimestamp(now),
-      onCall: peopleOnCall(found.schedules.map(({ onCall }) => onCall)).map((userId) => personOf(found, userId)),
+      onCall: peopleOnCall(teamOnCall.schedules.map(({ onCall }) => onCall)).map((userId) =>
+        personOf(teamOnCall, userId),
+      ),
       schedules,
       warnings,
     };
@@ -159,11 +161,11 @@ export const whoIsOnCall = defineAction({
 
 export function toScheduleOnCallView(
   { schedule, layered: { layers, overrides }, onCall: { shift, next } }: ScheduleOnCall,
-  found: Pick<TeamOnCall, 'people'>,
+  people: Pick<TeamOnCall, 'people'>,
   now: Temporal.Instant,
 ): Static<typeof ScheduleOnCallView> {
-  const [first, ...others] = (shift?.userIds ?? []).map((userId) => personOf(found, userId));
-  const isPresent = (userId: string) => found.people.has(userId);
+  const [first, ...others] = (shift?.userIds ?? []).map((userId) => personOf(people, userId));
+  const isPresent = (userId: string) => people.people.has(userId);
   const override = shift?.source === 'override' ? overrideAt(overrides, shift.layerId, now, isPresent) : null;
   return {
     scheduleId: schedule.id,
@@ -179,7 +181,7 @@ export function toScheduleOnCallView(
     next:
       next &&
       toNextView(
-        next.userIds.map((userId) => personOf(found, userId)),
+        next.userIds.map((userId) => personOf(people, userId)),
         next.at,
       ),
   };
@@ -196,7 +198,7 @@ function toShiftText({ name, source, since, until }: Static<typeof ScheduleAhead
 
 function toAheadView(
   { shifts, layered: { layers, overrides } }: ScheduleOverTime,
-  found: Pick<TeamOnCall, 'people'>,
+  people: Pick<TeamOnCall, 'people'>,
   now: Temporal.Instant,
 ): Pick<Static<typeof ScheduleAheadView>, 'shifts' | 'overrides'> {
   const end = now.add({ hours: 24 * AHEAD_DAYS });
@@ -204,7 +206,7 @@ function toAheadView(
     shifts: shifts.flatMap(({ userIds, source, since, until }) =>
       userIds.map((userId) => ({
         userId,
-        name: personOf(found, userId).name,
+        name: personOf(people, userId).name,
         source,
         since: toTimestamp(since),
         until: toTimestampOrNull(until),
@@ -212,13 +214,13 @@ function toAheadView(
     ),
     overrides: overrides
       .filter(({ userId, startAt, endAt }) => {
-        return found.people.has(userId) && !isAtOrBefore(end, startAt) && !isAtOrBefore(endAt, now);
+        return people.people.has(userId) && !isAtOrBefore(end, startAt) && !isAtOrBefore(endAt, now);
       })
       .slice(0, OVERRIDES_MAX)
       .map(({ overrideId, userId, layerId = null, startAt, endAt }) => ({
         overrideId,
         userId,
-        name: personOf(found, userId).name,
+        name: personOf(people, userId).name,
         layer: layerId === null ? null : (layers.find(({ id }) => id === layerId)?.name ?? null),
         startAt: toTimestamp(startAt),
         endAt: toTimestamp(endAt),

@@ -109,10 +109,10 @@ export class OnCallReader {
   async ofSchedulesAt(orgId: Id<'org'>, schedules: readonly ScheduleRow[], at: Temporal.Instant): Promise<TeamOnCall> {
     const { layered, people } = await this.#readLayered(orgId, schedules, at);
     const isPresent = (userId: Id<'user'>) => people.has(userId);
-    const found = layered.map((of): ScheduleOnCall => {
+    const onCallSchedules = layered.map((of): ScheduleOnCall => {
       return { ...of, onCall: onCallOfSchedule(of.layered, at, isPresent) };
     });
-    return { schedules: found, people };
+    return { schedules: onCallSchedules, people };
   }
 
   /**
@@ -127,15 +127,15 @@ export class OnCallReader {
     const earliest = isAtOrBefore(from, at) ? from : at;
     const { layered, people } = await this.#readLayered(orgId, schedules, earliest);
     const isPresent = (userId: Id<'user'>) => people.has(userId);
-    const found: ScheduleOverTime[] = [];
+    const timelines: ScheduleOverTime[] = [];
     for (const of of layered) {
       const onCall = onCallOfSchedule(of.layered, at, isPresent);
       const ahead = eachFinalShiftBetween(of.layered, from, to, isPresent, limit);
       const shifts = await collectInTurns(ahead, SHIFTS_A_TURN);
-      found.push({ ...of, onCall, shifts });
+      timelines.push({ ...of, onCall, shifts });
       await nextTurn();
     }
-    return { schedules: found, people };
+    return { schedules: timelines, people };
   }
 
   /**
@@ -148,11 +148,11 @@ export class OnCallReader {
     const rows = await this.#schedules.listNaming(orgId, userId, { after: from, limit: SCHEDULES_OF_PERSON_MAX + 1 });
     const schedules = rows.slice(0, SCHEDULES_OF_PERSON_MAX);
     const share = Math.max(1, Math.floor(limit / Math.max(1, schedules.length)));
-    const found = await this.overTime(orgId, schedules, { from, to, at: from, limit: share });
-    const isCut = found.schedules.some(({ shifts }) => shifts.length === share && endsBefore(shifts.at(-1), to));
+    const timeline = await this.overTime(orgId, schedules, { from, to, at: from, limit: share });
+    const isCut = timeline.schedules.some(({ shifts }) => shifts.length === share && endsBefore(shifts.at(-1), to));
     return {
       person,
-      schedules: found.schedules.map(({ schedule, layered, shifts }) => ({
+      schedules: timeline.schedules.map(({ schedule, layered, shifts }) => ({
         schedule,
         layered,
         shifts: shifts.filter((shift) => shift.userIds.includes(userId)),
@@ -196,8 +196,8 @@ export class OnCallReader {
     const clocks = new ZoneClocks();
     const holidays = await this.#calendars.listDates(orgId, calendarsOf(schedules));
     const layered = schedules.map((schedule) => {
-      const own = overridesOf.get(schedule.id) ?? [];
-      return { schedule, layered: layeredOf(schedule, own, holidays, clocks.of(schedule.timezone)) };
+      const overrides = overridesOf.get(schedule.id) ?? [];
+      return { schedule, layered: layeredOf(schedule, overrides, holidays, clocks.of(schedule.timezone)) };
     });
     const people = await this.#people.listPeople(
       orgId,

@@ -17,11 +17,11 @@ export class OwnCalendarStore {
   }
 
   async find(orgId: Id<'org'>, userId: Id<'user'>): Promise<OwnCalendarRow | null> {
-    const found = await this.#calendars()
+    const row = await this.#calendars()
       .where('c.org_id', '=', orgId)
       .where('c.user_id', '=', userId)
       .executeTakeFirst();
-    return found ?? null;
+    return row ?? null;
   }
 
   /** The secret alone allows reading the shifts, of whatever organization. */

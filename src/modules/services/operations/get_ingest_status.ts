@@ -121,8 +121,8 @@ export const getIngestStatus = defineAction({
     const rules = await stores.alertRules.listOfService(service.orgId, service.id, LIST_LIMIT);
     const missing = await findMissingMetrics(context, service, rules);
     const withoutQuantiles = rules.flatMap(({ id, name }) => {
-      const found = missing.get(id)?.noQuantiles ?? null;
-      return found === null ? [] : [{ ruleId: id, name, ...found }];
+      const quantiles = missing.get(id)?.noQuantiles ?? null;
+      return quantiles === null ? [] : [{ ruleId: id, name, ...quantiles }];
     });
     return {
       metrics: { lastSeenAt: toTimestampOrNull(points.lastAt), pointsLastHour: points.count },

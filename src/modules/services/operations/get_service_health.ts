@@ -37,8 +37,8 @@ export const getServiceHealth = defineAction({
   example: { serviceIds: ['service_01k9z8e4rnf7ktv2x5m6w0abqe'] },
   async handle({ serviceIds }, { caller, stores, now, metrics, exceptions }) {
     const wanted = { text: undefined, serviceIds: [...serviceIds] };
-    const found = await stores.services.search(caller.orgId, wanted, { after: null, limit: SERVICES_MAX });
-    const ids = found.map(({ id }) => id);
+    const page = await stores.services.search(caller.orgId, wanted, { after: null, limit: SERVICES_MAX });
+    const ids = page.map(({ id }) => id);
     const from = firstHour(now);
     const [events, lastPoints] = await Promise.all([exceptions.countByHour(ids, from), metrics.lastPoints(ids)]);
     const refused = await stores.ingestRefusals.countOfServices(ids, now.subtract({ hours: HOURS }));

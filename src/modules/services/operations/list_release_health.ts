@@ -34,10 +34,10 @@ export const listReleaseHealth = defineAction({
   example: { serviceId: EXAMPLE_IDS.serviceId },
   async handle({ serviceId }, { caller, stores, now }) {
     const service = await stores.services.get(caller.orgId, serviceId);
-    const found = await stores.sentItems.listReleases(service.id, now.subtract({ hours: 24 * DAYS }), RELEASES_MAX);
+    const page = await stores.sentItems.listReleases(service.id, now.subtract({ hours: 24 * DAYS }), RELEASES_MAX);
     return {
-      releases: found.map(({ total: _, ...counts }) => ({ ...counts, crashFreePercent: crashFreePercent(counts) })),
-      total: found[0]?.total ?? 0,
+      releases: page.map(({ total: _, ...counts }) => ({ ...counts, crashFreePercent: crashFreePercent(counts) })),
+      total: page[0]?.total ?? 0,
     };
   },
 });

@@ -188,13 +188,13 @@ export class ServiceStore {
   }
 
   async isDeleted(serviceId: Id<'service'>): Promise<boolean> {
-    const found = await this.#session.db
+    const row = await this.#session.db
       .selectFrom('services')
       .select('id')
       .where('id', '=', serviceId)
       .where('deleted_at', 'is not', null)
       .executeTakeFirst();
-    return found !== undefined;
+    return row !== undefined;
   }
 
   /** Returns the ids that name no service, or a deleted one. */

@@ -52,6 +52,6 @@ export function worstImpact(impacts: readonly Impact[]): Impact | null {
 }
 
 /** Returns the worse of two impacts. */
-export function worseImpact(one: Impact | undefined, other: Impact): Impact {
-  return one !== undefined && IMPACTS.indexOf(one) > IMPACTS.indexOf(other) ? one : other;
+export function worseImpact(before: Impact | undefined, other: Impact): Impact {
+  return before !== undefined && IMPACTS.indexOf(before) > IMPACTS.indexOf(other) ? before : other;
 }

@@ -34,7 +34,7 @@ function digestOfTeams({ teams, total, people }: Static<typeof ListedTeamsView>)
     ids.length <= IDS_TOLD ? ids.join(', ') : `${ids.slice(0, IDS_TOLD).join(', ')} and ${ids.length - IDS_TOLD} more`;
   return {
     total,
-    teams: teams.map(({ teamId, name, members: own, schedules, escalationPolicies, warnings }) => ({
+    teams: teams.map(({ teamId, name, members: teamMembers, schedules, escalationPolicies, warnings }) => ({
       teamId,
       name,
       warnings: warnings.map(({ message }) => message),
@@ -55,7 +55,7 @@ function digestOfTeams({ teams, total, people }: Static<typeof ListedTeamsView>)
         ...(repeat && { repeat }),
         ...(hours && { hours }),
       })),
-      members: own.map(({ memberId, userId, name: called, email, phone }) => ({
+      members: teamMembers.map(({ memberId, userId, name: called, email, phone }) => ({
         memberId,
         userId,
         name: called,

@@ -40,11 +40,11 @@ export const searchPeopleWithoutTeam = defineAction({
   example: { text: 'ann', cursor: nameCursorOf({ name: 'Anna', id: EXAMPLE_IDS.userId }), limit: 20 },
   async handle({ text, cursor, limit = LIMIT }, context) {
     const wanted = { text: text?.trim(), isWithoutTeam: true };
-    const found = await context.stores.people.search(context.caller.orgId, wanted, {
+    const page = await context.stores.people.search(context.caller.orgId, wanted, {
       after: cursor === undefined ? null : parseNameCursor('user', cursor),
       limit: limit + 1,
     });
-    const { shown, nextCursor } = pageOf(found, limit, (last) => nameCursorOf({ name: last.name, id: last.userId }));
+    const { shown, nextCursor } = pageOf(page, limit, (last) => nameCursorOf({ name: last.name, id: last.userId }));
     const readinessOf = await readReadiness(shown, context);
     return {
       people: shown.map((person) => {

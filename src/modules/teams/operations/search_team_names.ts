@@ -36,11 +36,11 @@ export const searchTeamNames = defineAction({
   },
   async handle({ text, teamIds, cursor, limit = LIMIT }, { caller, stores }) {
     const wanted = { text: text?.trim(), teamIds };
-    const found = await stores.teams.searchNames(caller.orgId, wanted, {
+    const page = await stores.teams.searchNames(caller.orgId, wanted, {
       after: cursor === undefined ? null : parseNameCursor('team', cursor),
       limit: limit + 1,
     });
-    const { shown, nextCursor } = pageOf(found, limit, nameCursorOf);
+    const { shown, nextCursor } = pageOf(page, limit, nameCursorOf);
     return {
       teams: shown.map(({ id, name }) => ({ teamId: id, name })),
       total: await stores.teams.countNames(caller.orgId, wanted),

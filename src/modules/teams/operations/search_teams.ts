@@ -45,11 +45,11 @@ export const searchTeams = defineAction({
   result: Type.Object({ teams: Type.Array(FoundTeamView), nextCursor: nullable(Type.String()) }),
   example: { text: 'pay', cursor: nameCursorOf({ name: 'Payments', id: EXAMPLE_IDS.teamId }), limit: 20 },
   async handle({ text, cursor, limit = LIMIT }, context) {
-    const found = await context.stores.teams.search(context.caller.orgId, text?.trim(), {
+    const page = await context.stores.teams.search(context.caller.orgId, text?.trim(), {
       after: cursor === undefined ? null : parseNameCursor('team', cursor),
       limit: limit + 1,
     });
-    const { shown, nextCursor } = pageOf(found, limit, nameCursorOf);
+    const { shown, nextCursor } = pageOf(page, limit, nameCursorOf);
     return { teams: await readFound(shown, context), nextCursor };
   },
 });

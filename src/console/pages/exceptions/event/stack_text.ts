@@ -14,10 +14,10 @@ export interface ShownStack {
 export function stacksOf(event: ExceptionEvent): readonly ShownStack[] {
   if (event.exceptions.length > 0) {
     const stacks = event.exceptions.toReversed().map(toShownStack);
-    const own = event.frames.toReversed();
-    return stacks.some(({ frames }) => frames.length > 0) || own.length === 0
+    const newestFirst = event.frames.toReversed();
+    return stacks.some(({ frames }) => frames.length > 0) || newestFirst.length === 0
       ? stacks
-      : stacks.map((stack, index) => (index === 0 ? { ...stack, frames: own } : stack));
+      : stacks.map((stack, index) => (index === 0 ? { ...stack, frames: newestFirst } : stack));
   }
   return [{ type: null, value: event.message, frames: event.frames.toReversed() }];
 }

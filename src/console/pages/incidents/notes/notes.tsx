@@ -56,9 +56,9 @@ function useNoteForm(name: string, base: string) {
     },
     onSubmit: (send: () => void) => (event: React.FormEvent) => {
       event.preventDefault();
-      const found = checkText(text);
-      setFault(found);
-      if (found === null) send();
+      const textFault = checkText(text);
+      setFault(textFault);
+      if (textFault === null) send();
     },
   };
 }

@@ -26,7 +26,7 @@ export function ResponseCard({ incident }: { readonly incident: IncidentWithLog 
   const [dialog, setDialog] = useState<'severity' | 'hand_over' | 'publish' | null>(null);
   const leading = useIncidentChange('set_incident_commander', incidentId);
   const mayChange = may('oncall:edit') && status !== 'resolved';
-  const own = session.user.userId;
+  const viewerId = session.user.userId;
   if (status === 'resolved' && commanderId === null) return null;
   const lead = (userId: string | null) => () => leading.mutate({ incidentId, userId, seen: commanderId });
   const close = () => setDialog(null);
@@ -41,12 +41,12 @@ export function ResponseCard({ incident }: { readonly incident: IncidentWithLog 
           >
             {mayChange && (
               <Group gap="xs">
-                {commanderId === own ? (
+                {commanderId === viewerId ? (
                   <Button size="xs" variant="default" onClick={lead(null)} loading={leading.isPending}>
                     Step back
                   </Button>
                 ) : (
-                  <Button size="xs" variant="default" onClick={lead(own)} loading={leading.isPending}>
+                  <Button size="xs" variant="default" onClick={lead(viewerId)} loading={leading.isPending}>
                     Take the lead
                   </Button>
                 )}

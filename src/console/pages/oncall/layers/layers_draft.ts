@@ -232,8 +232,8 @@ const UNIT_NAMES: Record<RotationUnit, readonly [one: string, several: string]> 
 export function turnLengthText({ every, unit }: { readonly every: number; readonly unit: RotationUnit }): string {
   if (unit === 'hours' && every % 168 === 0) return turnLengthText({ every: every / 168, unit: 'weeks' });
   if (unit === 'hours' && every % 24 === 0) return turnLengthText({ every: every / 24, unit: 'days' });
-  const [one, several] = UNIT_NAMES[unit];
-  return every === 1 ? `every ${one}` : `every ${every} ${several}`;
+  const [singular, several] = UNIT_NAMES[unit];
+  return every === 1 ? `every ${singular}` : `every ${every} ${several}`;
 }
 
 export const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const;

@@ -19,14 +19,14 @@ interface OverrideListProps {
 export function OverrideList({ selection: { since, until }, schedule, nameOf, mayChange }: OverrideListProps) {
   const removing = useRemoveOverride(schedule.name);
   const [asked, setAsked] = useState<string | null>(null);
-  const found = schedule.overrides.filter(
+  const overrides = schedule.overrides.filter(
     ({ startAt, endAt }) => Date.parse(endAt) > since && (until === null || Date.parse(startAt) < until),
   );
   const isSameTime = (startAt: string, endAt: string) => Date.parse(startAt) === since && Date.parse(endAt) === until;
-  if (found.length === 0) return null;
+  if (overrides.length === 0) return null;
   return (
     <ul className={classes.gaps} aria-label="Overrides">
-      {found.map(({ overrideId, userId, startAt, endAt }) => (
+      {overrides.map(({ overrideId, userId, startAt, endAt }) => (
         <li key={overrideId} className={classes.gap}>
           <span className={classes.text}>
             Override: <Name>{nameOf(userId)}</Name>

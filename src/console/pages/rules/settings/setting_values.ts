@@ -39,10 +39,12 @@ const TEXTS = new Set(['noData', 'byLabel', 'severity', 'description', 'runbookU
 
 /** Returns the settings for a replay while somebody types: a value that is not a number yet counts as the default. */
 export function replayedSettings(values: SettingValues): RuleSettings {
-  const given = Object.entries(settingsOfValues('metric_threshold', values));
+  const settingEntries = Object.entries(settingsOfValues('metric_threshold', values));
   return settingsOf(
     Object.fromEntries(
-      given.filter(([name, value]) => TEXTS.has(name) || (typeof value === 'number' && value >= 0) || value === null),
+      settingEntries.filter(
+        ([name, value]) => TEXTS.has(name) || (typeof value === 'number' && value >= 0) || value === null,
+      ),
     ),
   );
 }
@@ -50,8 +52,8 @@ export function replayedSettings(values: SettingValues): RuleSettings {
 /** Returns the settings besides the condition, one sentence each. */
 export function settingSentences(kind: RuleKind, stored: StoredSettings): string[] {
   const settings = settingsOf(stored);
-  const own = hasSetting(kind, 'forMinutes') ? metricSentences(settings) : exceptionSentences(settings);
-  return [...own, ...pagingSentences(settings)];
+  const sentences = hasSetting(kind, 'forMinutes') ? metricSentences(settings) : exceptionSentences(settings);
+  return [...sentences, ...pagingSentences(settings)];
 }
 
 function exceptionSentences(settings: RuleSettings): string[] {

@@ -39,7 +39,7 @@ export function releaseAnswer(rows: readonly ReleaseRow[], services: readonly Na
   if (first === undefined) return {};
   const { version, url, ref, commitCount, commits, createdAt, releasedAt, archivedAt } = first;
   const [last] = commits;
-  const own = new Set<string>(rows.map(({ serviceId }) => serviceId));
+  const serviceIds = new Set<string>(rows.map(({ serviceId }) => serviceId));
   return {
     version,
     shortVersion: version,
@@ -52,7 +52,7 @@ export function releaseAnswer(rows: readonly ReleaseRow[], services: readonly Na
     lastCommit: last === undefined ? null : { id: last.id },
     newGroups: 0,
     authors: [],
-    projects: services.filter(({ id }) => own.has(id)).map(projectAnswer),
+    projects: services.filter(({ id }) => serviceIds.has(id)).map(projectAnswer),
   };
 }
 

@@ -47,18 +47,18 @@ export function mountReleases(add: AddEndpoint, { runtime }: SentryApi): void {
     const services = await call.stores.services.list(call.requester.orgId, 10_000);
     return releaseAnswer(rows, services);
   };
-  const known = async (call: Call): Promise<ReleaseRow[]> => {
+  const releasesOf = async (call: Call): Promise<ReleaseRow[]> => {
     const version = versionOf(call);
     const rows = await call.stores.releases.listOfVersion(call.requester.orgId, version);
-    const own = await servicesOf(call);
-    const found = own.length === 0 ? rows : rows.filter(({ serviceId }) => own.includes(serviceId));
-    if (found.length > 0) return found;
+    const services = await servicesOf(call);
+    const shown = services.length === 0 ? rows : rows.filter(({ serviceId }) => services.includes(serviceId));
+    if (shown.length > 0) return shown;
     throw new AppError('not_found', `no release ${version} is known; create it first: releases new ${version}`);
   };
 
   for (const base of ['/organizations/:org', '/projects/:org/:project']) {
     const releases = `${base}/releases`;
-    const one = `${releases}/:version`;
+    const releasePath = `${releases}/:version`;
     add({
       method: 'POST',
       path: releases,
@@ -79,8 +79,9 @@ export function mountReleases(add: AddEndpoint, { runtime }: SentryApi): void {
       permission: 'exceptions:view',
       handle: async (call) => {
         const { orgId } = call.requester;
-        const own = await servicesOf(call);
-        const all = own.length > 0 ? own : (await call.stores.services.list(orgId, 10_000)).map(({ id }) => id);
+        const services = await servicesOf(call);
+        const all =
+          services.length > 0 ? services : (await call.stores.services.list(orgId, 10_000)).map(({ id }) => id);
         const rows = await call.stores.releases.list(orgId, all, { limit: LISTED_MAX, offset: 0 });
         const byVersion = Map.groupBy(rows, ({ version }) => version);
         return await Promise.all([...byVersion.values()].map((ofVersion) => answer(call, ofVersion)));
@@ -88,27 +89,27 @@ export function mountReleases(add: AddEndpoint, { runtime }: SentryApi): void {
     });
     add({
       method: 'GET',
-      path: one,
+      path: releasePath,
       permission: 'exceptions:view',
-      handle: async (call) => await answer(call, await known(call)),
+      handle: async (call) => await answer(call, await releasesOf(call)),
     });
     add({
       method: 'PUT',
-      path: one,
+      path: releasePath,
       permission: 'exceptions:edit',
       handle: async (call) => {
         const version = versionOf(call);
         const named = await servicesOf(call);
-        const services = named.length > 0 ? named : (await known(call)).map(({ serviceId }) => serviceId);
+        const services = named.length > 0 ? named : (await releasesOf(call)).map(({ serviceId }) => serviceId);
         return await answer(call, await save(call, version, services));
       },
     });
     add({
       method: 'DELETE',
-      path: one,
+      path: releasePath,
       permission: 'exceptions:edit',
       handle: async (call) => {
-        const rows = await known(call);
+        const rows = await releasesOf(call);
         await inUnitOfWork(runtime, async ({ stores, now }) => {
           for (const row of rows) await deleteRelease(stores, authorOf(stores, call.requester, now), row);
         });
@@ -116,13 +117,13 @@ export function mountReleases(add: AddEndpoint, { runtime }: SentryApi): void {
     });
     add({
       method: 'GET',
-      path: `${one}/previous-with-commits`,
+      path: `${releasePath}/previous-with-commits`,
       permission: 'exceptions:view',
       handle: async () => ({}),
     });
     add({
       method: 'GET',
-      path: `${one}/deploys`,
+      path: `${releasePath}/deploys`,
       permission: 'exceptions:view',
       handle: async (call) => {
         const release = versionOf(call);
@@ -132,14 +133,14 @@ export function mountReleases(add: AddEndpoint, { runtime }: SentryApi): void {
     });
     add({
       method: 'POST',
-      path: `${one}/deploys`,
+      path: `${releasePath}/deploys`,
       permission: 'exceptions:edit',
       status: 201,
       handle: async (call) => {
         const body = objectOf(call.body);
         const release = versionOf(call);
         const named = await servicesOf(call);
-        const serviceIds = named.length > 0 ? named : (await known(call)).map(({ serviceId }) => serviceId);
+        const serviceIds = named.length > 0 ? named : (await releasesOf(call)).map(({ serviceId }) => serviceId);
         const [deploy] = await inUnitOfWork(runtime, async ({ stores, now }) =>
           recordDeploy(
             stores,

@@ -48,10 +48,10 @@ export class Directory {
 
   async #read(action: AnyAction): Promise<unknown> {
     const { runtime, caller, origin } = this.#exchange;
-    const known = this.#results.get(action.name) ?? runAction(runtime, action, caller, {}, origin);
-    this.#results.set(action.name, known);
+    const answer = this.#results.get(action.name) ?? runAction(runtime, action, caller, {}, origin);
+    this.#results.set(action.name, answer);
     try {
-      return await known;
+      return await answer;
     } catch (error) {
       if (error instanceof AppError) return null;
       throw error;

@@ -57,15 +57,15 @@ export async function fillIn(
 
 async function fillConfig(
   body: Body,
-  given: Body,
+  sent: Body,
   action: AnyAction,
   exchange: Exchange,
   sentences: string[],
 ): Promise<void> {
-  const isMetric = 'metricName' in given || 'threshold' in given;
+  const isMetric = 'metricName' in sent || 'threshold' in sent;
   if (action.name.startsWith('create') && !('kind' in body)) body['kind'] = isMetric ? 'metric_threshold' : 'exception';
   if (body['kind'] !== 'metric_threshold') return;
-  const config: Body = { ...given };
+  const config: Body = { ...sent };
   body['config'] = config;
   const [written, sign, threshold] = [config['metricName'], config['comparator'], config['threshold']];
   if (typeof sign === 'string' && !isComparator(sign)) config['comparator'] = sign;
@@ -89,7 +89,7 @@ async function fillConfig(
 }
 
 function isComparator(text: string): text is Comparator {
-  return COMPARATORS.some((one) => one === text);
+  return COMPARATORS.some((comparator) => comparator === text);
 }
 
 /** Reads the present value of a metric, or the nearest name if the metric never arrived. */

@@ -26,8 +26,8 @@ export async function repairIds(body: unknown, directory: Directory, isExact: bo
     }
     if (typeof value === 'object' && value !== null) {
       const members: [string, unknown][] = [];
-      for (const [own, inner] of Object.entries(value)) {
-        members.push([own, await visit(inner, own, path === '' ? own : `${path}.${own}`)]);
+      for (const [member, inner] of Object.entries(value)) {
+        members.push([member, await visit(inner, member, path === '' ? member : `${path}.${member}`)]);
       }
       return Object.fromEntries(members);
     }
@@ -36,8 +36,8 @@ export async function repairIds(body: unknown, directory: Directory, isExact: bo
   };
   const repairOne = async (kind: Kind, value: string, path: string): Promise<string> => {
     if (sentences.length >= SENTENCES_MAX) return value;
-    const known = await directory.list(kind);
-    if (known.some(({ id }) => id === value)) return value;
+    const entries = await directory.list(kind);
+    if (entries.some(({ id }) => id === value)) return value;
     const { only, isExact: isSame, candidates } = await directory.find(kind, value);
     const other = kindOfId(value);
     const what =

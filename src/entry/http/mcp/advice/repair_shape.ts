@@ -88,7 +88,7 @@ function repairObject(schema: Schema, whole: unknown, drops: boolean, depth: num
   const left = unknown.filter(([name, inner]) => {
     const meant = propertyMeantBy(
       name,
-      Object.keys(properties).filter((known) => !(known in repaired)),
+      Object.keys(properties).filter((property) => !(property in repaired)),
     );
     const property = meant === undefined ? undefined : properties[meant];
     if (meant === undefined || property === undefined) return true;
@@ -119,27 +119,27 @@ function moveInside(
     });
     if (home === undefined) return true;
     const [outer, schema] = home;
-    const known = isBody(repaired[outer]) ? repaired[outer] : {};
-    repaired[outer] = repairShape(schema, { ...known, [name]: inner }, drops, outer, depth + 1);
+    const outerBody = isBody(repaired[outer]) ? repaired[outer] : {};
+    repaired[outer] = repairShape(schema, { ...outerBody, [name]: inner }, drops, outer, depth + 1);
     return false;
   });
 }
 
 /** Returns the property that another name stands for: the same in another spelling, a synonym, or nearly the same. */
-export function propertyMeantBy(name: string, known: readonly string[]): string | undefined {
+export function propertyMeantBy(name: string, properties: readonly string[]): string | undefined {
   const plain = plainOf(name);
-  const same = known.find((one) => plainOf(one) === plain);
+  const same = properties.find((property) => plainOf(property) === plain);
   if (same !== undefined) return same;
-  const meant = (PROPERTY_SYNONYMS[plain] ?? []).find((one) => known.includes(one));
+  const meant = (PROPERTY_SYNONYMS[plain] ?? []).find((property) => properties.includes(property));
   if (meant !== undefined) return meant;
-  const ids = known.filter((one) => one.endsWith('Id'));
-  const noun = ids.find((one) => plainOf(one) === `${plain}id` || plainOf(one).endsWith(`${plain}id`));
+  const ids = properties.filter((property) => property.endsWith('Id'));
+  const noun = ids.find((id) => plainOf(id) === `${plain}id` || plainOf(id).endsWith(`${plain}id`));
   if (noun !== undefined) return noun;
   if (plain === 'id' || plain === 'name' || plain === 'number') {
     const [only] = ids;
-    if (ids.length === 1 && (plain !== 'name' || !known.includes('name'))) return only;
+    if (ids.length === 1 && (plain !== 'name' || !properties.includes('name'))) return only;
   }
-  return known.find((one) => plain.length > 3 && distance(plainOf(one), plain) <= LETTERS_OFF);
+  return properties.find((property) => plain.length > 3 && distance(plainOf(property), plain) <= LETTERS_OFF);
 }
 
 function plainOf(name: string): string {
@@ -162,7 +162,7 @@ function toNumber(value: unknown, name: string, { type, minimum = -Infinity, max
   const measured =
     typeof value === 'number' ? value : digits === '' ? Number.NaN : Number(digits.replaceAll(/[_,]/g, ''));
   if (Number.isNaN(measured)) return value;
-  const known =
+  const minutes =
     UNIT_MINUTES[
       unit
         .toLowerCase()
@@ -172,14 +172,14 @@ function toNumber(value: unknown, name: string, { type, minimum = -Infinity, max
   const isHours = /hours/i.test(name);
   const isDays = /days/i.test(name);
   const scaled =
-    known === undefined
+    minutes === undefined
       ? measured
       : isMinutes
-        ? measured * known
+        ? measured * minutes
         : isHours
-          ? (measured * known) / 60
+          ? (measured * minutes) / 60
           : isDays
-            ? (measured * known) / 1_440
+            ? (measured * minutes) / 1_440
             : measured;
   const whole = type === 'integer' ? Math.round(scaled) : scaled;
   return Math.min(maximum, Math.max(minimum, whole));
@@ -199,11 +199,13 @@ function nearestOf(allowed: readonly unknown[], value: unknown): unknown {
     .trim()
     .toLowerCase()
     .replaceAll(/[\s-]+/g, '_');
-  const same = allowed.find((one) => String(one).toLowerCase() === plain || plainOf(String(one)) === plainOf(plain));
+  const same = allowed.find(
+    (value) => String(value).toLowerCase() === plain || plainOf(String(value)) === plainOf(plain),
+  );
   if (same !== undefined && plain !== '') return same;
-  const meant = (VALUE_SYNONYMS[plain] ?? []).find((one) => allowed.includes(one));
+  const meant = (VALUE_SYNONYMS[plain] ?? []).find((value) => allowed.includes(value));
   if (meant !== undefined) return meant;
-  const near = allowed.find((one) => plain.length > 3 && distance(String(one).toLowerCase(), plain) <= LETTERS_OFF);
+  const near = allowed.find((value) => plain.length > 3 && distance(String(value).toLowerCase(), plain) <= LETTERS_OFF);
   return near ?? value;
 }
 

@@ -83,9 +83,9 @@ function mask(text: string, variable: RegExp, lengthMax: number): string {
   while (masked.length < lengthMax) {
     const match = variable.exec(text);
     if (match === null) break;
-    const [found] = match;
-    masked += text.slice(at, match.index) + (kindOf(match) ?? found);
-    at = match.index + found.length;
+    const [code] = match;
+    masked += text.slice(at, match.index) + (kindOf(match) ?? code);
+    at = match.index + code.length;
   }
   variable.lastIndex = 0;
   return masked.length < lengthMax ? masked + text.slice(at) : masked;

@@ -214,8 +214,8 @@ function addOne(moved: Moved, schedule: RawObject, rotations: ReadonlyMap<string
       ? []
       : [{ name: textOf(target, 'name') || targetId, rotation, windows: windowsOf(objectsOf(entry['rules'])) }];
   });
-  const patterns = assignments.map(({ name: own, rotation, windows }): Pattern => ({
-    name: own,
+  const patterns = assignments.map(({ name: assignmentName, rotation, windows }): Pattern => ({
+    name: assignmentName,
     level: 0,
     anchorWall: clock.wallOf(rotation.start),
     length: { ms: rotation.lengthMs },

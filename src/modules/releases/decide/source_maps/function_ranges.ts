@@ -42,8 +42,8 @@ export function findFunctions(code: string, nameOf: (written: WrittenName) => st
   const program = parseCode(code);
   if (program === null) return [];
   const lineStarts = startsOfLines(code);
-  const found = collect(program).sort((a, b) => a.start - b.start || b.end - a.end);
-  return found.slice(0, RANGES_MAX).map(({ start, end, name, isKey }): FunctionRange => {
+  const functions = collect(program).sort((a, b) => a.start - b.start || b.end - a.end);
+  return functions.slice(0, RANGES_MAX).map(({ start, end, name, isKey }): FunctionRange => {
     const [startLine, startColumn] = placeOf(start, lineStarts);
     const [endLine, endColumn] = placeOf(end, lineStarts);
     return [startLine, startColumn, endLine, endColumn, name === null ? null : nameIn(name, isKey)];
@@ -74,13 +74,18 @@ function isSyntax(value: unknown): value is Syntax {
 
 /** Collects functions without recursion: code may be nested as deep as the parser can follow. */
 function collect(program: Syntax): Found[] {
-  const found: Found[] = [];
+  const functions: Found[] = [];
   const waiting: [node: Syntax, name: Syntax | null, isKey: boolean][] = [[program, null, false]];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [node, name, isKey] = next;
     if (/Function/.test(node.type)) {
-      const own = isSyntax(node['id']) ? node['id'] : null;
-      found.push({ start: node.start, end: node.end, name: own ?? name, isKey: own === null && isKey });
+      const identifier = isSyntax(node['id']) ? node['id'] : null;
+      functions.push({
+        start: node.start,
+        end: node.end,
+        name: identifier ?? name,
+        isKey: identifier === null && isKey,
+      });
     }
     const named = namedBy(node);
     for (const value of Object.values(node)) {
@@ -92,7 +97,7 @@ function collect(program: Syntax): Found[] {
       }
     }
   }
-  return found;
+  return functions;
 }
 
 /** Returns the name of a function from its position: `const pay = () => …`, `shop.pay = function …`, `{ pay() … }`. */

@@ -23,16 +23,16 @@ export function codeOf(event: ExceptionEvent): readonly RunCode[] {
   const debugIds = event.debugIds ?? {};
   if (event.release === null && Object.keys(debugIds).length === 0) return [];
   if (!PLATFORMS.test(event.platform)) return [];
-  const found = new Map<string, RunCode>();
+  const codes = new Map<string, RunCode>();
   for (const frame of framesOf(event)) {
     const path = pathOf(frame);
-    if (path === null || found.has(path)) continue;
+    if (path === null || codes.has(path)) continue;
     const debugId = debugIds[path] ?? null;
     const addresses = event.release === null ? [] : uploadedAddresses(path);
-    if (debugId !== null || addresses.length > 0) found.set(path, { path, debugId, addresses });
-    if (found.size >= FILES_MAX) break;
+    if (debugId !== null || addresses.length > 0) codes.set(path, { path, debugId, addresses });
+    if (codes.size >= FILES_MAX) break;
   }
-  return [...found.values()];
+  return [...codes.values()];
 }
 
 /**

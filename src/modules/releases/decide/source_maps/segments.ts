@@ -47,9 +47,9 @@ export class Segments {
   /** The last segment that begins at the place or before it, on the same line; of several at the place the first. */
   find(line: number, column: number): Segment | null {
     const [start, end] = [this.#starts[line] ?? 0, this.#starts[line + 1] ?? 0];
-    const found = this.#firstBehind(column, start, end) - 1;
-    if (found < start) return null;
-    return this.#segment(this.#column(found) === column ? this.#firstBehind(column - 1, start, end) : found);
+    const index = this.#firstBehind(column, start, end) - 1;
+    if (index < start) return null;
+    return this.#segment(this.#column(index) === column ? this.#firstBehind(column - 1, start, end) : index);
   }
 
   /** The first of a line that begins behind the column. */
@@ -86,8 +86,8 @@ export class Segments {
     const { length } = this.#mappings;
     let [source, line, column, name] = [0, 0, 0, 0];
     do {
-      const found = this.#mappings.indexOf(';', this.#at);
-      const end = found === -1 ? length : found;
+      const index = this.#mappings.indexOf(';', this.#at);
+      const end = index === -1 ? length : index;
       const start = this.#count;
       let isSorted = true;
       let generated = 0;

@@ -15,5 +15,5 @@ export function inTurn<Upload extends WaitingUpload>(
   lastTurnAtMs: ReadonlyMap<Id<'org'>, number>,
 ): Upload[] {
   const turnOf = ({ orgId }: Upload): number => lastTurnAtMs.get(orgId) ?? 0;
-  return waiting.toSorted((one, other) => turnOf(one) - turnOf(other));
+  return waiting.toSorted((a, other) => turnOf(a) - turnOf(other));
 }
