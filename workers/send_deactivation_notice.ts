@@ -1,5 +1,6 @@
 import { readUncovered } from '#modules/provisioning/coverage_after.ts';
 import { asId } from '#kernel/ids.ts';
+import { mayAnswer } from '#kernel/permissions.ts';
 import { linkTo } from '#modules/pages/decide/link_to.ts';
 import { PAGES } from '#modules/pages/decide/pages.ts';
 import { deactivationMail } from '#notify/mail/account_mail_text.ts';
@@ -19,8 +20,9 @@ export const onSendDeactivationNotice = ({ mail, baseUrl, db, clock }: AccountMa
     const [orgId, userId] = [asId('org', org), asId('user', user)];
     const stores = storesOf(db.session());
     const person = await stores.people.findUser(userId);
-    // Activated again meanwhile: nothing is uncovered.
-    if (person === null || (await stores.people.findRole(orgId, userId)) !== null) return;
+    const role = await stores.people.findRole(orgId, userId);
+    // Activated again meanwhile, or given another role: nothing is uncovered.
+    if (person === null || (role !== null && mayAnswer(role))) return;
     const schedules = await readUncovered(stores, orgId, userId, clock.now());
     if (schedules.length === 0) return;
     const members = await stores.teams.listMembers(orgId, [...new Set(schedules.map(({ teamId }) => teamId))]);
@@ -28,7 +30,8 @@ export const onSendDeactivationNotice = ({ mail, baseUrl, db, clock }: AccountMa
     const recipients = [...new Set([...managers, ...members].map(({ email }) => email))].slice(0, RECIPIENTS_MAX);
     const text = deactivationMail({
       name: person.name,
-      schedules: schedules.map((schedule) => schedule.text),
+      role,
+      schedules: schedules.map((schedule) => (role === null ? schedule.text : schedule.name)),
       link: linkTo(baseUrl, PAGES.onCall, orgId),
     });
     const host = new URL(baseUrl).hostname;

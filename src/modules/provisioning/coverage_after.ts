@@ -12,6 +12,7 @@ const GAPS_SHOWN_MAX = 3;
 export interface UncoveredSchedule {
   readonly scheduleId: Id<'schedule'>;
   readonly teamId: Id<'team'>;
+  readonly name: string;
   /** Says what becomes of the person's shifts. */
   readonly text: string;
 }
@@ -40,6 +41,7 @@ export async function readUncovered(
     return {
       scheduleId: schedule.id,
       teamId: asId('team', schedule.teamId),
+      name: schedule.name,
       text: `${schedule.name}: ${turn}; ${rest}`,
     };
   });

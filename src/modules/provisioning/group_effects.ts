@@ -3,7 +3,8 @@ import type { ProvisioningChange } from '#modules/provisioning/provisioning_unit
 import type { ScimGroupRow } from '#modules/provisioning/store/scim_group_store.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 import type { Id } from '#kernel/ids.ts';
-import type { Role } from '#kernel/permissions.ts';
+import { mayAnswer, type Role } from '#kernel/permissions.ts';
+import { sendDeactivationNotice } from '#storage/queue/jobs/send_deactivation_notice.ts';
 
 type Mapping = Pick<ScimGroupRow, 'id' | 'teamId' | 'role'>;
 
@@ -20,19 +21,24 @@ export interface GroupEffects {
   readonly roles: readonly ProvisioningChange[];
 }
 
+/** Limit on the people of one change whose notices are sent. */
+const NOTICES_MAX = 50;
+
 const NO_EFFECTS: GroupEffects = { joinedTeam: [], leftTeam: [], roles: [] };
 
 /**
  * Applies the mapping of a group to people who came into it or left it: places in its team, and roles. A group without
- * a mapping changes nothing. Schedules and policies are never changed.
+ * a mapping changes nothing. Schedules and policies are never changed; whom they name although the new role may not answer
+ * is told.
  */
 export async function applyGroupMoves(
-  { stores, now }: Pick<UnitOfWork, 'stores' | 'now'>,
+  unit: Pick<UnitOfWork, 'stores' | 'now' | 'enqueue'>,
   orgId: Id<'org'>,
   { id, teamId, role }: Mapping,
   { added, removed }: GroupMoves,
 ): Promise<GroupEffects> {
   if ((teamId === null && role === null) || added.length + removed.length === 0) return NO_EFFECTS;
+  const { stores, now } = unit;
   let joinedTeam: readonly Id<'user'>[] = [];
   let leftTeam: readonly Id<'user'>[] = [];
   if (teamId !== null) {
@@ -40,13 +46,13 @@ export async function applyGroupMoves(
     leftTeam = await stores.scimGroups.removeFromTeam(orgId, teamId, removed, id);
     joinedTeam = await stores.scimGroups.addToTeam(orgId, teamId, added, now);
   }
-  const roles = role === null ? [] : await applyRoles({ stores }, orgId, added, removed);
+  const roles = role === null ? [] : await applyRoles(unit, orgId, added, removed);
   return { joinedTeam, leftTeam, roles };
 }
 
 /** Applies another mapping to the people who are in the group now. */
 export async function applyMapping(
-  unit: Pick<UnitOfWork, 'stores' | 'now'>,
+  unit: Pick<UnitOfWork, 'stores' | 'now' | 'enqueue'>,
   orgId: Id<'org'>,
   before: Mapping,
   after: { readonly teamId: Id<'team'> | null; readonly role: ProvisionedRole | null },
@@ -72,7 +78,7 @@ export async function applyMapping(
 
 /** Gives people the roles of their groups. `wasMapped`: those whose present role a group has given. */
 async function applyRoles(
-  { stores }: Pick<UnitOfWork, 'stores'>,
+  { stores, now, enqueue }: Pick<UnitOfWork, 'stores' | 'now' | 'enqueue'>,
   orgId: Id<'org'>,
   others: readonly Id<'user'>[],
   wasMapped: readonly Id<'user'>[],
@@ -91,6 +97,12 @@ async function applyRoles(
       of.map(({ userId }) => userId),
       role,
     );
+  }
+  const silenced = changes.filter(({ before, after }) => mayAnswer(before) && !mayAnswer(after));
+  for (const { userId } of silenced.slice(0, NOTICES_MAX)) {
+    const named = await stores.schedules.listNaming(orgId, userId, { after: now, limit: 1 });
+    if (named.length === 0) continue;
+    enqueue(sendDeactivationNotice, { orgId, userId, noticeId: `role${now.epochMilliseconds}` });
   }
   return changes.map(({ userId, before, after }) => ({
     action: 'provision_role',

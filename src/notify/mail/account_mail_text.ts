@@ -49,19 +49,26 @@ export function passwordResetMail({
 /** Says which schedules name somebody whom the identity provider has deactivated, and what becomes of the shifts. */
 export function deactivationMail({
   name,
+  role,
   schedules,
   link,
 }: {
   readonly name: string;
+  /** Role that may not answer; null for a person who is no member any more. */
+  readonly role: Role | null;
   readonly schedules: readonly string[];
   readonly link: string;
 }): MailText {
-  const heading = withoutLinks(`${name} was deactivated, and schedules still name them`);
+  const what = role === null ? 'was deactivated' : `became ${role} and may not answer pages`;
+  const heading = withoutLinks(`${name} ${what}, and schedules still name them`);
   return render(heading, [
     { kind: 'heading', text: `${heading}.` },
     {
       kind: 'paragraph',
-      text: 'The identity provider of your organization has deactivated this person. They are no longer paged. Nothing was changed in the schedules:',
+      text:
+        role === null
+          ? 'The identity provider of your organization has deactivated this person. They are no longer paged. Nothing was changed in the schedules:'
+          : 'A group of your identity provider has given this person the role. They are still paged, but can neither acknowledge nor resolve. Give them the role responder, or take them out of these schedules:',
     },
     ...schedules.map((text) => ({ kind: 'paragraph' as const, text: withoutLinks(text) })),
     { kind: 'links', links: [{ label: 'Open the schedules', url: link }] },

@@ -180,6 +180,16 @@ test('a person who is deactivated is out at once everywhere, and comes back as t
   expect(back.members).toMatchObject([{ userId: anna.userId, phone: '+31612345678', smsEnabled: false }]);
   expect(back.warnings.map(({ kind }: { kind: string }) => kind)).not.toContain('schedule_gap');
   expect((await w.call('list_services', {}, { key })).status).toBe(401);
+
+  // A role that may not answer is told, too, since the schedule goes on paging the person.
+  const groupId = await idp.group('Guests', [anna.userId]);
+  await owner.invoke(w.orgId, 'map_provisioned_group', { groupId, teamId: null, role: 'viewer' });
+  await w.runUntilIdle();
+  expect(await roleOf(w, anna.userId)).toBe('viewer');
+  const lowered = post.mails.slice(1);
+  expect(lowered.map(({ recipients }) => recipients)).toEqual([[w.owner.email], [anna.email]]);
+  expect(lowered[0]!.text).toContain('Anna became viewer and may not answer pages');
+  expect(lowered[0]!.text).toContain('Primary');
 });
 
 async function signedInOwner(w: World) {

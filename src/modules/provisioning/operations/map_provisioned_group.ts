@@ -28,14 +28,14 @@ export const mapProvisionedGroup = defineAction({
   result: ProvisionedGroupView,
   example: { groupId: IDS.provisionedGroupId, teamId: IDS.teamId, role: 'responder' },
   async handle({ groupId, teamId, role }, context) {
-    const { caller, stores, now, record } = context;
+    const { caller, stores, record } = context;
     await requireOwner(context);
     const group = await stores.scimGroups.lock(caller.orgId, groupId);
     if (group === null) throw notFound('groupId', 'provisioned group');
     const team = teamId === null ? null : await stores.teams.get(caller.orgId, teamId);
     const mapping = { teamId: team === null ? null : team.id, role };
     await stores.scimGroups.save({ ...group, ...mapping, version: group.version, updatedAt: group.updatedAt });
-    const effects = await applyMapping({ stores, now }, caller.orgId, group, mapping);
+    const effects = await applyMapping(context, caller.orgId, group, mapping);
     record({
       target: group.id,
       before: { displayName: group.displayName, teamId: group.teamId, role: group.role },

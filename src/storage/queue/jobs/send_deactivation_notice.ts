@@ -2,7 +2,10 @@ import { Type } from 'typebox';
 
 import { defineJob } from '#kernel/job.ts';
 
-/** Mails owners, admins and teams that schedules name a person whom the identity provider has deactivated. */
+/**
+ * Mails owners, admins and teams that schedules name a person whom the identity provider has deactivated, or given a role
+ * that may not answer.
+ */
 export const sendDeactivationNotice = defineJob({
   name: 'send_deactivation_notice',
   queue: 'upkeep',
