@@ -8,3 +8,8 @@
 export function freeBytes({ buffer, byteLength }: ArrayBufferView): void {
   if (buffer instanceof ArrayBuffer && byteLength * 2 > buffer.byteLength) buffer.transfer(0);
 }
+
+/** Returns the memory of bytes that share it with no others, in order to move it to a thread instead of a copy; else nothing. */
+export function ownMemoryOf({ buffer, byteLength }: ArrayBufferView): ArrayBuffer[] {
+  return buffer instanceof ArrayBuffer && byteLength === buffer.byteLength ? [buffer] : [];
+}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { freeBytes } from '#kernel/free_bytes.ts';
+import { freeBytes, ownMemoryOf } from '#kernel/free_bytes.ts';
 
 test('large bytes are given back at once, in every view of them', () => {
   const bytes = Buffer.alloc(1_000_000, 1);
@@ -22,4 +22,11 @@ test('small bytes, which share their memory with others, are left alone', () => 
   freeBytes(first);
   freeBytes(Buffer.alloc(0));
   expect([first.toString(), second.toString()]).toEqual(['first', 'second']);
+});
+
+test('bytes that share their memory with nobody can be moved to a thread, others are copied', () => {
+  const own = Buffer.from(new ArrayBuffer(100_000));
+  expect(ownMemoryOf(own)).toEqual([own.buffer]);
+  expect(ownMemoryOf(own.subarray(1))).toEqual([]);
+  expect(ownMemoryOf(Buffer.from('from the pool'))).toEqual([]);
 });

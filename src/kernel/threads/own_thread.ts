@@ -14,6 +14,8 @@ interface OwnThreadOptions {
   readonly memoryMb: number;
   /** Time of silence after which a thread is ended. The program itself stops after its time. */
   readonly unheardMs: number;
+  /** Time without a question after which the thread ends and its memory is free. */
+  readonly idleMs?: number;
 }
 
 /** Answer of the program, with the processor time that it took. */
@@ -25,7 +27,6 @@ export type ThreadAnswer<Answer> =
 /** Additional memory for new objects: by default each thread would keep three times as much. */
 const YOUNG_MEMORY_MB = 16;
 
-/** Time without a question after which the thread ends and its memory is free. */
 const IDLE_MS = 60_000;
 
 /**
@@ -50,7 +51,7 @@ export class OwnThread<Question, Answer> {
       try {
         return await this.#askNow(question, transfer);
       } finally {
-        this.#idle = setTimeout(() => void this.close(), IDLE_MS).unref();
+        this.#idle = setTimeout(() => void this.close(), this.#options.idleMs ?? IDLE_MS).unref();
       }
     });
   }

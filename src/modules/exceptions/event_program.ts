@@ -8,6 +8,7 @@ import { READING } from '#modules/exceptions/read_events.ts';
 import { listEvents, type UnreadEvent } from '#ingest/packing/pack_events.ts';
 import { answerInThread, lowerThreadPriority, THREAD_NICENESS } from '#kernel/threads/answer_in_thread.ts';
 import { messageOf } from '#kernel/errors.ts';
+import { freeBytes } from '#kernel/free_bytes.ts';
 import { runWithTimeLimit } from '#kernel/threads/run_with_time_limit.ts';
 
 type Settings = (EventQuestion & { readonly kind: 'read' })['settings'];
@@ -18,8 +19,10 @@ function answer(question: EventQuestion): EventAnswer {
       const [event, asSent] = [parseEvent(question.text), parseEvent(question.asSent)];
       return { kind: 'grouped', grouped: runWithTimeLimit(READING.eventMs, () => group(event, asSent)) };
     }
-    const unread = listEvents(Buffer.from(question.bytes));
+    const { bytes } = question;
+    const unread = listEvents(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
     const events = unread.map((event) => runWithTimeLimit(READING.eventMs, () => read(event, question.settings)));
+    freeBytes(bytes);
     return { kind: 'read', events };
   } catch (error) {
     return { kind: 'fault', message: messageOf(error) };

@@ -1,5 +1,6 @@
 import { copyIdOf } from '#modules/releases/decide/source_maps/upload_line.ts';
 import { SOURCE_MAP_LIMITS } from '#modules/releases/decide/source_maps/source_map.ts';
+import { freeBytes } from '#kernel/free_bytes.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import type {
@@ -193,6 +194,7 @@ class Archive {
         content: Buffer.from(content.buffer, content.byteOffset, content.byteLength),
         createdAt: this.#runtime.clock.now(),
       });
+      freeBytes(content);
       return { hash };
     } catch (error) {
       if (!(error instanceof BadUpload)) throw error;

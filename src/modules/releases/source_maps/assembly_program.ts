@@ -11,12 +11,13 @@ import {
   type StoredMap,
 } from '#modules/releases/decide/source_maps/source_map.ts';
 import { withoutUploadLine } from '#modules/releases/decide/source_maps/upload_line.ts';
+import { freeBytes } from '#kernel/free_bytes.ts';
 import { answerInThread, lowerThreadPriority } from '#kernel/threads/answer_in_thread.ts';
 import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/threads/run_with_time_limit.ts';
 import type { AssemblyAnswer, AssemblyQuestion } from '#modules/releases/source_maps/assembly_thread.ts';
 import { MANIFEST_BYTES_MAX, MAPS_MAX, readManifest } from '#modules/releases/source_maps/bundle_manifest.ts';
 import { BadUpload } from '#modules/releases/source_maps/uploaded_bytes.ts';
-import { type PackedFile, unpack } from '#modules/releases/source_maps/zip_archive.ts';
+import { chunkSizeFor, type PackedFile, unpack } from '#modules/releases/source_maps/zip_archive.ts';
 
 /** Time limit for one map and the code that belongs to it: real ones of the largest size take a second. */
 const READ_MS_MAX = 5_000;
@@ -65,13 +66,21 @@ function readMap(packed: PackedFile, packedCode: PackedFile | null): StoredMap {
 function textOf(packed: PackedFile, bytesMax: number): string {
   const bytes = unpack(packed, bytesMax);
   unpackedBytes += bytes.length;
-  return bytes.toString('utf8');
+  const text = bytes.toString('utf8');
+  freeBytes(bytes);
+  return text;
 }
 
 function store(map: StoredMap): AssemblyAnswer {
   const bytes = Buffer.from(JSON.stringify(map));
   const hash = createHash('sha256').update(bytes).digest('hex');
-  return { kind: 'map', hash, size: bytes.length, content: zlib.zstdCompressSync(bytes), unpackedBytes };
+  const size = bytes.length;
+  const packed = zlib.zstdCompressSync(bytes, { chunkSize: chunkSizeFor(size) });
+  freeBytes(bytes);
+  // Only what it holds is copied to the other thread, not the memory that it was made in.
+  const content = new Uint8Array(packed);
+  freeBytes(packed);
+  return { kind: 'map', hash, size, content, unpackedBytes };
 }
 
 lowerThreadPriority(NICENESS);

@@ -23,6 +23,8 @@ export type AssemblyAnswer =
 
 /** Time limit for one question, including all attempts on a busy machine. */
 const UNHEARD_MS = 180_000;
+/** Uploads are rare, and their thread is large: other threads need the memory. */
+const IDLE_MS = 5_000;
 /** Memory limit of the thread: the largest map, its code, and the results. */
 const MEMORY_MB = 256;
 
@@ -33,6 +35,7 @@ export class AssemblyThread {
     data: null,
     memoryMb: MEMORY_MB,
     unheardMs: UNHEARD_MS,
+    idleMs: IDLE_MS,
   });
 
   async ask(orgId: Id<'org'>, question: AssemblyQuestion): Promise<ThreadAnswer<AssemblyAnswer>> {

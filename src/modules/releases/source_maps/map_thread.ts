@@ -1,5 +1,7 @@
 import type { OriginalPlace } from '#modules/releases/decide/source_maps/original_code.ts';
 import type { Id } from '#kernel/ids.ts';
+import type { StoredContent } from '#modules/releases/store/source_map_store.ts';
+import { ownMemoryOf } from '#kernel/free_bytes.ts';
 import { OwnThread } from '#kernel/threads/own_thread.ts';
 
 /** Line and column from 1, in the code that runs. */
@@ -9,7 +11,7 @@ export interface MapQuestion {
   /** Names the map. */
   readonly key: string;
   /** The map as it is stored; null when the thread may have it already. */
-  readonly content: Uint8Array | null;
+  readonly stored: StoredContent | null;
   readonly places: readonly CodePlace[];
 }
 
@@ -50,7 +52,11 @@ export class MapThread {
 
   /** The answer, and how long it took. Throws what reading a map throws that is not as it was stored. */
   async ask(orgId: Id<'org'>, question: MapQuestion): Promise<MapAnswer & { readonly tookMs: number }> {
-    const asked = await this.#thread.ask(orgId, question);
+    const asked = await this.#thread.ask(
+      orgId,
+      question,
+      question.stored === null ? [] : ownMemoryOf(question.stored.content),
+    );
     return asked.kind === 'answered' ? { ...asked.answer, tookMs: asked.tookMs } : asked;
   }
 

@@ -166,13 +166,13 @@ export class SourceMaps {
       }
       if (batch.leftMs <= 0) break;
       const some = wanted.slice(at, at + PLACES_A_QUESTION);
-      const question = { key, content: null, places: some.map(([, place]) => place) };
+      const question = { key, stored: null, places: some.map(([, place]) => place) };
       let answer = await this.#askThread(orgId, question, batch);
       if (answer.kind === 'unknown') {
         if (batch.loads === 0) break;
         batch.loads -= 1;
-        const content = await storesOf(this.#options.db.session()).sourceMaps.findContent(orgId, hash);
-        if (content !== null) answer = await this.#askThread(orgId, { ...question, content }, batch);
+        const stored = await storesOf(this.#options.db.session()).sourceMaps.findContent(orgId, hash);
+        if (stored !== null) answer = await this.#askThread(orgId, { ...question, stored }, batch);
       }
       if (answer.kind === 'found') {
         for (const [index, [name]] of some.entries()) originals.set(name, answer.places[index] ?? null);

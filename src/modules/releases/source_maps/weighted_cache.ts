@@ -7,11 +7,14 @@ interface Entry<Value> {
 /** Keeps what was used last, up to a total weight, each for a time. */
 export class WeightedCache<Value> {
   readonly #weightMax: number;
+  /** Called with what makes room for others. */
+  readonly #onRemoved: (value: Value) => void;
   readonly #entries = new Map<string, Entry<Value>>();
   #weight = 0;
 
-  constructor(weightMax: number) {
+  constructor(weightMax: number, onRemoved: (value: Value) => void = () => {}) {
     this.#weightMax = weightMax;
+    this.#onRemoved = onRemoved;
   }
 
   /** Returns the cached value; undefined if there is none, or it has expired. */
@@ -31,6 +34,7 @@ export class WeightedCache<Value> {
     for (const [oldest, entry] of this.#entries) {
       if (this.#weight <= this.#weightMax || this.#entries.size === 1) return;
       this.#remove(oldest, entry);
+      this.#onRemoved(entry.value);
     }
   }
 
@@ -39,6 +43,7 @@ export class WeightedCache<Value> {
     for (const [oldest, entry] of this.#entries) {
       if (this.#weight + weight <= this.#weightMax) return;
       this.#remove(oldest, entry);
+      this.#onRemoved(entry.value);
     }
   }
 

@@ -56,6 +56,8 @@ export interface PackedFile {
   readonly name: string;
   readonly method: number;
   readonly content: Uint8Array;
+  /** Size once unpacked, as the archive says; it may lie. */
+  readonly bytes: number;
 }
 
 /** Throws `BadUpload` for a file whose entry is damaged, or that says it is larger than the limit. */
@@ -65,19 +67,20 @@ export async function readPacked(file: UploadedBytes, entry: ZipEntry, bytesMax:
   if (header.readUInt32LE(0) !== LOCAL_SIGNATURE) throw new BadUpload('the archive is damaged');
   const contentAt = entry.headerAt + 30 + header.readUInt16LE(26) + header.readUInt16LE(28);
   const content = await file.read(contentAt, entry.compressedBytes);
-  return { name: entry.name, method: entry.method, content };
+  return { name: entry.name, method: entry.method, content, bytes: entry.bytes };
 }
 
 /** Throws `BadUpload` for a file that is damaged, or larger than the limit, whatever the archive says of its size. */
-export function unpack({ name, method, content }: PackedFile, bytesMax: number): Buffer {
+export function unpack({ name, method, content, bytes }: PackedFile, bytesMax: number): Buffer {
+  const options = { maxOutputLength: bytesMax, chunkSize: chunkSizeFor(Math.min(bytes, bytesMax)) };
   try {
     switch (method) {
       case 0:
         return Buffer.from(content.buffer, content.byteOffset, content.byteLength);
       case 8:
-        return zlib.inflateRawSync(content, { maxOutputLength: bytesMax });
+        return zlib.inflateRawSync(content, options);
       case 93:
-        return zlib.zstdDecompressSync(content, { maxOutputLength: bytesMax });
+        return zlib.zstdDecompressSync(content, options);
       default:
         throw new BadUpload(`${name} is compressed in a way that is not supported`);
     }
@@ -89,4 +92,16 @@ export function unpack({ name, method, content }: PackedFile, bytesMax: number):
 
 function tooLarge(name: string, bytesMax: number): BadUpload {
   return new BadUpload(`${name} is larger than ${Math.round(bytesMax / 1_048_576)} MiB`);
+}
+
+/** Least size of the pieces that zlib makes; more than what is expected takes several. */
+const CHUNK_BYTES_MIN = 64 * 1024;
+
+/**
+ * Returns the size of the pieces in which zlib makes a result of so many bytes: a single one, with room for zlib to see
+ * that it has ended. Small pieces would all be in memory beside the result that they are joined to. Memory to which
+ * nothing is written is not used.
+ */
+export function chunkSizeFor(bytes: number): number {
+  return Math.max(CHUNK_BYTES_MIN, bytes + 1);
 }

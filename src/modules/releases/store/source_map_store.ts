@@ -7,6 +7,12 @@ import { SourceMapEntity, type SourceMapPlaceEntity } from '#storage/postgres/en
 export type SourceMapRow = Row<typeof SourceMapEntity>;
 export type NewPlace = Omit<Row<typeof SourceMapPlaceEntity>, 'id'>;
 
+/** A stored map: compressed, and its size before. */
+export interface StoredContent {
+  readonly content: Buffer;
+  readonly size: number;
+}
+
 /** Code of a release, under one of the addresses by which a build may have uploaded it. */
 export interface CodeAddress {
   readonly serviceId: Id<'service'>;
@@ -102,14 +108,14 @@ export class SourceMapStore {
     return addresses.map((_, index) => places.get(index) ?? null);
   }
 
-  async findContent(orgId: Id<'org'>, hash: string): Promise<Buffer | null> {
+  async findContent(orgId: Id<'org'>, hash: string): Promise<StoredContent | null> {
     const row = await this.#session.db
       .selectFrom('source_maps')
-      .select('content')
+      .select(['content', 'size'])
       .where('org_id', '=', orgId)
       .where('hash', '=', hash)
       .executeTakeFirst();
-    return row?.content ?? null;
+    return row ?? null;
   }
 
   /** Bytes that the maps of the organization take. */

@@ -1,3 +1,5 @@
+import { freeBytes } from '#kernel/free_bytes.ts';
+
 /** A source map says of so many places at most where they come from; what follows is left out. */
 const SEGMENTS_MAX = 1_100_000;
 
@@ -50,6 +52,13 @@ export class Segments {
     const index = this.#firstBehind(column, start, end) - 1;
     if (index < start) return null;
     return this.#segment(this.#column(index) === column ? this.#firstBehind(column - 1, start, end) : index);
+  }
+
+  /** Gives its memory back at once; it finds nothing afterwards. */
+  free(): void {
+    this.#starts.length = 0;
+    freeBytes(this.#numbers);
+    freeBytes(this.#fields);
   }
 
   /** The first of a line that begins behind the column. */

@@ -50,3 +50,11 @@ test('what was encoded wrongly is read in the same way', () => {
     }),
   );
 });
+
+test('segments that were freed find nothing, and hold nothing', () => {
+  const segments = new Segments('AAAA,CAAA;AACA');
+  expect(segments.find(1, 0)).not.toBeNull();
+  segments.free();
+  expect(segments.find(0, 0)).toBeNull();
+  expect(segments.find(1, 0)).toBeNull();
+});
