@@ -38,6 +38,8 @@ export interface Installation {
   readonly limits: Limits;
   /** Whether mail is sent to people about their accounts. */
   readonly hasMail: boolean;
+  /** Domain of the addresses at which API processes take alerts by mail; null where they take none. */
+  readonly mailInDomain: string | null;
   /** Whether the operator has given a contact that push services take. */
   readonly hasPushContact: boolean;
   /** Asks the mail server, at most every five minutes, why no mail would leave; null when it would. */

@@ -15,6 +15,11 @@ import { addressIn } from '#notify/mail/address.ts';
 import { rememberMailFault } from '#notify/mail/mail_fault.ts';
 import { mailServerOf } from '#notify/mail/settings.ts';
 
+/** Returns the domain of the addresses for alerts by mail. */
+export function mailInDomainOf({ mailInDomain, baseUrl }: Pick<FoundationConfig, 'mailInDomain' | 'baseUrl'>): string {
+  return mailInDomain ?? new URL(baseUrl).hostname;
+}
+
 /** Returns the setup of this installation, for the operations of the console. */
 export function installationOf(config: FoundationConfig, clock: Clock): Installation {
   const { appSecret, twilioAccountSid, twilioFrom } = config;
@@ -24,6 +29,7 @@ export function installationOf(config: FoundationConfig, clock: Clock): Installa
   return {
     limits: config,
     hasMail: mail !== null,
+    mailInDomain: config.mailInPort === 0 ? null : mailInDomainOf(config),
     hasPushContact: pushContact(config.baseUrl, config.mailFrom ?? null).isGiven,
     findMailFault: rememberMailFault(mail),
     phoneProvider: isSimulated ? 'simulator' : 'twilio',

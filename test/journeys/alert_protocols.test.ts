@@ -211,6 +211,25 @@ describe('Opsgenie', () => {
     await w.runUntilIdle();
   });
 
+  test.each(['Shop / front', 'https://shop.example//health?a=1', 'a/close'])(
+    'the alias %s stands in an address as opsgenie-sdk writes it, with its slashes',
+    async (alias) => {
+      const { key, send, incidents } = await alertedService();
+      await send('/opsgenie/v2/alerts/', { message: 'Shop down', alias }, by(key));
+      const address = `/opsgenie/v2/alerts/${encodeURI(alias).replaceAll('?', '%3F')}`;
+      for (const [word, status] of [
+        ['acknowledge', 'acknowledged'],
+        ['unacknowledge', 'triggered'],
+        ['close', 'resolved'],
+      ]) {
+        expect((await send(`${address}/${word}/?identifierType=alias`, { note: 'n' }, by(key))).status).toBe(202);
+        expect(await incidents(), word).toMatchObject([{ status }]);
+      }
+      const get = await send(`${address}?identifierType=alias`, undefined, { method: 'GET', ...by(key) });
+      expect(get.body.data).toMatchObject({ alias, status: 'closed' });
+    },
+  );
+
   test('what is wrong is 401 or 422; what is not there is 404', async () => {
     const { key, send } = await alertedService();
     expect((await send('/opsgenie/v2/alerts', { message: 'x' }, by('k'.repeat(32)))).status).toBe(401);

@@ -48,6 +48,32 @@ test('JSON that is called a form is taken, and usual names are found without a t
   expect(await post([1])).toMatchObject({ status: 400 });
 });
 
+test('a form is read by the names of its fields, and a body that is nothing of a template by usual names', async () => {
+  const { key, send, incidents } = await alertedService();
+  const post = (path: string, body: string, contentType: string) =>
+    send(path, body, { authorization: null, headers: { 'content-type': contentType } });
+  const boundary = '--------------------------663026054341039674735396';
+  const part = (name: string, text: string) =>
+    `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${text}\r\n`;
+  const multipart = `multipart/form-data; boundary=${boundary}`;
+  const opening = `${part('summary', 'Shop down')}${part('key', 'shop')}--${boundary}--\r\n`;
+  expect((await post(`/webhook/${key}/uptime-kuma`, opening, multipart)).body).toMatchObject({ dedup_key: 'shop' });
+  expect((await incidents())[0]).toMatchObject({ title: 'Shop down', status: 'triggered' });
+  const form = 'application/x-www-form-urlencoded';
+  expect((await post(`/webhook/${key}/uptime-kuma`, 'key=shop&action=close', form)).status).toBe(202);
+  expect((await incidents())[0]).toMatchObject({ title: 'Shop down', status: 'resolved' });
+  // Zabbix's script for SIGNL4 says that this is JSON.
+  const zabbix = { Subject: 'CPU is high', Event_ID: '4711', Severity: 'High', 'X-S4-Status': 'new' };
+  const sent = `payload=${JSON.stringify(zabbix)}`;
+  expect((await post(`/webhook/${key}/zabbix`, sent, 'application/json')).body).toMatchObject({ dedup_key: '4711' });
+  expect((await incidents())[0]).toMatchObject({ title: 'CPU is high', severity: 'error' });
+  // A body that people have made up themselves, in which nothing has a usual name, is not taken as if it were understood.
+  expect(await post(`/webhook/${key}/uptime-kuma`, '{"t":"Down","s":"0"}', form)).toMatchObject({ status: 400 });
+  expect((await post(`/webhook/${key}/uptime-kuma`, '{"heartbeat":null,"msg":"Test"}', form)).body).toEqual({
+    status: 'ignored',
+  });
+});
+
 test('a mapping of its own says where the parts stand', async () => {
   const { w, key, serviceId, send, incidents } = await alertedService();
   await send(`/webhook/${key}/house`, { title: 'first' }, { authorization: null });

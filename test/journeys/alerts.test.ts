@@ -79,14 +79,15 @@ test('several processes that get the same alert at once open one incident, and p
     onOutbox: () => w.context.outbox.wake(),
     incidentLimit: { incidents: 20, minutes: 5 },
   };
+  const owner = { orgId: w.orgId, serviceId };
   const sent = [
     {
+      owner,
       source: { protocol: 'events' as const, name: '' },
       event: { ...bareEvent('trigger', 'same'), title: 'Same', at: w.clock.now() },
     },
   ];
-  const owner = { orgId: w.orgId, serviceId };
-  const outcomes = await Promise.all(Array.from({ length: 8 }, () => takeAlerts(runtime, owner, sent)));
+  const outcomes = await Promise.all(Array.from({ length: 8 }, () => takeAlerts(runtime, sent)));
   expect(outcomes.flat().filter(({ effect }) => effect === 'open')).toHaveLength(1);
   expect(new Set(outcomes.flat().map(({ incidentId }) => incidentId)).size).toBe(1);
   await w.runUntilIdle();
@@ -110,8 +111,8 @@ test('an alert whose transaction ends halfway is taken as if nothing had happene
     },
   });
   const runtime = { db: dying, clock: w.clock, onOutbox: () => {}, incidentLimit: { incidents: 20, minutes: 5 } };
-  const sent = [{ source: { protocol: 'events' as const, name: '' }, event }];
-  await expect(takeAlerts(runtime, owner, sent)).rejects.toThrow('killed');
+  const sent = [{ owner, source: { protocol: 'events' as const, name: '' }, event }];
+  await expect(takeAlerts(runtime, sent)).rejects.toThrow('killed');
   expect(await incidents()).toEqual([]);
   expect((await send('/events', { dedupKey: 'killed', title: 'Killed' })).body.effect).toBe('open');
   await w.runUntilIdle();

@@ -1,4 +1,3 @@
-import type { AlertOwner } from '#modules/alerts/decide/sent_alert.ts';
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
 import { acknowledge } from '#modules/incidents/acknowledge.ts';
 import { type Affected, dedupKeyOfAlert, toolActor } from '#modules/alerts/alert_queue.ts';
@@ -16,7 +15,6 @@ const NOTES_MAX = 10;
 /** Does to incidents what events of alerts mean for them: what ends comes first, so that the same key may open again. */
 export async function applyEffects(
   unit: UnitOfWork,
-  owner: AlertOwner,
   affected: readonly Affected[],
   limit: IncidentLimit,
 ): Promise<void> {
@@ -26,9 +24,9 @@ export async function applyEffects(
     of('resolve', 'replace').map(({ queue, replaced }) => ({ ...queue, replaced })),
     toolActor,
   );
-  await openAlerts(unit, owner, of('open', 'open_acknowledged', 'replace'), limit);
-  await answer(unit, owner, of('acknowledge', 'open_acknowledged'), 'acknowledge');
-  await answer(unit, owner, of('unacknowledge'), 'unacknowledge');
+  await openAlerts(unit, of('open', 'open_acknowledged', 'replace'), limit);
+  await answer(unit, of('acknowledge', 'open_acknowledged'), 'acknowledge');
+  await answer(unit, of('unacknowledge'), 'unacknowledge');
   await count(unit, affected);
   for (const alert of affected) await tell(unit, alert);
 }
@@ -36,7 +34,6 @@ export async function applyEffects(
 /** Acknowledges incidents, or takes that back, in the name of the tool. A storm stands for others as well and stays. */
 async function answer(
   unit: UnitOfWork,
-  { orgId }: AlertOwner,
   affected: readonly Affected[],
   how: 'acknowledge' | 'unacknowledge',
 ): Promise<void> {
@@ -55,7 +52,7 @@ async function answer(
       if (incident.status !== 'acknowledged') continue;
       await unacknowledge(unit, incident, by);
       await recordSystemChange(unit, {
-        orgId,
+        orgId: queue.row.orgId,
         action: 'unacknowledge_incident',
         via: 'alert',
         target: incident.id,

@@ -31,7 +31,7 @@ export async function endSilentAlerts(runtime: UnitOfWorkRuntime & { readonly lo
 
 async function endOfService(unit: UnitOfWork, serviceId: Id<'service'>): Promise<void> {
   const { stores, now } = unit;
-  await stores.alerts.hold(serviceId);
+  await stores.alerts.hold([serviceId]);
   const silent = await stores.alerts.listSilent(serviceId, now, BATCH);
   if (silent.length === 0) return;
   const sources = new Map((await stores.alertSources.list(serviceId)).map((source) => [source.id, source]));

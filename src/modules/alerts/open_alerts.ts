@@ -1,7 +1,6 @@
 import { incidentDetails } from '#modules/alerts/decide/alert_change.ts';
 import { labelsOfDetails } from '#modules/alerts/decide/labels.ts';
 import { routeOf } from '#modules/alerts/decide/route.ts';
-import type { AlertOwner } from '#modules/alerts/decide/sent_alert.ts';
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
 import { type Affected, type AlertQueue, dedupKeyOfAlert } from '#modules/alerts/alert_queue.ts';
 import { raiseSeverity } from '#modules/alerts/raise_severity.ts';
@@ -14,17 +13,23 @@ import type { UnitOfWork } from '#modules/unit_of_work.ts';
 /** Alerts that join an incident in one transaction and are named in its timeline. */
 const JOINED_MAX = 10;
 
-/** Opens the incidents of alerts by the routes of the service, and says in their rows which these are. */
-export async function openAlerts(
+/** Opens the incidents of alerts by the routes of their services, and says in their rows which these are. */
+export async function openAlerts(unit: UnitOfWork, opening: readonly Affected[], limit: IncidentLimit): Promise<void> {
+  const ofServices = Map.groupBy(opening, ({ queue }) => queue.row.serviceId);
+  for (const [serviceId, alerts] of ofServices) await openOfService(unit, serviceId, alerts, limit);
+}
+
+async function openOfService(
   unit: UnitOfWork,
-  owner: AlertOwner,
+  serviceId: Id<'service'>,
   opening: readonly Affected[],
   limit: IncidentLimit,
 ): Promise<void> {
-  if (opening.length === 0) return;
   const { stores } = unit;
-  const routes = await stores.alertRoutes.list(owner.serviceId);
-  const policies = await stores.alertRoutes.findPolicies(owner.orgId, policyIdsOf(routes));
+  const routes = await stores.alertRoutes.list(serviceId);
+  const orgId = opening[0]?.queue.row.orgId;
+  const policies =
+    orgId === undefined ? NO_POLICIES : await stores.alertRoutes.findPolicies(orgId, policyIdsOf(routes));
   const firings = new Map<string, Firing>();
   const opened: AlertQueue[] = [];
   for (const { queue } of opening) {
@@ -39,21 +44,21 @@ export async function openAlerts(
     queue.isChanged = true;
     if (isDropped) continue;
     opened.push(queue);
-    const firing = firingOf(owner, queue, route, policies);
+    const firing = firingOf(queue, route, policies);
     const before = firings.get(firing.cause.dedupKey ?? '');
     if (before === undefined) firings.set(firing.cause.dedupKey ?? '', firing);
   }
-  const before = new Set((await stores.alerts.listStanding([...firings.keys()])).map(({ dedupKey }) => dedupKey));
-  await openIncidents(unit, [...firings.values()], limit);
+  const before = await openIncidents(unit, [...firings.values()], limit);
   await link(unit, opened, before);
 }
+
+const NO_POLICIES: ReadonlyMap<Id<'policy'>, RoutePolicy> = new Map();
 
 function policyIdsOf(routes: readonly AlertRouteRow[]): Id<'policy'>[] {
   return [...new Set(routes.flatMap(({ policyId }) => (policyId === null ? [] : [policyId])))];
 }
 
 function firingOf(
-  owner: AlertOwner,
   queue: AlertQueue,
   route: AlertRouteRow | null,
   policies: ReadonlyMap<Id<'policy'>, RoutePolicy>,
@@ -62,8 +67,8 @@ function firingOf(
   const policy = route?.outcome === 'page' && route.policyId !== null ? policies.get(route.policyId) : undefined;
   const { groupMinutes } = source.settings;
   const rule: Opener = {
-    orgId: owner.orgId,
-    serviceId: owner.serviceId,
+    orgId: row.orgId,
+    serviceId: row.serviceId,
     ruleId: null,
     name: row.tool,
     settings: groupMinutes === 0 ? null : { groupMinutes },

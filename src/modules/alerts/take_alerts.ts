@@ -2,14 +2,14 @@ import type { AlertEvent } from '#modules/alerts/decide/alert_event.ts';
 import { type AlertChange, applyEvent, newFacts } from '#modules/alerts/decide/alert_change.ts';
 import type { IncidentOfAlert } from '#modules/alerts/decide/decide_alert.ts';
 import { repeatsAlerts, sourceSettingsOf } from '#modules/alerts/decide/source_settings.ts';
-import type { AlertOutcome, AlertOwner, SentAlert } from '#modules/alerts/decide/sent_alert.ts';
+import type { AlertOutcome, AlertOwner, OwnedAlert } from '#modules/alerts/decide/sent_alert.ts';
 import { toolOf } from '#modules/alerts/decide/tools.ts';
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
 import { applyEffects } from '#modules/alerts/apply_effects.ts';
 import type { Affected, AlertQueue, KnownSource } from '#modules/alerts/alert_queue.ts';
 import { AppError } from '#kernel/errors.ts';
 import { newId } from '#kernel/ids.ts';
-import type { AlertRow } from '#modules/alerts/store/alert_store.ts';
+import type { AlertRow, StoredAlert } from '#modules/alerts/store/alert_store.ts';
 import type { SourceName } from '#modules/alerts/store/alert_source_store.ts';
 import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 
@@ -18,36 +18,27 @@ export interface AlertRuntime extends UnitOfWorkRuntime {
 }
 
 /**
- * Does what events of one service mean, in one transaction; returns once all of it is stored. The same events again, from
- * this process or another, change nothing more. The outcomes are in the order given.
+ * Does what events of services of one organization mean, in one transaction; returns once all of it is stored. The same
+ * events again, from this process or another, change nothing more. The outcomes are in the order given.
  */
-export async function takeAlerts(
-  runtime: AlertRuntime,
-  owner: AlertOwner,
-  sent: readonly SentAlert[],
-): Promise<AlertOutcome[]> {
-  return await inUnitOfWork(runtime, (unit) => take(unit, owner, sent, runtime.incidentLimit));
+export async function takeAlerts(runtime: AlertRuntime, sent: readonly OwnedAlert[]): Promise<AlertOutcome[]> {
+  return await inUnitOfWork(runtime, (unit) => take(unit, sent, runtime.incidentLimit));
 }
 
-async function take(
-  unit: UnitOfWork,
-  owner: AlertOwner,
-  sent: readonly SentAlert[],
-  limit: IncidentLimit,
-): Promise<AlertOutcome[]> {
+async function take(unit: UnitOfWork, sent: readonly OwnedAlert[], limit: IncidentLimit): Promise<AlertOutcome[]> {
   const { stores, now } = unit;
-  await stores.alerts.hold(owner.serviceId);
-  if ((await stores.services.listGone([owner.serviceId])).length > 0) {
-    throw new AppError('unauthenticated', 'the service of this alert key was deleted');
-  }
-  const sources = await findSources(unit, owner, sent);
-  const queues = await openQueues(unit, owner, sent, sources);
+  await stores.alerts.hold(sent.map(({ owner }) => owner.serviceId));
+  const sources = await findSources(unit, sent);
+  const { queues, incidents: before } = await openQueues(unit, sent, sources);
   const effects: AlertChange['effect'][] = sent.map(() => 'nothing');
-  for (let left = queues; left.length > 0; left = left.filter(({ events }) => events.length > 0)) {
-    const incidents = await readIncidents(unit, owner, left);
+  let incidents = before;
+  for (let left = queues; left.length > 0;) {
     const affected = left.flatMap((queue) => advance(queue, incidents, effects, unit));
-    await save(unit, left);
-    await applyEffects(unit, owner, affected, limit);
+    // Whether an incident goes on depends on the alerts as they are stored.
+    if (affected.some(({ effect }) => effect === 'resolve' || effect === 'replace')) await save(unit, left);
+    await applyEffects(unit, affected, limit);
+    left = left.filter(({ events }) => events.length > 0);
+    if (left.length > 0) incidents = await readIncidents(unit, left);
   }
   await save(unit, queues);
   const changes = [...sources.values()].map(({ row: { id }, accepted, repetition }) => ({ id, accepted, repetition }));
@@ -63,18 +54,21 @@ async function take(
 
 async function findSources(
   { stores, now }: UnitOfWork,
-  owner: AlertOwner,
-  sent: readonly SentAlert[],
+  sent: readonly OwnedAlert[],
 ): Promise<Map<string, KnownSource>> {
+  const wanted = new Map(sent.map((alert) => [sourceKey(alert), { owner: alert.owner, ...alert.source }]));
+  const names = [...wanted.values()].map(({ owner: { serviceId }, protocol, name }) => ({ serviceId, protocol, name }));
   const sources = new Map<string, KnownSource>();
-  for (const { source } of sent) {
-    const name = sourceKey(source);
-    if (sources.has(name)) continue;
-    const row = await stores.alertSources.findOrCreate(owner, source, now);
-    sources.set(name, {
+  for (const { isGone, source, ...named } of await stores.alertSources.findAll(names)) {
+    if (isGone) throw new AppError('unauthenticated', 'the service of this alert key was deleted');
+    const key = sourceKey({ owner: named, source: named });
+    const asked = wanted.get(key);
+    if (asked === undefined) throw new Error('what was asked for is answered');
+    const row = source ?? (await stores.alertSources.findOrCreate(asked.owner, asked, now));
+    sources.set(key, {
       row,
       settings: sourceSettingsOf(row.settings),
-      learns: repeatsAlerts(source.protocol),
+      learns: repeatsAlerts(asked.protocol),
       repetition: { longest: row.longestGapSeconds, shortest: row.shortestGapSeconds },
       accepted: 0,
     });
@@ -82,62 +76,64 @@ async function findSources(
   return sources;
 }
 
-function sourceKey({ protocol, name }: SourceName): string {
-  return `${protocol} ${name}`;
+function sourceKey({
+  owner: { serviceId },
+  source: { protocol, name },
+}: {
+  readonly owner: Pick<AlertOwner, 'serviceId'>;
+  readonly source: SourceName;
+}): string {
+  return `${serviceId} ${protocol} ${name}`;
 }
 
-/** The events by their alert, in the order in which each alert came first. */
+type Incidents = ReadonlyMap<string, IncidentOfAlert>;
+
+/** Returns the events by their alert, in the order in which each alert came first, and the incidents of these alerts. */
 async function openQueues(
   { stores, now }: UnitOfWork,
-  owner: AlertOwner,
-  sent: readonly SentAlert[],
+  sent: readonly OwnedAlert[],
   sources: ReadonlyMap<string, KnownSource>,
-): Promise<AlertQueue[]> {
+): Promise<{ readonly queues: AlertQueue[]; readonly incidents: Incidents }> {
   const byName = new Map<string, { source: KnownSource; events: AlertQueue['events'] }>();
-  for (const [place, { source: name, event }] of sent.entries()) {
-    const source = sources.get(sourceKey(name));
+  for (const [place, alert] of sent.entries()) {
+    const { event } = alert;
+    const source = sources.get(sourceKey(alert));
     if (source === undefined) throw new Error('every source was found');
     source.accepted += 1;
-    const alert = nameOf({ sourceId: source.row.id, ...event });
-    const queue = byName.get(alert) ?? { source, events: [] };
+    const name = nameOf({ sourceId: source.row.id, ...event });
+    const queue = byName.get(name) ?? { source, events: [] };
     queue.events.push({ event, place });
-    byName.set(alert, queue);
+    byName.set(name, queue);
   }
   const names = [...byName.values()].flatMap(({ source, events: [first] }) =>
     first === undefined ? [] : [{ sourceId: source.row.id, scope: first.event.scope, key: first.event.key }],
   );
-  const alertsByName = new Map((await stores.alerts.findAll(names)).map((row) => [nameOf(row), row]));
-  return [...byName].flatMap(([name, { source, events }]) => {
+  const stored = await stores.alerts.findAll(names);
+  const rows = new Map(stored.map(({ row }) => [nameOf(row), row]));
+  const queues = [...byName].flatMap(([name, { source, events }]): AlertQueue[] => {
     const [first] = events;
     if (first === undefined) return [];
-    const row = alertsByName.get(name) ?? newRow(owner, source, first.event, now);
-    return [
-      {
-        source,
-        row,
-        events,
-        places: events.map(({ place }) => place),
-        isKnown: alertsByName.has(name),
-        isChanged: false,
-      },
-    ];
+    const row = rows.get(name) ?? newRow(source, first.event, now);
+    const places = events.map(({ place }) => place);
+    return [{ source, row, events, places, isKnown: rows.has(name), isChanged: false }];
   });
+  const incidents = new Map(
+    stored.flatMap(({ row: { incidentId }, incident }) =>
+      incidentId === null || incident === null ? [] : [[incidentId, ofAlert(incident)] as const],
+    ),
+  );
+  return { queues, incidents };
 }
 
 function nameOf({ sourceId, scope, key }: { sourceId: string; scope: string; key: string }): string {
   return JSON.stringify([sourceId, scope, key]);
 }
 
-function newRow(
-  owner: AlertOwner,
-  { row: source }: KnownSource,
-  event: AlertEvent,
-  now: AlertRow['lastSeenAt'],
-): AlertRow {
+function newRow({ row: source }: KnownSource, event: AlertEvent, now: AlertRow['lastSeenAt']): AlertRow {
   return {
     id: newId('alert'),
-    orgId: owner.orgId,
-    serviceId: owner.serviceId,
+    orgId: source.orgId,
+    serviceId: source.serviceId,
     sourceId: source.id,
     scope: event.scope,
     key: event.key,
@@ -148,26 +144,22 @@ function newRow(
   };
 }
 
-async function readIncidents(
-  { stores }: UnitOfWork,
-  { orgId }: AlertOwner,
-  queues: readonly AlertQueue[],
-): Promise<ReadonlyMap<string, IncidentOfAlert>> {
+async function readIncidents({ stores }: UnitOfWork, queues: readonly AlertQueue[]): Promise<Incidents> {
   const ids = new Set(queues.flatMap(({ row: { incidentId } }) => (incidentId === null ? [] : [incidentId])));
-  if (ids.size === 0) return new Map();
+  const orgId = queues[0]?.row.orgId;
+  if (ids.size === 0 || orgId === undefined) return new Map();
   const incidents = await stores.incidents.findAll(orgId, [...ids]);
-  return new Map(
-    [...incidents].map(([id, { status, resolvedAt }]) => [
-      id,
-      { status, resolvedAt: resolvedAt?.epochMilliseconds ?? null },
-    ]),
-  );
+  return new Map([...incidents].map(([id, incident]) => [id, ofAlert(incident)]));
+}
+
+function ofAlert({ status, resolvedAt }: NonNullable<StoredAlert['incident']>): IncidentOfAlert {
+  return { status, resolvedAt: resolvedAt?.epochMilliseconds ?? null };
 }
 
 /** Takes events of one alert up to the first that changes an incident; what follows depends on what becomes of that. */
 function advance(
   queue: AlertQueue,
-  incidents: ReadonlyMap<string, IncidentOfAlert>,
+  incidents: Incidents,
   effects: AlertChange['effect'][],
   { now }: UnitOfWork,
 ): Affected[] {

@@ -12,15 +12,20 @@ const COUNTED_MAX = 1_000_000_000;
 /**
  * Opens the incidents of rules that fire, in the caller's transaction, or counts another occurrence of an open one.
  * Above the limit of a service they join a storm: one incident for all of them, which pages by the same policy. The
- * limit is counted separately for metrics and for exceptions, so that a flood of one cannot hide the other.
+ * limit is counted separately for metrics and for exceptions, so that a flood of one cannot hide the other. Returns the
+ * keys of those that were open before.
  */
-export async function openIncidents(unit: UnitOfWork, firings: readonly Firing[], limit: IncidentLimit): Promise<void> {
-  if (firings.length === 0) return;
+export async function openIncidents(
+  unit: UnitOfWork,
+  firings: readonly Firing[],
+  limit: IncidentLimit,
+): Promise<ReadonlySet<string>> {
+  if (firings.length === 0) return new Set();
   const { stores, now } = unit;
   await stores.storms.holdOpening(firings.map(sourceOf));
   const open = await stores.storms.countOpen(firings.map(dedupKeyOf), now);
   const fresh = firings.filter((firing) => !open.has(dedupKeyOf(firing)));
-  if (fresh.length === 0) return;
+  if (fresh.length === 0) return open;
   const bySource = [...Map.groupBy(fresh, ({ rule, cause }) => `${rule.serviceId} ${cause.kind}`)]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([, [first, ...others]]) =>
@@ -47,6 +52,7 @@ export async function openIncidents(unit: UnitOfWork, firings: readonly Firing[]
     unit.limitMet('incidentsPerService', source.serviceId);
     await recordLimitReached(unit, source, excess.length);
   }
+  return open;
 }
 
 function sourceOf({ rule, cause }: Firing): Source {

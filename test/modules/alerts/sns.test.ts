@@ -36,7 +36,7 @@ async function subscribed() {
     clock,
     log: silentLog,
     intake: new AlertIntake({
-      take: (of, sent) => takeAlerts(runtime, of, sent),
+      take: (sent) => takeAlerts(runtime, sent),
       mayRetry: () => false,
       log: silentLog,
     }),

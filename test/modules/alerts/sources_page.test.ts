@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { listAlertSources } from '#modules/alerts/operations/list_alert_sources.ts';
 import { testAlert } from '#console/pages/alert_sources/test_alert.ts';
 import { TOOLS } from '#console/pages/alert_sources/tool_snippets.ts';
+import { findFreePort } from '#infra/embedded/free_port.ts';
 import { alertedService } from '#test/kit/alert_senders.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 
@@ -43,4 +44,20 @@ test('the sources page says how much each source sends', async () => {
   expect(await seen()).toEqual([[4, 2, 3]]);
   w.clock.advance({ hours: 23 });
   expect(await seen()).toEqual([[4, 0, 2]]);
+});
+
+test('the sources page names the domain of mail addresses where mail is taken, and none elsewhere', async () => {
+  const domainOf = async (settings: object) => {
+    const { w, serviceId } = await alertedService({ settings });
+    const owner = memberCaller(w.orgId, w.owner.userId, 'owner');
+    const { mailDomain } = await runOperation(w, listAlertSources, owner, { serviceId });
+    return [mailDomain, new URL(w.context.config.baseUrl).hostname];
+  };
+  const [none] = await domainOf({ mailInDomain: 'alerts.example' });
+  expect(none).toBe(null);
+  const port = { mailInPort: await findFreePort(0), mailInHost: '127.0.0.1' };
+  const [byDefault, host] = await domainOf(port);
+  expect(byDefault).toBe(host);
+  const [asked] = await domainOf({ ...port, mailInPort: await findFreePort(0), mailInDomain: 'alerts.example' });
+  expect(asked).toBe('alerts.example');
 });

@@ -49,6 +49,8 @@ export function ConnectCard({ sources, chosen, onChoose }: ConnectCardProps) {
     onChoose({ tool: picked, name: sources.sources.find(isOf(picked))?.name ?? picked.name });
   };
   const key = useAlertKey(serviceId);
+  const { mailDomain } = sources;
+  const text = tool.text({ address: addressOf(ALERTS_PATH), alertKey: key.alertKey ?? MASKED_KEY, mailDomain });
   const mayEdit = may('services:edit');
   return (
     <Card
@@ -81,10 +83,10 @@ export function ConnectCard({ sources, chosen, onChoose }: ConnectCardProps) {
                 {tool.where}
               </Text>
               <pre className={classes.code} tabIndex={0} aria-label={`Lines for ${tool.label}`}>
-                {tool.text({ address: addressOf(ALERTS_PATH), alertKey: key.alertKey ?? MASKED_KEY })}
+                {text}
               </pre>
               {mayEdit ? (
-                <SnippetButtons tool={tool} alertKey={key} hasKey={hasKey} />
+                <SnippetButtons text={text} alertKey={key} hasKey={hasKey} />
               ) : (
                 <Text size="sm" c="dimmed">
                   Somebody with the permission services:edit can show the key.
@@ -123,12 +125,12 @@ function isOf({ protocol, name }: Tool) {
 }
 
 interface SnippetButtonsProps {
-  readonly tool: Tool;
+  readonly text: string;
   readonly alertKey: ReturnType<typeof useAlertKey>;
   readonly hasKey: boolean;
 }
 
-function SnippetButtons({ tool, alertKey: { alertKey, isPending, reveal, hide }, hasKey }: SnippetButtonsProps) {
+function SnippetButtons({ text, alertKey: { alertKey, isPending, reveal, hide }, hasKey }: SnippetButtonsProps) {
   const clipboard = useClipboard({ timeout: 2_000 });
   if (alertKey === null) {
     return (
@@ -149,7 +151,7 @@ function SnippetButtons({ tool, alertKey: { alertKey, isPending, reveal, hide },
       <Button
         variant="default"
         leftSection={clipboard.copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
-        onClick={() => clipboard.copy(tool.text({ address: addressOf(ALERTS_PATH), alertKey }))}
+        onClick={() => clipboard.copy(text)}
       >
         {clipboard.copied ? 'Copied' : 'Copy the lines'}
       </Button>

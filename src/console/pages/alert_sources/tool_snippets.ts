@@ -3,6 +3,8 @@ export interface SnippetFacts {
   /** Beginning of the addresses of all protocols: `https://tocsin.example.com/api/alerts`. */
   readonly address: string;
   readonly alertKey: string;
+  /** Domain at which this server takes mail; null where it takes none. */
+  readonly mailDomain: string | null;
 }
 
 /** A tool as people know it, and the lines that make it send alerts here. */
@@ -34,13 +36,10 @@ const mail = (name: string, label: string): Tool => ({
   protocol: 'mail',
   name,
   where: 'Among the aliases of the mail server that you have; or as its contact where this server takes mail itself.',
-  text({ address, alertKey }) {
-    const { hostname } = new URL(address);
-    return [
-      `alerts: "|curl -sf --data-binary @- ${address}/mail/${alertKey}/${name} || exit 75"`,
-      '# With MAIL_IN_PORT set here, write to this address:',
-      `${alertKey}+${name}@${hostname}`,
-    ].join('\n');
+  text({ address, alertKey, mailDomain }) {
+    const pipe = `alerts: "|curl -sf --data-binary @- ${address}/mail/${alertKey}/${name} || exit 75"`;
+    if (mailDomain === null) return `${pipe}\n# This server takes no mail itself: that needs MAIL_IN_PORT.`;
+    return `${pipe}\n# Or write to this server itself:\n${alertKey}+${name}@${mailDomain}`;
   },
 });
 

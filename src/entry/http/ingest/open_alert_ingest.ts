@@ -38,7 +38,7 @@ export async function openAlertIngest(
   };
   const runtime = { db, clock, onOutbox: () => context.outbox.wake(), limitLog, incidentLimit };
   const intake = new AlertIntake({
-    take: (owner, sent) => takeAlerts(runtime, owner, sent),
+    take: (sent) => takeAlerts(runtime, sent),
     mayRetry: (error) => isLockConflict(error) || isUniqueViolation(error),
     log,
   });

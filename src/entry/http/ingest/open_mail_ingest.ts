@@ -1,3 +1,4 @@
+import { mailInDomainOf } from '#entry/installation.ts';
 import type { FastifyInstance } from 'fastify';
 
 import type { AlertAccess } from '#auth/alert_access.ts';
@@ -51,7 +52,7 @@ export function openMailIngest(
   app.addHook('onReady', async () => {
     const { mailInCertFile: certFile, mailInKeyFile: keyFile } = config;
     const tls = certFile === undefined || keyFile === undefined ? null : { certFile, keyFile };
-    const domain = config.mailInDomain ?? new URL(config.baseUrl).hostname;
+    const domain = mailInDomainOf(config);
     try {
       listener = await listenForMail({
         host,

@@ -102,7 +102,7 @@ export type AlertLookup =
 export interface AlertEndpoint {
   readonly protocol: AlertSourceName['protocol'];
   readonly methods: readonly string[];
-  /** Below `/api/alerts`: words, and names of parts after a colon. */
+  /** Below `/api/alerts`: words, and names of parts after a colon; a part named with `*` may hold slashes. */
   readonly pattern: string;
   /** The key in the address or the headers; undefined where it stands in the body. */
   readonly keyOf?: (request: AlertRequest) => string | null;

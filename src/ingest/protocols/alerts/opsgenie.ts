@@ -87,19 +87,19 @@ export const OPSGENIE_ENDPOINTS: readonly AlertEndpoint[] = ['opsgenie', 'jsm/op
     ...Object.entries(CHANGES).map(([word, { methods, toEvent }]): AlertEndpoint => ({
       ...shared,
       methods,
-      pattern: `${alerts}/:identifier/${word}`,
+      pattern: `${alerts}/:identifier*/${word}`,
       reads: 'json_or_none',
       read: (request) => addressed(request, toEvent),
     })),
     {
       ...shared,
       methods: ['DELETE'],
-      pattern: `${alerts}/:identifier`,
+      pattern: `${alerts}/:identifier*`,
       reads: 'none',
       read: (request) => addressed(request, (key) => bareEvent('resolve', key)),
     },
     { ...shared, methods: ['GET'], pattern: `${alerts}/count`, reads: 'none', read: readCount },
-    { ...shared, methods: ['GET'], pattern: `${alerts}/:identifier`, reads: 'none', read: readAlert },
+    { ...shared, methods: ['GET'], pattern: `${alerts}/:identifier*`, reads: 'none', read: readAlert },
     { ...shared, methods: ['GET'], pattern: `${alerts}/requests/:request`, reads: 'none', read: readRequest },
     {
       ...shared,

@@ -5,21 +5,37 @@ import { cutDepth } from '#modules/alerts/decide/shrink_json.ts';
 const NO_JSON = 'the body is no JSON';
 
 /**
- * The JSON of a body, whatever its content type says: some tools call it a form, and some send it in the field `data` of
- * one. What is nested more than 40 deep is cut, so that no alert is refused for it. Throws `invalid_input` for anything else.
+ * The JSON of a body, whatever its content type says: some tools call it a form, and some send it in the field `data` or
+ * `payload` of one. A form without such a field is an object of its fields. What is nested more than 40 deep is cut, so that
+ * no alert is refused for it. Throws `invalid_input` for anything else.
  */
 export function parseSentJson(bytes: Buffer, contentType: string | undefined): unknown {
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
   if (text.trim() === '') throw notJson('the body is empty; send JSON');
   const boundary = /^multipart\/form-data;.*boundary="?([^";]{1,200})"?/i.exec(contentType ?? '')?.[1];
-  const json = boundary === undefined ? text : partNamed(text, boundary, 'data');
+  if (boundary !== undefined) return ofFields(fieldsOfParts(text, boundary));
   try {
-    return cutDepth(JSON.parse(json));
+    return cutDepth(JSON.parse(text));
   } catch (error) {
-    const field = /^application\/x-www-form-urlencoded/i.test(contentType ?? '') ? fieldOfForm(text) : null;
-    if (field !== null) return parsedOr(field, error);
+    if (/^application\/x-www-form-urlencoded/i.test(contentType ?? '')) {
+      return ofFields(new Map(new URLSearchParams(text)), error);
+    }
+    // Zabbix's script for SIGNL4 calls a field JSON.
+    const field = /^\s*payload=(\{.*\})\s*$/s.exec(text)?.[1];
+    if (field !== undefined) return parsedOr(field, error);
     throw notJson(`${NO_JSON}: ${placeOf(error)}`, error);
   }
+}
+
+/** Fields of a form beyond which it is none. */
+const FIELDS_MAX = 200;
+
+function ofFields(fields: ReadonlyMap<string, string>, cause?: unknown): unknown {
+  const json = fields.get('data') ?? fields.get('payload');
+  if (json !== undefined) return parsedOr(json, cause);
+  const texts = [...fields].filter(([, text]) => text.trim() !== '').slice(0, FIELDS_MAX);
+  if (texts.length === 0) throw notJson(`${NO_JSON}, and no form with fields`, cause);
+  return Object.fromEntries(texts);
 }
 
 function parsedOr(text: string, cause: unknown): unknown {
@@ -30,19 +46,14 @@ function parsedOr(text: string, cause: unknown): unknown {
   }
 }
 
-function fieldOfForm(text: string): string | null {
-  const form = new URLSearchParams(text);
-  return form.get('data') ?? form.get('payload');
-}
-
-/** The content of a part of a multipart body; throws where it has none of that name. */
-function partNamed(text: string, boundary: string, name: string): string {
-  for (const part of text.split(`--${boundary}`)) {
+function fieldsOfParts(text: string, boundary: string): Map<string, string> {
+  const fields = new Map<string, string>();
+  for (const part of text.split(`--${boundary}`, FIELDS_MAX + 2)) {
     const end = part.search(/\r?\n\r?\n/);
-    if (end === -1 || !new RegExp(`name="${name}"`, 'i').test(part.slice(0, end))) continue;
-    return part.slice(end).trim();
+    const name = end === -1 ? undefined : /\bname="([^"]{1,200})"/i.exec(part.slice(0, end))?.[1];
+    if (name !== undefined) fields.set(name, part.slice(end).trim());
   }
-  throw notJson(`the form has no field "${name}" with JSON in it`);
+  return fields;
 }
 
 /** Describes where the reader gave up, without quoting what was sent. */

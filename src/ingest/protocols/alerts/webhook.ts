@@ -2,6 +2,7 @@ import { type AlertEvent, bareEvent } from '#modules/alerts/decide/alert_event.t
 import { cutKey, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
 import { cutLinks } from '#modules/alerts/decide/alert_links.ts';
 import {
+  isOfTemplate,
   isWebhookTemplate,
   readMapped,
   WEBHOOK_TEMPLATES,
@@ -28,7 +29,7 @@ export const WEBHOOK_ENDPOINTS: readonly AlertEndpoint[] = ['webhook/:key', 'web
 
 function read(body: unknown, name: string, mapping: WebhookMapping | null): AlertReading {
   if (!isRecord(body)) throw invalidInput([{ path: '', message: 'send a JSON object' }]);
-  const event = mappedAlert(body, mapping ?? WEBHOOK_TEMPLATES[isWebhookTemplate(name) ? name : 'any']);
+  const event = mappedAlert(body, mapping ?? templateOf(name, body));
   if (event === null) return { kind: 'answer', answer: { status: 202, body: { status: 'ignored' } } };
   return {
     kind: 'alerts',
@@ -38,6 +39,12 @@ function read(body: unknown, name: string, mapping: WebhookMapping | null): Aler
       body: { status: 'success', dedup_key: event.key, incident_id: outcome?.incidentId ?? null },
     }),
   };
+}
+
+/** The template of a name; the usual names for a body in which that one finds nothing. */
+function templateOf(name: string, body: JsonRecord): WebhookMapping {
+  if (!isWebhookTemplate(name) || !isOfTemplate(body, WEBHOOK_TEMPLATES[name])) return WEBHOOK_TEMPLATES.any;
+  return WEBHOOK_TEMPLATES[name];
 }
 
 /** The event that a mapping finds in a body; null for a body that says nothing of an alert. */

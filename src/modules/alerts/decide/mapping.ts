@@ -61,7 +61,7 @@ const ACKNOWLEDGED = ['acknowledgement', 'acknowledged', 'acknowledge', 'ack'];
 /** Mappings for bodies as tools send them, or as their guides say to configure them. */
 export const WEBHOOK_TEMPLATES = {
   'uptime-kuma': mapping({
-    title: ['msg', 'monitor.name'],
+    title: ['msg', 'message', 'monitor.name', 'heartbeat.msg'],
     key: ['monitor.id', 'heartbeat.monitorID', 'monitor.name'],
     status: { path: 'heartbeat.status', resolved: ['1'], triggered: ['0'] },
     link: ['monitor.url'],
@@ -161,6 +161,11 @@ export type WebhookTemplate = keyof typeof WEBHOOK_TEMPLATES;
 
 export function isWebhookTemplate(name: string): name is WebhookTemplate {
   return Object.hasOwn(WEBHOOK_TEMPLATES, name);
+}
+
+/** Whether a body has a title, a key or a status where the mapping looks for them. */
+export function isOfTemplate(body: Readonly<Record<string, unknown>>, { title, key, status }: WebhookMapping): boolean {
+  return [...title, ...key, ...(status?.path.split('|') ?? [])].some((path) => detailText(body, path) !== null);
 }
 
 /** Reads a body by a mapping. Never throws, whatever the body is. */

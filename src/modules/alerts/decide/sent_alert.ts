@@ -21,6 +21,11 @@ export interface SentAlert {
   readonly event: AlertEvent;
 }
 
+/** One event of a source, and the service that it is about. */
+export interface OwnedAlert extends SentAlert {
+  readonly owner: AlertOwner;
+}
+
 /** Outcome of an event. */
 export interface AlertOutcome {
   /** Null for an event about an alert that was never heard of. */

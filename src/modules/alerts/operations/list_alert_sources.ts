@@ -37,11 +37,14 @@ export const listAlertSources = defineAction({
   result: Type.Object({
     ...RoutesView.properties,
     address: Type.String({ description: 'where the addresses of all protocols begin' }),
+    mailDomain: nullable(
+      Type.String({ description: 'domain of the addresses for alerts by mail; null where this server takes none' }),
+    ),
     hasKey: Type.Boolean({ description: 'whether the service has an alert key' }),
     sources: Type.Array(SourceView),
   }),
   example: { serviceId: IDS.serviceId },
-  async handle({ serviceId }, { caller, stores, baseUrl, now }) {
+  async handle({ serviceId }, { caller, stores, baseUrl, installation, now }) {
     const service = await stores.services.get(caller.orgId, serviceId);
     const sources = await stores.alertSources.list(service.id);
     const since = { hour: now.subtract({ hours: 1 }), day: now.subtract({ hours: 24 }) };
@@ -49,6 +52,7 @@ export const listAlertSources = defineAction({
     return {
       serviceId: service.id,
       address: `${baseUrl.replace(/\/+$/, '')}${ALERTS_PATH}`,
+      mailDomain: installation.mailInDomain,
       hasKey: (await stores.alertKeys.findSecret(service.id)) !== null,
       sources: sources.map((source) => toSourceView(source, seen.get(source.id))),
       routes: toRouteViews(await stores.alertRoutes.list(service.id)),

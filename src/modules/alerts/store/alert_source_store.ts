@@ -8,6 +8,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { columns, json, type Row, rowsOf, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { AlertBodyEntity, AlertSourceEntity } from '#storage/postgres/entities/alerts.ts';
+import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 export type AlertSourceRow = Row<typeof AlertSourceEntity>;
 
@@ -24,8 +25,78 @@ export interface SourceChange {
   readonly repetition: Repetition;
 }
 
+/** A name that a service was asked for, whether the service is there, and its source, if it has one of that name. */
+export interface NamedSource extends SourceName {
+  readonly serviceId: Id<'service'>;
+  readonly isGone: boolean;
+  readonly source: AlertSourceRow | null;
+}
+
+const FIND_ALL = prepared(
+  (
+    db,
+    values: Values<{
+      readonly serviceIds: readonly Id<'service'>[];
+      readonly protocols: readonly string[];
+      readonly names: readonly string[];
+    }>,
+  ) =>
+    db
+      .selectFrom(
+        rowsOf('w', {
+          service_id: ['text', values.serviceIds],
+          protocol: ['text', values.protocols],
+          name: ['text', values.names],
+        }),
+      )
+      .leftJoin('services as v', (join) => join.onRef('v.id', '=', 'w.service_id').on('v.deleted_at', 'is', null))
+      .leftJoin('alert_sources as s', (join) =>
+        join
+          .onRef('s.service_id', '=', 'w.service_id')
+          .onRef('s.protocol', '=', 'w.protocol')
+          .onRef('s.name', '=', 'w.name'),
+      )
+      .select(['v.id as presentId', 'w.service_id as askedId', 'w.protocol as askedProtocol', 'w.name as askedName'])
+      .select(columns(AlertSourceEntity, 's')),
+);
+
+const NOTE_ALERTS = prepared(
+  (
+    db,
+    values: Values<{
+      readonly ids: readonly Id<'alertsource'>[];
+      readonly accepted: readonly number[];
+      readonly longest: readonly (number | null)[];
+      readonly shortest: readonly (number | null)[];
+      readonly now: Temporal.Instant;
+    }>,
+  ) =>
+    db
+      .updateTable('alert_sources as s')
+      .from(
+        rowsOf('c', {
+          id: ['text', values.ids],
+          accepted: ['bigint', values.accepted],
+          longest: ['integer', values.longest],
+          shortest: ['integer', values.shortest],
+        }),
+      )
+      .set(({ eb, ref }) => ({
+        accepted: eb('s.accepted', '+', ref('c.accepted')),
+        longest_gap_seconds: ref('c.longest'),
+        shortest_gap_seconds: ref('c.shortest'),
+        last_alert_at: values.now,
+      }))
+      .whereRef('s.id', '=', 'c.id')
+      .returning('s.id'),
+);
+
 /** The bodies that a source sent last, for people who look what is wrong. */
 export const BODIES_KEPT = 5;
+
+function isSource(stored: { readonly id: Id<'alertsource'> | null }): stored is AlertSourceRow {
+  return stored.id !== null;
+}
 
 /** The tools that send alerts of a service. */
 export class AlertSourceStore {
@@ -55,6 +126,22 @@ export class AlertSourceStore {
       .where('s.name', '=', name)
       .executeTakeFirst();
     return source ?? null;
+  }
+
+  /** Finds the sources of these names, and which of the services are gone. */
+  async findAll(names: readonly (SourceName & { readonly serviceId: Id<'service'> })[]): Promise<NamedSource[]> {
+    const asked = await FIND_ALL.rows(this.#session, {
+      serviceIds: names.map(({ serviceId }) => serviceId),
+      protocols: names.map(({ protocol }) => protocol),
+      names: names.map(({ name }) => name),
+    });
+    return asked.map(({ presentId, askedId, askedProtocol, askedName, ...stored }) => ({
+      serviceId: askedId,
+      protocol: askedProtocol,
+      name: askedName,
+      isGone: presentId === null,
+      source: isSource(stored) ? stored : null,
+    }));
   }
 
   /** Throws `not_found`. */
@@ -109,23 +196,13 @@ export class AlertSourceStore {
 
   async noteAlerts(changes: readonly SourceChange[], now: Temporal.Instant): Promise<void> {
     if (changes.length === 0) return;
-    const changed = rowsOf('c', {
-      id: ['text', changes.map(({ id }) => id)],
-      accepted: ['bigint', changes.map(({ accepted }) => accepted)],
-      longest: ['integer', changes.map(({ repetition }) => repetition.longest)],
-      shortest: ['integer', changes.map(({ repetition }) => repetition.shortest)],
+    await NOTE_ALERTS.rows(this.#session, {
+      ids: changes.map(({ id }) => id),
+      accepted: changes.map(({ accepted }) => accepted),
+      longest: changes.map(({ repetition }) => repetition.longest),
+      shortest: changes.map(({ repetition }) => repetition.shortest),
+      now,
     });
-    await this.#session.db
-      .updateTable('alert_sources as s')
-      .from(changed)
-      .set(({ eb, ref }) => ({
-        accepted: eb('s.accepted', '+', ref('c.accepted')),
-        longest_gap_seconds: ref('c.longest'),
-        shortest_gap_seconds: ref('c.shortest'),
-        last_alert_at: now,
-      }))
-      .whereRef('s.id', '=', 'c.id')
-      .execute();
   }
 
   async noteRefusal(id: Id<'alertsource'>, reason: string, now: Temporal.Instant): Promise<void> {

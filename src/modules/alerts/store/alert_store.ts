@@ -2,10 +2,23 @@ import type { AlertFilter, AlertListWanted, AlertOrder } from '#modules/alerts/d
 import { alertCondition } from '#modules/alerts/store/alert_filter_sql.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { holdLock } from '#storage/postgres/advisory_lock.ts';
-import { anyOf, columns, daysBefore, type Row, rowsChanged, rowsOf, toColumns } from '#storage/postgres/columns.ts';
+import type { IncidentStatus } from '#modules/incidents/decide/incident.ts';
+import { holdLocks } from '#storage/postgres/advisory_lock.ts';
+import {
+  anyOf,
+  columnNames,
+  columns,
+  daysBefore,
+  type Records,
+  recordsOf,
+  type Row,
+  rowsChanged,
+  rowsOf,
+  toRecords,
+} from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { AlertEntity } from '#storage/postgres/entities/alerts.ts';
+import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 export type AlertRow = Row<typeof AlertEntity>;
 
@@ -23,7 +36,60 @@ export interface StandingIncident {
   readonly isMember: boolean;
 }
 
+/** An alert as stored, with its incident as far as events of the alert depend on it. */
+export interface StoredAlert {
+  readonly row: AlertRow;
+  readonly incident: { readonly status: IncidentStatus; readonly resolvedAt: Temporal.Instant | null } | null;
+}
+
 const SAVED_AT_ONCE = 200;
+
+interface NameColumns {
+  readonly sourceIds: readonly Id<'alertsource'>[];
+  readonly scopes: readonly string[];
+  readonly keys: readonly string[];
+}
+
+const FIND_ALL = prepared((db, { sourceIds, scopes, keys }: Values<NameColumns>) =>
+  db
+    .selectFrom(rowsOf('w', { source_id: ['text', sourceIds], scope: ['text', scopes], key: ['text', keys] }))
+    .innerJoin('alerts as a', (join) =>
+      join.onRef('a.source_id', '=', 'w.source_id').onRef('a.scope', '=', 'w.scope').onRef('a.key', '=', 'w.key'),
+    )
+    .leftJoin('incidents as i', 'i.id', 'a.incident_id')
+    .select(columns(AlertEntity, 'a'))
+    .select(['i.status as incidentStatus', 'i.resolved_at as incidentResolvedAt']),
+);
+
+const SAVE_ALL = prepared((db, { rows }: Values<{ rows: Records<AlertRow> }>) =>
+  db
+    .insertInto('alerts')
+    .columns(columnNames(AlertEntity))
+    .expression((eb) => eb.selectFrom(recordsOf('r', AlertEntity, rows)).select(columns(AlertEntity, 'r')))
+    .onConflict((conflict) =>
+      conflict.columns(['source_id', 'scope', 'key']).doUpdateSet(({ ref }) => ({
+        group_key: ref('excluded.group_key'),
+        tool: ref('excluded.tool'),
+        status: ref('excluded.status'),
+        severity: ref('excluded.severity'),
+        title: ref('excluded.title'),
+        details: ref('excluded.details'),
+        links: ref('excluded.links'),
+        images: ref('excluded.images'),
+        history: ref('excluded.history'),
+        occurrences: ref('excluded.occurrences'),
+        episode_at: ref('excluded.episode_at'),
+        settled_at: ref('excluded.settled_at'),
+        lease_until: ref('excluded.lease_until'),
+        silent_since: ref('excluded.silent_since'),
+        is_dropped: ref('excluded.is_dropped'),
+        incident_id: ref('excluded.incident_id'),
+        first_seen_at: ref('excluded.first_seen_at'),
+        last_seen_at: ref('excluded.last_seen_at'),
+      })),
+    )
+    .returning('id'),
+);
 
 const ORDER_COLUMNS = {
   firstSeenAt: 'a.first_seen_at',
@@ -43,9 +109,12 @@ export class AlertStore {
     this.#session = session;
   }
 
-  /** Locks the alerts of the service until the transaction ends. */
-  async hold(serviceId: Id<'service'>): Promise<void> {
-    await holdLock(this.#session, `alerts ${serviceId}`);
+  /** Locks the alerts of these services until the transaction ends. */
+  async hold(serviceIds: readonly Id<'service'>[]): Promise<void> {
+    await holdLocks(
+      this.#session,
+      serviceIds.map((serviceId) => `alerts ${serviceId}`),
+    );
   }
 
   /** Counts the alerts of each source of the service that were heard of since both times. */
@@ -67,52 +136,23 @@ export class AlertStore {
     return new Map(counts.map(({ sourceId, ...count }) => [sourceId, count]));
   }
 
-  async findAll(names: readonly AlertName[]): Promise<AlertRow[]> {
+  async findAll(names: readonly AlertName[]): Promise<StoredAlert[]> {
     if (names.length === 0) return [];
-    const wanted = rowsOf('w', {
-      source_id: ['text', names.map(({ sourceId }) => sourceId)],
-      scope: ['text', names.map(({ scope }) => scope)],
-      key: ['text', names.map(({ key }) => key)],
+    const stored = await FIND_ALL.rows(this.#session, {
+      sourceIds: names.map(({ sourceId }) => sourceId),
+      scopes: names.map(({ scope }) => scope),
+      keys: names.map(({ key }) => key),
     });
-    return await this.#session.db
-      .selectFrom('alerts as a')
-      .innerJoin(wanted, (join) =>
-        join.onRef('a.source_id', '=', 'w.source_id').onRef('a.scope', '=', 'w.scope').onRef('a.key', '=', 'w.key'),
-      )
-      .select(columns(AlertEntity, 'a'))
-      .execute();
+    return stored.map(({ incidentStatus, incidentResolvedAt, ...row }) => ({
+      row,
+      incident: incidentStatus === null ? null : { status: incidentStatus, resolvedAt: incidentResolvedAt },
+    }));
   }
 
   /** Inserts or updates the rows, each under its name: whoever was first has the id. */
   async saveAll(rows: readonly AlertRow[]): Promise<void> {
     for (let from = 0; from < rows.length; from += SAVED_AT_ONCE) {
-      const part = rows.slice(from, from + SAVED_AT_ONCE).map((row) => toColumns(AlertEntity, row));
-      await this.#session.db
-        .insertInto('alerts')
-        .values(part)
-        .onConflict((conflict) =>
-          conflict.columns(['source_id', 'scope', 'key']).doUpdateSet(({ ref }) => ({
-            group_key: ref('excluded.group_key'),
-            tool: ref('excluded.tool'),
-            status: ref('excluded.status'),
-            severity: ref('excluded.severity'),
-            title: ref('excluded.title'),
-            details: ref('excluded.details'),
-            links: ref('excluded.links'),
-            images: ref('excluded.images'),
-            history: ref('excluded.history'),
-            occurrences: ref('excluded.occurrences'),
-            episode_at: ref('excluded.episode_at'),
-            settled_at: ref('excluded.settled_at'),
-            lease_until: ref('excluded.lease_until'),
-            silent_since: ref('excluded.silent_since'),
-            is_dropped: ref('excluded.is_dropped'),
-            incident_id: ref('excluded.incident_id'),
-            first_seen_at: ref('excluded.first_seen_at'),
-            last_seen_at: ref('excluded.last_seen_at'),
-          })),
-        )
-        .execute();
+      await SAVE_ALL.rows(this.#session, { rows: toRecords(rows.slice(from, from + SAVED_AT_ONCE)) });
     }
   }
 
