@@ -1,3 +1,4 @@
+import { releaseMemoryWhenIdle } from '#entry/memory/idle_memory.ts';
 import { createLogger } from '#entry/logger.ts';
 import { awaitStores, runProgram } from '#entry/program.ts';
 import { requireStores } from '#entry/running_config.ts';
@@ -23,6 +24,7 @@ await runProgram(async () => {
   const probes = config.metricsPort === 0 ? null : await (await import('#workers/probes.ts')).openProbes(stores);
   log.info({}, `the ${role.name} has started`);
   process.send?.({ ready: true });
+  releaseMemoryWhenIdle();
   const stoppables = [
     {
       name: 'jobs and periodic work',

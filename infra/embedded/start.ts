@@ -1,6 +1,7 @@
 /** What `npm start` runs: everything this machine needs, started in order, kept running, and stopped in reverse. */
 import path from 'node:path';
 
+import { releaseMemoryWhenIdle } from '#entry/memory/idle_memory.ts';
 import { exitCodeFor } from '#entry/program.ts';
 import { refreshConsole } from '#infra/console/refresh.ts';
 import { refuseArguments } from '#infra/usage.ts';
@@ -47,6 +48,7 @@ async function run(): Promise<void> {
     const facts = await installation.start();
     banner.running(facts, performance.now() - began);
     reserve?.enable();
+    releaseMemoryWhenIdle();
     void refreshConsole(stopped.signal, (outcome) => banner.note(outcome));
   } catch (error) {
     if (stopped.isAsked) return;

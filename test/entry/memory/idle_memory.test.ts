@@ -20,6 +20,22 @@ test('what a crowd has left is given back once the process is idle, and not befo
   expect(real.heapBytes() - before).toBeLessThan(made * 0.2);
 });
 
+test('what a start has left is given back once, as soon as the process is idle', () => {
+  let busyShare = 0.5;
+  let collections = 0;
+  const memory = new IdleMemory({
+    busyShare: () => busyShare,
+    heapBytes: () => 60 * MEGABYTE,
+    collect: () => (collections += 1),
+  });
+  memory.look();
+  expect(collections).toBe(0);
+  busyShare = 0.01;
+  memory.look();
+  memory.look();
+  expect(collections).toBe(1);
+});
+
 test('an idle process does not look for garbage again and again when what it holds has grown for good', () => {
   let heapBytes = 100 * MEGABYTE;
   let collections = 0;
