@@ -58,7 +58,7 @@ export async function alertKeyOf(w: World, serviceId: string, policyId?: string)
 }
 
 export async function sendAlert(
-  w: World,
+  w: Pick<World, 'app'>,
   key: string,
   path: string,
   body?: unknown,

@@ -13,6 +13,7 @@ import {
   stopSenders,
   zabbix,
 } from '#test/live/alerts/senders.ts';
+import { startMailSenders } from '#test/live/alerts/mail_senders.ts';
 import { isInstalled } from '#test/live/program.ts';
 
 const canRun =
@@ -20,6 +21,14 @@ const canRun =
   canRunWith('victoria-metrics', isInstalled('vmalert', '-version')) &&
   canRunWith('prometheus', isInstalled('prometheus', '--version')) &&
   canRunWith('zabbix-server-pgsql', isInstalled('zabbix_js', '-V'));
+
+/** Both change their user, and Exim takes a configuration of its own from root alone. */
+const canMail =
+  process.getuid?.() === 0 &&
+  canRunWith('exim4-daemon-light', isInstalled('exim4', '-bV')) &&
+  canRunWith('bsd-mailx', isInstalled('bsd-mailx', '-V') || isInstalled('which', 'mail')) &&
+  canRunWith('icinga2-bin', isInstalled('icinga2', '--version')) &&
+  canRunWith('nagios4-core', isInstalled('which', 'nagios4'));
 
 const PATIENTLY = { timeout: 90_000, interval: 200 };
 
@@ -40,8 +49,12 @@ describe.skipIf(!canRun)('tools that are pointed here', () => {
       victorops: await service('victorops'),
     });
     const rulers = await startRulers({ prometheus: await service('prometheus'), vmalert: await service('vmalert') });
+    const mailed = canMail
+      ? await startMailSenders({ icinga: await service('icinga'), nagios: await service('nagios') }, world.mailPort)
+      : {};
     senders = new Map<string, Sender>([
       ...Object.entries(alertmanager).map(([name, sender]) => [`Alertmanager, ${name}`, sender] as const),
+      ...Object.entries(mailed).map(([name, sender]) => [`${name}, by mail`, sender] as const),
       ['Prometheus', rulers.prometheus],
       ['vmalert', rulers.vmalert],
       ['pdjs', pdjs(await service('pdjs'), packages, certificates)],
@@ -127,11 +140,11 @@ describe.skipIf(!canRun)('tools that are pointed here', () => {
   });
 
   test('what happens while the process is dead is sent once it lives, and pages once', async () => {
-    await world.killApi();
+    await world.kill('api');
     const fired = ofEach(async (sender) => await sender.fire('third'));
     const metDead = () => ofEach(async ({ service }) => service.requests.some(({ status }) => status === null));
     await expect.poll(metDead, PATIENTLY).toEqual(allOf(true));
-    await world.startApi();
+    await world.start('api');
     await fireAgain('third', await fired);
     await untilEach('third', { incidentStatus: 'triggered', incidents: 1, pages: 1 });
     await untilEach('first', { incidentStatus: 'acknowledged', incidents: 1, pages: 1 });

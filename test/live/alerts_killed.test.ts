@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { countPages, isAllDone, takenAmong } from '#infra/bench/paging/pages.ts';
 import { pace } from '#test/kit/pace.ts';
 import { type Certificates, makeCertificates } from '#test/kit/programs/certificates.ts';
 import { type AlertWorld, alertWorld } from '#test/live/alerts/alert_world.ts';
 
-const KILLS = 6;
+const PROGRAMS = ['api', 'pager', 'worker'] as const;
+const KILLS = 12;
 /** Fewer than a service opens by themselves before they join a storm. */
 const ALERTS = 15;
 const PATIENTLY = { timeout: 60_000, interval: 200 };
@@ -14,7 +16,7 @@ let certificates: Certificates;
 
 beforeAll(async () => {
   certificates = makeCertificates();
-  world = await alertWorld(certificates);
+  world = await alertWorld(certificates, { programs: PROGRAMS });
 });
 
 afterAll(async () => {
@@ -22,7 +24,7 @@ afterAll(async () => {
   certificates?.remove();
 });
 
-test('an API process that is killed at any instant loses no alert that it has answered, and none opens or pages twice', async () => {
+test('processes that are killed at any instant lose no alert that was answered, and none opens or pages twice', async () => {
   const { service } = world;
   const { serviceId, key, url } = await service('killed');
   const answered = new Map<string, number>();
@@ -52,13 +54,15 @@ test('an API process that is killed at any instant loses no alert that it has an
   const senders = Array.from({ length: ALERTS }, (_, index) => sender(`alert ${index}`));
   for await (const kills of pace(() => 200 + Math.random() * 1_500)) {
     if (kills === KILLS) break;
-    await world.killApi();
-    await world.startApi();
+    const program = PROGRAMS[kills % PROGRAMS.length] ?? 'api';
+    await world.kill(program);
+    await world.start(program);
   }
   isOver = true;
   await Promise.all(senders);
   expect(failed).toBeGreaterThan(0);
-  const { sql } = world.w.context.db;
+  const { db } = world.w.context;
+  const { sql } = db;
   const rows = async () =>
     await sql.rows<{ key: string; occurrences: number; incidents: number; pages: number }>(
       `select a.key, a.occurrences,
@@ -75,4 +79,7 @@ test('an API process that is killed at any instant loses no alert that it has an
     // An answer may be lost after its alert was stored, but no alert after its answer.
     expect(occurrences, name).toBeGreaterThanOrEqual(answered.get(name) ?? Infinity);
   }
+  await expect.poll(() => isAllDone(db), PATIENTLY).toBe(true);
+  const pages = await countPages(db, takenAmong(world.w.phone.requests));
+  expect(pages).toMatchObject({ stepsNotFired: 0, stepsFiredTwice: 0, pages: ALERTS, lost: 0 });
 }, 240_000);

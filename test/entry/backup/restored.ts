@@ -48,6 +48,7 @@ export async function emptyTarget(source: RunningConfig): Promise<RunningConfig>
 
 export interface Restored {
   readonly context: AppContext;
+  readonly app: Awaited<ReturnType<typeof buildApp>>;
   // eslint-disable-next-line typescript/no-explicit-any -- tests look into results of any shape
   ask(action: string, body?: object): Promise<any>;
 }
@@ -61,6 +62,7 @@ export async function open(config: RunningConfig, clock: TestClock, key: string)
   });
   return {
     context,
+    app,
     async ask(action, body = {}) {
       const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
       const url = `/api/rest/actions/${action}`;

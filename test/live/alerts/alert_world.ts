@@ -1,7 +1,7 @@
 import path from 'node:path';
 
 import { programService } from '#infra/embedded/services.ts';
-import { supervise } from '#infra/embedded/supervisor.ts';
+import { supervise, type Supervised } from '#infra/embedded/supervisor.ts';
 import { PROGRAMS } from '#infra/embedded/installation.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';
 import { alertKeyOf } from '#test/kit/alert_senders.ts';
@@ -36,58 +36,85 @@ export interface StoredAlert {
   readonly pages: number;
 }
 
-/** The product with an API in a process of its own, which can be killed. */
+type Program = 'api' | 'worker' | 'pager';
+
+/** The product with an API in a process of its own, which can be killed; where asked for, also a worker and a pager. */
 export interface AlertWorld {
   readonly w: StaffedWorld;
+  /** Port at which the API takes mail, for addresses of `MAIL_DOMAIN`. */
+  readonly mailPort: number;
   service(name: string): Promise<AlertedService>;
-  /** Kills the API's process with SIGKILL; resolves while nobody listens. */
-  killApi(): Promise<void>;
-  /** Resolves once the API answers again. */
-  startApi(): Promise<void>;
+  /** Kills a process with SIGKILL; resolves when it is gone. */
+  kill(program: Program): Promise<void>;
+  /** Resolves once it works again. */
+  start(program: Program): Promise<void>;
   /** Spends what the service may send; resolves once more is refused. */
   overload(service: AlertedService): Promise<void>;
   close(): Promise<void>;
 }
 
+export const MAIL_DOMAIN = 'alerts.example';
+
 const ALERTS_PER_SECOND = 10;
 /** Ten seconds may be saved up. */
 const FLOOD = ALERTS_PER_SECOND * 10;
 
-export async function alertWorld(certificates: {
-  readonly certFile: string;
-  readonly keyFile: string;
-}): Promise<AlertWorld> {
+export async function alertWorld(
+  certificates: { readonly certFile: string; readonly keyFile: string },
+  { programs = ['api'] }: { readonly programs?: readonly Program[] } = {},
+): Promise<AlertWorld> {
   const w = await staffedWorld({ jobs: 'real queue', clock: runningClock(), keepOpen: true });
-  const roles = startRoles(w.context);
+  const roles = programs.length === 1 ? startRoles(w.context) : null;
   const { config } = w.context;
   const port = await findFreePort(0);
-  const program = programService('API', {
-    entry: PROGRAMS.api,
-    log: path.join(config.dataDir, 'api.log'),
-    env: {
-      PATH: process.env['PATH'],
-      NODE_COMPILE_CACHE: 'node_modules/.cache/node',
-      PORT: String(port),
-      DATA_DIR: config.dataDir,
-      BASE_URL: config.baseUrl,
-      APP_SECRET: config.appSecret,
-      DATABASE_URL: config.databaseUrl,
-      CLICKHOUSE_URL: config.clickhouseUrl,
-      INGEST_ALERTS_PER_SECOND: String(ALERTS_PER_SECOND),
-      LOG_LEVEL: 'error',
-    },
-  });
-  const start = async () => {
-    const api = supervise(program, () => {}, { firstDelayMs: 600_000, maxDelayMs: 600_000, healthyAfterMs: 0 });
-    await api.ready;
-    return api;
+  const mailPort = await findFreePort(0);
+  const { twilioAccountSid, twilioAuthToken, twilioFrom, twilioApiBase } = config;
+  const env = {
+    PATH: process.env['PATH'],
+    NODE_COMPILE_CACHE: 'node_modules/.cache/node',
+    DATA_DIR: config.dataDir,
+    BASE_URL: config.baseUrl,
+    APP_SECRET: config.appSecret,
+    DATABASE_URL: config.databaseUrl,
+    CLICKHOUSE_URL: config.clickhouseUrl,
+    ...(roles === null && {
+      TWILIO_ACCOUNT_SID: twilioAccountSid,
+      TWILIO_AUTH_TOKEN: twilioAuthToken,
+      TWILIO_FROM: twilioFrom,
+      TWILIO_API_BASE: twilioApiBase,
+    }),
+    LOG_LEVEL: 'error',
   };
-  let api = await start();
+  const ofApi = {
+    PORT: String(port),
+    INGEST_ALERTS_PER_SECOND: String(ALERTS_PER_SECOND),
+    MAIL_IN_PORT: String(mailPort),
+    MAIL_IN_HOST: '127.0.0.1',
+    MAIL_IN_DOMAIN: MAIL_DOMAIN,
+  };
+  const [worker, ...workerArgs] = PROGRAMS.worker;
+  const services = {
+    api: programService('API', { entry: PROGRAMS.api, env: { ...env, ...ofApi }, log: logOf('api') }),
+    worker: programService('Worker', { entry: worker, args: workerArgs, env, log: logOf('worker') }),
+    pager: programService('Pager', { entry: worker, args: ['pager'], env, log: logOf('pager') }),
+  };
+  function logOf(name: Program): string {
+    return path.join(config.dataDir, `${name}.log`);
+  }
+  const running = new Map<Program, Supervised>();
+  const start = async (program: Program): Promise<void> => {
+    const never = { firstDelayMs: 600_000, maxDelayMs: 600_000, healthyAfterMs: 0 };
+    const supervised = supervise(services[program], () => {}, never);
+    running.set(program, supervised);
+    await supervised.ready;
+  };
+  await Promise.all(programs.map(start));
   const target = new URL(`http://127.0.0.1:${port}`);
   const closing: (() => Promise<void>)[] = [];
   const teamId = await w.staff.team();
   return {
     w,
+    mailPort,
     async service(name) {
       const responder = await w.staff.responder(teamId, name);
       const step = { afterMinutes: 0, channels: ['sms'], targetUserIds: [responder.userId] };
@@ -98,15 +125,13 @@ export async function alertWorld(certificates: {
       closing.push(recorder.close);
       return { serviceId, key, ...recorder, responder, alert: (title) => findAlert(w, serviceId, title) };
     },
-    async killApi() {
-      const { pid } = api;
-      if (pid === null) throw new Error('the API is not running');
-      process.kill(pid, 'SIGKILL');
-      await api.stop(0);
+    async kill(program) {
+      const supervised = running.get(program);
+      if (supervised?.pid == null) throw new Error(`${program} is not running`);
+      process.kill(supervised.pid, 'SIGKILL');
+      await supervised.stop(0);
     },
-    async startApi() {
-      api = await start();
-    },
+    start,
     async overload({ key }) {
       const unknown = Array.from({ length: FLOOD }, (_, index) => ({ action: 'resolve', dedupKey: `none ${index}` }));
       const headers = { authorization: `Bearer ${key}` };
@@ -117,8 +142,8 @@ export async function alertWorld(certificates: {
     },
     async close() {
       await Promise.all(closing.map((close) => close()));
-      await api.stop(1_000);
-      await roles.stop();
+      await Promise.all([...running.values()].map((supervised) => supervised.stop(1_000)));
+      await roles?.stop();
       await w.close();
     },
   };

@@ -33,24 +33,37 @@ export async function stopSenders(): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
 }
 
-async function start(command: string, args: readonly string[], ready: string): Promise<void> {
-  const child = spawn(command, args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+/** Does this when the programs end. */
+export function toEnd(kill: () => Promise<void>): void {
+  running.push({ kill });
+}
+
+/** Starts a program, which is killed at the end; returns a function for the last that it said. */
+export function startProgram(command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const stdio = ['ignore', 'ignore', 'pipe'] as const;
+  const child = spawn(command, args, { cwd: folder, env: { ...process.env, ...env }, stdio: [...stdio] });
   let log = '';
-  child.stderr.on('data', (chunk: Buffer) => (log = `${log}${chunk.toString()}`.slice(-2_000)));
+  child.stderr?.on('data', (chunk: Buffer) => (log = `${log}${chunk.toString()}`.slice(-2_000)));
   const ended = once(child, 'exit');
-  running.push({
-    kill: async () => {
-      child.kill('SIGKILL');
-      await ended;
-    },
+  toEnd(async () => {
+    // It ends its own children.
+    child.kill('SIGTERM');
+    const forced = setTimeout(() => child.kill('SIGKILL'), 3_000);
+    await ended;
+    clearTimeout(forced);
   });
+  return () => log;
+}
+
+async function start(command: string, args: readonly string[], ready: string): Promise<void> {
+  const log = startProgram(command, args);
   await vi.waitFor(
     async () => {
       const isReady = await fetch(ready).then(
         ({ ok }) => ok,
         () => false,
       );
-      if (!isReady) throw new Error(`${command} is not ready; it says ${log}`);
+      if (!isReady) throw new Error(`${command} is not ready; it says ${log()}`);
     },
     { timeout: 60_000, interval: 50 },
   );

@@ -29,14 +29,15 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/on-call/oncall/simulator');
 
-/** Page of who would be paged at a time for a rule of a service, step by step. The address holds all three. */
+/** Page of who would be paged at a time for a rule or an alert of a service, step by step. The address holds all three. */
 export function Simulator() {
   const { org } = useOrganization();
-  const { service, rule, at } = route.useSearch();
+  const { service, rule, alerts, at } = route.useSearch();
   const { data, error, isPlaceholderData, refetch } = useQuery({
     ...simulationQuery(org.orgId, {
       serviceId: service ?? '',
       ...(rule !== undefined && { ruleId: rule }),
+      ...(alerts !== undefined && { routeNumber: alerts }),
       ...(at !== undefined && { at }),
     }),
     enabled: service !== undefined,
@@ -45,7 +46,7 @@ export function Simulator() {
   return (
     <Page
       title="Simulator"
-      lead="Who would be paged, in which order and how, if a rule opened an incident and nobody answered."
+      lead="Who would be paged, in which order and how, if a rule or an alert of another tool opened an incident and nobody answered."
       actions={shown !== undefined && <CopyLink simulation={shown} />}
     >
       <Question simulation={shown} />
@@ -72,13 +73,24 @@ function Question({ simulation }: { readonly simulation: Simulation | undefined 
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const change = (changed: SimulatorSearch): void => void navigate({ search: changed, replace: true });
-  const { service, rule, at } = search;
+  const { service, rule, alerts, at } = search;
   const shownAt = at ?? new Date(serverNow()).toISOString();
   const setTime = (time: string | null): void => {
     const { at: _, ...others } = search;
     change(time === null ? others : { ...others, at: time });
   };
-  const rules = simulation?.rules ?? [];
+  const cause = rule ?? (alerts === undefined ? causeOf(simulation?.simulated ?? null) : `${ROUTE}${alerts}`);
+  const causes = [
+    ...(simulation?.rules ?? []).map(({ ruleId, name }) => ({ value: ruleId, label: isolateBidi(name) })),
+    ...(simulation?.routes ?? [])
+      .filter(({ pages }) => pages)
+      .map(({ routeNumber }) => ({ value: `${ROUTE}${routeNumber}`, label: `Alerts by route ${routeNumber}` })),
+  ];
+  const choose = (chosen: string): void => {
+    const { rule: _rule, alerts: _alerts, ...others } = search;
+    const isRoute = chosen.startsWith(ROUTE);
+    change({ ...others, ...(isRoute ? { alerts: Number(chosen.slice(ROUTE.length)) } : { rule: chosen }) });
+  };
   return (
     <Card>
       <div className={classes.question}>
@@ -91,14 +103,14 @@ function Question({ simulation }: { readonly simulation: Simulation | undefined 
           }
         />
         <NativeSelect
-          label="Rule"
-          value={rule ?? simulation?.simulated?.ruleId ?? ''}
-          disabled={rules.length === 0}
-          onChange={(event) => change({ ...search, rule: event.currentTarget.value })}
+          label="Rule or alert"
+          value={cause}
+          disabled={causes.length === 0}
+          onChange={(event) => choose(event.currentTarget.value)}
           data={
-            rules.length === 0
+            causes.length === 0
               ? [{ value: '', label: simulation === undefined ? 'Choose a service first' : 'The service has no rules' }]
-              : rules.map(({ ruleId, name }) => ({ value: ruleId, label: isolateBidi(name) }))
+              : causes
           }
         />
         <TextInput
@@ -135,11 +147,18 @@ function Question({ simulation }: { readonly simulation: Simulation | undefined 
   );
 }
 
+/** Begins the value of a route among those of rules. */
+const ROUTE = 'route ';
+
+function causeOf(simulated: Simulation['simulated']): string {
+  return simulated?.ruleId ?? (simulated?.routeNumber == null ? '' : `${ROUTE}${simulated.routeNumber}`);
+}
+
 function Answer({ simulation: { at, service, simulated } }: { readonly simulation: Simulation }) {
   if (simulated === null) {
     return (
       <EmptyState icon={<IconPlayerPlay size={24} />} title="The service has no rules">
-        Nothing opens an incident for it, so nobody is paged.
+        Nothing opens an incident for it that pages, and no alert of another tool does.
       </EmptyState>
     );
   }
@@ -229,13 +248,16 @@ function Before({ quiet, joined }: Pick<Simulated, 'quiet' | 'joined'>) {
   return null;
 }
 
-function warningsOf({ status, pages, policy, steps }: Simulated): string[] {
+function warningsOf({ status, pages, policy, steps, routeNumber }: Simulated): string[] {
   const warnings: string[] = [];
   if (status === 'disabled') warnings.push('The rule is disabled: it opens no incident until somebody enables it.');
-  if (status === 'capability_disabled') {
+  if (status === 'capability_disabled' && routeNumber !== null) {
+    warnings.push('The service lacks On-call: its alerts are refused.');
+  } else if (status === 'capability_disabled') {
     warnings.push('The rule is not evaluated: the service lacks On-call, or the capability that the rule needs.');
   }
-  if (!pages) warnings.push('The rule has no escalation policy: its incidents page nobody.');
+  if (!pages && routeNumber !== null) warnings.push('The route pages nobody.');
+  else if (!pages) warnings.push('The rule has no escalation policy: its incidents page nobody.');
   else if (policy !== null && steps.length === 0) warnings.push('The policy has no steps: nobody is paged.');
   return warnings;
 }
@@ -259,12 +281,17 @@ function sumOf(steps: Simulated['steps']): string {
   return `${people.size} ${people.size === 1 ? 'person gets' : 'people get'} ${messages} ${messages === 1 ? 'message' : 'messages'}${span}.`;
 }
 
+function causeIn(simulated: Simulation['simulated']): SimulatorSearch {
+  if (simulated?.ruleId != null) return { rule: simulated.ruleId };
+  return simulated?.routeNumber == null ? {} : { alerts: simulated.routeNumber };
+}
+
 /** Button for a link that shows the same to others, also later: it contains the simulated time. */
 function CopyLink({ simulation: { at, service, simulated } }: { readonly simulation: Simulation }) {
   const clipboard = useClipboard({ timeout: 2_000 });
   const router = useRouter();
   const copy = (): void => {
-    const search = { service: service.serviceId, ...(simulated !== null && { rule: simulated.ruleId }), at };
+    const search = { service: service.serviceId, ...causeIn(simulated), at };
     const { href } = router.buildLocation({ to: '/oncall/simulator', search });
     clipboard.copy(new URL(router.history.createHref(href), location.href).href);
   };

@@ -2,15 +2,18 @@
 export interface SimulatorSearch {
   readonly service?: string;
   readonly rule?: string;
+  /** Number of the route of alerts, in place of a rule. */
+  readonly alerts?: number;
   /** Time, RFC 3339 in UTC. */
   readonly at?: string;
 }
 
 export function readSimulatorSearch(search: Record<string, unknown>): SimulatorSearch {
-  const { service, rule, at } = search;
+  const { service, rule, alerts, at } = search;
   return {
     ...(typeof service === 'string' && service !== '' && { service }),
     ...(typeof rule === 'string' && rule !== '' && { rule }),
+    ...(typeof alerts === 'number' && Number.isInteger(alerts) && alerts > 0 && { alerts }),
     ...(typeof at === 'string' && !Number.isNaN(Date.parse(at)) && { at: new Date(at).toISOString() }),
   };
 }

@@ -39,6 +39,31 @@ export function routeOf<Route extends AlertRoute<unknown>>(routes: readonly Rout
   return routes.find(({ conditions }) => conditions.every((condition) => isTrue(condition, alert))) ?? null;
 }
 
+/** Returns which alerts take a route, as a sentence. */
+export function routeText(conditions: readonly RouteCondition[]): string {
+  if (conditions.length === 0) return 'Takes every alert that no other route takes.';
+  return `Takes alerts with ${conditions.map(conditionText).join(' and ')}, if no route before does.`;
+}
+
+function conditionText(condition: RouteCondition): string {
+  switch (condition.kind) {
+    case 'severity':
+      return `severity ${condition.atLeast} at least`;
+    case 'source':
+      return `source ${condition.protocol}${condition.name === undefined ? '' : ` ${condition.name}`}`;
+    case 'detail':
+      return 'equals' in condition
+        ? `${condition.path} = ${condition.equals}`
+        : `${condition.path} like ${condition.matches}`;
+  }
+}
+
+/** Returns the least severity that the conditions let through; null where they say nothing of it. */
+export function leastSeverity(conditions: readonly RouteCondition[]): string | null {
+  const asked = conditions.flatMap((condition) => (condition.kind === 'severity' ? [condition.atLeast] : []));
+  return asked.length === 0 ? null : asked.reduce(worseSeverity);
+}
+
 function isTrue(condition: RouteCondition, alert: RoutedAlert): boolean {
   switch (condition.kind) {
     case 'severity':

@@ -3,12 +3,11 @@ import { type Static, Type } from 'typebox';
 import type { ActionContext } from '#actions/action_context.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { readSimulation, SimulationView } from '#modules/policies/operations/simulation_view.ts';
-import { labelsOf } from '#modules/maintenance/decide/maintenance.ts';
 import { type RealIncident, replayPaging } from '#modules/incidents/decide/replay_paging.ts';
-import { expectedSeverity, GROUP_MINUTES_MAX, settingsOf } from '#modules/rules/decide/rule_settings.ts';
+import { GROUP_MINUTES_MAX } from '#modules/rules/decide/rule_settings.ts';
 import { staleAt } from '#modules/incidents/decide/stale.ts';
+import type { Id } from '#kernel/ids.ts';
 import { FAR_FUTURE, Temporal, toTimestamp } from '#kernel/time.ts';
-import type { AlertRuleRow } from '#modules/rules/store/alert_rule_store.ts';
 import type { PolicyRow } from '#modules/policies/store.ts';
 
 const OTHERS_MAX = 200;
@@ -40,24 +39,28 @@ export const SIMULATED_PAGING = {
 
 const SimulatedPaging = Type.Object(SIMULATED_PAGING);
 
-/** Simulates whether and when an incident of the rule that opens then pages, by the decisions of the engine. */
+/** An incident that is simulated: of a rule, or of an alert of another tool. */
+export interface SimulatedIncident {
+  readonly serviceId: Id<'service'>;
+  readonly ruleId: Id<'rule'> | null;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly severity: string;
+  readonly groupMinutes: number;
+  readonly repageMinutes: number | null;
+}
+
+/** Simulates whether and when an incident that opens then pages, by the decisions of the engine. */
 export async function simulatePaging(
-  rule: AlertRuleRow,
+  incident: SimulatedIncident,
   policy: PolicyRow,
   triggeredAt: Temporal.Instant,
   context: ActionContext,
 ): Promise<Static<typeof SimulatedPaging>> {
   const { stores, caller } = context;
-  const { serviceId, id: ruleId } = rule;
-  const { groupMinutes, repageMinutes } = settingsOf(rule.settings);
+  const { serviceId, ruleId, repageMinutes } = incident;
   const opening = {
-    serviceId,
-    ruleId,
-    labels: labelsOf(rule),
+    ...incident,
     escalationPolicyId: policy.id,
-    severity: expectedSeverity(rule),
-    groupMinutes,
-    repageMinutes,
     steps: policy.steps.length,
     openedAt: triggeredAt,
     closedAt: null,

@@ -14,7 +14,9 @@ test('the address holds a service, a rule and a time; a malformed time is left o
     rule: 'r',
     at: '2026-03-04T02:00:00.000Z',
   });
-  expect(readSimulatorSearch({ service: 1, rule: '', at: 'soon' })).toEqual({});
+  expect(readSimulatorSearch({ service: 1, rule: '', alerts: '2', at: 'soon' })).toEqual({});
+  expect(readSimulatorSearch({ service: 's', alerts: 2 })).toEqual({ service: 's', alerts: 2 });
+  expect(readSimulatorSearch({ alerts: 1.5 })).toEqual({});
 });
 
 test('a time in the field is the same time again, to the minute', () => {

@@ -3,7 +3,9 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 
 import { type AlertDoor, ALERT_DOORS } from '#test/entry/http/alerts/alert_doors.ts';
+import { rotateAlertKey } from '#modules/alerts/operations/rotate_alert_key.ts';
 import { type AlertedService, alertedService, alertKeyOf, sendAlert } from '#test/kit/alert_senders.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import type { Answer } from '#test/kit/world.ts';
 
 const SAID = { title: 'Disk full', alias: 'disk/1', link: 'https://runbooks.example/disk', details: {} };
@@ -133,6 +135,28 @@ describe.each(ALERT_DOORS)('$name', (door: AlertDoor) => {
     const resolve = door.resolve?.(alerted.key, said) ?? door.trigger(alerted.key, said);
     expect((await alerted.send(resolve.path, resolve.body, resolve.options)).status).toBeLessThan(300);
     expect((await opened(alerted)).map(({ status }) => status)).toEqual(opens === 0 ? [] : ['resolved']);
+  });
+
+  test('refuses for good what is too large, a key that was rotated, and a service without on-call', async () => {
+    const { w, key, serviceId, send, ...alerted } = await alertedService();
+    const post = async (at: string, said = SAID) => {
+      const { path, body, options } = door.trigger(at, said);
+      return await send(path, body, options);
+    };
+    const large = await post(key, { ...SAID, details: { note: 'x'.repeat(17 * 1024 * 1024) } });
+    expect(large.status).toBe(413);
+    expectUnderstood(large, 'too large');
+    const owner = memberCaller(w.orgId, w.owner.userId, 'owner');
+    const { alertKey } = await runOperation(w, rotateAlertKey, owner, { serviceId });
+    w.clock.advance({ minutes: 2 });
+    expect((await post(key)).status).toBe(door.unknownKey);
+    await w.expectOk('disable_capability', { serviceId, capability: 'oncall' });
+    w.clock.advance({ seconds: 2 });
+    const disabled = await post(alertKey);
+    expect(disabled.status).toBe(403);
+    expectUnderstood(disabled, 'without on-call');
+    expect(JSON.stringify(disabled.body)).toContain('oncall');
+    expect(await opened({ w, key, serviceId, send, ...alerted })).toEqual([]);
   });
 
   test('tells who sends a hundred alerts at once beyond the rate to try again', async () => {

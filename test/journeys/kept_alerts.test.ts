@@ -1,0 +1,174 @@
+import path from 'node:path';
+
+import { expect, test } from 'vitest';
+
+import { restoreBackup } from '#entry/backup/restore_backup.ts';
+import { exportOrganization } from '#entry/transfer/export_organization.ts';
+import { importOrganization } from '#entry/transfer/import_organization.ts';
+import { asId } from '#kernel/ids.ts';
+import { setAlertRoutes } from '#modules/alerts/operations/set_alert_routes.ts';
+import { showAlertKey } from '#modules/alerts/operations/show_alert_key.ts';
+import { createMaintenance } from '#modules/maintenance/operations/create_maintenance.ts';
+import { simulateEscalation } from '#modules/policies/operations/simulate_escalation.ts';
+import { BACKUP_KEY, backUp, emptyTarget, open } from '#test/entry/backup/restored.ts';
+import { makeFolder } from '#test/faults/folder.ts';
+import { type AlertedService, alertedService, alertedServiceIn, sendAlert } from '#test/kit/alert_senders.ts';
+import { testClock } from '#test/kit/clock.ts';
+import { setOfRule } from '#test/kit/metrics/rule_settings.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
+import { staffedWorld } from '#test/kit/staffed_world.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+const owner = (w: World) => memberCaller(w.orgId, w.owner.userId, 'owner');
+
+const TABLES = ['alert_sources', 'alert_routes', 'alerts'];
+
+async function rowsOf({ context }: Pick<World, 'context'>, tables: readonly string[]): Promise<unknown[]> {
+  return await Promise.all(tables.map((table) => context.db.sql.rows(`select * from ${table} order by id`)));
+}
+
+/** Three alerts: one that nobody has answered, one that was acknowledged here, and one that is over. Returns the first. */
+async function sendThree({ w, anna, send, serviceId, policyId }: AlertedService): Promise<string> {
+  const severe = { conditions: [{ kind: 'severity', atLeast: 'error' }], outcome: 'page', policyId, pagesOnRise: true };
+  const last = { conditions: [], outcome: 'open', policyId: null, pagesOnRise: false };
+  await runOperation(w, setAlertRoutes, owner(w), { serviceId, routes: [severe, last] });
+  const sent = (dedupKey: string) => send('/events', { dedupKey, title: dedupKey, severity: 'error', tool: 'Watcher' });
+  const { incidentId } = (await sent('disk')).body;
+  const acknowledged = (await sent('queue')).body;
+  await sent('over');
+  await w.runUntilIdle();
+  await w.expectOk('acknowledge_incident', { incidentId: acknowledged.incidentId }, { key: anna.key });
+  await send('/events', { dedupKey: 'over', action: 'resolve' });
+  await w.advance({ minutes: 2 });
+  return incidentId;
+}
+
+test('after a restore the key opens its service, what is open counts and rises, and its tool resolves it', async () => {
+  const alerted = await alertedServiceIn(await staffedWorld({ settings: { backupKey: BACKUP_KEY } }));
+  const { w, key } = alerted;
+  const incidentId = await sendThree(alerted);
+  const before = await rowsOf(w, [...TABLES, 'alert_keys', 'alert_bodies']);
+  expect(before.map((rows) => (rows as unknown[]).length)).toEqual([1, 2, 3, 1, expect.any(Number)]);
+  const { file } = await backUp(w.context.config);
+  const target = await emptyTarget(w.context.config);
+  await restoreBackup(target, { file, replace: false });
+  const restored = await open(target, w.clock, w.orgKey);
+  expect(await rowsOf(restored, [...TABLES, 'alert_keys', 'alert_bodies'])).toEqual(before);
+  const send = (body: object) => sendAlert(restored, key, '/events', body);
+  expect((await send({ dedupKey: 'disk', title: 'disk' })).body).toMatchObject({ incidentId, effect: 'count' });
+  expect((await send({ dedupKey: 'queue', title: 'queue' })).body.effect).toBe('count');
+  expect((await send({ dedupKey: 'over', title: 'over' })).body.effect).toBe('open');
+  expect((await send({ dedupKey: 'disk', action: 'resolve' })).body).toMatchObject({ incidentId, effect: 'resolve' });
+  expect(await restored.ask('get_incident', { incidentId })).toMatchObject({
+    status: 'resolved',
+    kind: 'alert',
+    details: { source: { tool: 'Watcher' } },
+    resolvedBy: { via: 'alert', tool: 'Watcher' },
+  });
+});
+
+test('an export has the alerts and no key; where it is imported a new key goes on with them', async () => {
+  const clock = testClock();
+  const from = await alertedServiceIn(await staffedWorld({ clock }));
+  const incidentId = await sendThree(from);
+  const { w, serviceId, key } = from;
+  const folder = path.join(makeFolder(), 'export');
+  const { files } = await exportOrganization(w.context.config, w.orgId, folder);
+  expect(files).toMatchObject({ 'alerts.jsonl': 3, 'alert_sources.jsonl': 1, 'alert_routes.jsonl': 2 });
+  expect(Object.keys(files).filter((file) => /alert_(keys|bodies)/.test(file))).toEqual([]);
+  const { twilioAccountSid, twilioAuthToken, twilioFrom, twilioApiBase } = w.context.config;
+  const channel = { twilioAccountSid, twilioAuthToken, twilioFrom, twilioApiBase };
+  const to = await world({ clock, settings: { appSecret: 'the secret of another installation', ...channel } });
+  const made = await importOrganization(to.context.config, folder, { asCopy: false });
+  const orgId = asId('org', made.organizationId);
+  const apiKey = await to.given.apiKey({ orgId });
+  const { kind, title, severity, details, status, occurrences } = await w.expectOk('get_incident', { incidentId });
+  expect(await to.expectOk('get_incident', { incidentId }, { key: apiKey })).toMatchObject({
+    ...{ kind, title, severity, details, status, occurrences },
+    escalation: { state: 'finished' },
+  });
+  expect((await sendAlert(to, key, '/events', { dedupKey: 'disk', title: 'disk' })).status).toBe(401);
+  const { alertKey } = await runOperation(to, showAlertKey, memberCaller(orgId, w.owner.userId, 'owner'), {
+    serviceId,
+  });
+  const send = (body: object) => sendAlert(to, alertKey, '/events', body);
+  expect((await send({ dedupKey: 'disk', title: 'disk' })).body).toMatchObject({ incidentId, effect: 'count' });
+  expect((await send({ dedupKey: 'disk', action: 'resolve' })).body).toMatchObject({ incidentId, effect: 'resolve' });
+  expect((await send({ dedupKey: 'over', title: 'over', severity: 'warning' })).body.effect).toBe('open');
+});
+
+test('the simulator says whom an alert would page by each route, as it does then', async () => {
+  const alerted = await alertedService();
+  const { w, anna, serviceId, send } = alerted;
+  await sendThree(alerted);
+  await send('/events', [
+    { dedupKey: 'disk', action: 'resolve' },
+    { dedupKey: 'queue', action: 'resolve' },
+  ]);
+  await w.advance({ minutes: 2 });
+  const simulate = (input: object) => runOperation(w, simulateEscalation, owner(w), { serviceId, ...input });
+  const { routes, simulated } = await simulate({ routeNumber: 1 });
+  expect(routes).toMatchObject([
+    { routeNumber: 1, condition: 'Takes alerts with severity error at least, if no route before does.', pages: true },
+    { routeNumber: 2, condition: 'Takes every alert that no other route takes.', pages: false },
+  ]);
+  expect(simulated).toMatchObject({
+    routeNumber: 1,
+    ruleId: null,
+    policy: { name: 'Wake' },
+    quiet: null,
+    joined: null,
+  });
+  expect((await simulate({ routeNumber: 2 })).simulated).toMatchObject({ pages: false, steps: [] });
+  await expect(simulate({ routeNumber: 3 })).rejects.toMatchObject({ code: 'not_found' });
+  const sent = w.phone.messages.length;
+  await send('/events', { dedupKey: 'disk', title: 'disk', severity: 'critical' });
+  const asPlanned = simulated!.steps.map(({ firesAt, people }) => [
+    Math.round((Date.parse(firesAt!) - w.clock.now().epochMilliseconds) / 60_000),
+    people.map(({ userId }) => userId),
+  ]);
+  expect(asPlanned).toEqual([
+    [0, [anna.userId]],
+    [15, [anna.userId]],
+  ]);
+  await w.runUntilIdle();
+  expect(w.phone.messages).toHaveLength(sent + 1);
+  await w.advance({ minutes: 15 });
+  expect(w.phone.messages).toHaveLength(sent + 2);
+  // The last route is simulated by itself where no rule pages and it does.
+  const plain = await alertedServiceIn(w);
+  expect((await runOperation(w, simulateEscalation, owner(w), { serviceId: plain.serviceId })).simulated).toMatchObject(
+    {
+      routeNumber: 1,
+      pages: true,
+    },
+  );
+});
+
+test('the replay of who was paged takes the incident of an alert for one that pages for others, and knows maintenance', async () => {
+  const { w, serviceId, policyId, send } = await alertedService();
+  const config = { metricName: 'latency', comparator: '>', threshold: 1 };
+  const rule = await w.expectOk('create_alert_rule', {
+    serviceId,
+    name: 'Slow',
+    kind: 'metric_threshold',
+    config,
+    escalationPolicyId: policyId,
+  });
+  await setOfRule(w, rule.ruleId, { groupMinutes: 15 });
+  const { incidentId } = (await send('/events', { dedupKey: 'disk', title: 'Disk full' })).body;
+  await w.runUntilIdle();
+  const simulate = async (input: object) =>
+    (await runOperation(w, simulateEscalation, owner(w), { serviceId, ...input })).simulated;
+  expect(await simulate({ ruleId: rule.ruleId })).toMatchObject({ joined: { incidentId } });
+  expect(await simulate({ routeNumber: 1 })).toMatchObject({ joined: null, quiet: null });
+  const now = w.clock.now();
+  const window = {
+    name: 'Move',
+    target: { serviceId },
+    startsAt: now.toString(),
+    endsAt: now.add({ hours: 1 }).toString(),
+  };
+  await runOperation(w, createMaintenance, owner(w), { ...window, timezone: 'UTC' });
+  expect(await simulate({ routeNumber: 1 })).toMatchObject({ quiet: { maintenance: 'Move' } });
+});
