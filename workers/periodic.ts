@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import { messageOf } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
@@ -31,6 +33,8 @@ interface PeriodicRuntime {
 const HOLD = Temporal.Duration.from({ seconds: 9 });
 const EXTEND_MS = 3_000;
 const CHECK_MS = 1_000;
+/** Works of equal periods are due at once; begun at once, each would open a connection that is idle afterwards. */
+const APART_MS = 40;
 
 /**
  * Checks what is due and runs it, unless another process does: every second the process whose turn it is. Works do not
@@ -41,8 +45,9 @@ export function startPeriodic(runtime: PeriodicRuntime, works: readonly Periodic
   const checking = startTicker(CHECK_MS, async () => {
     if (!runtime.sharing.isLeader(CHECK_MS)) return;
     const idle = works.filter(({ name }) => !running.has(name));
-    for (const work of await listDue(runtime, idle)) {
-      const done = runIfDue(runtime, work).finally(() => running.delete(work.name));
+    for (const [place, work] of (await listDue(runtime, idle)).entries()) {
+      const begun = delay(place * APART_MS).then(() => runIfDue(runtime, work));
+      const done = begun.finally(() => running.delete(work.name));
       running.set(work.name, done);
     }
   });

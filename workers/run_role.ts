@@ -48,21 +48,25 @@ export interface StartedRole {
  */
 const DRAIN_SHARE = 0.8;
 
+/** Ticks that came at once would each need a connection, which is idle afterwards. */
+const TICKS_APART_MS = 150;
+
 export function runRole(foundation: Foundation, role: Role): RunningRole {
   const log = foundation.log.child({ role: role.name });
   const closeWithinMs = foundation.config.stopSeconds * 1_000 * DRAIN_SHARE;
   const jobs = startJobWorkers(foundation.connectWorkers, role.handlers, log, { closeWithinMs });
   const runtime = { ...foundation, log, holder: newId('job') };
   const sharing = startSharing(runtime, role.name, role.shared);
-  const tickers: Ticker[] = role.ticks.map(({ name, everyMs, run }) =>
-    startTicker(everyMs, async () => {
+  const tickers: Ticker[] = role.ticks.map(({ name, everyMs, run }, place) => {
+    const tick = async (): Promise<void> => {
       try {
         if (sharing.isLeader(everyMs)) await run();
       } catch (error) {
         log.warn({ tick: name, err: error }, 'a tick failed; the next one tries again');
       }
-    }),
-  );
+    };
+    return startTicker(everyMs, tick, (place + 1) * TICKS_APART_MS);
+  });
   tickers.push(startPeriodic({ ...runtime, sharing }, role.periodic));
   return {
     async stop() {

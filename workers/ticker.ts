@@ -1,24 +1,24 @@
-/** Calls `tick` repeatedly, `everyMs` after the last call has ended, until it is stopped. */
 export interface Ticker {
   /** Resolves once no tick is running. */
   stop(): Promise<void>;
 }
 
-export function startTicker(everyMs: number, tick: () => Promise<void>): Ticker {
+/** Calls `tick` after `firstMs`, then `everyMs` after the last call has ended, until it is stopped. */
+export function startTicker(everyMs: number, tick: () => Promise<void>, firstMs = 0): Ticker {
   const stopped = new AbortController();
   let wake: (() => void) | null = null;
-  const pause = (): Promise<void> =>
+  const pause = (ms: number): Promise<void> =>
     new Promise((resolve) => {
-      const timer = setTimeout(resolve, everyMs);
+      const timer = setTimeout(resolve, ms);
       wake = () => {
         clearTimeout(timer);
         resolve();
       };
     });
   const run = async (): Promise<void> => {
-    while (!stopped.signal.aborted) {
-      await tick();
-      if (!stopped.signal.aborted) await pause();
+    for (let ms = firstMs; !stopped.signal.aborted; ms = everyMs) {
+      await pause(ms);
+      if (!stopped.signal.aborted) await tick();
     }
   };
   const running = run();
