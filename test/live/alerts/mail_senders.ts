@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import os from 'node:os';
@@ -26,6 +26,7 @@ interface Mailing {
 export async function startMailSenders(services: Mailing, mailPort: number): Promise<Record<keyof Mailing, Sender>> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'tocsin-mail-senders-'));
   chmodSync(folder, 0o755);
+  toEnd(async () => rmSync(folder, { recursive: true, force: true }));
   const icinga = await startMailRecorder(mailPort);
   const nagios = await startMailRecorder(mailPort);
   const mailrc = await startExim(folder, [
