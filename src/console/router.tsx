@@ -232,7 +232,13 @@ const onCallRoutes = [
   }),
 ] as const;
 
-const schedules = [
+/** Reads the initial values of a new policy: its team, and the index of a template. */
+const readNewPolicy = ({ team, template }: Record<string, unknown>): { team?: string; template?: number } => ({
+  ...(typeof team === 'string' && { team }),
+  ...(typeof template === 'number' && { template }),
+});
+
+const teamRoutes = [
   createRoute({
     getParentRoute: () => inside,
     path: PAGES.newSchedule,
@@ -250,15 +256,6 @@ const schedules = [
     path: PAGES.editSchedule,
     component: lazyRouteComponent(() => import('#console/pages/oncall/layers/edit_schedule.tsx'), 'EditSchedule'),
   }),
-] as const;
-
-/** Reads the initial values of a new policy: its team, and the index of a template. */
-const readNewPolicy = ({ team, template }: Record<string, unknown>): { team?: string; template?: number } => ({
-  ...(typeof team === 'string' && { team }),
-  ...(typeof template === 'number' && { template }),
-});
-
-const teamRoutes = [
   createRoute({
     getParentRoute: () => inside,
     path: PAGES.team,
@@ -347,6 +344,11 @@ const pageRoutes = [
   }),
   createRoute({
     getParentRoute: () => inside,
+    path: PAGES.serviceSettings,
+    component: lazyRouteComponent(() => import('#console/pages/services/service_settings.tsx'), 'ServiceSettings'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
     path: PAGES.alertSources,
     component: lazyRouteComponent(
       () => import('#console/pages/alert_sources/alert_sources_page.tsx'),
@@ -379,7 +381,6 @@ const pageRoutes = [
   ...teamRoutes,
   settings.addChildren(settingsRoutes),
   onCall.addChildren(onCallRoutes),
-  ...schedules,
 ] as const;
 
 const routeTree = root.addChildren([...outside, inside.addChildren(pageRoutes)]);

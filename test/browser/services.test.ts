@@ -35,6 +35,7 @@ inBrowser('services', () => {
     expect(services[0]).toMatchObject({ environment: 'production', scmOwner: null, capabilities: ['metrics'] });
     const read = () => h.expectOk('get_service', { serviceId });
 
+    await page.getByRole('link', { name: 'Settings', exact: true }).last().click();
     await page.getByRole('switch', { name: 'Exceptions enabled' }).press('Space');
     await page.getByRole('dialog').getByText('It costs €1.00 a month').waitFor();
     await confirm(page, 'Enable');
@@ -95,7 +96,9 @@ inBrowser('services', () => {
     await page.getByRole('button', { name: 'Create a service' }).click();
     await page.getByLabel('Name').fill('checkout');
     await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
-    await page.getByText('checkout was created, but Exceptions could not be enabled: enable it below').waitFor();
+    await page
+      .getByText('checkout was created, but Exceptions could not be enabled: enable it in the settings')
+      .waitFor();
     await page.getByRole('heading', { name: 'checkout' }).waitFor();
     const { services } = await h.expectOk('list_services');
     expect(services).toMatchObject([{ name: 'checkout', capabilities: ['metrics', 'oncall'] }]);
@@ -150,6 +153,7 @@ inBrowser('services', () => {
     await page.getByText('1 point in the last hour').waitFor();
     await page.getByText('1,204 points refused: too many new series in a day').waitFor();
     await page.getByText('1 request with events refused: over the rate limit of the service').waitFor();
+    await page.goto(`${h.baseUrl}/services/${service.serviceId}/settings`);
     // What may not be changed is told in words: a switch that cannot be pressed looks like one that is off.
     expect(await page.getByRole('switch').count()).toBe(0);
     await expect.poll(() => page.getByText('enabled', { exact: true }).count()).toBe(3);
@@ -181,6 +185,7 @@ inBrowser('services', () => {
     await dialog.waitFor({ state: 'detached' });
     await card.getByText('Deployed to staging').waitFor();
 
+    await page.goto(`${h.baseUrl}/services/${serviceId}/settings`);
     await page.getByRole('button', { name: 'Edit noise and secrets' }).click();
     await dialog.getByLabel('Robots and crawlers').check();
     await dialog.getByLabel('Own patterns').fill('*ResizeObserver*');

@@ -222,7 +222,7 @@ export const dataForms = ({ serviceId, groupId, dashboardId }: SampleIds): reado
   },
   {
     name: 'service',
-    opening: [`services/${serviceId}`, 'Edit'],
+    opening: [`services/${serviceId}/settings`, 'Edit'],
     clear: ['Name'],
     missing: ['Name'],
     fill: { Name: 'checkout' },
@@ -232,7 +232,7 @@ export const dataForms = ({ serviceId, groupId, dashboardId }: SampleIds): reado
   },
   {
     name: 'noise and secrets',
-    opening: [`services/${serviceId}`, 'Edit noise and secrets'],
+    opening: [`services/${serviceId}/settings`, 'Edit noise and secrets'],
     fill: { 'Own patterns': '***' },
     send: 'Save',
     to: '/set_exception_settings',
@@ -260,7 +260,7 @@ export const dataForms = ({ serviceId, groupId, dashboardId }: SampleIds): reado
   },
   {
     name: 'retention',
-    opening: [`services/${serviceId}`, 'Change how long Exceptions are kept'],
+    opening: [`services/${serviceId}/settings`, 'Change how long Exceptions are kept'],
     clear: ['Days'],
     missing: ['Days'],
     fill: { Days: '7' },

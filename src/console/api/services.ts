@@ -71,6 +71,10 @@ export const serviceHealthQuery = (orgId: string, serviceIds: readonly string[])
 export const serviceActivityQuery = (orgId: string, serviceId: string) =>
   actionQuery(orgId, 'services', 'get_service_activity', { serviceId });
 
+/** Query of who is on call for a service. It changes with the teams, too. */
+export const serviceOnCallQuery = (orgId: string, serviceId: string) =>
+  actionQuery(orgId, 'teams', 'get_service_on_call', { serviceId });
+
 /** Query of how the sessions of a service's releases ended. */
 export const releaseHealthQuery = (orgId: string, serviceId: string) =>
   actionQuery(orgId, 'services', 'list_release_health', { serviceId });

@@ -44,7 +44,7 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
   ownedTable('schedule_overrides', ['schedule_id', 'user_id']),
   ownedTable('escalation_policies', ['team_id']),
   // Senders get a new DSN, with the number of this installation.
-  { ...ownedTable('services'), without: ['kept_project_number'] },
+  { ...ownedTable('services', ['team_id']), without: ['kept_project_number'] },
   { table: 'service_capabilities', where: OF_SERVICES, orderBy: 'service_id, capability', refersTo: ['service_id'] },
   ownedTable('billing_periods'),
   ownedTable('alert_rules', ['service_id', 'escalation_policy_id']),

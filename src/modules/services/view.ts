@@ -21,6 +21,7 @@ const SERVICE_FIELDS = {
   environment: nullable(Type.String()),
   scmOwner: nullable(Type.String()),
   scmRepo: nullable(Type.String()),
+  team: nullable(Type.Object({ teamId: IdText, name: Type.String() }, { description: 'that owns it' })),
   capabilities: Type.Array(CapabilityName, { description: 'the enabled ones, sorted' }),
   retentionDays: Type.Object({ metrics: Type.Integer(), exceptions: Type.Integer(), oncall: Type.Integer() }),
   createdAt: Timestamp,
@@ -56,6 +57,7 @@ export const SERVICE_EXAMPLE: Static<typeof ServiceView> = {
   environment: 'production',
   scmOwner: 'northwind',
   scmRepo: 'checkout',
+  team: { teamId: IDS.teamId, name: 'Payments' },
   capabilities: ['exceptions', 'metrics', 'oncall'],
   retentionDays: { metrics: 30, exceptions: 90, oncall: 400 },
   ...EXAMPLE_STAMPS,
@@ -87,6 +89,7 @@ export function toServiceView(service: ServiceWithCapabilities): Static<typeof S
     environment: service.environment,
     scmOwner: service.scmOwner,
     scmRepo: service.scmRepo,
+    team: service.teamId === null ? null : { teamId: service.teamId, name: service.teamName ?? '' },
     capabilities: [...service.capabilities],
     retentionDays: {
       metrics: service.retentionMetrics,

@@ -162,3 +162,52 @@ test('keeping data for less time deletes it, which needs what deleting a service
   const deletes = await w.given.apiKey({ permissions: ['services:view', 'services:edit', 'services:delete'] });
   expect(await set(7, deletes)).toMatchObject({ status: 200 });
 });
+
+test('a team owns a service until it is deleted, and a team of another organization cannot', async () => {
+  const w = await world();
+  const { serviceId } = await w.given.service({ name: 'checkout' });
+  const { teamId } = await w.expectOk('create_team', { name: 'Payments' });
+  const { orgKey: key } = await w.given.organization('Globex');
+  const { teamId: foreign } = await w.expectOk('create_team', { name: 'Theirs' }, { key });
+  const browser = await signedIn(w, (await givenPerson(w, { role: 'owner' })).email);
+  const facts = { name: 'checkout', environment: null, scmOwner: null, scmRepo: null };
+  const assign = (wanted: string | null, before: string | null) =>
+    browser.invoke(w.orgId, 'edit_service', {
+      serviceId,
+      ...facts,
+      teamId: wanted,
+      basedOn: { ...facts, teamId: before },
+    });
+  expect(await assign(foreign, null)).toMatchObject({ status: 404 });
+  expect(await assign(teamId, null)).toMatchObject({ status: 200 });
+  expect(await assign(null, foreign)).toMatchObject({ status: 409 });
+  const owned = { team: { teamId, name: 'Payments' } };
+  expect(await w.expectOk('get_service', { serviceId })).toMatchObject(owned);
+  expect(await w.expectOk('list_services')).toMatchObject({ services: [owned] });
+  await w.expectOk('delete_team', { teamId });
+  expect(await w.expectOk('get_service', { serviceId })).toMatchObject({ team: null });
+});
+
+test('who is on call for a service is told of its own team and of those that rules and routes page', async () => {
+  const w = await world();
+  const { serviceId } = await w.given.service({ name: 'checkout' });
+  const [dana, eli] = [await w.given.user({ name: 'Dana' }), await w.given.user({ name: 'Eli' })];
+  const { teamId } = await w.expectOk('create_team', { name: 'Payments' });
+  const { teamId: paged } = await w.expectOk('create_team', { name: 'Platform' });
+  await w.expectOk('create_schedule', { teamId, name: 'Primary', rotationConfig: { userIds: [dana.userId] } });
+  await w.expectOk('create_schedule', { teamId: paged, name: 'Ops', rotationConfig: { userIds: [eli.userId] } });
+  const steps = [{ afterMinutes: 0, channels: ['email'], useSchedule: true }];
+  const { policyId } = await w.expectOk('create_escalation_policy', { teamId: paged, name: 'Wake', steps });
+  const rule = { serviceId, name: 'New', kind: 'exception', config: {}, escalationPolicyId: policyId };
+  const { ruleId } = await w.expectOk('create_alert_rule', rule);
+  await w.context.db.sql.run('update services set team_id = $1 where id = $2', [teamId, serviceId]);
+  const browser = await signedIn(w, (await givenPerson(w, { role: 'viewer' })).email);
+  const read = async () => (await browser.invoke(w.orgId, 'get_service_on_call', { serviceId })).body.result.teams;
+  const payments = { teamId, name: 'Payments', isOwner: true, onCall: [{ userId: dana.userId, name: 'Dana' }] };
+  expect(await read()).toMatchObject([
+    { ...payments, policies: [] },
+    { name: 'Platform', isOwner: false, policies: [{ policyId, name: 'Wake' }], onCall: [{ name: 'Eli' }] },
+  ]);
+  await w.expectOk('update_alert_rule', { ruleId, enabled: false });
+  expect(await read()).toMatchObject([payments]);
+});

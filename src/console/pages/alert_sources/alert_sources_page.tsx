@@ -81,7 +81,7 @@ function Parts({ service, sources }: { readonly service: ServiceWithKeys; readon
       {!service.capabilities.includes('oncall') && (
         <Alert color="yellow" title="Alerts are refused">
           On-call is not enabled for this service.{' '}
-          <Link to="/services/$serviceId" params={{ serviceId }}>
+          <Link to="/services/$serviceId/settings" params={{ serviceId }}>
             Enable it
           </Link>
         </Alert>

@@ -61,7 +61,10 @@ export function CreateService({ onClose }: { readonly onClose: () => void }) {
       const [first] = failed;
       if (first !== undefined) {
         const names = failed.map(({ capability }) => CAPABILITY_NAMES[capability]).join(' and ');
-        showError(`${name.trim()} was created, but ${names} could not be enabled: enable it below`, first.error);
+        showError(
+          `${name.trim()} was created, but ${names} could not be enabled: enable it in the settings`,
+          first.error,
+        );
       }
       await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'services') });
       await navigate({ to: '/services/$serviceId', params: { serviceId } });

@@ -8,6 +8,7 @@ import { Form } from '#console/components/forms/form.tsx';
 import { faultsAtFields } from '#console/components/forms/field_faults.ts';
 import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft.ts';
+import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
 import {
   SERVICE_LABELS,
@@ -22,10 +23,11 @@ interface EditServiceProps {
 }
 
 export function EditService({ service, onClose }: EditServiceProps) {
-  const { serviceId, name, environment, scmOwner, scmRepo } = service;
-  const { form, draft } = useDraftForm<ServiceFacts>({
+  const { serviceId, name, environment, scmOwner, scmRepo, team } = service;
+  const teamId = team?.teamId ?? null;
+  const { form, draft } = useDraftForm<ServiceFacts & { teamId: string | null }>({
     form: `update_service ${serviceId}`,
-    base: { name, environment: environment ?? '', scmOwner: scmOwner ?? '', scmRepo: scmRepo ?? '' },
+    base: { name, environment: environment ?? '', scmOwner: scmOwner ?? '', scmRepo: scmRepo ?? '', teamId },
     validate: SERVICE_VALIDATION,
   });
   const changing = useServiceChange('edit_service', () => {
@@ -45,15 +47,23 @@ export function EditService({ service, onClose }: EditServiceProps) {
               environment: orNull(values.environment),
               scmOwner: orNull(values.scmOwner),
               scmRepo: orNull(values.scmRepo),
-              basedOn: { name, environment, scmOwner, scmRepo },
+              teamId: values.teamId,
+              basedOn: { name, environment, scmOwner, scmRepo, teamId },
             },
             { onError: (error) => form.setErrors(faultsAtFields(error, values)) },
           ),
         )}
       >
         <Stack>
-          <DraftNotice draft={draft} labels={SERVICE_LABELS} />
+          <DraftNotice draft={draft} labels={{ ...SERVICE_LABELS, teamId: 'Team' }} />
           <ServiceFields propsOf={(field) => form.getInputProps(field)} />
+          <TeamPicker
+            label="Team"
+            placeholder="No team owns it"
+            value={form.values.teamId}
+            onChange={(chosen) => form.setFieldValue('teamId', chosen)}
+            error={form.errors['teamId']}
+          />
           {changing.isError && (
             <ErrorAlert title="The service was not saved" error={changing.error} atFields={form.values} />
           )}

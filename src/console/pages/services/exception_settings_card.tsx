@@ -30,7 +30,7 @@ export function ExceptionSettingsCard({ service: { serviceId, capabilities } }: 
   return (
     <Card
       title="Noise and secrets"
-      about="What is left out of the exceptions of this service. How many were left out stands under Incoming data."
+      about="What is left out of the exceptions of this service. How many were left out stands on its page, under Incoming data."
       action={
         may('services:edit') && (
           <>

@@ -1,8 +1,7 @@
 import { Button, Skeleton, Stack } from '@mantine/core';
-import { IconPencil, IconServerOff } from '@tabler/icons-react';
+import { IconServerOff, IconSettings } from '@tabler/icons-react';
 import { usePrefetchQuery, useQueries, useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
-import { useState } from 'react';
+import { getRouteApi, Link } from '@tanstack/react-router';
 
 import { Back } from '#console/components/back.tsx';
 import type { ServiceWithKeys } from '#console/api/actions.ts';
@@ -11,38 +10,29 @@ import { openByServiceQuery } from '#console/api/incidents.ts';
 import { ingestStatusQuery } from '#console/api/organization.ts';
 import { serviceQuery } from '#console/api/queries.ts';
 import { maintenanceQuery } from '#console/api/rules.ts';
-import {
-  exceptionSettingsQuery,
-  monitorsQuery,
-  releaseHealthQuery,
-  releasesQuery,
-  serviceActivityQuery,
-} from '#console/api/services.ts';
+import { monitorsQuery, releaseHealthQuery, releasesQuery, serviceActivityQuery } from '#console/api/services.ts';
+import { isolateBidi } from '#console/components/text/bidi.ts';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Page } from '#console/components/page.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
-import { CapabilitiesCard } from '#console/pages/services/capabilities_card.tsx';
-import { DangerCard } from '#console/pages/services/danger_card.tsx';
-import { ExceptionSettingsCard } from '#console/pages/services/exception_settings_card.tsx';
 import { MaintenanceNotice } from '#console/pages/rules/maintenance_notice.tsx';
 import { HealthCard } from '#console/pages/services/health_card.tsx';
 import { IngestCard } from '#console/pages/services/ingest_card.tsx';
 import { KeysCard } from '#console/pages/services/keys_card.tsx';
 import { MonitorsCard } from '#console/pages/services/monitors_card.tsx';
+import { ExceptionsCard, OnCallCard, OpenIncidentsCard } from '#console/pages/services/overview/overview_cards.tsx';
+import classes from '#console/pages/services/overview/overview.module.css';
 import { ReleasesCard } from '#console/pages/services/releases_card.tsx';
-import { OtherToolsCard, RulesCard } from '#console/pages/services/rules_card.tsx';
+import { RulesCard } from '#console/pages/services/rules_card.tsx';
 import { FeedbackCard } from '#console/pages/services/feedback_card.tsx';
 import { SessionsCard } from '#console/pages/services/sessions_card.tsx';
 import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-const AssignmentCard = lazyPart(() =>
-  import('#console/pages/exceptions/triage/assignment_card.tsx').then((m) => m.AssignmentCard),
+const GoldenCharts = lazyPart(() =>
+  import('#console/pages/services/overview/golden_charts.tsx').then((m) => m.GoldenCharts),
 );
-
-const EditService = lazyDialog(() => import('#console/pages/services/edit_service.tsx').then((m) => m.EditService));
 
 const route = getRouteApi('/inside/services/$serviceId');
 
@@ -87,7 +77,6 @@ function useArePartsLoading(serviceId: string): boolean {
       ingestStatusQuery(orgId, serviceId),
       monitorsQuery(orgId, serviceId),
       releaseHealthQuery(orgId, serviceId),
-      exceptionSettingsQuery(orgId, serviceId),
       releasesQuery(orgId, serviceId),
     ],
   });
@@ -97,39 +86,52 @@ function useArePartsLoading(serviceId: string): boolean {
 }
 
 function Service({ service, back }: { readonly service: ServiceWithKeys; readonly back: React.ReactNode }) {
-  const { may } = useOrganization();
-  const [isEditing, setIsEditing] = useState(false);
-  const { name, environment, scmOwner, scmRepo } = service;
+  const { org, may } = useOrganization();
+  const { serviceId, name, environment, scmOwner, scmRepo, team, capabilities } = service;
+  const { data: ingest } = useQuery(ingestStatusQuery(org.orgId, serviceId));
+  const hasSentMetrics = ingest !== undefined && ingest.metrics.lastSeenAt !== null;
+  const hasSentNothing = ingest !== undefined && !hasSentMetrics && ingest.exceptions.lastSeenAt === null;
   const repository = scmOwner !== null && scmRepo !== null ? `${scmOwner}/${scmRepo}` : scmRepo;
-  const lead = [environment, repository].filter((text) => text !== null).join(', ');
+  const lead = [environment, repository, team === null ? null : `owned by ${isolateBidi(team.name)}`]
+    .filter((text) => text !== null)
+    .join(', ');
   return (
     <Page
       title={name}
       above={back}
       lead={lead === '' ? undefined : lead}
       actions={
-        may('services:edit') && (
-          <Button variant="default" leftSection={<IconPencil size={16} />} onClick={() => setIsEditing(true)}>
-            Edit
-          </Button>
-        )
+        <Button
+          renderRoot={(props: object) => <Link to="/services/$serviceId/settings" params={{ serviceId }} {...props} />}
+          variant="default"
+          leftSection={<IconSettings size={16} />}
+        >
+          Settings
+        </Button>
       }
     >
-      <MaintenanceNotice of={{ serviceId: service.serviceId }} />
+      <MaintenanceNotice of={{ serviceId }} />
+      {hasSentNothing && <KeysCard service={service} />}
       <HealthCard service={service} />
-      <IngestCard service={service} />
-      <SessionsCard serviceId={service.serviceId} />
-      <FeedbackCard serviceId={service.serviceId} />
+      {may('oncall:view') && (
+        <div className={classes.pair}>
+          <OpenIncidentsCard serviceId={serviceId} />
+          <OnCallCard serviceId={serviceId} />
+        </div>
+      )}
+      {hasSentMetrics && may('dashboards:view') && <GoldenCharts serviceId={serviceId} />}
+      {capabilities.includes('exceptions') && may('exceptions:view') && !hasSentNothing && (
+        <div className={classes.pair}>
+          <ExceptionsCard serviceId={serviceId} sort="first" />
+          <ExceptionsCard serviceId={serviceId} sort="events" />
+        </div>
+      )}
       <MonitorsCard service={service} />
       <RulesCard service={service} />
-      <OtherToolsCard service={service} />
-      <ExceptionSettingsCard service={service} />
-      {service.capabilities.includes('exceptions') && <AssignmentCard serviceId={service.serviceId} />}
-      {service.capabilities.includes('exceptions') && <ReleasesCard service={service} />}
-      <KeysCard service={service} />
-      <CapabilitiesCard service={service} />
-      <DangerCard service={service} />
-      {isEditing && <EditService service={service} onClose={() => setIsEditing(false)} />}
+      <IngestCard service={service} />
+      <SessionsCard serviceId={serviceId} />
+      {capabilities.includes('exceptions') && <ReleasesCard service={service} />}
+      <FeedbackCard serviceId={serviceId} />
     </Page>
   );
 }

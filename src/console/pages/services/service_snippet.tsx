@@ -26,7 +26,7 @@ export function ServiceSnippet({ serviceId, capability, kinds }: ServiceSnippetP
       {!service.capabilities.includes(capability) && (
         <p>
           {CAPABILITY_NAMES[capability]} are not enabled for this service, so they would be refused.{' '}
-          <Link to="/services/$serviceId" params={{ serviceId }}>
+          <Link to="/services/$serviceId/settings" params={{ serviceId }}>
             Enable them
           </Link>
         </p>

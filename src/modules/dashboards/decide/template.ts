@@ -64,9 +64,14 @@ export function templateOf(metrics: readonly SentMetric[], newId: () => string):
 /** Quantile of a histogram that is charted: all but one in twenty observations stay below it. */
 const SHOWN_QUANTILE = { label: 'quantile', operator: '=', value: '0.95' } as const;
 
-function factsOf({ metricName: name, isHistogram, aggregation }: SentMetric): Pick<WidgetFacts, 'title' | 'queries'> {
-  const metricName = selectorText(name, isHistogram ? [SHOWN_QUANTILE] : []);
-  const query = { serviceId: null, metricName, aggregation, splitBy: null, top: 5 };
+/** Returns what is asked for a metric: of a histogram, a quantile. */
+export function queryOfMetric({ metricName, isHistogram, aggregation }: SentMetric) {
+  return { metricName: selectorText(metricName, isHistogram ? [SHOWN_QUANTILE] : []), aggregation };
+}
+
+function factsOf(metric: SentMetric): Pick<WidgetFacts, 'title' | 'queries'> {
+  const { metricName: name, isHistogram } = metric;
+  const query = { serviceId: null, ...queryOfMetric(metric), splitBy: null, top: 5 };
   return { title: isHistogram ? `${name}, 95%` : name, queries: [query] };
 }
 

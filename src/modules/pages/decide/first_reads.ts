@@ -1,7 +1,7 @@
 import { HOME_READS } from '#modules/pages/decide/home_reads.ts';
 import { incidentReads, LIST_READS } from '#modules/pages/decide/incident_reads.ts';
 import type { PAGES } from '#modules/pages/decide/pages.ts';
-import { SERVICE_LIST_READS, serviceReads } from '#modules/pages/decide/service_reads.ts';
+import { SERVICE_LIST_READS, serviceReads, serviceSettingsReads } from '#modules/pages/decide/service_reads.ts';
 
 /** An operation that a page calls when it opens, and its input. */
 export interface FirstRead {
@@ -45,6 +45,7 @@ export const PREFETCHED: Readonly<Partial<Record<keyof typeof PAGES, (id: string
   rules: () => [...SHELL_READS, { action: 'search_rules', input: {} }],
   services: () => [...SHELL_READS, ...SERVICE_LIST_READS],
   service: (id) => [...SHELL_READS, ...serviceReads(id)],
+  serviceSettings: (id) => [...SHELL_READS, ...serviceSettingsReads(id)],
   alertSources: (serviceId) => [
     ...SHELL_READS,
     { action: 'get_service', input: { serviceId } },

@@ -29,6 +29,7 @@ export const PAGES = {
   load: '/oncall/load',
   services: '/services',
   service: '/services/$serviceId',
+  serviceSettings: '/services/$serviceId/settings',
   alertSources: '/services/$serviceId/alerts',
   explore: '/explore',
   dashboards: '/dashboards',

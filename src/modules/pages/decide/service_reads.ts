@@ -4,6 +4,10 @@ export const SERVICES_PAGE = 100;
 /** Number of releases on a page of the release list. */
 export const RELEASES_PAGE = 10;
 
+/** Number of open incidents, and of exceptions in each order, that a service's page shows. */
+export const SERVICE_INCIDENTS = 5;
+export const SERVICE_GROUPS = 5;
+
 /** Operations that the service list calls when it opens. */
 export const SERVICE_LIST_READS = [
   { action: 'search_services', input: { limit: SERVICES_PAGE } },
@@ -20,9 +24,17 @@ export const serviceReads = (serviceId: string) =>
     { action: 'list_maintenance', input: { serviceId } },
     { action: 'count_incidents_by_service', input: {} },
     { action: 'get_ingest_status', input: { serviceId } },
+    { action: 'search_incidents', input: { serviceId, status: 'open', limit: SERVICE_INCIDENTS } },
+    { action: 'get_service_on_call', input: { serviceId } },
     { action: 'list_monitors', input: { serviceId } },
     { action: 'list_release_health', input: { serviceId } },
     { action: 'list_feedback', input: { serviceId } },
-    { action: 'get_exception_settings', input: { serviceId } },
     { action: 'list_releases', input: { serviceId, search: '', offset: 0, limit: RELEASES_PAGE } },
+  ] as const;
+
+/** Operations that the settings of a service call when they open. */
+export const serviceSettingsReads = (serviceId: string) =>
+  [
+    { action: 'get_service', input: { serviceId } },
+    { action: 'get_exception_settings', input: { serviceId } },
   ] as const;

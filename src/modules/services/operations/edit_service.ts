@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { changesSince } from '#actions/changes_since.ts';
 import { STRICT, FreeText, IdText, Name, nullable } from '#actions/fields.ts';
 import { changeService } from '#modules/services/change_service.ts';
@@ -11,16 +12,18 @@ const FACTS = {
   environment: nullable(FreeText),
   scmOwner: nullable(FreeText),
   scmRepo: nullable(FreeText),
+  teamId: nullable(Type.String({ ...IdText, description: 'the team that owns it' })),
 };
 
 const { serviceId, name, environment, scmOwner, scmRepo } = SERVICE_EXAMPLE;
+const facts = { name, environment, scmOwner, scmRepo };
 
 /** Does what `update_service` does, but refuses to overwrite a change made since the editor read it. */
 export const editService = defineAction({
   name: 'edit_service',
   consoleOnly: true,
   summary:
-    'Change the name, environment or linked repository of a service, unless somebody else has changed the same since it was read.',
+    'Change the name, environment, linked repository or owning team of a service, unless somebody else has changed the same since it was read.',
   permission: 'services:edit',
   effect: 'write',
   input: Type.Object(
@@ -31,14 +34,17 @@ export const editService = defineAction({
   conflict: 'somebody has changed the same since it was read',
   example: {
     serviceId,
-    name,
+    ...facts,
     environment: 'staging',
-    scmOwner,
-    scmRepo,
-    basedOn: { name, environment, scmOwner, scmRepo },
+    teamId: EXAMPLE_IDS.teamId,
+    basedOn: { ...facts, teamId: null },
   },
   handle: ({ serviceId, basedOn, ...wanted }, context) =>
-    changeService(serviceId, context, (service) => {
-      Object.assign(service, changesSince(basedOn, service, wanted, 'this service'));
+    changeService(serviceId, context, async (service) => {
+      const { stores, caller } = context;
+      const team = wanted.teamId === null ? null : await stores.teams.get(caller.orgId, wanted.teamId);
+      const { teamId, ...changes } = changesSince(basedOn, service, wanted, 'this service');
+      Object.assign(service, changes);
+      if (teamId !== undefined) service.teamId = team?.id ?? null;
     }),
 });

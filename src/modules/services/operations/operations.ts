@@ -3,6 +3,7 @@ import { editService } from '#modules/services/operations/edit_service.ts';
 import { getIngestStatus } from '#modules/services/operations/get_ingest_status.ts';
 import { getServiceActivity } from '#modules/services/operations/get_service_activity.ts';
 import { getServiceHealth } from '#modules/services/operations/get_service_health.ts';
+import { getServiceOnCall } from '#modules/services/operations/get_service_on_call.ts';
 import { revealIngestKey } from '#modules/services/operations/reveal_ingest_key.ts';
 import { searchServices } from '#modules/services/operations/search_services.ts';
 
@@ -14,5 +15,6 @@ export const SERVICE_OPERATIONS = [
   searchServices,
   getServiceHealth,
   getServiceActivity,
+  getServiceOnCall,
   getIngestStatus,
 ] as const;

@@ -15,7 +15,11 @@ import type { Tables } from '#storage/postgres/tables.ts';
 export type ServiceRow = InferEntity<typeof ServiceEntity>;
 
 /** A service with its enabled capabilities, sorted. */
-export type ServiceWithCapabilities = ServiceRow & { readonly capabilities: readonly Capability[] };
+export type ServiceWithCapabilities = ServiceRow & {
+  readonly capabilities: readonly Capability[];
+  /** Name of the team that owns it; null for none. */
+  readonly teamName: string | null;
+};
 
 export interface NewService {
   readonly name: string;
@@ -51,6 +55,8 @@ function servicesIn(db: Kysely<Tables>) {
         .orderBy('c.capability');
       return sql<Capability[]>`array(${enabled})`.as('capabilities');
     })
+    .leftJoin('teams as o', 'o.id', 's.team_id')
+    .select('o.name as teamName')
     .where('s.deleted_at', 'is', null);
 }
 
@@ -261,6 +267,6 @@ export class ServiceStore {
       deletedAt: null,
     });
     await em.persist(row).flush();
-    return { ...row, capabilities: [] };
+    return { ...row, capabilities: [], teamName: null };
   }
 }

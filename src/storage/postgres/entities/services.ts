@@ -25,6 +25,8 @@ export const ServiceEntity = defineEntity({
     deletedAt: instant().strictNullable(),
     /** Time since which its incidents page nobody; null if they page. */
     shadowSince: instant().strictNullable(),
+    /** Team that owns it. */
+    teamId: id<'team'>().strictNullable().default(null),
   },
 });
 

@@ -89,7 +89,7 @@ describe('a page', () => {
       [`/incidents/${incidentId}`, 5],
       ['/me', 3],
       ['/services', 4],
-      [`/services/${serviceId}`, 11],
+      [`/services/${serviceId}`, 12],
       ['/oncall', 3],
       ['/oncall/teams', 4],
       ['/oncall/policies', 3],
