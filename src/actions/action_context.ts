@@ -13,6 +13,7 @@ import type { Limits } from '#kernel/limit_settings.ts';
 import type { RequestOrigin, ThroughProposal } from '#kernel/caller.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { OperationPermission } from '#kernel/permissions.ts';
+import type { MoveInWorker } from '#modules/moving_in/decide/move_in_work.ts';
 import type { SourceMaps } from '#modules/releases/source_maps/source_maps.ts';
 import type { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
 import type { MetricReader } from '#modules/metrics/store/metric_reader.ts';
@@ -86,6 +87,9 @@ interface OperationContext extends UnitOfWork {
 /** Context of a handler. It has nothing of HTTP or MCP; the handler checks no permission and begins no transaction. */
 export interface ActionContext extends OperationContext {
   readonly caller: Caller;
+  readonly origin: RequestOrigin;
+  /** Reads, plans and applies moves from other tools. */
+  readonly moveIns: MoveInWorker;
   /** Address that the call comes from; null for the command line. */
   readonly address: string | null;
   readonly metrics: MetricReader;

@@ -30,6 +30,7 @@ export const EXAMPLE_IDS = {
   statusPageId: 'statuspage_01kdwm4a1b2c3d4e5f6g7h8j9q',
   publicationId: 'publication_01kdwm4a1b2c3d4e5f6g7h8j9q',
   auditStreamId: 'auditstream_01kdwm4a1b2c3d4e5f6g7h8j9q',
+  moveInId: 'movein_01kdwm4a1b2c3d4e5f6g7h8j9q',
   maintenanceId: 'maintenance_01kdwm4a1b2c3d4e5f6g7h8j9m',
   calendarId: 'calendar_01k9z8g5m6f0rbn3w8d2y7k4qf',
   provisionedGroupId: 'scimgroup_01kdwm4a1b2c3d4e5f6g7h8j9q',

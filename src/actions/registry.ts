@@ -1,5 +1,6 @@
 import { CONFIGURATION_OPERATIONS } from '#modules/configuration/operations/operations.ts';
 import { AUDIT_STREAM_OPERATIONS } from '#modules/audit/operations/stream_operations.ts';
+import { MOVE_IN_OPERATIONS } from '#modules/moving_in/operations/operations.ts';
 import { RELEASE_OPERATIONS } from '#modules/releases/operations/operations.ts';
 import { PROVIDER_SIGN_IN, SIGN_IN_OPERATIONS } from '#modules/sign_in/operations/operations.ts';
 import { PROVISIONING_OPERATIONS } from '#modules/provisioning/operations/operations.ts';
@@ -237,6 +238,7 @@ const WITHIN_ORGANIZATIONS = [
   ...PLACE_OPERATIONS,
   ...STATUS_PAGE_OPERATIONS,
   ...AUDIT_STREAM_OPERATIONS,
+  ...MOVE_IN_OPERATIONS,
   getBilling,
   getHome,
   setUpPaging,

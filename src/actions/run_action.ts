@@ -23,6 +23,7 @@ import { CHAT_PLACES } from '#modules/places/decide/place_kinds.ts';
 import type { Via } from '#modules/accounts/decide/via.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
+import type { MoveInWorker } from '#modules/moving_in/decide/move_in_work.ts';
 import type { SourceMaps } from '#modules/releases/source_maps/source_maps.ts';
 import type { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
 import type { MetricReader } from '#modules/metrics/store/metric_reader.ts';
@@ -41,6 +42,7 @@ export interface ActionRuntime extends UnitOfWorkRuntime {
   readonly configuredChannels: ReadonlySet<Channel>;
   readonly baseUrl: string;
   readonly installation: Installation;
+  readonly moveIns: MoveInWorker;
 }
 
 /**
@@ -212,10 +214,22 @@ function readContextOf(
   { caller, origin }: { readonly caller: Caller; readonly origin: RequestOrigin },
   now: Temporal.Instant,
 ): ActionContext {
-  const { metrics, exceptions, releases, sourceMaps, cipher, configuredChannels, baseUrl, installation, limitLog } =
-    runtime;
+  const {
+    metrics,
+    exceptions,
+    releases,
+    sourceMaps,
+    cipher,
+    configuredChannels,
+    baseUrl,
+    installation,
+    limitLog,
+    moveIns,
+  } = runtime;
   return {
     caller,
+    origin,
+    moveIns,
     address: origin.address,
     now,
     stores: storesOf(session),

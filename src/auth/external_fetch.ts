@@ -202,6 +202,33 @@ export function createProviderFetch(options: ExternalFetchOptions): ProviderFetc
   };
 }
 
+/** Fetches an answer of a tool that an organization names, with all of its headers and without following redirects. */
+export function createToolFetch(options: ExternalFetchOptions & { readonly bytesMax: number }): ProviderFetch {
+  const lookupPublic = createLookup(options);
+  return async (address, { method = 'GET', headers = {}, body, signal }) => {
+    const url = new URL(address);
+    const isPlain = url.protocol === 'http:' && options.allowInternalAddresses;
+    if (url.protocol !== 'https:' && !isPlain) throw new Error('only https addresses are allowed');
+    requirePublic(url, options.allowInternalAddresses);
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const text = typeof body === 'string' ? body : undefined;
+    const length = text === undefined ? {} : { 'content-length': String(Buffer.byteLength(text)) };
+    const sent = { method, headers: { ...headers, ...length }, lookup: lookupPublic, signal };
+    (isPlain ? requestPlain : request)(url, sent, resolve).on('error', reject).end(text);
+    const answer = await promise;
+    const content = await readBounded(answer, options.bytesMax);
+    const status = answer.statusCode ?? 500;
+    const answered = new Headers();
+    for (const [name, value] of Object.entries(answer.headers))
+      if (typeof value === 'string') answered.set(name, value);
+    const isEmpty = status === 204 || status === 304;
+    return new Response(isEmpty ? null : new Uint8Array(content), {
+      status: status < 200 ? 502 : status,
+      headers: answered,
+    });
+  };
+}
+
 export function createExternalExchange(options: ExternalFetchOptions): ExternalExchange {
   const lookupPublic = createLookup(options);
   const agent = new Agent({ keepAlive: true, lookup: lookupPublic });

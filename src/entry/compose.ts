@@ -1,4 +1,5 @@
 import type { ActionRuntime } from '#actions/run_action.ts';
+import { MoveInRunner } from '#modules/moving_in/move_in_runner.ts';
 import { PatternChecks } from '#modules/metrics/patterns/pattern_checks.ts';
 import { type Cipher, createCipher } from '#auth/cipher.ts';
 import { createExternalExchange } from '#auth/external_fetch.ts';
@@ -59,6 +60,7 @@ export async function compose(config: RunningConfig, options: FoundationOptions)
     onLimit: (orgId) => foundation.limitLog.met('sourceMapSeconds', orgId),
   });
   const patterns = new PatternChecks({ clock, secondsPerMinute: config.patternSeconds });
+  const moveIns = new MoveInRunner(() => actions, log);
   const actions: ActionRuntime = {
     db,
     metrics: new MetricReader(clickhouse),
@@ -71,6 +73,7 @@ export async function compose(config: RunningConfig, options: FoundationOptions)
     clock,
     baseUrl: config.baseUrl,
     installation: installationOf(config, clock),
+    moveIns,
     onOutbox: () => outbox.wake(),
     limitLog: foundation.limitLog,
   };
@@ -78,6 +81,7 @@ export async function compose(config: RunningConfig, options: FoundationOptions)
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     changes.close();
+    await moveIns.close();
     await patterns.close();
     await sourceMaps.close();
     await clickhouse.close();

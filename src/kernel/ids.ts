@@ -49,6 +49,7 @@ export const KIND_NOUNS = {
   statussubscriber: 'a subscriber of a status page',
   audit: 'an entry of the audit log',
   auditstream: 'a stream of the audit log',
+  movein: 'a move from another tool',
   job: 'a job',
   req: 'a request',
 } as const;

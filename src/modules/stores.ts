@@ -11,6 +11,7 @@ import { ArtifactStore } from '#modules/releases/store/artifact_store.ts';
 import { AuditChainReader } from '#modules/audit/store/audit_chain_reader.ts';
 import { AuditReader } from '#modules/audit/store/audit_reader.ts';
 import { AuditStreamStore } from '#modules/audit/store/audit_stream_store.ts';
+import { MoveInStore } from '#modules/moving_in/store.ts';
 import { AuditStore } from '#modules/audit/store/audit_store.ts';
 import { CalendarFeedStore } from '#modules/schedules/store/calendar_feed_store.ts';
 import { CapabilityStore } from '#modules/capabilities/store.ts';
@@ -212,6 +213,7 @@ export interface Stores {
   readonly auditLog: AuditReader;
   readonly auditChain: AuditChainReader;
   readonly auditStreams: AuditStreamStore;
+  readonly moveIns: MoveInStore;
   readonly changes: ChangeReader;
   readonly setup: SetupReader;
 }
@@ -325,6 +327,7 @@ export function storesOf(session: Session): Stores {
     auditLog: new AuditReader(session),
     auditChain: new AuditChainReader(session),
     auditStreams: new AuditStreamStore(session),
+    moveIns: new MoveInStore(session),
     changes: new ChangeReader(session),
     setup: new SetupReader(session),
   };

@@ -130,6 +130,7 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
       chatAccountId: typed!.id,
       alertSourceId: (await alertSources.findOrCreate({ orgId, serviceId }, { protocol: 'events', name: '' }, now)).id,
       calendarId: (await stores.holidayCalendars.insert({ orgId, name: 'Holidays', ...days }, now)).id,
+      moveInId: await stores.moveIns.insert({ orgId, tool: 'ical', proofFrom: null, createdBy: null }, now),
       auditStreamId: (
         await stores.auditStreams.insert(
           { orgId, kind: 'file', shown: 'log.jsonl', sealed: null, sentNumber: 0, sentHash: null },

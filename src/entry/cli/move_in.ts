@@ -5,7 +5,8 @@ import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 
 import { print } from '#entry/cli/text.ts';
 import { systemClock } from '#kernel/time.ts';
-import { Ask } from '#modules/moving_in/ask.ts';
+import { addressOf, Ask } from '#modules/moving_in/ask.ts';
+import { keepInFolder, keyInFile } from '#modules/moving_in/ask_files.ts';
 import { ASKED_TOOLS, GOALERT_QUERY } from '#modules/moving_in/ask_tools.ts';
 import type { ReadingTime } from '#modules/moving_in/decide/moved.ts';
 import { MOVE_IN_TOOLS } from '#modules/moving_in/decide/tools.ts';
@@ -104,10 +105,10 @@ async function readAnswers(
   if (asked === undefined)
     throw new AppError('invalid_input', `${toolName} is read from files only: give --from FOLDER`);
   const ask = new Ask({
-    baseUrl: addressOf(baseUrl ?? asked.baseUrl),
-    keyFile,
+    baseUrl: addressOf(baseUrl ?? asked.baseUrl, '--base-url'),
+    key: keyInFile(keyFile),
     headers: asked.headers,
-    keepIn: keep ?? null,
+    kept: keep === undefined ? null : keepInFolder(keep),
     keyWaitMs: process.stderr.isTTY ? KEY_WAIT_MS : KEY_WAIT_UNATTENDED_MS,
     outside: {
       fetch: async (url, init) => await fetch(url, init),
@@ -118,24 +119,6 @@ async function readAnswers(
   });
   await asked.ask(ask, time);
   return { documents: ask.documents, unreadable: [] };
-}
-
-function addressOf(text: string | null): string {
-  if (text === null) throw new AppError('invalid_input', 'give the address of the tool: --base-url URL');
-  const url = URL.parse(text);
-  if (
-    url === null ||
-    !['https:', 'http:'].includes(url.protocol) ||
-    url.username !== '' ||
-    url.search !== '' ||
-    url.hash !== ''
-  ) {
-    throw new AppError(
-      'invalid_input',
-      '--base-url has to be an address such as https://api.example.com, without a key, query or fragment',
-    );
-  }
-  return url.href.replace(/\/+$/, '');
 }
 
 function day(text: string): number {

@@ -68,6 +68,7 @@ export async function withActions<Result>(
       configuredChannels: new Set(),
       baseUrl: config.baseUrl,
       installation: installationOf(config, systemClock),
+      moveIns: NO_MOVE_INS,
     };
     try {
       return await work(runtime, storesOf(db.session()), newOrigin());
@@ -76,6 +77,17 @@ export async function withActions<Result>(
     }
   });
 }
+
+/** Moves that the console leads through are worked on by API processes. */
+const NO_MOVE_INS: ActionRuntime['moveIns'] = {
+  requireRoom: () => {
+    throw new AppError('unavailable', 'a server works on these moves; use the command move-in');
+  },
+  read: () => {},
+  plan: () => {},
+  apply: () => {},
+  idle: async () => {},
+};
 
 /** Does nothing: the workers find jobs enqueued by a command at their next poll. */
 const onOutbox = (): void => {};

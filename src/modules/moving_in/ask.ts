@@ -1,7 +1,3 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { createHash } from 'node:crypto';
-import path from 'node:path';
-
 import { objectOf, objectsOf, type RawDocument, textOf } from '#modules/moving_in/decide/raw.ts';
 import { AppError, messageOf } from '#kernel/errors.ts';
 
@@ -10,7 +6,6 @@ const REQUESTS_MAX = 100_000;
 const REQUEST_MS_MAX = 60_000;
 const TRIES_MAX = 8;
 const WAIT_MS_MAX = 300_000;
-const KEY_BYTES_MAX = 16_384;
 /** Pause between two looks into the file of a refused key for another one. */
 const KEY_LOOK_MS = 1_000;
 
@@ -24,11 +19,12 @@ export interface AskOutside {
 
 export interface AskSetting {
   readonly baseUrl: string;
-  readonly keyFile: string;
+  /** Key of the tool, and what a person calls its place, such as the name of a file. */
+  readonly key: { readonly place: string; read(): Promise<string> };
   /** Headers for a key. */
   readonly headers: (key: string) => Readonly<Record<string, string>>;
-  /** Folder in which answers are kept, so that a reading that broke off goes on where it stopped; null: none. */
-  readonly keepIn: string | null;
+  /** Place where answers are kept, so that a reading that broke off goes on where it stopped; null: nowhere. */
+  readonly kept: KeptAnswers | null;
   /** Time to wait for another key when one is refused halfway. */
   readonly keyWaitMs: number;
   readonly outside: AskOutside;
@@ -37,7 +33,7 @@ export interface AskSetting {
 /** One request: a path with its query, and what differs from a plain GET of the usual address. */
 export interface AskRequest {
   readonly path: string;
-  /** Whether an answer that nothing is there is one. */
+  /** Whether nothing may be there. */
   readonly isOptional?: boolean;
   /** Origin, where it is not that of the tool. */
   readonly origin?: string;
@@ -50,9 +46,15 @@ export interface AskRequest {
 }
 
 /** An answer, with the query of the next page if its header `Link` names one. */
-interface Answer {
+export interface Answer {
   readonly value: unknown;
   readonly next: string | null;
+}
+
+/** Answers of a reading that may break off, by the path and query that was asked for. */
+export interface KeptAnswers {
+  find(name: string): Promise<Answer | null>;
+  keep(name: string, answer: Answer): Promise<void>;
 }
 
 /** Asks an API of another tool for one answer after the other, and keeps them; never the key. */
@@ -77,12 +79,12 @@ export class Ask {
   /** Returns the answer to a request, as `get` does, with the query of the next page. */
   async answer(request: AskRequest): Promise<Answer | null> {
     const name = request.name ?? request.path;
-    const kept = await this.#readKept(name);
+    const kept = (await this.#setting.kept?.find(name)) ?? null;
     const answer = kept ?? (await this.#askUntilAnswered(request));
     if (answer === null) return null;
     if (request.isAside) return answer;
     this.documents.push({ path: decodeURIComponent(name).toLowerCase(), value: answer.value });
-    if (kept === null) await this.#keep(name, answer);
+    if (kept === null) await this.#setting.kept?.keep(name, answer);
     return answer;
   }
 
@@ -121,7 +123,7 @@ export class Ask {
     if (this.#requests > REQUESTS_MAX)
       throw new AppError('invalid_input', `more than ${REQUESTS_MAX} requests would be needed`);
     const { outside, baseUrl, headers } = this.#setting;
-    this.#key ??= await this.#readKey();
+    this.#key ??= await this.#setting.key.read();
     try {
       const response = await outside.fetch(`${origin ?? baseUrl}${pathAndQuery}`, {
         ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
@@ -135,88 +137,38 @@ export class Ask {
       });
       return await outcomeOf(response, outside.now());
     } catch (error) {
+      if (error instanceof AppError) throw error;
       return { fault: `no whole answer (${withoutKey(messageOf(error), this.#key)})` };
     }
   }
 
   /** Waits until the file holds another key than the refused one, and throws when it does not. */
   async #awaitOtherKey(request: AskRequest, fault: string): Promise<void> {
-    const { outside, keyFile, keyWaitMs } = this.#setting;
+    const { outside, key, keyWaitMs } = this.#setting;
     const refused = this.#key;
     for (let waited = 0; ; waited += KEY_LOOK_MS) {
-      const key = await this.#readKey();
-      if (key !== refused) {
-        this.#key = key;
+      const other = await key.read();
+      if (other !== refused) {
+        this.#key = other;
         return;
       }
       if (waited >= keyWaitMs) break;
       if (waited === 0)
-        outside.say(`The key was refused (${fault}). Write another one to ${keyFile}, and the reading goes on.`);
+        outside.say(`The key was refused (${fault}). Write another one to ${key.place}, and the reading goes on.`);
       await outside.sleep(KEY_LOOK_MS);
     }
     const hint =
       this.documents.length === 0
         ? 'check the key'
-        : `it may have expired after ${this.documents.length} answers: put a new one into the file, and read again; with --keep a reading goes on where it stopped`;
+        : `it may have expired after ${this.documents.length} answers: give a new one, and read again; a reading whose answers are kept goes on where it stopped`;
     throw new AppError(
       'invalid_input',
-      `${this.#shown(request)} refused the key in ${keyFile} with ${fault}: ${hint}. Nothing was written`,
+      `${this.#shown(request)} refused the key in ${key.place} with ${fault}: ${hint}. Nothing was written`,
     );
-  }
-
-  async #readKey(): Promise<string> {
-    const { keyFile } = this.#setting;
-    let text: string;
-    try {
-      text = await readFile(keyFile, 'utf8');
-    } catch {
-      throw new AppError('invalid_input', `the key file ${keyFile} cannot be read`);
-    }
-    const key = text.trim();
-    if (key === '' || key.length > KEY_BYTES_MAX || /\p{Cc}/u.test(key)) {
-      throw new AppError('invalid_input', `${keyFile} has to hold a key, and nothing else`);
-    }
-    return key;
   }
 
   #shown({ path: pathAndQuery, origin }: AskRequest): string {
     return `${new URL(origin ?? this.#setting.baseUrl).host}${pathAndQuery.split('?')[0]}`;
-  }
-
-  async #readKept(name: string): Promise<Answer | null> {
-    const file = this.#keptFile(name);
-    if (file === null) return null;
-    try {
-      const value = JSON.parse(await readFile(file, 'utf8')) as unknown;
-      return { value, next: await readFile(`${file}.next`, 'utf8').catch(() => null) };
-    } catch {
-      return null;
-    }
-  }
-
-  /** The query of the next page is written first: an answer without it would seem to be the last. */
-  async #keep(name: string, { value, next }: Answer): Promise<void> {
-    const file = this.#keptFile(name);
-    if (file === null) return;
-    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-    if (next !== null) await writeFile(`${file}.next`, next, { mode: 0o600 });
-    await writeFile(`${file}.part`, JSON.stringify(value), { mode: 0o600 });
-    await rename(`${file}.part`, file);
-  }
-
-  /** The name of the file tells what was asked, so that the folder can be read by itself. */
-  #keptFile(pathAndQuery: string): string | null {
-    const { keepIn } = this.#setting;
-    if (keepIn === null) return null;
-    const name = decodeURIComponent(pathAndQuery)
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9._=-]+/g, '-')
-      .replace(/^-/, '');
-    const short =
-      name.length <= 180
-        ? name
-        : `${name.slice(0, 150)}-${createHash('sha256').update(pathAndQuery).digest('hex').slice(0, 16)}`;
-    return path.join(keepIn, `${short}.json`);
   }
 }
 
@@ -300,4 +252,23 @@ export async function eachOf<Item>(
   };
   const runs = await Promise.allSettled(Array.from({ length: Math.min(atOnce, items.length) }, run));
   for (const outcome of runs) if (outcome.status === 'rejected') throw outcome.reason;
+}
+
+/** Returns the address of a tool without a slash at its end; `field` is what a person calls it. */
+export function addressOf(text: string | null, field: string): string {
+  if (text === null) throw new AppError('invalid_input', `give the address of the tool: ${field}`);
+  const url = URL.parse(text);
+  if (
+    url === null ||
+    !['https:', 'http:'].includes(url.protocol) ||
+    url.username !== '' ||
+    url.search !== '' ||
+    url.hash !== ''
+  ) {
+    throw new AppError(
+      'invalid_input',
+      `${field} has to be an address such as https://api.example.com, without a key, query or fragment`,
+    );
+  }
+  return url.href.replace(/\/+$/, '');
 }

@@ -46,6 +46,18 @@ export async function readFolder(folder: string): Promise<FolderContent> {
   return { documents, unreadable };
 }
 
+/** Reads files by their names and texts, as those of a folder. */
+export function readTexts(files: readonly { readonly name: string; readonly text: string }[]): FolderContent {
+  const documents: RawDocument[] = [];
+  const unreadable: UnreadableFile[] = [];
+  for (const { name, text } of files) {
+    const parsed = parseFile(name, text);
+    if ('reason' in parsed) unreadable.push({ path: name, reason: parsed.reason });
+    else documents.push(...parsed.values.map((value) => ({ path: name.toLowerCase(), value })));
+  }
+  return { documents, unreadable };
+}
+
 async function filesBelow(folder: string): Promise<string[]> {
   let isFolder: boolean;
   try {

@@ -8,6 +8,13 @@ import {
   AuditStreamEntity,
 } from '#storage/postgres/entities/audit.ts';
 import {
+  MoveInAnswerEntity,
+  MoveInEntity,
+  MoveInItemEntity,
+  NumberAskEntity,
+  NumberCampaignEntity,
+} from '#storage/postgres/entities/moving_in.ts';
+import {
   ApiKeyEntity,
   ConnectionEntity,
   IngestKeyEntity,
@@ -259,6 +266,11 @@ export const ENTITIES = [
   AuditLinkEntity,
   AuditHeadEntity,
   AuditStreamEntity,
+  MoveInEntity,
+  MoveInItemEntity,
+  MoveInAnswerEntity,
+  NumberCampaignEntity,
+  NumberAskEntity,
   OutboxEntity,
   LeaseEntity,
   WorkMemberEntity,

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { Ask, type AskOutside } from '#modules/moving_in/ask.ts';
+import { keepInFolder, keyInFile } from '#modules/moving_in/ask_files.ts';
 import { ASKED_TOOLS } from '#modules/moving_in/ask_tools.ts';
 import type { RawDocument } from '#modules/moving_in/decide/raw.ts';
 import { MOVE_IN_TOOLS } from '#modules/moving_in/decide/tools.ts';
@@ -46,7 +47,8 @@ const outside: AskOutside = {
 
 async function reading(keepIn: string | null = null, tool = 'pagerduty'): Promise<readonly RawDocument[]> {
   const { headers, ask } = ASKED_TOOLS[tool]!;
-  const asking = new Ask({ baseUrl: double.url, keyFile, headers, keepIn, keyWaitMs: 2_000, outside });
+  const kept = keepIn === null ? null : keepInFolder(keepIn);
+  const asking = new Ask({ baseUrl: double.url, key: keyInFile(keyFile), headers, kept, keyWaitMs: 2_000, outside });
   await ask(asking, READING);
   return asking.documents;
 }

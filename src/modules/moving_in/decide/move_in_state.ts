@@ -1,0 +1,80 @@
+import type { MoveInReport } from '#modules/moving_in/decide/report.ts';
+import { VERDICTS, type Verdict } from '#modules/moving_in/decide/ledger.ts';
+
+/** Steps of a move that the console leads through; `collecting` waits for files or a key. */
+export const MOVE_IN_STATUSES = ['collecting', 'reading', 'failed', 'read', 'applying', 'applied'] as const;
+
+export type MoveInStatus = (typeof MOVE_IN_STATUSES)[number];
+
+/** Figures of a report. */
+export interface MoveInSummary {
+  readonly read: Readonly<Record<string, number>>;
+  readonly verdicts: Readonly<Record<Verdict, number>>;
+  readonly minutes: number;
+  readonly equal: number;
+  /** Schedules with a proof. */
+  readonly schedules: number;
+  /** Schedules whose minutes are not all equal, worst first; the Markdown has all of them. */
+  readonly different: readonly DifferentSchedule[];
+}
+
+export interface DifferentSchedule {
+  readonly schedule: string;
+  readonly against: string;
+  readonly minutes: number;
+  readonly equal: number;
+  readonly causes: readonly string[];
+}
+
+/** Changes that applying would make, as far as the console shows it. */
+export interface MoveInPlan {
+  readonly fingerprint: string;
+  readonly changes: number;
+  readonly byKind: Readonly<Record<string, number>>;
+  readonly meaning: readonly string[];
+}
+
+const DIFFERENT_MAX = 50;
+const CAUSES_MAX = 3;
+
+export function summaryOf({ read, items, proof }: MoveInReport): MoveInSummary {
+  const count = (verdict: Verdict): number => items.filter((item) => item.verdict === verdict).length;
+  const sum = (field: 'minutes' | 'equal'): number => proof.reduce((total, entry) => total + entry[field], 0);
+  const different = proof
+    .filter(({ minutes, equal }) => minutes !== equal)
+    .toSorted((a, b) => b.minutes - b.equal - (a.minutes - a.equal))
+    .slice(0, DIFFERENT_MAX)
+    .map(({ schedule, against, minutes, equal, differences }) => {
+      const causes = [...new Set(differences.map(({ cause }) => cause))].slice(0, CAUSES_MAX);
+      return { schedule, against, minutes, equal, causes };
+    });
+  return {
+    read,
+    verdicts: Object.fromEntries(VERDICTS.map((verdict) => [verdict, count(verdict)])) as Record<Verdict, number>,
+    minutes: sum('minutes'),
+    equal: sum('equal'),
+    schedules: new Set(proof.map(({ schedule }) => schedule)).size,
+    different,
+  };
+}
+
+/** Time without a sign of the process that reads or applies, after which the step counts as broken off. */
+export const SILENCE_MS = 60_000;
+
+/** Returns the status as it is seen: what a process that ended has left is a step that failed. */
+export function seenStatus(row: {
+  readonly status: MoveInStatus;
+  readonly fault: string | null;
+  readonly file: string | null;
+  readonly silentMs: number;
+}): { readonly status: MoveInStatus; readonly fault: string | null } {
+  const { status, fault, file, silentMs } = row;
+  if ((status !== 'reading' && status !== 'applying') || silentMs < SILENCE_MS) return { status, fault };
+  const isRead = status === 'applying' && file !== null;
+  return {
+    status: isRead ? 'read' : 'failed',
+    fault: isRead
+      ? 'The server was stopped while the changes were made. Those that were made stay; apply again, and the rest follows.'
+      : 'The server was stopped while it was reading. Begin again: it goes on where it stopped.',
+  };
+}

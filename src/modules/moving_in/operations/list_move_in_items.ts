@@ -1,0 +1,47 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { VERDICTS } from '#modules/moving_in/decide/ledger.ts';
+
+const SHOWN = 50;
+
+export const listMoveInItems = defineAction({
+  name: 'list_move_in_items',
+  consoleOnly: true,
+  summary: 'List what was read from another tool with what became of each, by verdict.',
+  permission: 'organization:manage',
+  effect: 'read',
+  input: Type.Object(
+    {
+      moveInId: IdText,
+      verdict: Type.Optional(Type.Enum([...VERDICTS])),
+      after: Type.Optional(Type.Integer({ minimum: -1, description: 'position of the last item that is known' })),
+    },
+    STRICT,
+  ),
+  result: Type.Object({
+    items: Type.Array(
+      Type.Object({
+        position: Type.Integer(),
+        kind: Type.String(),
+        id: Type.String({ description: 'id in the other tool' }),
+        name: Type.String(),
+        verdict: Type.Enum([...VERDICTS]),
+        reason: Type.String(),
+        todo: Type.String(),
+      }),
+    ),
+    next: nullable(Type.Integer({ description: 'position to go on after' })),
+  }),
+  example: { moveInId: IDS.moveInId, verdict: 'refused', after: 49 },
+  async handle({ moveInId, verdict, after = -1 }, { caller, stores }) {
+    const move = await stores.moveIns.get(caller.orgId, moveInId);
+    const rows = await stores.moveIns.listItems(move.id, { verdict: verdict ?? null, after, limit: SHOWN + 1 });
+    const items = rows.slice(0, SHOWN).map(({ position, kind, itemId, name, verdict: own, reason, todo }) => {
+      return { position, kind, id: itemId, name, verdict: own, reason, todo };
+    });
+    return { items, next: rows.length > SHOWN ? (items.at(-1)?.position ?? null) : null };
+  },
+});
