@@ -1,6 +1,8 @@
 import { COLUMN_CONTRACTS, TYPE_CONTRACTS } from '#entry/transfer/column_contracts.ts';
 import type { OrganizationTable } from '#entry/transfer/organization_tables.ts';
 import type { TableColumn } from '#entry/transfer/table_columns.ts';
+import { areConditions } from '#modules/alerts/decide/route.ts';
+import { unreadableSettings } from '#modules/alerts/decide/source_settings.ts';
 import { parseRuleConfig } from '#modules/rules/decide/rule_config.ts';
 import { MAINTENANCE_DAYS_MAX } from '#modules/maintenance/decide/maintenance.ts';
 import { isRuleKind, type RuleConfig } from '#modules/rules/decide/rule_kinds.ts';
@@ -154,6 +156,15 @@ const CHECKS: Readonly<Partial<Record<OrganizationTable['table'], (row: Row) => 
   schedules: (row) => [...zoneFaults(row), ...wallFaults(row), ...layerFaults(row)],
   maintenance_windows: (row) => [...zoneFaults(row), ...maintenanceFaults(row)],
   alert_rules: ruleFaults,
+  alert_routes: ({ conditions }) =>
+    areConditions(conditions)
+      ? []
+      : [{ path: 'conditions', message: 'must be conditions as set_alert_routes takes them' }],
+  alert_sources: ({ settings }) =>
+    unreadableSettings(settings as object).map((name) => ({
+      path: `settings.${name}`,
+      message: 'must be a setting as set_alert_source takes it',
+    })),
   monitors: monitorFaults,
   event_feedback: ({ id }) =>
     findFaults(

@@ -1,17 +1,20 @@
 import { incidentDetails } from '#modules/alerts/decide/alert_change.ts';
 import { labelsOfDetails } from '#modules/alerts/decide/labels.ts';
-import { routeOf } from '#modules/alerts/decide/route.ts';
+import { areConditions, routeOf } from '#modules/alerts/decide/route.ts';
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
 import { type Affected, type AlertQueue, dedupKeyOfAlert } from '#modules/alerts/alert_queue.ts';
 import { raiseSeverity } from '#modules/alerts/raise_severity.ts';
 import type { Firing, Opener } from '#modules/incidents/paging/firing.ts';
 import { openIncidents } from '#modules/incidents/open_incidents.ts';
+import { nextTurn } from '#kernel/event_loop_turns.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { AlertRouteRow, RoutePolicy } from '#modules/alerts/store/alert_route_store.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 
 /** Alerts that join an incident in one transaction and are named in its timeline. */
 const JOINED_MAX = 10;
+/** Sentence in the timeline of an incident, for the people of its service. */
+const PASSED_UNREADABLE = 'a route of this service cannot be read and was passed over: set its conditions again';
 
 /** Opens the incidents of alerts by the routes of their services, and says in their rows which these are. */
 export async function openAlerts(unit: UnitOfWork, opening: readonly Affected[], limit: IncidentLimit): Promise<void> {
@@ -33,6 +36,8 @@ async function openOfService(
   const firings = new Map<string, Firing>();
   const opened: AlertQueue[] = [];
   for (const { queue } of opening) {
+    // The patterns of routes are up to who set them: others are served between alerts.
+    if (routes.length > 1) await nextTurn();
     const route = routeOf(routes, {
       severity: queue.row.severity,
       protocol: queue.source.row.protocol,
@@ -44,7 +49,9 @@ async function openOfService(
     queue.isChanged = true;
     if (isDropped) continue;
     opened.push(queue);
-    const firing = firingOf(queue, route, policies);
+    const passed = routes.slice(0, route === null ? routes.length : routes.indexOf(route));
+    const isUnreadable = !passed.every(({ conditions }) => areConditions(conditions));
+    const firing = firingOf(queue, { route, isUnreadable }, policies);
     const before = firings.get(firing.cause.dedupKey ?? '');
     if (before === undefined) firings.set(firing.cause.dedupKey ?? '', firing);
   }
@@ -60,7 +67,7 @@ function policyIdsOf(routes: readonly AlertRouteRow[]): Id<'policy'>[] {
 
 function firingOf(
   queue: AlertQueue,
-  route: AlertRouteRow | null,
+  { route, isUnreadable }: { readonly route: AlertRouteRow | null; readonly isUnreadable: boolean },
   policies: ReadonlyMap<Id<'policy'>, RoutePolicy>,
 ): Firing {
   const { row, source } = queue;
@@ -87,7 +94,7 @@ function firingOf(
       severity: row.severity,
       details: incidentDetails(row, { protocol: source.row.protocol, sourceName: source.row.name, key: row.key }),
       labels: labelsOfDetails(row.details),
-      sentence: row.title,
+      sentence: isUnreadable ? `${row.title} (${PASSED_UNREADABLE})` : row.title,
     },
   };
 }

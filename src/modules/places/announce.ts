@@ -2,12 +2,12 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { DELIVERY_HOURS } from '#modules/places/decide/delivery.ts';
 import { placeEventOf } from '#modules/places/decide/place_events.ts';
-import { takesIncident } from '#modules/places/decide/place_route.ts';
+import { areRoutes, takesIncident } from '#modules/places/decide/place_route.ts';
 import { cursorAfter } from '#modules/places/decide/timeline_cursor.ts';
 import type { AnnouncedEntry, NewDelivery } from '#modules/places/store/place_delivery_store.ts';
 import type { PlaceRow } from '#modules/places/store/place_store.ts';
-import type { Stores } from '#modules/stores.ts';
 import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { sendPlaceOff } from '#storage/queue/jobs/send_place_off.ts';
 
 /** Entries read at once, and how often within one run: the rest comes with the next one. */
 const ENTRIES_AT_ONCE = 1_000;
@@ -19,7 +19,8 @@ const READS_MAX = 20;
  * all before it are committed; what a place was told of already is left out.
  */
 export async function announceChanges(runtime: UnitOfWorkRuntime): Promise<number> {
-  return await inUnitOfWork(runtime, async ({ stores, now }) => {
+  return await inUnitOfWork(runtime, async (unit) => {
+    const { stores, now } = unit;
     const cursor = await stores.placeDeliveries.lockCursor();
     if (cursor === null) return 0;
     let [after, count] = [cursor, 0];
@@ -27,7 +28,7 @@ export async function announceChanges(runtime: UnitOfWorkRuntime): Promise<numbe
     const hasPlaces = await stores.placeDeliveries.hasPlaces();
     for (let reads = 0; reads < READS_MAX; reads += 1) {
       const entries = await stores.placeDeliveries.listEntries(after, ENTRIES_AT_ONCE);
-      if (hasPlaces) count += await announce(stores, entries, now);
+      if (hasPlaces) count += await announce(unit, entries);
       read.push(...entries);
       after = entries.at(-1)?.id ?? after;
       if (entries.length < ENTRIES_AT_ONCE) break;
@@ -39,16 +40,18 @@ export async function announceChanges(runtime: UnitOfWorkRuntime): Promise<numbe
 }
 
 async function announce(
-  stores: Pick<Stores, 'places' | 'placeDeliveries'>,
+  unit: UnitOfWork,
   entries: readonly AnnouncedEntry[],
-  now: Temporal.Instant,
 ): Promise<number> {
+  const { stores, now } = unit;
   const oldest = now.subtract({ hours: DELIVERY_HOURS }).epochMilliseconds;
   const entered = entries.flatMap((entry) => {
     const event = placeEventOf(entry.event, entry.data);
     return event === null || entry.isShadow || entry.at.epochMilliseconds < oldest ? [] : [{ entry, event }];
   });
-  const places = await stores.places.listOn([...new Set(entered.map(({ entry }) => entry.orgId))]);
+  const listed = await stores.places.listOn([...new Set(entered.map(({ entry }) => entry.orgId))]);
+  const places = listed.filter(({ routes }) => areRoutes(routes));
+  for (const place of listed) if (!areRoutes(place.routes)) await setAside(unit, place);
   if (places.length === 0) return 0;
   const announced = await stores.placeDeliveries.listAnnounced(
     places.map(({ id }) => id),
@@ -62,6 +65,15 @@ async function announce(
       }),
   );
   return await stores.placeDeliveries.insert(deliveries, now);
+}
+
+/** Switches a place off whose routes cannot be read, so that it holds up no other, and tells the owners. */
+async function setAside({ stores, now, enqueue }: UnitOfWork, { id: placeId, orgId }: PlaceRow): Promise<void> {
+  if (!(await stores.places.switchOff(placeId, now))) return;
+  await stores.placeDeliveries.end(placeId, 'The routes of the place cannot be read: set them again.', now);
+  for (const { userId, role } of await stores.people.listPlaces(orgId)) {
+    if (role === 'owner') enqueue(sendPlaceOff, { placeId, userId });
+  }
 }
 
 /** Whether a place is told of an entry: a route takes the incident, or it was told of the incident before. */

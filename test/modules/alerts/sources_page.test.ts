@@ -61,3 +61,33 @@ test('the sources page names the domain of mail addresses where mail is taken, a
   const [asked] = await domainOf({ ...port, mailInPort: await findFreePort(0), mailInDomain: 'alerts.example' });
   expect(asked).toBe('alerts.example');
 });
+
+test('a route and settings that cannot be read are set aside alone, shown, and told in the incident', async () => {
+  const { w, key, send, serviceId, incidents } = await alertedService();
+  const owner = memberCaller(w.orgId, w.owner.userId, 'owner');
+  await send(`/webhook/${key}/ci`, { title: 'First' });
+  await w.context.db.sql.run(
+    `insert into alert_routes (id, org_id, service_id, position, conditions, outcome, policy_id, pages_on_rise, created_at, updated_at)
+     select overlay(id placing 'zz' from length(id) - 1), org_id, service_id, -1, '[{"kind": "detail"}]', 'drop', null, false,
+       created_at, updated_at from alert_routes where service_id = $1`,
+    [serviceId],
+  );
+  await w.context.db.sql.run(
+    `update alert_sources set settings = '{"mapping": 5, "leaseMinutes": 1e12, "incidentsPer": "alert"}' where service_id = $1`,
+    [serviceId],
+  );
+  expect((await send(`/webhook/${key}/ci`, { title: 'Second' })).status).toBe(202);
+  await w.runUntilIdle();
+  const second = (await incidents()).find(({ title }) => title === 'Second');
+  expect(second).toMatchObject({ status: 'triggered' });
+  const { timeline } = await w.expectOk('get_incident', { incidentId: second.incidentId });
+  expect(JSON.stringify(timeline)).toContain('cannot be read and was passed over');
+  expect(w.phone.messages.at(-1)?.body).toContain('Second');
+  const shown = await runOperation(w, listAlertSources, owner, { serviceId });
+  expect(shown.routes).toMatchObject([{ conditions: [], isUnreadable: true }, { conditions: [] }]);
+  const source = shown.sources.find(({ protocol }: { readonly protocol: string }) => protocol === 'webhook');
+  expect(source).toMatchObject({
+    settings: { mapping: null, leaseMinutes: null, incidentsPer: 'alert' },
+    unreadableSettings: ['mapping', 'leaseMinutes'],
+  });
+});

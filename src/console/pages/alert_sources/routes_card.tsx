@@ -44,14 +44,16 @@ export function RoutesCard({ sources }: { readonly sources: SourcesOfService }) 
   );
 }
 
-function RouteRow({ route: { conditions, outcome, policyId, pagesOnRise } }: { readonly route: Route }) {
+function RouteRow({ route: { conditions, outcome, policyId, pagesOnRise, isUnreadable } }: { readonly route: Route }) {
   const { orgId } = useOrganization().org;
   const policy = useQuery({ ...policyQuery(orgId, policyId ?? ''), enabled: policyId !== null });
   return (
     <Row
       title={<Sentence>{conditionsText(conditions as readonly RouteCondition[])}</Sentence>}
       sub={
-        outcome !== 'page' ? (
+        isUnreadable ? (
+          'Cannot be read and takes no alert: set its conditions again'
+        ) : outcome !== 'page' ? (
           OUTCOME_NAMES[outcome]
         ) : policyId === null ? (
           'Opens an incident that pages nobody: no policy is chosen'

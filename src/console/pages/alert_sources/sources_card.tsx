@@ -60,7 +60,12 @@ function SourceRow({ source, onConnect }: { readonly source: Source; readonly on
           )}
         </>
       }
-      sub={<SourceFacts source={source} />}
+      sub={
+        <>
+          {source.unreadableSettings && 'Some settings cannot be read, and defaults apply: set them again. '}
+          <SourceFacts source={source} />
+        </>
+      }
     >
       <Group gap="xs">
         <Button variant="default" size="xs" onClick={onConnect} aria-label={`Lines and test of ${tool}`}>

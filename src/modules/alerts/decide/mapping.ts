@@ -22,6 +22,37 @@ export interface WebhookMapping {
   readonly at: readonly string[];
 }
 
+export const [MAPPED_PATHS_MAX, MAPPED_PATH_LENGTH_MAX] = [10, 300];
+export const [STATUS_VALUES_MAX, STATUS_VALUE_LENGTH_MAX] = [30, 100];
+
+/** Whether a stored mapping can be read, whoever wrote it. */
+export function isMapping(stored: unknown): stored is WebhookMapping {
+  if (typeof stored !== 'object' || stored === null) return false;
+  const { title, key, status, severity, link, at } = stored as Record<string, unknown>;
+  const arePaths = [title, key, severity, link, at].every((paths) =>
+    areTexts(paths, MAPPED_PATHS_MAX, MAPPED_PATH_LENGTH_MAX),
+  );
+  return arePaths && (status === null || isStatus(status));
+}
+
+function isStatus(stored: unknown): boolean {
+  if (typeof stored !== 'object' || stored === null) return false;
+  const { path, ...values } = stored as Record<string, unknown>;
+  return (
+    areTexts([path], 1, MAPPED_PATH_LENGTH_MAX) &&
+    'resolved' in values &&
+    Object.values(values).every((listed) => areTexts(listed, STATUS_VALUES_MAX, STATUS_VALUE_LENGTH_MAX))
+  );
+}
+
+function areTexts(stored: unknown, itemsMax: number, lengthMax: number): boolean {
+  return (
+    Array.isArray(stored) &&
+    stored.length <= itemsMax &&
+    stored.every((text) => typeof text === 'string' && text.length <= lengthMax)
+  );
+}
+
 /** Alert that a mapping finds in a body. */
 export interface MappedAlert {
   /** Null for a body that says nothing of an alert. */

@@ -1,3 +1,4 @@
+import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { worseSeverity } from '#modules/incidents/decide/incident_limit.ts';
 
 export const ROUTES_MAX = 50;
@@ -36,7 +37,41 @@ export interface RoutedAlert {
 
 /** The first route whose conditions are all true; null for none, which is no case for routes that end with one for all. */
 export function routeOf<Route extends AlertRoute<unknown>>(routes: readonly Route[], alert: RoutedAlert): Route | null {
-  return routes.find(({ conditions }) => conditions.every((condition) => isTrue(condition, alert))) ?? null;
+  return (
+    routes.find(
+      ({ conditions }) => areConditions(conditions) && conditions.every((condition) => isTrue(condition, alert)),
+    ) ?? null
+  );
+}
+
+export const [PATH_LENGTH_MAX, VALUE_LENGTH_MAX] = [200, 500];
+
+/** Whether stored conditions can be read, whoever wrote them. A route whose conditions cannot be read takes no alert. */
+export function areConditions(stored: unknown): stored is readonly RouteCondition[] {
+  return Array.isArray(stored) && stored.length <= ROUTE_CONDITIONS_MAX && stored.every(isCondition);
+}
+
+function isCondition(stored: unknown): boolean {
+  if (typeof stored !== 'object' || stored === null) return false;
+  const { kind, atLeast, protocol, name, path, equals, matches } = stored as Record<string, unknown>;
+  switch (kind) {
+    case 'severity':
+      return isLevel(atLeast);
+    case 'source':
+      return isText(protocol, VALUE_LENGTH_MAX) && (name === undefined || isText(name, VALUE_LENGTH_MAX));
+    case 'detail':
+      return isText(path, PATH_LENGTH_MAX) && isText(equals ?? matches, VALUE_LENGTH_MAX);
+    default:
+      return false;
+  }
+}
+
+function isText(value: unknown, lengthMax: number): boolean {
+  return typeof value === 'string' && value.length <= lengthMax;
+}
+
+function isLevel(value: unknown): boolean {
+  return (LEVELS as readonly unknown[]).includes(value);
 }
 
 /** Returns which alerts take a route, as a sentence. */
@@ -80,15 +115,29 @@ function isTrue(condition: RouteCondition, alert: RoutedAlert): boolean {
   }
 }
 
-/** The detail at a path like `labels.team`, as text; null where there is none. A name may hold dots itself. */
-export function detailText(details: Readonly<Record<string, unknown>>, path: string): string | null {
+/** Limits on the names of a path, one within the other, and on the dots that one of them may hold. */
+const [PATH_NAMES_MAX, NAME_DOTS_MAX] = [20, 12];
+
+/**
+ * Returns the detail at a path like `labels.team`, as text; null where there is none. A name may hold dots itself. Whoever
+ * sends an alert and sets the paths makes both, so that a path which can be read in a great many ways is read in few.
+ */
+export function detailText(
+  details: Readonly<Record<string, unknown>>,
+  path: string,
+  namesLeft = PATH_NAMES_MAX,
+): string | null {
   if (Object.hasOwn(details, path)) return textOf(details[path]);
-  for (let dot = path.indexOf('.'); dot !== -1; dot = path.indexOf('.', dot + 1)) {
+  if (namesLeft <= 1) return null;
+  let dot = path.indexOf('.');
+  for (let dots = 0; dot !== -1 && dots <= NAME_DOTS_MAX; dots += 1) {
     const name = path.slice(0, dot);
     const inner = Object.hasOwn(details, name) ? details[name] : undefined;
-    if (typeof inner !== 'object' || inner === null) continue;
-    const text = detailText(inner as Record<string, unknown>, path.slice(dot + 1));
-    if (text !== null) return text;
+    if (typeof inner === 'object' && inner !== null) {
+      const text = detailText(inner as Record<string, unknown>, path.slice(dot + 1), namesLeft - 1);
+      if (text !== null) return text;
+    }
+    dot = path.indexOf('.', dot + 1);
   }
   return null;
 }
@@ -105,24 +154,50 @@ function textOf(value: unknown): string | null {
   }
 }
 
-/** Greedy, in time that grows with the product of the lengths at most. */
+/** Length of a text that a pattern looks at: its work for an alert stays small. */
+export const MATCHED_LENGTH_MAX = 4_096;
+
+/**
+ * Whether the text as a whole matches a pattern with `*` for any text, whatever the case. Takes time in proportion to the two
+ * lengths together, whatever they hold. Of a text longer than `MATCHED_LENGTH_MAX` the beginning counts.
+ */
 export function matchesWildcard(text: string, pattern: string): boolean {
-  const [subject, wanted] = [text.toLowerCase(), pattern.toLowerCase()];
-  let [at, place, star, resume] = [0, 0, -1, 0];
-  while (at < subject.length) {
-    if (wanted[place] === '*') {
-      [star, resume] = [place, at];
-      place += 1;
-    } else if (wanted[place] === subject[at]) {
-      at += 1;
-      place += 1;
-    } else if (star === -1) {
-      return false;
-    } else {
-      resume += 1;
-      [at, place] = [resume, star + 1];
-    }
+  const subject = text.slice(0, MATCHED_LENGTH_MAX).toLowerCase();
+  const [first = '', ...parts] = pattern.toLowerCase().split('*');
+  const last = parts.pop();
+  if (last === undefined) return subject === first;
+  if (!subject.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of parts) {
+    const start = indexOfPart(subject, part, at);
+    if (start === -1) return false;
+    at = start + part.length;
   }
-  while (wanted[place] === '*') place += 1;
-  return place === wanted.length;
+  return subject.length - last.length >= at && subject.endsWith(last);
+}
+
+/** Finds what `indexOf` finds, which compares as many characters as the product of the lengths (Knuth, Morris and Pratt). */
+function indexOfPart(text: string, part: string, from: number): number {
+  if (part === '') return from;
+  const borders = bordersOf(part);
+  let matched = 0;
+  for (let at = from; at < text.length; at += 1) {
+    matched = extend(part, borders, matched, text[at]);
+    if (matched === part.length) return at + 1 - matched;
+  }
+  return -1;
+}
+
+/** Returns, for each beginning of the part, the length of the longest shorter one in which it ends. */
+function bordersOf(part: string): number[] {
+  const borders = [0];
+  for (let at = 1; at < part.length; at += 1) borders.push(extend(part, borders, borders[at - 1] ?? 0, part[at]));
+  return borders;
+}
+
+/** Returns how much of the part is matched with one more character. */
+function extend(part: string, borders: readonly number[], matched: number, character: string | undefined): number {
+  let length = matched;
+  while (length > 0 && part[length] !== character) length = borders[length - 1] ?? 0;
+  return part[length] === character ? length + 1 : length;
 }

@@ -1,4 +1,5 @@
-import type { WebhookMapping } from '#modules/alerts/decide/mapping.ts';
+import { GROUP_MINUTES_MAX } from '#modules/rules/decide/rule_settings.ts';
+import { isMapping, type WebhookMapping } from '#modules/alerts/decide/mapping.ts';
 import type { AlertProtocolName } from '#modules/alerts/decide/tools.ts';
 
 /** Settings of a source. */
@@ -31,8 +32,34 @@ export const SOURCE_DEFAULTS: SourceSettings = {
 
 export const SOURCES_MAX = 100;
 
+/** Most minutes of a lease, and of the group of an incident. */
+export const [LEASE_MINUTES_MAX, REPAGE_MINUTES_MIN, REPAGE_MINUTES_MAX] = [44_640, 5, 1_440];
+
+const READABLE: { readonly [Name in keyof SourceSettings]: (value: unknown) => boolean } = {
+  incidentsPer: (value) => value === 'group' || value === 'alert',
+  leaseMinutes: (value) => value === null || isWhole(value, 1, LEASE_MINUTES_MAX),
+  onSilence: (value) => value === 'keep' || value === 'resolve',
+  mapping: (value) => value === null || isMapping(value),
+  groupMinutes: (value) => isWhole(value, 0, GROUP_MINUTES_MAX),
+  repageMinutes: (value) => value === null || isWhole(value, REPAGE_MINUTES_MIN, REPAGE_MINUTES_MAX),
+};
+
+/** Names of the stored settings that cannot be read, whoever wrote them. */
+export function unreadableSettings(stored: object): string[] {
+  return Object.entries(stored).flatMap(([name, value]) =>
+    Object.hasOwn(READABLE, name) && READABLE[name as keyof SourceSettings](value) ? [] : [name],
+  );
+}
+
+/** The settings, with defaults for what nobody has set and for what cannot be read. */
 export function sourceSettingsOf(stored: StoredSourceSettings): SourceSettings {
-  return { ...SOURCE_DEFAULTS, ...stored };
+  const unreadable = unreadableSettings(stored);
+  const readable = Object.entries(stored).filter(([name]) => !unreadable.includes(name));
+  return { ...SOURCE_DEFAULTS, ...(Object.fromEntries(readable) as StoredSourceSettings) };
+}
+
+function isWhole(value: unknown, minimum: number, maximum: number): boolean {
+  return typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum;
 }
 
 /** Whether the tools of a protocol repeat alerts that go on, so that silence means something. */

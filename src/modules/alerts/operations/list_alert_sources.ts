@@ -5,7 +5,7 @@ import { RoutesView, toRouteViews } from '#modules/alerts/operations/route_view.
 import { SourceSettingsView } from '#modules/alerts/operations/source_fields.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
-import { sourceSettingsOf } from '#modules/alerts/decide/source_settings.ts';
+import { sourceSettingsOf, unreadableSettings } from '#modules/alerts/decide/source_settings.ts';
 import { toolOf } from '#modules/alerts/decide/tools.ts';
 import { ALERTS_PATH } from '#kernel/api_paths.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
@@ -17,6 +17,9 @@ const SourceView = Type.Object({
   name: Type.String({ description: 'which of several tools that speak it; empty for the only one' }),
   tool: Type.String({ description: 'protocol and name, as people call it' }),
   settings: SourceSettingsView,
+  unreadableSettings: Type.Optional(
+    Type.Array(Type.String(), { description: 'settings that cannot be read: defaults apply until they are set again' }),
+  ),
   lastAlertAt: nullable(Timestamp),
   alertsLastHour: Type.Integer({ description: 'different alerts that were heard of within the hour' }),
   alertsLastDay: Type.Integer({ description: 'the same within the day' }),
@@ -65,12 +68,14 @@ function toSourceView(
   seen: { readonly hour: number; readonly day: number } = { hour: 0, day: 0 },
 ): Static<typeof SourceView> {
   const { id: sourceId, protocol, name, accepted, refused, lastRefusal } = source;
+  const unreadable = unreadableSettings(source.settings);
   return {
     sourceId,
     protocol,
     name,
     tool: toolOf(protocol, name),
     settings: sourceSettingsOf(source.settings),
+    ...(unreadable.length > 0 && { unreadableSettings: unreadable }),
     lastAlertAt: toTimestampOrNull(source.lastAlertAt),
     alertsLastHour: seen.hour,
     alertsLastDay: seen.day,

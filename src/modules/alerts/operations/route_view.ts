@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { IdText, nullable } from '#actions/fields.ts';
-import { ROUTE_OUTCOMES } from '#modules/alerts/decide/route.ts';
+import { areConditions, ROUTE_OUTCOMES } from '#modules/alerts/decide/route.ts';
 import type { AlertRouteRow } from '#modules/alerts/store/alert_route_store.ts';
 
 const RouteView = Type.Object({
@@ -9,6 +9,9 @@ const RouteView = Type.Object({
   outcome: Type.Enum([...ROUTE_OUTCOMES]),
   policyId: nullable(Type.String({ description: 'null where nobody is paged, or the policy was deleted' })),
   pagesOnRise: Type.Boolean(),
+  isUnreadable: Type.Optional(
+    Type.Literal(true, { description: 'its conditions cannot be read: it takes no alert until they are set again' }),
+  ),
 });
 
 export const RoutesView = Type.Object({
@@ -17,5 +20,9 @@ export const RoutesView = Type.Object({
 });
 
 export function toRouteViews(routes: readonly AlertRouteRow[]): Static<typeof RoutesView>['routes'] {
-  return routes.map(({ conditions, ...route }) => ({ ...route, conditions: [...conditions] }));
+  return routes.map(({ conditions, ...route }) =>
+    areConditions(conditions)
+      ? { ...route, conditions: [...conditions] }
+      : { ...route, conditions: [], isUnreadable: true as const },
+  );
 }

@@ -5,13 +5,24 @@ import { RoutesView, toRouteViews } from '#modules/alerts/operations/route_view.
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { STRICT, IdText, nullable } from '#actions/fields.ts';
 import { ALERT_PROTOCOL_NAMES } from '#modules/alerts/decide/tools.ts';
-import { ROUTE_CONDITIONS_MAX, ROUTE_OUTCOMES, type RouteCondition, ROUTES_MAX } from '#modules/alerts/decide/route.ts';
+import {
+  PATH_LENGTH_MAX,
+  ROUTE_CONDITIONS_MAX,
+  ROUTE_OUTCOMES,
+  type RouteCondition,
+  ROUTES_MAX,
+  VALUE_LENGTH_MAX,
+} from '#modules/alerts/decide/route.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { type Fault, invalidInput } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';
 
-const PATH = Type.String({ minLength: 1, maxLength: 200, description: 'a path in the details, as `labels.team`' });
-const VALUE = Type.String({ maxLength: 500 });
+const PATH = Type.String({
+  minLength: 1,
+  maxLength: PATH_LENGTH_MAX,
+  description: 'a path in the details, as `labels.team`',
+});
+const VALUE = Type.String({ maxLength: VALUE_LENGTH_MAX });
 
 const Condition = Type.Object(
   {

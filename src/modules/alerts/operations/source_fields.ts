@@ -1,14 +1,20 @@
 import { Type } from 'typebox';
 
 import { STRICT, nullable } from '#actions/fields.ts';
-import type { WebhookMapping } from '#modules/alerts/decide/mapping.ts';
+import {
+  MAPPED_PATH_LENGTH_MAX,
+  MAPPED_PATHS_MAX,
+  STATUS_VALUE_LENGTH_MAX,
+  STATUS_VALUES_MAX,
+  type WebhookMapping,
+} from '#modules/alerts/decide/mapping.ts';
+import { LEASE_MINUTES_MAX, REPAGE_MINUTES_MAX, REPAGE_MINUTES_MIN } from '#modules/alerts/decide/source_settings.ts';
 import { GROUP_MINUTES_MAX } from '#modules/rules/decide/rule_settings.ts';
 
-const LEASE_MINUTES_MAX = 44_640;
-
-const PATH_LENGTH_MAX = 300;
-const Paths = Type.Array(Type.String({ minLength: 1, maxLength: PATH_LENGTH_MAX }), { maxItems: 10 });
-const Values = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 30 });
+const Paths = Type.Array(Type.String({ minLength: 1, maxLength: MAPPED_PATH_LENGTH_MAX }), {
+  maxItems: MAPPED_PATHS_MAX,
+});
+const Values = Type.Array(Type.String({ maxLength: STATUS_VALUE_LENGTH_MAX }), { maxItems: STATUS_VALUES_MAX });
 
 const Mapping = Type.Object(
   {
@@ -17,7 +23,7 @@ const Mapping = Type.Object(
     status: nullable(
       Type.Object(
         {
-          path: Type.String({ minLength: 1, maxLength: PATH_LENGTH_MAX }),
+          path: Type.String({ minLength: 1, maxLength: MAPPED_PATH_LENGTH_MAX }),
           resolved: Values,
           acknowledged: Type.Optional(Values),
           triggered: Type.Optional(Values),
@@ -59,8 +65,8 @@ export const SOURCE_SETTING_FIELDS = {
 
 const RepageMinutes = nullable(
   Type.Integer({
-    minimum: 5,
-    maximum: 1_440,
+    minimum: REPAGE_MINUTES_MIN,
+    maximum: REPAGE_MINUTES_MAX,
     description:
       'an acknowledged incident that is still open after so long pages again from its first step; null: never',
   }),

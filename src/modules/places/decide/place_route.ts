@@ -1,3 +1,4 @@
+import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { worseSeverity } from '#modules/incidents/decide/incident_limit.ts';
 
 export const PLACE_ROUTES_MAX = 50;
@@ -14,6 +15,18 @@ interface RoutedIncident {
   readonly serviceId: string;
   readonly teamId: string | null;
   readonly severity: string;
+}
+
+/** Whether stored routes can be read, whoever wrote them. */
+export function areRoutes(stored: unknown): stored is readonly PlaceRoute[] {
+  return Array.isArray(stored) && stored.length <= PLACE_ROUTES_MAX && stored.every(isRoute);
+}
+
+function isRoute(stored: unknown): boolean {
+  if (typeof stored !== 'object' || stored === null) return false;
+  const { serviceId, teamId, atLeast } = stored as Record<string, unknown>;
+  const areIds = [serviceId, teamId].every((id) => id === null || typeof id === 'string');
+  return areIds && (atLeast === null || (LEVELS as readonly unknown[]).includes(atLeast));
 }
 
 /** Whether any route takes the incident. */

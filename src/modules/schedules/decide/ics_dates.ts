@@ -1,4 +1,6 @@
-import { Temporal } from '#kernel/time.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { isoOf, parseIsoMs } from '#kernel/wall_clock.ts';
+import { DAY_MS } from '#kernel/zone_clock.ts';
 
 /** Limit on the dates of a calendar, typed in or fetched. */
 export const HOLIDAYS_MAX = 2_000;
@@ -22,43 +24,64 @@ export function readIcsDates(text: string, today: Temporal.PlainDate): IcsDates 
   if (!lines.some((line) => line.trim().toUpperCase() === 'BEGIN:VCALENDAR')) {
     return { kind: 'fault', fault: 'the answer is not an iCalendar file' };
   }
-  const dates = new Set<string>();
+  const spans: Span[] = [];
   let leftOut = 0;
   let event: Map<string, string> | null = null;
   for (const line of lines) {
     const upper = line.trim().toUpperCase();
     if (upper === 'BEGIN:VEVENT') event = new Map();
     else if (upper === 'END:VEVENT') {
-      const days = event === null ? null : daysOf(event, today);
+      const days = event === null ? null : spansOf(event, today.year);
       if (days === null) leftOut += 1;
-      for (const day of days ?? []) dates.add(day);
+      else spans.push(...days);
       event = null;
-      if (dates.size > HOLIDAYS_MAX) {
-        return { kind: 'fault', fault: `the calendar has more than ${HOLIDAYS_MAX} days: give one with holidays only` };
-      }
     } else if (event !== null) {
       const match = /^([A-Z-]+)(?:;[^:]*)?:(.*)$/i.exec(line);
       if (match?.[1] !== undefined && match[2] !== undefined) event.set(match[1].toUpperCase(), match[2].trim());
     }
   }
-  return { kind: 'dates', dates: [...dates].sort(), leftOut };
+  const days = daysOf(spans);
+  if (days === null) {
+    return { kind: 'fault', fault: `the calendar has more than ${HOLIDAYS_MAX} days: give one with holidays only` };
+  }
+  return { kind: 'dates', dates: days.map(isoOfDay), leftOut };
+}
+
+/** Run of days, counted from 1970; `until` is the first behind them. */
+interface Span {
+  readonly from: number;
+  readonly until: number;
+}
+
+/**
+ * Returns each day of the spans once, in order; null if there are too many. Whoever made the file decides how many spans
+ * name the same days, so that these are not counted day by day.
+ */
+function daysOf(spans: readonly Span[]): number[] | null {
+  const days: number[] = [];
+  let next = -Infinity;
+  for (const { from, until } of spans.toSorted((a, b) => a.from - b.from)) {
+    for (let day = Math.max(from, next); day < until; day += 1) days.push(day);
+    next = Math.max(next, until);
+    if (days.length > HOLIDAYS_MAX) return null;
+  }
+  return days;
 }
 
 /** Returns the days of an event; null for one that cannot be read. */
-function daysOf(event: ReadonlyMap<string, string>, today: Temporal.PlainDate): string[] | null {
+function spansOf(event: ReadonlyMap<string, string>, thisYear: number): Span[] | null {
   const start = dateOf(event.get('DTSTART'));
   if (start === null) return null;
   if (event.get('STATUS')?.toUpperCase() === 'CANCELLED') return [];
-  const end = dateOf(event.get('DTEND')) ?? start.add({ days: 1 });
-  const length = Math.min(EVENT_DAYS_MAX, Math.max(1, start.until(end, { largestUnit: 'day' }).days));
+  const end = dateOf(event.get('DTEND'));
+  const length = end === null ? 1 : Math.min(EVENT_DAYS_MAX, Math.max(1, end.day - start.day));
   const rule = event.get('RRULE')?.toUpperCase();
-  if (rule !== undefined && !/^FREQ=YEARLY(;INTERVAL=1)?(;WKST=\w\w)?$/.test(rule)) return null;
-  const years = rule === undefined ? [start.year] : yearsAround(start.year, today.year);
-  return years.flatMap((year) => {
-    const first = start.with({ year });
+  if (rule === undefined) return [{ from: start.day, until: start.day + length }];
+  if (!/^FREQ=YEARLY(;INTERVAL=1)?(;WKST=\w\w)?$/.test(rule)) return null;
+  return yearsAround(start.year, thisYear).flatMap((year) => {
     // The 29th of February is in leap years only.
-    if (first.day !== start.day) return [];
-    return Array.from({ length }, (_, day) => first.add({ days: day }).toString());
+    const from = dayOf(year, start.monthAndDay);
+    return from === null ? [] : [{ from, until: from + length }];
   });
 }
 
@@ -67,13 +90,28 @@ function yearsAround(first: number, thisYear: number): number[] {
   return Array.from({ length: Math.max(0, thisYear + YEARS_AFTER - from + 1) }, (_, index) => from + index);
 }
 
+interface IcsDate {
+  readonly year: number;
+  /** As `-12-25`. */
+  readonly monthAndDay: string;
+  readonly day: number;
+}
+
 /** Reads the date of `20270101` or `20270101T090000Z`. */
-function dateOf(text: string | undefined): Temporal.PlainDate | null {
+function dateOf(text: string | undefined): IcsDate | null {
   const match = /^(\d{4})(\d{2})(\d{2})(?:T\d{6}Z?)?$/i.exec(text ?? '');
   if (match === null) return null;
-  try {
-    return Temporal.PlainDate.from(`${match[1]}-${match[2]}-${match[3]}`, { overflow: 'reject' });
-  } catch {
-    return null;
-  }
+  const [year, monthAndDay] = [Number(match[1]), `-${match[2]}-${match[3]}`];
+  const day = dayOf(year, monthAndDay);
+  return day === null ? null : { year, monthAndDay, day };
+}
+
+/** Returns the day, counted from 1970; null for one that no calendar has. */
+function dayOf(year: number, monthAndDay: string): number | null {
+  const ms = parseIsoMs(`${String(year).padStart(4, '0')}${monthAndDay}`);
+  return ms === null || !isoOf(ms).slice(4).startsWith(monthAndDay) ? null : ms / DAY_MS;
+}
+
+function isoOfDay(day: number): string {
+  return isoOf(day * DAY_MS).slice(0, 10);
 }

@@ -4,6 +4,7 @@ import { learnGap, leaseOf, NO_REPETITION } from '#modules/alerts/decide/lease.t
 import { type AlertRoute, detailText, matchesWildcard, routeOf } from '#modules/alerts/decide/route.ts';
 import { severityOf } from '#modules/alerts/decide/severity.ts';
 import { Temporal } from '#kernel/time.ts';
+import { beyondLinear } from '#test/kit/counting/count_work.ts';
 import fc from '#test/kit/properties.ts';
 
 const ALERT = {
@@ -50,6 +51,10 @@ test('a wildcard matches as a regular expression of the same meaning does', () =
       expect(matchesWildcard(subject, pattern)).toBe(new RegExp(`^${parts.join('.*')}$`, 's').test(subject));
     }),
   );
+});
+
+test('whatever the pattern, the path and the alert hold, a route takes work linear in them', async () => {
+  expect(await beyondLinear(import.meta.resolve('./route_workloads.ts'), 400)).toEqual([]);
 });
 
 test.each([

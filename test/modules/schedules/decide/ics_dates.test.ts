@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 
 import { readIcsDates } from '#modules/schedules/decide/ics_dates.ts';
 import { Temporal } from '#kernel/time.ts';
+import { beyondBound } from '#test/kit/counting/count_work.ts';
 
 const TODAY = Temporal.PlainDate.from('2026-11-28');
 
@@ -44,4 +45,9 @@ test.each([
 
 test('an event that cannot be read is left out', () => {
   expect(read(...event('DTSTART:soon'), ...event('DTSTART;VALUE=DATE:20270231'))).toMatchObject({ leftOut: 2 });
+});
+
+test('an event of every year that is named again and again takes little work each time', async () => {
+  const few = { size: 100, free: 10_000, each: 1_500 };
+  expect(await beyondBound(import.meta.resolve('./ics_workloads.ts'), few)).toEqual([]);
 });
