@@ -1,6 +1,7 @@
 import { asId } from '#kernel/ids.ts';
 import { linkTo } from '#modules/pages/decide/link_to.ts';
 import { PAGES, SETTINGS_PAGES } from '#modules/pages/decide/pages.ts';
+import { areRoutes } from '#modules/places/decide/place_route.ts';
 import { placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
 import { storesOf } from '#modules/stores.ts';
 import { placeOffMail } from '#notify/mail/account_mail_text.ts';
@@ -22,6 +23,7 @@ export const onSendPlaceOff = (runtime: AccountMailRuntime): JobHandler =>
     const text = placeOffMail({
       name,
       kind: placeDeclarationOf(kind).title,
+      isUnreadable: !areRoutes(place.routes),
       lastFailure,
       link: linkTo(baseUrl, `${PAGES.settings}${SETTINGS_PAGES.places}`, place.orgId),
     });

@@ -39,10 +39,7 @@ export async function announceChanges(runtime: UnitOfWorkRuntime): Promise<numbe
   });
 }
 
-async function announce(
-  unit: UnitOfWork,
-  entries: readonly AnnouncedEntry[],
-): Promise<number> {
+async function announce(unit: UnitOfWork, entries: readonly AnnouncedEntry[]): Promise<number> {
   const { stores, now } = unit;
   const oldest = now.subtract({ hours: DELIVERY_HOURS }).epochMilliseconds;
   const entered = entries.flatMap((entry) => {

@@ -6,6 +6,7 @@ import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { DELIVERY_STATUSES } from '#modules/places/decide/delivery.ts';
 import { PLACE_EVENTS } from '#modules/places/decide/place_events.ts';
 import { answersUrlOf, PLACE_KINDS, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
+import { areRoutes } from '#modules/places/decide/place_route.ts';
 import type { PlaceDeliveryRow } from '#modules/places/store/place_delivery_store.ts';
 import type { PlaceRow } from '#modules/places/store/place_store.ts';
 
@@ -45,7 +46,11 @@ export function toPlaceView(place: PlaceRow, waiting: number, baseUrl: string): 
     title,
     name,
     settings: { ...shown },
-    routes: routes.map((route) => ({ ...route, atLeast: LEVELS.find((level) => level === route.atLeast) ?? null })),
+    // Routes that cannot be read, whoever wrote them, have to be set again.
+    routes: (areRoutes(routes) ? routes : []).map((route) => ({
+      ...route,
+      atLeast: LEVELS.find((level) => level === route.atLeast) ?? null,
+    })),
     isOn,
     switchedOffAt: toTimestampOrNull(place.switchedOffAt),
     lastSuccessAt: toTimestampOrNull(place.lastSuccessAt),

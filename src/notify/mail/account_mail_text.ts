@@ -79,10 +79,12 @@ export function deactivationMail({
 export function placeOffMail(place: {
   readonly name: string;
   readonly kind: string;
+  readonly isUnreadable: boolean;
   readonly lastFailure: string | null;
   readonly link: string;
 }): MailText {
-  const heading = withoutLinks(`The place ${place.name} (${place.kind}) was switched off after a day of failures`);
+  const why = place.isUnreadable ? 'because its routes cannot be read' : 'after a day of failures';
+  const heading = withoutLinks(`The place ${place.name} (${place.kind}) was switched off ${why}`);
   return render(heading, [
     { kind: 'heading', text: `${heading}.` },
     ...(place.lastFailure === null ? [] : [{ kind: 'paragraph', text: place.lastFailure } as const]),

@@ -227,6 +227,25 @@ test('a place that fails for a day is switched off, owners are told once, and it
   ]);
 });
 
+test('a place whose routes cannot be read is set aside, shown and told to owners, and holds up no other', async () => {
+  const mails = await startMailServer();
+  await begin({ smtpUrl: mails.url, mailFrom: 'Pages <pages@shop.test>' });
+  const unreadable = await makeSlack();
+  const { placeId } = await makeWebhook();
+  await w.context.db.sql.run(`update places set routes = '[{"atLeast": 5}, null]' where id = $1`, [unreadable]);
+  const { alert } = await makeAlert();
+  await alert.trigger();
+  await tellPlaces(w.runtime);
+  await w.runUntilIdle();
+  expect(await deliveriesOf(placeId)).toMatchObject([{ event: 'triggered', status: 'sent' }]);
+  const { places } = await asOwner(listPlaces, {});
+  const shown = places.find((place: { readonly placeId: string }) => place.placeId === unreadable);
+  expect(shown).toMatchObject({ isOn: false, switchedOffAt: expect.any(String), routes: [] });
+  expect(mails.mails).toMatchObject([
+    { subject: '[Tocsin] The place Operations (Slack) was switched off because its routes cannot be read' },
+  ]);
+});
+
 test('deliveries are kept for thirty days, and go with their place', async () => {
   const { placeId } = await makeWebhook();
   await asOwner(testPlace, { placeId });

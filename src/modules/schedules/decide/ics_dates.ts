@@ -92,7 +92,7 @@ function yearsAround(first: number, thisYear: number): number[] {
 
 interface IcsDate {
   readonly year: number;
-  /** As `-12-25`. */
+  /** Rest of the date, like `-12-25`. */
   readonly monthAndDay: string;
   readonly day: number;
 }
