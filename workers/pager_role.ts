@@ -4,17 +4,32 @@ import { type Connections, type Foundation, openFoundation } from '#entry/founda
 import type { RunningConfig } from '#entry/running_config.ts';
 import { resumeAfterRestore } from '#modules/incidents/paging/resume_after_restore.ts';
 import { repageStale } from '#modules/incidents/paging/repage_stale.ts';
-import { restartTimers } from '#modules/incidents/paging/restart_timers.ts';
+import { restartTimers } from '#modules/incidents/paging/start_timers.ts';
 import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { Log } from '#kernel/log.ts';
 import { retryWhileUnavailable } from '#kernel/retry.ts';
 import type { Senders } from '#notify/registry.ts';
 import type { UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
-import { onDeliverPage } from '#workers/deliver_page.ts';
-import { onRunEscalationStep } from '#workers/run_escalation_step.ts';
 import { type Role, runRole, type StartedRole } from '#workers/run_role.ts';
 import { sendHeartbeat } from '#workers/send_heartbeat.ts';
 import { openSweep } from '#workers/sweep_due.ts';
+import { type DeliveryRuntime, sendNotification } from '#modules/incidents/paging/send_notification.ts';
+import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
+import { asId } from '#kernel/ids.ts';
+import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
+import { runWhenDue } from '#workers/run_when_due.ts';
+import { type EscalationRuntime, fireStep } from '#modules/incidents/paging/fire_step.ts';
+import { runEscalationStep } from '#storage/queue/jobs/run_escalation_step.ts';
+
+export const onRunEscalationStep = (runtime: EscalationRuntime): JobHandler =>
+  handleJob(runEscalationStep, async ({ incidentId, stepIndex }) => {
+    await runWhenDue(runtime.clock, () => fireStep(runtime, asId('incident', incidentId), stepIndex));
+  });
+
+const onDeliverPage = (runtime: DeliveryRuntime): JobHandler =>
+  handleJob(deliverPage, async ({ notificationId }) => {
+    await runWhenDue(runtime.clock, () => sendNotification(runtime, asId('notification', notificationId)));
+  });
 
 /**
  * Connections of the pager, enough for its concurrent work. A step whose incident is locked by a process that hangs is

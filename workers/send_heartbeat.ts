@@ -1,4 +1,4 @@
-import { checkPager } from '#entry/pager_check.ts';
+import { checkPager } from '#entry/foundation.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';

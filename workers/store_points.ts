@@ -1,5 +1,5 @@
 import { isLate } from '#modules/metrics/decide/late_points.ts';
-import type { ServicePoints } from '#modules/metrics/decide/point_columns.ts';
+import type { ServicePoints } from '#modules/metrics/decide/announced_table.ts';
 import { Batcher } from '#ingest/batcher.ts';
 import { packedWeight, unpackPoints } from '#ingest/packing/pack_points.ts';
 import { storePoints } from '#storage/queue/jobs/store_points.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import type { PointColumns, ServicePoints } from '#modules/metrics/decide/point_columns.ts';
+import type { PointColumns, ServicePoints } from '#modules/metrics/decide/announced_table.ts';
 import { runningConfig } from '#entry/running_config.ts';
 import { connect } from '#infra/demo/client.ts';
 import { pointLimits } from '#ingest/admission/point_admission.ts';
@@ -14,7 +14,6 @@ import { systemClock, type Temporal } from '#kernel/time.ts';
 import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { insertRows } from '#storage/clickhouse/insert_rows.ts';
 import { encodePoints } from '#modules/metrics/store/point_blocks.ts';
-
 import { count, duration, megabytes, percent, ratio } from './figures.ts';
 import {
   type Bench,

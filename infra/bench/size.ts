@@ -2,13 +2,11 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { AnnouncedTable } from '#modules/metrics/decide/announced_table.ts';
+import { AnnouncedTable, type ServicePoints } from '#modules/metrics/decide/announced_table.ts';
 import { POINT_KINDS } from '#modules/metrics/decide/point.ts';
-import type { ServicePoints } from '#modules/metrics/decide/point_columns.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
-
 import { count, duration } from './figures.ts';
 import { type Bench, printInputs, printTable, withFolder, withStores } from './harness.ts';
 import { HOUR_MS, hourOf, type RecordedSeries, recordHour, SCRAPE_MS } from './metrics/host_days.ts';

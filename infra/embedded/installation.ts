@@ -6,17 +6,16 @@ import type { FirstRun } from '#entry/first_run.ts';
 import { claimMigrated, readSchemaFault } from '#entry/migrated_by.ts';
 import type { Config } from '#entry/config.ts';
 import { ConfigError } from '#kernel/config.ts';
-import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
+import { inboundSmsUrl } from '#notify/twilio/client.ts';
 import { simulatedAccountSid } from '#notify/twilio/simulated_account.ts';
-
 import { deriveSecret, readOrCreateAppSecret } from './app_secret.ts';
 import { engineEnvironment } from './engine_environment.ts';
 import { findFreePort } from './free_port.ts';
 import { firstRunFile, readFirstRun, removeRunningFile, writeRunningFile } from './installation_files.ts';
-import { runNodeProgram, type Program } from './node_child.ts';
+import { type Program, runNodeProgram } from './node_child.ts';
 import { findPreparedStore, type PreparedStore } from './prepared/prepared_stores.ts';
-import { clickhouseService, postgresService, programService, type AddressedService } from './services.ts';
-import { BACK_OFF, supervise, type BackOff, type Service, type ServiceEvent, type Supervised } from './supervisor.ts';
+import { type AddressedService, clickhouseService, postgresService, programService } from './services.ts';
+import { BACK_OFF, type BackOff, type Service, type ServiceEvent, supervise, type Supervised } from './supervisor.ts';
 
 type EntryWithArguments = readonly [entry: string, ...args: string[]];
 

@@ -1,13 +1,57 @@
 import { MantineProvider } from '@mantine/core';
-import { QueryClientProvider } from '@tanstack/react-query';
-import { RouterProvider } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { type AnyRouter, RouterProvider } from '@tanstack/react-router';
+import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
+import { useNotifications } from '@mantine/notifications';
 
-import { Notices } from '#console/components/notices.tsx';
-import { followOtherTabs } from '#console/follow_other_tabs.ts';
 import { createQueryClient } from '#console/query_client.ts';
 import { createConsoleRouter } from '#console/router.tsx';
 import { cssVariables, theme } from '#console/theme.ts';
+import { prefetchOnInteraction } from '#console/components/prefetch_on_interaction.ts';
+import { dropDataOfPage } from '#console/api/initial_data.ts';
+import { addressOf } from '#console/api/http.ts';
+import { onChangeInOtherTab } from '#console/api/other_tabs.ts';
+import { sessionQuery } from '#console/api/session.ts';
+import { PAGES } from '#modules/pages/decide/pages.ts';
+
+/** Follows sign-outs in other tabs: all tabs of a browser share one session, so none may go on showing its data. */
+function followOtherTabs(queryClient: QueryClient, router: AnyRouter): void {
+  onChangeInOtherTab(({ userId }) => {
+    const shown = queryClient.getQueryData(sessionQuery.queryKey)?.user.userId ?? null;
+    const { pathname, search } = router.state.location;
+    if (shown === null && userId !== null && pathname === PAGES.signIn) {
+      location.assign(addressOf(typeof search.next === 'string' ? search.next : ''));
+      return;
+    }
+    if (shown === null || shown === userId) {
+      void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+      return;
+    }
+    queryClient.clear();
+    dropDataOfPage();
+    queryClient.setQueryData(sessionQuery.queryKey, null);
+    if (userId === null) void router.invalidate();
+    else location.reload();
+  });
+}
+
+/** Area where notices appear. Their code is loaded on the first interaction; an earlier notice waits for it. */
+export function Notices() {
+  const [List, setList] = useState<ComponentType | null>(null);
+  const { length } = useNotifications().notifications;
+  useEffect(() => {
+    if (List !== null) return;
+    const load = (): void => {
+      import('#console/components/notice_list.tsx')
+        .then(({ NoticeList }) => setList(() => NoticeList))
+        // Without the server the next notice tries again.
+        .catch(() => {});
+    };
+    if (length === 0 || !navigator.onLine) prefetchOnInteraction(load);
+    else load();
+  }, [List, length]);
+  return List !== null && <List />;
+}
 
 /** Nonce of this page. Styles that are added at run time need it, or the browser rejects them. */
 const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? '';

@@ -1,8 +1,7 @@
 import { useSmallBufferPool } from '#entry/memory/buffer_pool.ts';
-import { compose } from '#entry/compose.ts';
+import { type AppContext, compose } from '#entry/compose.ts';
 import { ensureFirstRun, warnOfNoOrganization } from '#entry/first_run.ts';
 import { buildApp } from '#entry/http/app.ts';
-import { warnOfDelivery } from '#entry/warn_of_delivery.ts';
 import { toListenFault } from '#entry/listen_fault.ts';
 import { releaseMemoryWhenIdle } from '#entry/memory/idle_memory.ts';
 import { createLogger } from '#entry/logger.ts';
@@ -13,6 +12,23 @@ import { onStop } from '#entry/stop.ts';
 import { linksFault, loadConfig } from '#entry/config.ts';
 import { ConfigError } from '#kernel/config.ts';
 import { retryWhileUnavailable } from '#kernel/retry.ts';
+import { reasonOf } from '#modules/incidents/decide/reasons.ts';
+import { findOldRules, readTimeZoneRules } from '#entry/time_zone_rules.ts';
+
+/** Logs problems that would keep pages from being sent, before one has to be. */
+async function warnOfDelivery({ actions, log }: Pick<AppContext, 'actions' | 'log'>): Promise<void> {
+  const { installation } = actions;
+  const oldRules = findOldRules(readTimeZoneRules());
+  if (oldRules !== null) log.warn({}, oldRules);
+  if (!installation.hasPushContact) {
+    log.warn(
+      {},
+      'push messages name no contact of this server, and push services such as that of Apple may refuse them: set MAIL_FROM, or BASE_URL to a public https address',
+    );
+  }
+  const fault = await installation.findMailFault();
+  if (fault !== null) log.warn({ reason: fault }, `no mail leaves: ${reasonOf(fault)}`);
+}
 
 /** Runs the API process, which takes requests, writes them to the database, and enqueues the rest. */
 useSmallBufferPool();

@@ -10,7 +10,7 @@ import { type Foundation, type FoundationOptions, openFoundation } from '#entry/
 import type { RunningConfig } from '#entry/running_config.ts';
 import type { PlaceHttp } from '#notify/places/exchange.ts';
 import { createPlaceSenders, type PlaceSenders } from '#notify/places/registry.ts';
-import { type PlaceBases, placeBasesOf } from '#notify/places/settings.ts';
+import { type PlaceBases, placeBasesOf } from '#notify/places/place_sender.ts';
 import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { SourceMaps } from '#modules/releases/source_maps/source_maps.ts';
 import { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';

@@ -7,7 +7,7 @@ import {
   type Setting,
   type ValuesOf,
 } from '#kernel/config.ts';
-import { PLACE_SETTINGS } from '#notify/places/settings.ts';
+import { PLACE_SETTINGS } from '#notify/places/place_sender.ts';
 import { CHANNEL_SETTINGS } from '#notify/registry.ts';
 import { LIMIT_SETTINGS } from '#kernel/limit_settings.ts';
 import { findAuthorityFaults, withAuthority } from '#entry/authorities.ts';

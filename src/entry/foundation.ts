@@ -7,13 +7,10 @@ import { LimitLog } from '#kernel/limit_log.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 import { type AnswerLinks, createAnswerLinks } from '#notify/answer_link.ts';
-import type { PushSubscriptions } from '#notify/channels/push/sender.ts';
-import type { MailServer } from '#notify/mail/send_mail.ts';
-import { mailServerOf } from '#notify/mail/settings.ts';
+import { deriveVapidKeys, type PushSubscriptions, type VapidKeys } from '#notify/channels/push/sender.ts';
+import { type MailServer, mailServerOf } from '#notify/mail/send_mail.ts';
 import { createSenders, type Senders } from '#notify/registry.ts';
-import type { TwilioAccount } from '#notify/twilio/client.ts';
-import { twilioAccountOf } from '#notify/twilio/settings.ts';
-import { deriveVapidKeys, type VapidKeys } from '#notify/channels/push/vapid.ts';
+import { type TwilioAccount, twilioAccountOf } from '#notify/twilio/client.ts';
 import { type Database, openDatabase } from '#storage/postgres/database.ts';
 import { startDatabaseClock } from '#storage/postgres/database_clock.ts';
 import { PushSubscriptionStore } from '#modules/contacts/store/push_subscription_store.ts';
@@ -21,6 +18,14 @@ import { connectQueue, type QueueConnection } from '#storage/queue/connection.ts
 import { type JobQueue, openJobQueue } from '#storage/queue/job_queue.ts';
 import { durableQueue, type DurableQueue } from '#storage/queue/durable_queue.ts';
 import { createOutboxPublisher, type OutboxPublisher } from '#storage/queue/outbox_publisher.ts';
+import { judgePager, type PagerHealth } from '#modules/notifications/decide/pager_health.ts';
+import { storesOf } from '#modules/stores.ts';
+
+/** Reads from the stores how late the pager is. Rejects if a store does not answer. */
+export async function checkPager({ db, clock }: Pick<Foundation, 'db' | 'clock'>): Promise<PagerHealth> {
+  const now = clock.now();
+  return judgePager(await storesOf(db.session()).pagerSigns.find(now), now);
+}
 
 /** Settings, with those that every process requires. */
 export type FoundationConfig = Config & {

@@ -9,11 +9,9 @@ import { createTextRecordFinder } from '#auth/openid/text_records.ts';
 import type { Clock } from '#kernel/time.ts';
 import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
 import type { FoundationConfig } from '#entry/foundation.ts';
-import { pushContact } from '#notify/channels/push/contact.ts';
-import { deriveVapidKeys } from '#notify/channels/push/vapid.ts';
+import { deriveVapidKeys, pushContact } from '#notify/channels/push/sender.ts';
 import { addressIn } from '#notify/mail/address.ts';
-import { rememberMailFault } from '#notify/mail/mail_fault.ts';
-import { mailServerOf } from '#notify/mail/settings.ts';
+import { mailServerOf, rememberMailFault } from '#notify/mail/send_mail.ts';
 
 /** Returns the domain of the addresses for alerts by mail. */
 export function mailInDomainOf({ mailInDomain, baseUrl }: Pick<FoundationConfig, 'mailInDomain' | 'baseUrl'>): string {

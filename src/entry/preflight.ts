@@ -8,7 +8,7 @@ import { withTimeout } from '#kernel/with_timeout.ts';
 import { findPoolerFault } from '#storage/postgres/pooler.ts';
 import { READ_ONLY_SQL, readOnlyText } from '#storage/postgres/read_only.ts';
 import { openRedis, readRedisAddress, type RedisStore } from '#storage/queue/redis.ts';
-import { probeRedis, RedisRefusal } from '#storage/queue/redis_probe.ts';
+import { probeRedis, RedisRefusal } from '#storage/queue/connection.ts';
 import { type ClickHouseAddress, databaseOf, hostOf, nodeUrlsOf, withDatabase } from '#storage/clickhouse/address.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { findClusterFault } from '#storage/clickhouse/cluster_check.ts';

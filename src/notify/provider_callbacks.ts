@@ -1,5 +1,13 @@
 import type { Channel } from '#modules/contacts/decide/channel.ts';
-import type { DeliveryReport } from '#notify/delivery_report.ts';
+import type { NotificationStatus } from '#modules/policies/decide/recipients.ts';
+
+/** Meaning of a status report for a delivery. */
+export interface DeliveryReport {
+  readonly status: Extract<NotificationStatus, 'sent' | 'delivered' | 'failed'>;
+  readonly reason: string | null;
+  /** The provider's own id of the message or call. */
+  readonly providerId: string | null;
+}
 
 /** The form of a call-back: every field once. */
 export type Fields = Readonly<Record<string, string>>;

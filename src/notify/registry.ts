@@ -5,16 +5,18 @@ import type { ChannelSender } from '#notify/channel_sender.ts';
 import { callReports } from '#notify/channels/call/reports.ts';
 import { callSender } from '#notify/channels/call/sender.ts';
 import { emailSender } from '#notify/channels/email/sender.ts';
-import { type PushPost, pushSender, type PushSubscriptions } from '#notify/channels/push/sender.ts';
-import type { VapidKeys } from '#notify/channels/push/vapid.ts';
+import { type PushPost, pushSender, type PushSubscriptions, type VapidKeys } from '#notify/channels/push/sender.ts';
 import { smsReports } from '#notify/channels/sms/reports.ts';
 import { smsSender } from '#notify/channels/sms/sender.ts';
-import type { MailServer } from '#notify/mail/send_mail.ts';
-import { MAIL_SETTINGS } from '#notify/mail/settings.ts';
+import { MAIL_SETTINGS, type MailServer } from '#notify/mail/send_mail.ts';
 import type { ReportCallback } from '#notify/provider_callbacks.ts';
-import { twilioCallbacks } from '#notify/twilio/callbacks.ts';
-import { createTwilioClient, type TwilioAccount, type TwilioClient } from '#notify/twilio/client.ts';
-import { TWILIO_SETTINGS } from '#notify/twilio/settings.ts';
+import {
+  createTwilioClient,
+  TWILIO_SETTINGS,
+  type TwilioAccount,
+  twilioCallbacks,
+  type TwilioClient,
+} from '#notify/twilio/client.ts';
 
 /** The channels that the operator has set up; a channel that is absent is not configured. */
 export type Senders = ReadonlyMap<Channel, ChannelSender>;

@@ -1,6 +1,6 @@
-import fc from '#test/kit/properties.ts';
 import { expect, test, vi } from 'vitest';
 
+import fc from '#test/kit/properties.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { dsnOf, newIngestKeyPair, openIngestKeyPair, sealIngestKeyPair } from '#auth/ingest_keys.ts';
 import { hashPassword, isPasswordOf } from '#auth/passwords.ts';
@@ -8,7 +8,7 @@ import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
 import { createLogger } from '#entry/logger.ts';
 import { redact } from '#kernel/log.ts';
 import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
-import { deriveVapidKeys } from '#notify/channels/push/vapid.ts';
+import { deriveVapidKeys } from '#notify/channels/push/sender.ts';
 
 test('a secret text is recognised by its prefix and checksum', () => {
   const text = newSecretText('tocsin_key');

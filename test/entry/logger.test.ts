@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { createLogger } from '#entry/logger.ts';
-import { WarningLimiter } from '#entry/warning_limiter.ts';
+import { createLogger, WarningLimiter } from '#entry/logger.ts';
 
 test('a warning that repeats is said five times a minute, and then how often it was not', () => {
   const limiter = new WarningLimiter();

@@ -14,7 +14,7 @@ import { runningClock } from '#test/kit/clock.ts';
 import { pace } from '#test/kit/pace.ts';
 import { type StaffedWorld, staffedWorld, type StepInput } from '#test/kit/staffed_world.ts';
 import { openIncident } from '#modules/incidents/open_incident.ts';
-import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
+import { inboundSmsUrl } from '#notify/twilio/client.ts';
 
 /** Everything random here follows from it: `SEED=7 npx vitest run test/faults/pagers_killed.test.ts`. */
 const SEED = Number(process.env['SEED'] ?? 20_261_121);

@@ -10,7 +10,7 @@ import { setResponder } from '#modules/agents/operations/set_responder.ts';
 import { stopAgents } from '#modules/agents/operations/stop_agents.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { newId } from '#kernel/ids.ts';
-import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
+import { inboundSmsUrl } from '#notify/twilio/client.ts';
 import { storesOf } from '#modules/stores.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { SERVICE_NUMBER, type StaffedWorld, staffedWorld, type StepInput } from '#test/kit/staffed_world.ts';

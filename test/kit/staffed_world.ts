@@ -1,21 +1,21 @@
 import { randomBytes } from 'node:crypto';
 
 import { onTestFinished } from 'vitest';
+import { type Phone, startPhone } from '@tocsin/phone-simulator';
 
 import type { Channel } from '#modules/contacts/decide/channel.ts';
-import { startPhone, type Phone } from '@tocsin/phone-simulator';
 import { openIncident } from '#modules/incidents/open_incident.ts';
 import type { Config } from '#entry/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
+import { inboundSmsUrl } from '#notify/twilio/client.ts';
 import { storesOf } from '#modules/stores.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';
 import type { TestClock } from '#test/kit/clock.ts';
 import { rolesRuntime, type RolesRuntime } from '#test/kit/roles.ts';
 import { runnerUntilIdle } from '#test/kit/run_until_idle.ts';
 import { type Reusable, useInTurn } from '#test/kit/used_in_turn.ts';
-import { type Composition, composeWorld, openWorld, type World } from '#test/kit/world.ts';
+import { composeWorld, type Composition, openWorld, type World } from '#test/kit/world.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
 
 /** A step as tests write it. */

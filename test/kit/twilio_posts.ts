@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import twilio from 'twilio';
 
-import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
+import { inboundSmsUrl } from '#notify/twilio/client.ts';
 import { SERVICE_NUMBER, type StaffedWorld } from '#test/kit/staffed_world.ts';
 
 const BASE_URL = 'http://tocsin.test';

@@ -13,8 +13,7 @@ import { type NodeChild, startNodeChild } from '#infra/embedded/node_child.ts';
 import { readFirstRun } from '#infra/embedded/installation_files.ts';
 import { startPostgres } from '#infra/embedded/postgres.ts';
 import { supervise } from '#infra/embedded/supervisor.ts';
-import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
-
+import { inboundSmsUrl } from '#notify/twilio/client.ts';
 import { isRedisInstalled, redisService } from '#infra/bench/paging/redis.ts';
 
 export type Role = 'api' | 'worker' | 'pager';

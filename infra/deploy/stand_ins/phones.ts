@@ -1,8 +1,7 @@
 /** The phone simulator in place of a Twilio account, for a trial of compose.yaml. It calls the container "api" back. */
 import { startPhone } from '@tocsin/phone-simulator';
 
-import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
-
+import { inboundSmsUrl } from '#notify/twilio/client.ts';
 import { forwardRequests } from './forward.ts';
 
 const OWN_PORT = 13_001;

@@ -1,4 +1,4 @@
-import { hkdfSync } from 'node:crypto';
+import { createPrivateKey, hkdfSync, type JsonWebKey } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
@@ -14,7 +14,6 @@ import { createProvider } from '#auth/oauth/provider.ts';
 import { createRateLimit } from '#auth/oauth/rate_limit.ts';
 import { recordAdapterOf } from '#auth/oauth/record_adapter.ts';
 import { ALL_SCOPES, OFFLINE_SCOPE, requestedScope, SCOPES } from '#auth/oauth/scopes.ts';
-import { signingKeyOf } from '#auth/oauth/signing_key.ts';
 import { newSecretText } from '#auth/secret_text.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
@@ -22,6 +21,19 @@ import type { Log } from '#kernel/log.ts';
 import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
+
+/** The head of a PKCS #8 Ed25519 key, before its 32 bytes (RFC 8410 §7). */
+const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
+
+/**
+ * The key that the provider wants for tokens that say who somebody is. None is ever issued; the key is derived from
+ * APP_SECRET, so that every process publishes the same one.
+ */
+function signingKeyOf(appSecret: string): JsonWebKey {
+  const seed = Buffer.from(hkdfSync('sha256', appSecret, 'tocsin', 'oauth-signing', 32));
+  const key = createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, seed]), format: 'der', type: 'pkcs8' });
+  return key.export({ format: 'jwk' });
+}
 
 /** Seconds. */
 const LIFETIMES = {

@@ -1,8 +1,7 @@
 import { isUseWorthRecording } from '#auth/last_used.ts';
 import { refusalError, refusalOf } from '#auth/may_act.ts';
 import { mayChange } from '#auth/oauth/scopes.ts';
-import { isAccessToken } from '#auth/oauth/tokens.ts';
-import { hashSecret } from '#auth/secret_text.ts';
+import { hashSecret, isSecretText } from '#auth/secret_text.ts';
 import type { CallerVia, RequestOrigin } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
@@ -10,6 +9,21 @@ import type { Clock, Temporal } from '#kernel/time.ts';
 import { type AuditEntry, AuditStore } from '#modules/audit/store/audit_store.ts';
 import { type ConnectionRow, ConnectionStore, type LiveConnection } from '#modules/apps/store/connection_store.ts';
 import type { Database, Session } from '#storage/postgres/database.ts';
+import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
+
+/** Prefix of access tokens, which a client sends with each request. */
+const ACCESS_TOKEN_PREFIX = SECRET_PREFIXES.accessToken;
+
+/** Whether the text has the form and checksum of an access token of a connection. */
+function isAccessToken(text: string): boolean {
+  return isSecretText(ACCESS_TOKEN_PREFIX, text);
+}
+
+/** The access token of a connection in an `Authorization` header; null when it holds anything else. */
+export function bearerTokenOf(authorization: string | undefined): string | null {
+  const token = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
+  return token?.startsWith(`${ACCESS_TOKEN_PREFIX}_`) === true ? token : null;
+}
 
 /**
  * The person who acts through the connection of this access token, with the current permissions: token,

@@ -1,7 +1,6 @@
 import { type Configuration, Provider } from 'oidc-provider';
 
-import { hashOfClientSecret } from '#auth/oauth/record_adapter.ts';
-import { nextRefreshTokens } from '#auth/oauth/next_refresh_token.ts';
+import { hashOfClientSecret, nextRefreshTokens } from '#auth/oauth/record_adapter.ts';
 import { newSecretText } from '#auth/secret_text.ts';
 import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
 

@@ -1,15 +1,26 @@
+import { createHmac, hkdfSync } from 'node:crypto';
+
 import { type Adapter, type AdapterPayload, errors, Provider } from 'oidc-provider';
 
 import { disconnect, revokedByClient, revokedBySystem } from '#auth/oauth/connections.ts';
-import { nextRefreshTokens } from '#auth/oauth/next_refresh_token.ts';
 import { ALL_SCOPES, OFFLINE_SCOPE, SCOPES } from '#auth/oauth/scopes.ts';
-import { hashSecret } from '#auth/secret_text.ts';
+import { hashSecret, secretTextOf } from '#auth/secret_text.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Clock, Temporal } from '#kernel/time.ts';
 import { type ConnectionRow, ConnectionStore } from '#modules/apps/store/connection_store.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { OAuthRecordStore } from '#modules/apps/store/oauth_record_store.ts';
+import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
+
+/**
+ * Derives the refresh token that replaces another from that one and a key that only we have, so that a connection never has
+ * two valid refresh tokens.
+ */
+export function nextRefreshTokens(appSecret: string): (token: string) => string {
+  const key = Buffer.from(hkdfSync('sha256', appSecret, 'tocsin', 'refresh-tokens', 32));
+  return (token) => secretTextOf(SECRET_PREFIXES.refreshToken, createHmac('sha256', key).update(token).digest());
+}
 
 interface AdapterRuntime {
   readonly db: Database;

@@ -1,5 +1,5 @@
-import { ActionIcon, Kbd, UnstyledButton } from '@mantine/core';
-import { IconSearch } from '@tabler/icons-react';
+import { ActionIcon, Button, Kbd, UnstyledButton } from '@mantine/core';
+import { IconSearch, IconUsersGroup } from '@tabler/icons-react';
 import { Outlet, useRouter } from '@tanstack/react-router';
 import { type MouseEvent, useCallback, useEffect, useRef, useState } from 'react';
 
@@ -9,13 +9,79 @@ import { Banners } from '#console/shell/banners.tsx';
 import { useShortcuts } from '#console/shell/keyboard.ts';
 import { LiveChanges } from '#console/shell/live_changes.tsx';
 import { PhoneNavigation } from '#console/shell/phone_navigation.tsx';
-import { SideNavigation } from '#console/shell/side_navigation.tsx';
 import { OrganizationMenu } from '#console/shell/organization_menu.tsx';
 import { OrganizationProvider, useOrganization } from '#console/shell/organization.tsx';
-import { UserMenu } from '#console/shell/user_menu.tsx';
 import classes from '#console/shell/shell.module.css';
 import { StepUp } from '#console/shell/step_up.tsx';
-import { NoOrganization } from '#console/shell/no_organization.tsx';
+import { useNavigation } from '#console/shell/navigation.ts';
+import { NavigationLink } from '#console/shell/navigation_link.tsx';
+import { leave } from '#console/api/session.ts';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
+import { UserButton } from '#console/shell/user_menu_panel.tsx';
+
+const UserMenuPanel = lazyPart(() => import('#console/shell/user_menu_panel.tsx').then((m) => m.UserMenuPanel));
+
+interface UserMenuProps {
+  readonly onKeyboardHelp: () => void;
+  readonly isCompact?: boolean;
+}
+
+/** Menu of account, theme, help and signing out. */
+function UserMenu({ onKeyboardHelp, isCompact = false }: UserMenuProps) {
+  const [isWanted, setIsWanted] = useState(false);
+  const button = (
+    <UserButton
+      isCompact={isCompact}
+      aria-haspopup="menu"
+      aria-expanded={false}
+      onPointerEnter={UserMenuPanel.preload}
+      onFocus={UserMenuPanel.preload}
+      onClick={() => setIsWanted(true)}
+    />
+  );
+  if (!isWanted) return button;
+  return <UserMenuPanel onKeyboardHelp={onKeyboardHelp} isCompact={isCompact} whileLoading={button} />;
+}
+
+/** Page for somebody who was removed from their last organization. */
+function NoOrganization() {
+  return (
+    <main>
+      <EmptyState
+        icon={<IconUsersGroup size={24} />}
+        title="You are not in an organization"
+        actions={
+          <Button variant="default" onClick={() => void leave()}>
+            Log out
+          </Button>
+        }
+      >
+        You are logged in, but you are not a member of any organization. Ask an owner or admin to invite you, then open
+        the link in the mail.
+      </EmptyState>
+    </main>
+  );
+}
+
+const GROUPS = ['respond', 'watch', 'own'] as const;
+
+/** Links to all main pages, at the side of a desktop. */
+function SideNavigation() {
+  const { main } = useNavigation();
+  return (
+    <nav aria-label="Main navigation">
+      {GROUPS.map((group) => (
+        <div key={group} className={classes.group}>
+          {main
+            .filter((entry) => entry.group === group)
+            .map((entry) => (
+              <NavigationLink key={entry.to} entry={entry} />
+            ))}
+        </div>
+      ))}
+    </nav>
+  );
+}
 
 const Palette = lazyPart(() => import('#console/shell/palette/palette.tsx').then((m) => m.Palette));
 const SecondFactorRequired = lazyPart(() =>

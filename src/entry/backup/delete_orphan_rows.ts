@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { deleteRows } from '#storage/clickhouse/delete_rows.ts';
+import { deleteRows } from '#storage/clickhouse/expired_rows.ts';
 import { ROLLUP_TABLES } from '#storage/clickhouse/layout.ts';
 import { idOfUuid } from '#kernel/ids.ts';
 

@@ -1,3 +1,6 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 import { createReset } from '#modules/accounts/operations/password_resets.ts';
@@ -6,14 +9,35 @@ import { addMember } from '#modules/organizations/operations/add_member.ts';
 import { changeRole } from '#modules/organizations/operations/change_role.ts';
 import { passwordFault } from '#auth/password_rules.ts';
 import { hashPassword } from '#auth/passwords.ts';
-import { readPassword } from '#entry/cli/read_password.ts';
-import { getOrganization, withStores, runAsOperator } from '#entry/cli/with_stores.ts';
+import { getOrganization, runAsOperator, withStores } from '#entry/cli/with_stores.ts';
 import { mailAddress, notBlank, print, tableOf } from '#entry/cli/text.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { isRole, type Role, ROLES } from '#kernel/permissions.ts';
 import type { UserRow } from '#modules/accounts/store/people_store.ts';
 import type { Stores } from '#modules/stores.ts';
+
+/**
+ * Reads a password that must not be in the arguments, which every user of the machine can see: typed at a prompt that
+ * does not show it, or the first line of standard input. Throws `invalid_input` if there is none.
+ */
+async function readPassword(): Promise<string> {
+  const { stdin, stderr } = process;
+  const isTyped = stdin.isTTY;
+  if (isTyped) stderr.write('Password: ');
+  const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: stdin, output: unseen, terminal: isTyped });
+  try {
+    for await (const line of lines) if (line !== '') return line;
+  } finally {
+    lines.close();
+    if (isTyped) stderr.write('\n');
+  }
+  throw new AppError(
+    'invalid_input',
+    'give the password by standard input, or run the command at a terminal to type it',
+  );
+}
 
 /** Scripts from before passwords were read from standard input give them among the arguments. */
 interface PasswordArgument {

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 
-import { fastify, type FastifyInstance } from 'fastify';
+import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
 
 import { networkOf } from '#kernel/ip_address.ts';
 import type { AppContext } from '#entry/compose.ts';
@@ -22,7 +22,6 @@ import { mountIngest } from '#entry/http/ingest/ingest.ts';
 import { mountMcp } from '#entry/http/mcp.ts';
 import { mountMetrics } from '#entry/http/metrics.ts';
 import { mountOAuth } from '#entry/http/oauth.ts';
-import { mountOpenApi } from '#entry/http/openapi.ts';
 import { refusalOf, sendProblem } from '#entry/http/problem.ts';
 import { mountProviderLogout } from '#entry/http/provider_logout.ts';
 import { mountPlaces } from '#entry/http/places/places.ts';
@@ -35,17 +34,79 @@ import { mountRest } from '#entry/http/rest.ts';
 import { mountScim } from '#entry/http/scim.ts';
 import { mountSentryApi } from '#entry/http/ingest/sentry_api.ts';
 import { senderOf } from '#entry/http/connections/sender.ts';
-import { traceRequests } from '#entry/http/trace_requests.ts';
 import { spellAddressOf, spellForwardedAddresses } from '#entry/http/connections/sender_addresses.ts';
 import { securityHeadersOf, sendSecurityHeaders } from '#entry/http/security_headers.ts';
 import { openSharedLimits } from '#entry/http/shared_limits.ts';
-import { unknownAddress } from '#entry/http/unknown_address.ts';
 import { openProcessPort, type ProcessAnswers } from '#entry/process_port.ts';
 import { DiskSpace } from '#ingest/disk_space.ts';
 import { watchForwardedAddresses } from '#entry/http/connections/untrusted_proxies.ts';
 import { IngestCounters } from '#ingest/ingest_counters.ts';
 import { AppError } from '#kernel/errors.ts';
 import { newId } from '#kernel/ids.ts';
+import { API_PATHS, INGEST_PATHS } from '#kernel/api_paths.ts';
+import { compressAnswers } from '#entry/http/compress_answers.ts';
+import { openApiDocument } from '#entry/http/openapi/document.ts';
+import { once } from '#kernel/once.ts';
+import { startSpan, type TracedSpan, withinSpan } from '#kernel/tracing.ts';
+
+/** Traces each request as a span, the child of the span that its sender names in `traceparent`. */
+function traceRequests(app: FastifyInstance): void {
+  const spans = new WeakMap<FastifyRequest, TracedSpan>();
+  app.addHook('onRequest', (request, _reply, done) => {
+    const route = request.routeOptions.url ?? 'none';
+    const { traceparent } = request.headers;
+    const span = startSpan(`${request.method} ${route}`, {
+      kind: 'server',
+      // Neither path nor query: they hold keys and links.
+      attributes: { 'http.request.method': request.method, 'http.route': route, 'tocsin.request_id': request.id },
+      parent: typeof traceparent === 'string' ? traceparent : null,
+    });
+    if (span !== null) spans.set(request, span);
+    withinSpan(span, done);
+  });
+  // Reading a body leaves the context of the hook before it.
+  app.addHook('preHandler', (request, _reply, done) => withinSpan(spans.get(request) ?? null, done));
+  app.addHook('onResponse', async (request, reply) => {
+    const span = spans.get(request);
+    span?.set({ 'http.response.status_code': reply.statusCode });
+    span?.end(reply.statusCode >= 500 ? new Error(`answered ${reply.statusCode}`) : undefined);
+  });
+}
+
+/**
+ * Mounts `GET /api/openapi.json`, without authentication: it contains only what is published. The document is built on
+ * the first request.
+ */
+async function mountOpenApi(app: FastifyInstance, baseUrl: string): Promise<void> {
+  const document = once(async () => JSON.stringify(openApiDocument(baseUrl)));
+  await app.register(async (scope) => {
+    await compressAnswers(scope, { isPublic: true });
+    scope.get('/api/openapi.json', async (_request, reply) =>
+      reply
+        .headers({ 'access-control-allow-origin': '*', 'cache-control': 'no-cache' })
+        .type('application/json; charset=utf-8')
+        .send(await document()),
+    );
+  });
+}
+
+/** Default addresses of senders and agents that were told only the host, and the address here that serves the same. */
+const SERVED_AT: ReadonlyMap<string, string> = new Map([
+  ['/v1/metrics', `metrics by OTLP go to ${INGEST_PATHS.otlp_metrics}`],
+  ['/v1/traces', `metrics by OTLP go to ${INGEST_PATHS.otlp_metrics}; traces are not taken`],
+  ['/v1/logs', `metrics by OTLP go to ${INGEST_PATHS.otlp_metrics}; logs are not taken`],
+  ['/api/v1/write', `remote write goes to ${INGEST_PATHS.prometheus_write}`],
+  ['/api/v1/push', `remote write goes to ${INGEST_PATHS.prometheus_write}`],
+  ['/mcp', `MCP is served at ${API_PATHS.mcp}`],
+  ['/sse', `MCP is served at ${API_PATHS.mcp}, by Streamable HTTP`],
+]);
+
+/** Returns the message for an address where nothing is served, with the right one if the wrong one is a default. */
+function unknownAddress(method: string, url: string): string {
+  const [path = ''] = url.split('?');
+  const servedAt = SERVED_AT.get(path.replace(/\/$/, ''));
+  return `nothing is served at ${method} ${path}${servedAt === undefined ? '' : `: ${servedAt}`}`;
+}
 
 const MEGABYTE = 1024 * 1024;
 

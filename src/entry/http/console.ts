@@ -8,15 +8,29 @@ import type { HttpContext } from '#entry/http/http_context.ts';
 import { compressAnswers } from '#entry/http/compress_answers.ts';
 import type { CallBudget } from '#entry/http/connections/call_budget.ts';
 import { serveAccountOperation } from '#entry/http/console/account_operations.ts';
-import { initialDataOf, type FindDataOfPage } from '#entry/http/console/initial_data.ts';
+import { type FindDataOfPage, initialDataOf } from '#entry/http/console/initial_data.ts';
 import { serveEvents } from '#entry/http/console/events.ts';
 import { serveDownload, serveOrganizationOperations } from '#entry/http/console/organization_operations.ts';
 import { serveProviderAnswers } from '#entry/http/console/provider_answers.ts';
 import { serveReads } from '#entry/http/console/reads.ts';
 import { parseJsonBodies } from '#entry/http/json_body.ts';
-import { isOwnOrigin } from '#entry/http/own_origin.ts';
 import { AppError } from '#kernel/errors.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
+
+/** Loopback names of this machine: browsers treat them as different origins, people do not. */
+export const LOOPBACK_NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
+
+/**
+ * Whether a browser says that one of our pages sent the request: a page of the public address or, if that is this
+ * machine itself, of the same address under another loopback name.
+ */
+function isOwnOrigin(origin: string | undefined, host: string | undefined, baseUrl: string): boolean {
+  const base = new URL(baseUrl);
+  if (origin === base.origin) return true;
+  if (origin === undefined || !LOOPBACK_NAMES.includes(base.hostname) || !URL.canParse(origin)) return false;
+  const sender = new URL(origin);
+  return LOOPBACK_NAMES.includes(sender.hostname) && sender.origin === origin && origin === `${base.protocol}//${host}`;
+}
 
 export const CONSOLE_PATH = API_PATHS.console;
 

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { PagerHealth } from '#modules/notifications/decide/pager_health.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { cacheForASecond } from '#entry/http/cache_for_a_second.ts';
-import { checkPager } from '#entry/pager_check.ts';
+import { checkPager } from '#entry/foundation.ts';
 import type { Readiness } from '#entry/process_port.ts';
 import {
   CHECK_TIMEOUT_MS,

@@ -3,13 +3,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { agentsStopped } from '#modules/agents/operations/admit_agent_write.ts';
 import { authenticateApiKey } from '#auth/api_keys.ts';
 import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
-import { authenticateConnection } from '#auth/oauth/connections.ts';
+import { authenticateConnection, bearerTokenOf } from '#auth/oauth/connections.ts';
 import { ALL_SCOPES } from '#auth/oauth/scopes.ts';
-import { bearerTokenOf } from '#auth/oauth/tokens.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/connections/call_budget.ts';
 import { parseJsonBodies } from '#entry/http/json_body.ts';
-import { requireGrant } from '#entry/http/mcp/require_grant.ts';
 import { requireOwnNames } from '#entry/http/mcp/require_own_names.ts';
 import { MCP_PATH, mountResourceMetadata, resourceMetadataUrl } from '#entry/http/mcp/resource_metadata.ts';
 import { ToolListWatch } from '#entry/http/mcp/tool_list_watch.ts';
@@ -22,6 +20,32 @@ import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { AppError, type ErrorCode } from '#kernel/errors.ts';
 import { once } from '#kernel/once.ts';
 import { storesOf } from '#modules/stores.ts';
+import { findAction } from '#actions/registry.ts';
+import { type ActionRuntime, requirePermission } from '#actions/run_action.ts';
+import type { RequestOrigin } from '#kernel/caller.ts';
+
+/**
+ * Throws `insufficient_scope` for a call that the role of the person allows but the connection was not granted. Clients
+ * learn from the HTTP status that they can ask for more, so this is checked before the protocol answers.
+ */
+async function requireGrant(
+  runtime: ActionRuntime,
+  caller: Caller,
+  body: unknown,
+  origin: RequestOrigin,
+): Promise<void> {
+  for (const message of Array.isArray(body) ? body : [body]) {
+    const action = findAction(calledTool(message));
+    if (action !== undefined && caller.withheld?.has(action.permission) === true) {
+      await requirePermission(runtime, action, caller, origin);
+    }
+  }
+}
+
+function calledTool(message: unknown): unknown {
+  const { method, params } = (message ?? {}) as { readonly method?: unknown; readonly params?: unknown };
+  return method === 'tools/call' ? ((params ?? {}) as { readonly name?: unknown }).name : undefined;
+}
 
 /** Room for the protocol's envelope around the body of an action. */
 export const ENVELOPE_BYTES_MAX = 64 * 1024;

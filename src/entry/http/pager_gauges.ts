@@ -2,7 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 
 import type { PagerHealth } from '#modules/notifications/decide/pager_health.ts';
 import type { AppContext } from '#entry/compose.ts';
-import { checkPager } from '#entry/pager_check.ts';
+import { checkPager } from '#entry/foundation.ts';
 
 /** Registers gauges of what keeps people from being paged in time; NaN while the database is unavailable. */
 export function registerPagerGauges(registry: Registry, context: AppContext): void {

@@ -8,7 +8,7 @@ import { POLICY_DETAILS } from '#modules/policies/details_fields.ts';
 import { DetailedStepInput, StepInput } from '#modules/policies/operations/steps.ts';
 import { RecurrenceView } from '#modules/maintenance/operations/maintenance_view.ts';
 import { RotationConfigInput } from '#modules/schedules/operations/rotation_config.ts';
-import { Phone } from '#modules/teams/contact_fields.ts';
+import { Phone } from '#modules/teams/view.ts';
 import { VIAS } from '#modules/accounts/decide/via.ts';
 import { CAPABILITIES, RETENTION_DAYS_MAX } from '#modules/capabilities/decide/capability.ts';
 import { FIX_KINDS } from '#modules/exceptions/decide/fix.ts';

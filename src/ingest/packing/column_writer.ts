@@ -1,6 +1,5 @@
-import { AnnouncedBuilder } from '#modules/metrics/decide/announced_table.ts';
+import { AnnouncedBuilder, type PointColumns } from '#modules/metrics/decide/announced_table.ts';
 import { POINT_KINDS, type Series } from '#modules/metrics/decide/point.ts';
-import type { PointColumns } from '#modules/metrics/decide/point_columns.ts';
 import type { PointBatch } from '#ingest/admission/point_batch.ts';
 import { StringInterner } from '#kernel/string_interner.ts';
 

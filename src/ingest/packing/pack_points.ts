@@ -2,9 +2,10 @@ import {
   type AnnouncedColumns,
   type AnnouncedSeries,
   AnnouncedTable,
+  type PointColumns,
+  type ServicePoints,
 } from '#modules/metrics/decide/announced_table.ts';
 import type { Series } from '#modules/metrics/decide/point.ts';
-import type { PointColumns, ServicePoints } from '#modules/metrics/decide/point_columns.ts';
 import type { PointBatch } from '#ingest/admission/point_batch.ts';
 import { ColumnMemory, ColumnWriter, ROW_BYTES } from '#ingest/packing/column_writer.ts';
 import { NEWER_FORMAT, packBytes, unpackBytes, unpackedLength } from '#ingest/packing/pack_bytes.ts';

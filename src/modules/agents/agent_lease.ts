@@ -9,6 +9,15 @@ import type { IncidentLeaseRow } from '#modules/agents/store/incident_lease_stor
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 
+/**
+ * Ends the leases of one agent, or of all of the organization (null), and what they have proposed and asked, because a
+ * person has stopped them. Agents that are allowed again begin anew. Returns how many proposals ended.
+ */
+export async function endAgentWork(unit: UnitOfWork, orgId: Id<'org'>, agentId: string | null): Promise<number> {
+  await endLeases(unit, orgId, agentId);
+  return await unit.stores.proposals.endOpen(orgId, agentId, unit.now);
+}
+
 interface Agent {
   readonly agentId: string;
   readonly agentName: string;
@@ -88,7 +97,7 @@ export async function releaseLease(
 }
 
 /** Ends the leases of one agent, or of all of the organization, because a person has stopped them. */
-export async function endLeases(unit: UnitOfWork, orgId: Id<'org'>, agentId: string | null): Promise<number> {
+async function endLeases(unit: UnitOfWork, orgId: Id<'org'>, agentId: string | null): Promise<number> {
   const { stores, now } = unit;
   const held = await stores.incidentLeases.listHeld(orgId, agentId, now);
   let ended = 0;

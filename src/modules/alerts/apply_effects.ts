@@ -1,10 +1,9 @@
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
-import { acknowledge } from '#modules/incidents/acknowledge.ts';
+import { acknowledge, unacknowledge } from '#modules/incidents/acknowledge.ts';
 import { type Affected, dedupKeyOfAlert, toolActor } from '#modules/alerts/alert_queue.ts';
 import { endAlerts } from '#modules/alerts/end_alerts.ts';
 import { openAlerts } from '#modules/alerts/open_alerts.ts';
 import { raiseSeverity } from '#modules/alerts/raise_severity.ts';
-import { unacknowledge } from '#modules/incidents/unacknowledge.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import { recordSystemChange } from '#modules/audit/system_change.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { nullable } from '#actions/fields.ts';
-import { CHANNEL_SWITCHES_VIEW } from '#modules/teams/contact_fields.ts';
+import { CHANNEL_SWITCHES_VIEW } from '#modules/teams/view.ts';
 import { CHANNEL_PREFERENCES } from '#modules/contacts/decide/channel.ts';
 import { recordOf } from '#kernel/record_of.ts';
 import type { Preferences } from '#modules/contacts/decide/contact.ts';

@@ -1,9 +1,76 @@
-import { decideAcknowledge, type IncidentActor } from '#modules/incidents/decide/incident.ts';
+import { decideAcknowledge, decideUnacknowledge, type IncidentActor } from '#modules/incidents/decide/incident.ts';
 import { stopEscalation } from '#modules/incidents/paging/stop_escalation.ts';
 import { AppError } from '#kernel/errors.ts';
-import { acknowledgeForOne } from '#modules/incidents/acknowledge_for_one.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import { firstStepIndex } from '#modules/policies/decide/escalation.ts';
+import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
+import { asId } from '#kernel/ids.ts';
+import { toTimestamp } from '#kernel/time.ts';
+import { stillAwaited } from '#modules/policies/decide/rounds.ts';
+import { pageWithoutLead } from '#modules/incidents/paging/paging_start.ts';
+import { resumeEscalation, withdrawNews } from '#modules/incidents/paging/repage_stale.ts';
+
+/**
+ * Undoes that an incident, which the caller has locked, was acknowledged: its escalation resumes. Returns false when
+ * nobody has acknowledged it; throws `conflict` when it is resolved.
+ */
+export async function unacknowledge(unit: UnitOfWork, incident: IncidentRow, by: IncidentActor): Promise<boolean> {
+  const decision = decideUnacknowledge(incident.status);
+  if (decision === 'unchanged') return await unacknowledgeForOne(unit, incident, by);
+  if (decision === 'conflict') {
+    throw new AppError('conflict', 'this incident is resolved; reopen it if it is not over');
+  }
+  await unit.stores.incidents.reopen(incident.id, 'triggered', unit.now);
+  const resumedMessages = await resumeEscalation(unit, incident, incident.acknowledgedAt ?? unit.now);
+  await pageWithoutLead(unit, incident.id);
+  const notified = await withdrawNews(unit, incident, 'acknowledged', by);
+  await unit.stores.timeline.record(incident.id, 'unacknowledged', { by, resumedMessages, told: notified }, unit.now);
+  return true;
+}
+
+/**
+ * Acknowledges a triggered incident in the name of one person while others still must: only the messages of that person
+ * stop; `again` when they had done so before. Null when the acknowledgement counts for the whole incident: no step that
+ * needs everybody has paged anybody, everybody else has answered, or it is not by a person.
+ */
+async function acknowledgeForOne(
+  { stores, now }: UnitOfWork,
+  incident: IncidentRow,
+  by: IncidentActor,
+): Promise<'once' | 'again' | null> {
+  if (!('userId' in by)) return null;
+  const userId = asId('user', by.userId);
+  const first = firstStepIndex(incident.steps);
+  const steps = incident.steps.flatMap(({ needsEverybody }, place) => (needsEverybody ? [first + place] : []));
+  if (steps.length === 0) return null;
+  const acknowledged = incident.acknowledgements ?? [];
+  const awaited = await stores.notifications.listPaged(incident.id, steps);
+  const left = stillAwaited(awaited, acknowledged, userId);
+  if (left.length === 0) return null;
+  if (acknowledged.some((earlier) => earlier.userId === userId)) return 'again';
+  const acknowledgement = { userId, at: toTimestamp(now) };
+  await stores.incidentPaging.setAcknowledgements(incident.id, [...acknowledged, acknowledgement], now);
+  await stores.notifications.cancelQueued(incident.id, 'acknowledged', now, userId);
+  await stores.timeline.record(incident.id, 'acknowledged_by_one', { by, waitsFor: left }, now);
+  return 'once';
+}
+
+/** Undoes the acknowledgement of one person, who is paged again. Returns false when they have given none. */
+async function unacknowledgeForOne(
+  { stores, now, enqueue }: UnitOfWork,
+  incident: IncidentRow,
+  by: IncidentActor,
+): Promise<boolean> {
+  const acknowledged = incident.acknowledgements ?? [];
+  if (!('userId' in by) || !acknowledged.some(({ userId }) => userId === by.userId)) return false;
+  const others = acknowledged.filter(({ userId }) => userId !== by.userId);
+  await stores.incidentPaging.setAcknowledgements(incident.id, others, now);
+  const pages = await stores.notifications.requeueCancelled(incident.id, now, asId('user', by.userId));
+  for (const notificationId of pages) enqueue(deliverPage, { notificationId });
+  await stores.timeline.record(incident.id, 'unacknowledged_by_one', { by }, now);
+  return true;
+}
 
 /**
  * Acknowledges an incident that the caller has locked. Returns false when it was acknowledged already; throws `conflict`

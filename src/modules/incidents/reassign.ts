@@ -6,7 +6,7 @@ import {
 } from '#modules/incidents/decide/reassignment.ts';
 import type { IncidentActor, IncidentStatus } from '#modules/incidents/decide/incident.ts';
 import { type EscalationStep, stepCountOf } from '#modules/policies/decide/escalation.ts';
-import { withdrawNews } from '#modules/incidents/paging/resume_escalation.ts';
+import { withdrawNews } from '#modules/incidents/paging/repage_stale.ts';
 import type { Repeats } from '#modules/policies/decide/rounds.ts';
 import { startTimers } from '#modules/incidents/paging/start_timers.ts';
 import { AppError } from '#kernel/errors.ts';

@@ -1,6 +1,6 @@
 import { decideReopen, type IncidentActor, REOPEN_DAYS_MAX } from '#modules/incidents/decide/incident.ts';
 import { pageWithoutLead } from '#modules/incidents/paging/paging_start.ts';
-import { resumeEscalation, withdrawNews } from '#modules/incidents/paging/resume_escalation.ts';
+import { resumeEscalation, withdrawNews } from '#modules/incidents/paging/repage_stale.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';

@@ -2,13 +2,39 @@ import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
 import { nullable } from '#actions/fields.ts';
-import type { Period } from '#modules/metrics/period.ts';
 import { nearestToAsked } from '#modules/metrics/unmet_selectors.ts';
 import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
-import { cutRange, widenToColumns } from '#modules/metrics/decide/buckets.ts';
+import { CHART_MINUTES_MAX, cutRange, widenToColumns } from '#modules/metrics/decide/buckets.ts';
 import { parseExpression } from '#modules/metrics/decide/selector.ts';
 import { nextTurn } from '#kernel/event_loop_turns.ts';
 import { chartExpression, rankExpression } from '#modules/metrics/expression_values.ts';
+import { invalidInput } from '#kernel/errors.ts';
+import { Temporal } from '#kernel/time.ts';
+
+/** The period of charts; half-open. */
+export interface Period {
+  readonly from: Temporal.Instant;
+  readonly to: Temporal.Instant;
+}
+
+/** Reads a period from a caller's texts. Throws `invalid_input`. */
+export function parsePeriod(from: string, to: string): Period {
+  const period = { from: instantOf(from, 'from'), to: instantOf(to, 'to') };
+  const minutes = (period.to.epochMilliseconds - period.from.epochMilliseconds) / 60_000;
+  if (!(minutes > 0)) throw invalidInput([{ path: 'to', message: 'must be later than from' }]);
+  if (minutes > CHART_MINUTES_MAX) {
+    throw invalidInput([{ path: 'from', message: `at most ${CHART_MINUTES_MAX / 1_440} days before to` }]);
+  }
+  return period;
+}
+
+function instantOf(text: string, path: string): Temporal.Instant {
+  try {
+    return Temporal.Instant.from(text);
+  } catch {
+    throw invalidInput([{ path, message: 'is not a valid time' }]);
+  }
+}
 
 export const ChartResultView = Type.Object({
   stepSeconds: Type.Number({ description: 'the width of a bucket: what a sum or a count is of' }),

@@ -1,5 +1,5 @@
 import { isAtLeast } from '#modules/exceptions/decide/triage.ts';
-import type { ExceptionRule } from '#modules/rules/decide/exception_rule.ts';
+import type { ExceptionRule } from '#modules/rules/decide/rule_kinds.ts';
 import type { IncidentActor } from '#modules/incidents/decide/incident.ts';
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
 import { settingsOf } from '#modules/rules/decide/rule_settings.ts';

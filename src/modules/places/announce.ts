@@ -1,7 +1,7 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { DELIVERY_HOURS } from '#modules/places/decide/delivery.ts';
-import { placeEventOf } from '#modules/places/decide/place_events.ts';
+import { placeEventOf } from '#modules/places/decide/place_content.ts';
 import { areRoutes, takesIncident } from '#modules/places/decide/place_route.ts';
 import { cursorAfter } from '#modules/places/decide/timeline_cursor.ts';
 import type { AnnouncedEntry, NewDelivery } from '#modules/places/store/place_delivery_store.ts';

@@ -4,7 +4,7 @@ import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { DELIVERY_STATUSES } from '#modules/places/decide/delivery.ts';
-import { PLACE_EVENTS } from '#modules/places/decide/place_events.ts';
+import { PLACE_EVENTS } from '#modules/places/decide/place_content.ts';
 import { answersUrlOf, PLACE_KINDS, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
 import { areRoutes } from '#modules/places/decide/place_route.ts';
 import type { PlaceDeliveryRow } from '#modules/places/store/place_delivery_store.ts';

@@ -3,6 +3,19 @@ import type { Temporal } from '#kernel/time.ts';
 import type { AuditEntry } from '#modules/audit/store/audit_store.ts';
 import type { Stores } from '#modules/stores.ts';
 import type { UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import type { ReleaseRow } from '#modules/releases/store/release_store.ts';
+
+/** Deletes what is known of the release; its events, deploys and source maps stay. */
+export async function deleteRelease(
+  stores: Stores,
+  author: Author,
+  { serviceId, version }: Pick<ReleaseRow, 'serviceId' | 'version'>,
+): Promise<void> {
+  await stores.releases.remove(serviceId, version);
+  const target = `${serviceId} ${version}`;
+  const change = { action: 'delete_release', target, before: { version }, after: null };
+  await author.note(change);
+}
 
 export type ReleaseRuntime = UnitOfWorkRuntime;
 

@@ -1,6 +1,6 @@
 import { isAtLeast } from '#modules/exceptions/decide/triage.ts';
-import type { ExceptionRule } from '#modules/rules/decide/exception_rule.ts';
-import { meetsConditions } from '#modules/rules/decide/exception_conditions.ts';
+import type { ExceptionRule } from '#modules/rules/decide/rule_kinds.ts';
+import { meetsConditions } from '#modules/rules/decide/replay_exceptions.ts';
 import { type GroupRate, isOnRate, limitPassed } from '#modules/rules/decide/exception_rule_settings.ts';
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
 import { type RuleSettings, settingsOf } from '#modules/rules/decide/rule_settings.ts';

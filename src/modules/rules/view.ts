@@ -2,17 +2,72 @@ import { type Static, Type } from 'typebox';
 
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { EXAMPLE_STAMPS } from '#actions/example_stamps.ts';
-import { IdText, nullable, Timestamp } from '#actions/fields.ts';
-import { RuleConfigView } from '#modules/rules/config_fields.ts';
+import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
 import { isBehind } from '#modules/rules/decide/breach.ts';
-import { RuleSettingsView, shownSettings } from '#modules/rules/settings_fields.ts';
 import { MissingMetricView } from '#modules/rules/missing_metric.ts';
-import { RULE_KIND_NAMES } from '#modules/rules/decide/rule_kinds.ts';
+import {
+  RULE_KIND_NAMES,
+  RULE_KINDS,
+  RULE_STATUSES,
+  type RuleConfig,
+  type RuleKind,
+  ruleStatusOf,
+} from '#modules/rules/decide/rule_kinds.ts';
 import { unreadableRule } from '#modules/rules/decide/stored_rule.ts';
-import { RULE_STATUSES, ruleStatusOf } from '#modules/rules/decide/rule_status.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { AlertRuleRow } from '#modules/rules/store/alert_rule_store.ts';
 import type { ServiceWithCapabilities } from '#modules/services/store/service_store.ts';
+import {
+  hasSetting,
+  RULE_SETTING_SCHEMAS,
+  type RuleSettings,
+  settingsOf,
+  type StoredSettings,
+} from '#modules/rules/decide/rule_settings.ts';
+
+const FIELDS = Object.fromEntries(
+  Object.entries<object>(RULE_SETTING_SCHEMAS).map(([name, schema]) => [
+    name,
+    Type.Optional(Type.Unsafe<RuleSettings[keyof RuleSettings]>(schema)),
+  ]),
+);
+
+/** Fields of a rule for whoever is paged by it. */
+export const GUIDANCE_FIELDS = {
+  description: nullable(Type.String({ description: 'meaning of its incidents, in Markdown' })),
+  runbookUrl: nullable(Type.String({ description: 'instructions for its incidents' })),
+};
+
+/** Settings of any kind of rule; which of them a kind has is checked with the kind. */
+export const RuleSettingsInput = Type.Unsafe<StoredSettings>(Type.Object(FIELDS, STRICT));
+
+export const RuleSettingsView = Type.Unsafe<StoredSettings>(
+  Type.Object(FIELDS, { description: 'what the console sets beside the config, complete for the kind of the rule' }),
+);
+
+/** Returns the settings that the kind of the rule has. */
+export function shownSettings({ kind, settings }: Pick<AlertRuleRow, 'kind' | 'settings'>): StoredSettings {
+  return Object.fromEntries(
+    Object.entries(settingsOf(settings)).filter(([name]) => hasSetting(kind, name as keyof RuleSettings)),
+  );
+}
+
+const fieldsOf = (kind: RuleKind) =>
+  Object.entries<object>(RULE_KINDS[kind].properties).map(([name, schema]) => [name, Type.Unsafe(schema)] as const);
+
+/** Properties of every kind; which of them a kind has, and which it must have, is checked with the kind. */
+export const RuleConfigInput = Type.Partial(Type.Object(Object.fromEntries(RULE_KIND_NAMES.flatMap(fieldsOf))), {
+  ...STRICT,
+  description: RULE_KIND_NAMES.map((kind) => `${kind}: ${RULE_KINDS[kind].propertiesText}`).join('; '),
+});
+
+/** The complete config of each kind. */
+export const RULE_CONFIG_VIEWS = RULE_KIND_NAMES.map((kind) => ({
+  kind,
+  view: Type.Object(Object.fromEntries(fieldsOf(kind))),
+}));
+
+export const RuleConfigView = Type.Unsafe<RuleConfig>(Type.Union(RULE_CONFIG_VIEWS.map(({ view }) => view)));
 
 export const RuleKindName = Type.Enum([...RULE_KIND_NAMES]);
 

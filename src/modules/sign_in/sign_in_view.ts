@@ -5,7 +5,7 @@ import type { Id } from '#kernel/ids.ts';
 import { ROLES } from '#kernel/permissions.ts';
 import { toTimestampOrNull } from '#kernel/time.ts';
 import type { Stores } from '#modules/stores.ts';
-import { proofRecordOf } from '#modules/sign_in/decide/mail_domain.ts';
+import { proofRecordOf } from '#modules/sign_in/decide/claims.ts';
 import type { OpenIdConnectionRow, OpenIdDomainRow } from '#modules/sign_in/store.ts';
 
 const ROLES_MAX = 100;

@@ -5,7 +5,7 @@ import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/col
 import type { Session } from '#storage/postgres/database.ts';
 import { OpenIdAccountEntity, OpenIdConnectionEntity, OpenIdDomainEntity } from '#storage/postgres/entities/openid.ts';
 import { OrganizationEntity } from '#storage/postgres/entities/people.ts';
-import type { MailDomains } from '#modules/sign_in/decide/mail_domain.ts';
+import type { MailDomains } from '#modules/sign_in/decide/claims.ts';
 
 export type OpenIdConnectionRow = Row<typeof OpenIdConnectionEntity>;
 export type OpenIdDomainRow = Row<typeof OpenIdDomainEntity>;

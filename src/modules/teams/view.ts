@@ -4,13 +4,30 @@ import type { ActionContext } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { EXAMPLE_PEOPLE } from '#actions/example_people.ts';
 import { EXAMPLE_STAMPS } from '#actions/example_stamps.ts';
-import { IdText, nullable, SafeInteger, Timestamp } from '#actions/fields.ts';
-import { CHANNEL_SWITCHES_VIEW } from '#modules/teams/contact_fields.ts';
+import { IdText, nullable, SafeInteger, STRICT, Timestamp } from '#actions/fields.ts';
 import { CHANNEL_PREFERENCES } from '#modules/contacts/decide/channel.ts';
 import { maskPhone } from '#modules/contacts/decide/masking.ts';
 import { recordOf } from '#kernel/record_of.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { TeamMemberRow, TeamMemberWithPerson, TeamRow } from '#modules/teams/store.ts';
+import { E164_PATTERN } from '#modules/contacts/decide/e164.ts';
+
+export const Phone = Type.String({
+  pattern: E164_PATTERN,
+  description: 'a phone number in E.164 form, such as +31612345678',
+});
+
+/** The channels that a member wants to be reached through. */
+export const CHANNEL_SWITCHES = recordOf(CHANNEL_PREFERENCES, () => Type.Optional(Type.Boolean()));
+
+/** The channel switches in results. */
+export const CHANNEL_SWITCHES_VIEW = recordOf(CHANNEL_PREFERENCES, () => Type.Boolean());
+
+/** Fields of a contact as its editor has read them. */
+export const ContactRead = Type.Object(
+  { phone: nullable(Type.String({ maxLength: 40 })), ...CHANNEL_SWITCHES_VIEW },
+  { ...STRICT, description: 'what was read: what somebody else has changed since is a conflict' },
+);
 
 export const TEAM_FIELDS = {
   teamId: IdText,

@@ -8,13 +8,32 @@ import { contactsOf } from '#modules/contacts/decide/contact.ts';
 import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';
 import { findWarnings, type ReachabilityWarning } from '#modules/contacts/decide/reachability.ts';
 import { asId, type Id } from '#kernel/ids.ts';
-import { mayAnswer } from '#kernel/permissions.ts';
+import { mayAnswer, type Role } from '#kernel/permissions.ts';
 import { toTimestamp } from '#kernel/time.ts';
-import { cannotAnswerText } from '#modules/teams/cannot_answer.ts';
 import type { ReachablePerson } from '#modules/accounts/store/people_store.ts';
 import type { TeamOnCall } from '#modules/schedules/store/on_call_reader.ts';
 import type { PolicyRow } from '#modules/policies/store.ts';
 import type { TeamMemberWithPerson } from '#modules/teams/store.ts';
+
+/** Field for the warnings of results that put people on call. */
+export const DutyWarnings = Type.Array(Type.String(), {
+  description: 'who is put on call but may not answer, and what to do; none when all may',
+});
+
+function cannotAnswerText(name: string, role: Role): string {
+  return `${name} is paged, but the role ${role} may neither acknowledge nor resolve: give them the role responder, or take them out.`;
+}
+
+/** Returns a sentence for each of these people whose role does not let them answer a page. */
+export async function readDutyWarnings(
+  userIds: readonly string[],
+  { caller, stores }: Pick<ActionContext, 'caller' | 'stores'>,
+): Promise<string[]> {
+  const people = await stores.people.listReachable(caller.orgId, userIds);
+  return [...people.values()]
+    .filter(({ role }) => !mayAnswer(role))
+    .map(({ name, role }) => cannotAnswerText(name, role));
+}
 
 export const WarningView = Type.Object(
   {

@@ -1,9 +1,49 @@
 import { PassThrough } from 'node:stream';
+import { readFileSync } from 'node:fs';
 
 import { certificateFault } from '#kernel/errors.ts';
 import { OWN_MAIL_HEADER } from '#modules/alerts/decide/mail_alert.ts';
 import type { Delivery } from '#notify/channel_sender.ts';
 import type { MailText } from '#notify/mail/mail_pieces.ts';
+import { optionalText, optionalUrl, type ValuesOf } from '#kernel/config.ts';
+
+/** The server by which mail goes out: pages, and mail to people about their accounts. */
+export const MAIL_SETTINGS = {
+  smtpUrl: optionalUrl('SMTP_URL', ['smtp', 'smtps'], 'mail server', { isSecret: true }),
+  mailFrom: optionalText('MAIL_FROM', '^.+@.+$', 'a mail address', 'sender of mail; required with `SMTP_URL`', {
+    requiredWith: 'SMTP_URL',
+  }),
+  smtpCaFile: optionalText(
+    'SMTP_CA_FILE',
+    '.',
+    'a path',
+    'file with the authority (PEM) that signed the certificate of the mail server, or with that certificate itself',
+    { unset: 'those of Node' },
+  ),
+};
+
+/** Returns the mail server; null if none is configured. */
+export function mailServerOf({
+  smtpUrl: url,
+  mailFrom: from,
+  smtpCaFile,
+}: ValuesOf<typeof MAIL_SETTINGS>): MailServer | null {
+  if (url === undefined || from === undefined) return null;
+  return { url, from, ca: smtpCaFile === undefined ? null : readFileSync(smtpCaFile, 'utf8') };
+}
+
+const GOOD_FOR_MS = 5 * 60_000;
+
+/** Returns what tells why no mail would ever leave, or null. It asks the server when it has not done so for five minutes. */
+export function rememberMailFault(server: MailServer | null): () => Promise<string | null> {
+  let asked: { readonly atMs: number; readonly fault: Promise<string | null> } | null = null;
+  return async () => {
+    if (server === null) return null;
+    const atMs = performance.now();
+    if (asked === null || atMs - asked.atMs > GOOD_FOR_MS) asked = { atMs, fault: findMailFault(server) };
+    return await asked.fault;
+  };
+}
 
 /** Server that sends mail. */
 export interface MailServer {

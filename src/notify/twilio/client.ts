@@ -3,6 +3,72 @@ import type twilio from 'twilio';
 import { certificateFault, isNotConnected } from '#kernel/errors.ts';
 import type { Delivery } from '#notify/channel_sender.ts';
 import { reasonOfCode } from '#notify/twilio/error_codes.ts';
+import type { CallbackProvider } from '#notify/provider_callbacks.ts';
+import { optionalText, optionalUrl, type ValuesOf } from '#kernel/config.ts';
+
+/** The account by which messages and calls go out. */
+export const TWILIO_SETTINGS = {
+  twilioAccountSid: optionalText(
+    'TWILIO_ACCOUNT_SID',
+    '^AC[0-9a-fA-F]{32}$',
+    'AC and 32 hexadecimal digits',
+    'Twilio account for SMS and calls',
+    { unset: 'simulator' },
+  ),
+  twilioAuthToken: optionalText('TWILIO_AUTH_TOKEN', '^.+$', 'the token of the account', 'its token', {
+    requiredWith: 'TWILIO_ACCOUNT_SID',
+    isSecret: true,
+  }),
+  twilioFrom: optionalText(
+    'TWILIO_FROM',
+    '^\\+[1-9][0-9]{1,14}$',
+    'an E.164 number such as +15005550006',
+    'E.164 number that messages and calls come from',
+    { requiredWith: 'TWILIO_ACCOUNT_SID' },
+  ),
+  twilioApiBase: optionalUrl('TWILIO_API_BASE', ['http', 'https'], "another address for Twilio's API"),
+};
+
+/** Returns the Twilio account; null if none is configured. */
+export function twilioAccountOf(settings: ValuesOf<typeof TWILIO_SETTINGS>): TwilioAccount | null {
+  const {
+    twilioAccountSid: accountSid,
+    twilioAuthToken: authToken,
+    twilioFrom: from,
+    twilioApiBase: apiBase,
+  } = settings;
+  if (accountSid === undefined || authToken === undefined || from === undefined) return null;
+  return { accountSid, authToken, from, apiBase };
+}
+
+/** Call-backs bear the signature of our account for exactly their address and fields (Twilio, "Webhooks security"). */
+export function twilioCallbacks(account: TwilioAccount | null): CallbackProvider {
+  return {
+    name: 'twilio',
+    async isAuthentic({ url, headers, fields }) {
+      const signature = headers['x-twilio-signature'];
+      if (account === null || typeof signature !== 'string') return false;
+      // Only processes that are called back load it.
+      const { validateRequest } = await import('twilio/lib/webhooks/webhooks.js');
+      return validateRequest(account.authToken, signature, url, { ...fields });
+    },
+    contentType: 'text/xml; charset=utf-8',
+    received: '<Response/>',
+  };
+}
+
+/**
+ * Returns the address that Twilio calls back about a message. Only unreserved characters, so that no proxy re-encodes
+ * what the signature covers.
+ */
+export function callbackUrl(baseUrl: string, name: string, notificationId: string): string {
+  return `${baseUrl}/api/callbacks/twilio/${name}/${notificationId}`;
+}
+
+/** Returns the address at which replies by SMS arrive; set it as the webhook of the sender's number. */
+export function inboundSmsUrl(baseUrl: string): string {
+  return `${baseUrl}/api/callbacks/twilio/sms`;
+}
 
 /** The account that messages and calls go out by. */
 export interface TwilioAccount {

@@ -1,10 +1,49 @@
+import type { ClickHouseSettings } from '@clickhouse/client';
+
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { ROLLUP_TABLES, type RollupTable } from '#storage/clickhouse/layout.ts';
+import { type DataTable, ROLLUP_TABLES, type RollupTable } from '#storage/clickhouse/layout.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
-import { ORDER_DURABLY } from '#storage/clickhouse/order_durably.ts';
-import { deleteRows } from '#storage/clickhouse/delete_rows.ts';
+
+/**
+ * Settings of deletions: the answer comes when the order is durable, and ClickHouse carries it out later. On a cluster
+ * the order lies in Keeper, and a server that is away finds it there when it comes back:
+ * https://clickhouse.com/docs/sql-reference/distributed-ddl and, for the mode,
+ * https://clickhouse.com/docs/operations/settings/settings#distributed_ddl_output_mode.
+ */
+const ORDER_DURABLY: ClickHouseSettings = {
+  lightweight_deletes_sync: '0',
+  mutations_sync: '0',
+  distributed_ddl_task_timeout: '10',
+  distributed_ddl_output_mode: 'null_status_on_timeout',
+};
+
+/**
+ * Orders the deletion and returns once the order is durable; ClickHouse carries it out even if something happens to
+ * us, within moments or, in many parts, minutes. Until then the rows are still there, so reads must not rely on it.
+ * Costs next to nothing where there is nothing to delete. `condition` names its values as ClickHouse parameters.
+ */
+export async function deleteRows(
+  client: ClickHouseClient,
+  table: DataTable | RollupTable,
+  condition: string,
+  parameters: Record<string, unknown>,
+): Promise<void> {
+  await withClickHouseErrors(async () => {
+    const answer = await client.query({
+      query: `SELECT 1 FROM ${table} WHERE ${condition} LIMIT 1`,
+      query_params: parameters,
+      format: 'JSONCompactEachRow',
+    });
+    if ((await answer.json()).length === 0) return;
+    await client.command({
+      query: `DELETE FROM ${client.layout.stored(table)}${client.layout.onCluster} WHERE ${condition}`,
+      query_params: parameters,
+      clickhouse_settings: ORDER_DURABLY,
+    });
+  });
+}
 
 /** Services with the same retention. */
 export interface RetentionTier {

@@ -1,9 +1,8 @@
 import { type EntityManager, MikroORM, PostgreSqlDriver } from '@mikro-orm/postgresql';
 import { CompiledQuery, type Kysely } from 'kysely';
-import { Pool, type PoolConfig } from 'pg';
+import { Pool, type PoolConfig, types } from 'pg';
 
 import { AppError } from '#kernel/errors.ts';
-import { columnParsers } from '#storage/postgres/column_parsers.ts';
 import { Dialect } from '#storage/postgres/dialect.ts';
 import { toFault } from '#storage/postgres/faults.ts';
 import { namedPoolOf } from '#storage/postgres/named_pool.ts';
@@ -11,6 +10,24 @@ import { endSilentConnections } from '#storage/postgres/silent_connections.ts';
 import { closerOfStaleConnections } from '#storage/postgres/stale_connections.ts';
 import { StatementNames } from '#storage/postgres/statement_names.ts';
 import { ENTITIES, type Tables } from '#storage/postgres/tables.ts';
+import { fromDate } from '#kernel/time.ts';
+
+type Oid = Parameters<typeof types.getTypeParser>[0];
+
+const { TIMESTAMPTZ, DATE, INT8 } = types.builtins;
+
+/**
+ * Parsers of columns: `timestamptz` as Temporal.Instant, `date` as YYYY-MM-DD, `bigint` as a number (no column of ours holds
+ * more than 2^53-1), everything else as usual.
+ */
+const columnParsers = {
+  getTypeParser(oid: Oid, format?: 'text' | 'binary'): unknown {
+    if (oid === TIMESTAMPTZ) return (text: string) => fromDate(new Date(text));
+    if (oid === DATE) return String;
+    if (oid === INT8) return Number;
+    return types.getTypeParser(oid, format);
+  },
+};
 
 /**
  * SQL as text, for the few statements that have to be: inside a transaction, or each by itself. Parameters are

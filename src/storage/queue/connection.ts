@@ -1,13 +1,40 @@
 import { type BackendFactory, createRedisBackend, runMigrations } from 'bullmq';
 import { Pool, type PoolConfig } from 'pg';
+import type { Cluster, Redis } from 'ioredis';
 
 import { type DatabaseAddress, directUrlOf } from '#storage/postgres/database.ts';
 import { keyPrefixOf, openRedis, type RedisSilence, type RedisStore } from '#storage/queue/redis.ts';
-import { probeRedis, RedisRefusal } from '#storage/queue/redis_probe.ts';
 import { endSilentConnections } from '#storage/postgres/silent_connections.ts';
 import { closerOfStaleConnections } from '#storage/postgres/stale_connections.ts';
 import { READ_ONLY_SQL, readOnlyText } from '#storage/postgres/read_only.ts';
 import { createLastingPostgresBackend } from '#storage/queue/postgres_backend.ts';
+import { messageOf } from '#kernel/errors.ts';
+
+/** Reason, in words, why a Redis that answers takes no changes. */
+export class RedisRefusal extends Error {}
+
+/** Reasons by the word with which Redis begins its answer. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  CLUSTERDOWN: 'does not serve all of its keys: a master is away, and no replica has taken its place',
+  LOADING: 'is still reading its data from disk',
+  MASTERDOWN: 'is a replica that has lost its master: name the master in REDIS_URL, or its Sentinels',
+  MISCONF: 'cannot write to its disk, and takes no changes until it can: make room there',
+  NOPERM: 'does not let this user write: give it the rights, or name another in REDIS_URL',
+  NOREPLICAS: 'has fewer replicas than min-replicas-to-write asks for: start them',
+  OOM: 'has used all of its memory (maxmemory): give it more',
+  READONLY: 'is a replica, which takes no changes: name the master in REDIS_URL, or its Sentinels',
+};
+
+/** Writes a small key beside those of the queues: only that tells whether the queues can be written. */
+export async function probeRedis(redis: Redis | Cluster, url: string): Promise<void> {
+  try {
+    await redis.set(`${keyPrefixOf(url) ?? 'bull'}:tocsin-probe`, '1', 'PX', 60_000);
+  } catch (error) {
+    const [, word = ''] = /^(?:ERR )?-?([A-Z]+)\b/.exec(messageOf(error)) ?? [];
+    const text = REFUSALS[word];
+    throw text === undefined ? error : new RedisRefusal(text);
+  }
+}
 
 /**
  * Connection to the store of jobs: Redis when it is configured, else PostgreSQL. The rest of the product cannot tell

@@ -4,7 +4,7 @@ import { notifications } from '@mantine/notifications';
 import { cleanup, render, screen } from '@testing-library/react';
 import { afterEach, expect, test } from 'vitest';
 
-import { Notices } from '#console/components/notices.tsx';
+import { Notices } from '#console/app.tsx';
 
 afterEach(cleanup);
 

@@ -10,7 +10,7 @@ import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { finish } from '#kernel/steps.ts';
 import { encodePoints } from '#modules/metrics/store/point_blocks.ts';
-import { encodeSeries } from '#modules/metrics/store/series_rows.ts';
+import { encodeSeries } from '#modules/metrics/store/metric_writer.ts';
 import { hostileMetricBodies } from '#test/ingest/protocols/hostile_metric_bodies.ts';
 import { NOW, NOW_MS } from '#test/ingest/metric_bytes.ts';
 import type { Workloads } from '#test/kit/counting/count_work.ts';

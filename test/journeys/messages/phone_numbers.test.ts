@@ -1,7 +1,7 @@
 import twilio from 'twilio';
 import { expect, test } from 'vitest';
 
-import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
+import { inboundSmsUrl } from '#notify/twilio/client.ts';
 import { type Browser, givePassword, signedIn } from '#test/kit/programs/browser.ts';
 import { SERVICE_NUMBER, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 

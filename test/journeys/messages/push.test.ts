@@ -6,7 +6,7 @@ import { createPushSubscription } from '#modules/contacts/operations/create_push
 import { deletePushSubscription } from '#modules/contacts/operations/delete_push_subscription.ts';
 import { getMe } from '#modules/accounts/operations/get_me.ts';
 import { subscriptionFaults } from '#modules/contacts/decide/subscription_faults.ts';
-import { deriveVapidKeys } from '#notify/channels/push/vapid.ts';
+import { deriveVapidKeys } from '#notify/channels/push/sender.ts';
 import { storesOf } from '#modules/stores.ts';
 import { type PushService, startPushService, type TestBrowser } from '#test/kit/programs/push_service.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';

@@ -1,7 +1,7 @@
 import twilio from 'twilio';
 import { describe, expect, test } from 'vitest';
 
-import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
+import { inboundSmsUrl } from '#notify/twilio/client.ts';
 import { storesOf } from '#modules/stores.ts';
 import { SERVICE_NUMBER, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 

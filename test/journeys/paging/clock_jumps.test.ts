@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import { fireStep } from '#modules/incidents/paging/fire_step.ts';
-import { restartTimers } from '#modules/incidents/paging/restart_timers.ts';
+import { restartTimers } from '#modules/incidents/paging/start_timers.ts';
 import { AppError } from '#kernel/errors.ts';
 import { newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
@@ -15,7 +15,7 @@ import { DEFAULT_LIMITS } from '#test/kit/limits.ts';
 import type { RolesRuntime } from '#test/kit/roles.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { openMany } from '#test/kit/open_many.ts';
-import { onRunEscalationStep } from '#workers/run_escalation_step.ts';
+import { onRunEscalationStep } from '#workers/pager_role.ts';
 import { sweepDue } from '#workers/sweep_due.ts';
 
 async function annaThenBram(w: StaffedWorld) {

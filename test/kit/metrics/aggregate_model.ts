@@ -1,6 +1,6 @@
 import { type Aggregation, COUNTER_LOOKBACK_MS, COUNTER_REACH_MS } from '#modules/metrics/decide/aggregation.ts';
-import { type BucketValue, bucketStart, type Buckets } from '#modules/metrics/decide/buckets.ts';
-import { growthBetween } from '#modules/metrics/decide/counter_growth.ts';
+import { type Buckets, bucketStart, type BucketValue } from '#modules/metrics/decide/buckets.ts';
+import { growthBetween } from '#modules/metrics/decide/series_points.ts';
 import { isOfWholeHours } from '#modules/metrics/decide/rollup_plan.ts';
 import type { PointKind } from '#modules/metrics/decide/point.ts';
 

@@ -1,5 +1,5 @@
 import { POINT_KINDS, type PointKind } from '#modules/metrics/decide/point.ts';
-import type { PointColumns } from '#modules/metrics/decide/point_columns.ts';
+import type { PointColumns } from '#modules/metrics/decide/announced_table.ts';
 import type { PointBatch } from '#ingest/admission/point_batch.ts';
 import { ColumnWriter } from '#ingest/packing/column_writer.ts';
 

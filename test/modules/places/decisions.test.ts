@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { afterAttempt, type PlaceHealth, type PlaceOutcome } from '#modules/places/decide/delivery.ts';
-import { placeEventOf } from '#modules/places/decide/place_events.ts';
+import { placeEventOf } from '#modules/places/decide/place_content.ts';
 import { takesIncident } from '#modules/places/decide/place_route.ts';
 import { cursorAfter } from '#modules/places/decide/timeline_cursor.ts';
 import { Temporal } from '#kernel/time.ts';

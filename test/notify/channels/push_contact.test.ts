@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { pushContact } from '#notify/channels/push/contact.ts';
+import { pushContact } from '#notify/channels/push/sender.ts';
 
 test.each([
   ['https://tocsin.example.org', null, 'https://tocsin.example.org', true],

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-import { WakeUpCoalescer } from '#storage/queue/wake_up_coalescer.ts';
+import { WakeUpCoalescer } from '#storage/queue/durable_queue.ts';
 
 let woken: string[];
 let wakeUps: WakeUpCoalescer<string>;

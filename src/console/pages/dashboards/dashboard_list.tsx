@@ -1,4 +1,4 @@
-import { Button, Group, ActionIcon, Skeleton } from '@mantine/core';
+import { ActionIcon, Button, Group, Skeleton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import {
   IconCopy,
@@ -26,8 +26,40 @@ import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { SearchField } from '#console/components/lists/search_field.tsx';
 import { type DashboardStart, EMPTY_START } from '#console/pages/dashboards/dashboard_start.ts';
 import { DeleteDashboard, useDuplicateDashboard } from '#console/pages/dashboards/dashboard_dialogs.tsx';
-import { DashboardTemplates } from '#console/pages/dashboards/dashboard_templates.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { serviceSearchQuery } from '#console/api/services.ts';
+
+const SERVICES = 20;
+const SHOWN_MAX = 5;
+
+/** Templates shown while there is no dashboard: one for each of the first services, made of what it sends. */
+function DashboardTemplates({ onChoose }: { readonly onChoose: (start: DashboardStart) => void }) {
+  const { orgId } = useOrganization().org;
+  const { data } = useInfiniteQuery(serviceSearchQuery(orgId, { limit: SERVICES }));
+  const services = data?.pages
+    .flatMap((page) => page.services)
+    .filter(({ capabilities }) => capabilities.includes('metrics'));
+  if (services === undefined || services.length === 0) return null;
+  return (
+    <div style={{ marginTop: '1.25rem' }}>
+      <Card
+        title="From what a service sends"
+        about="Charts of its most telling metrics, its incidents, and who is on call."
+        rows={services.slice(0, SHOWN_MAX).map(({ serviceId, name }) => (
+          <Row key={serviceId} title={<Name>{name}</Name>}>
+            <Button
+              variant="default"
+              onClick={() => onChoose({ serviceId, name })}
+              aria-label={`Use what ${name} sends`}
+            >
+              Use
+            </Button>
+          </Row>
+        ))}
+      />
+    </div>
+  );
+}
 
 const CreateDashboard = lazyDialog(() =>
   import('#console/pages/dashboards/create_dashboard.tsx').then((m) => m.CreateDashboard),

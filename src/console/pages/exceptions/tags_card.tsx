@@ -1,8 +1,8 @@
-import type { ExceptionOverview } from '#console/api/exceptions.ts';
 import { Link } from '@tanstack/react-router';
 
+import type { ExceptionOverview } from '#console/api/exceptions.ts';
 import { Name } from '#console/components/text/name.tsx';
-import { conditionText } from '#modules/exceptions/decide/search_condition.ts';
+import { conditionText } from '#modules/exceptions/decide/search_query.ts';
 import { Card } from '#console/components/card.tsx';
 import { Shares } from '#console/pages/exceptions/shares.tsx';
 import classes from '#console/pages/exceptions/overview_cards.module.css';

@@ -6,9 +6,8 @@ import type { IncidentPages } from '#console/api/incident_pages.ts';
 import { refreshIncidents } from '#console/api/incidents.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { showError, showUndoable } from '#console/components/notice.tsx';
-import type { Answer } from '#console/pages/incidents/answer.ts';
 import { runLimited } from '#console/pages/incidents/run_limited.ts';
-import { isAnsweredNow, useUndoAnswers } from '#console/pages/incidents/undo_answers.ts';
+import { type Answer, isAnsweredNow, useUndoAnswers } from '#console/pages/incidents/undo_answers.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface Answering {

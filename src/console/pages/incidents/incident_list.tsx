@@ -25,8 +25,8 @@ import {
 import classes from '#console/pages/incidents/incident_list.module.css';
 import { IncidentRows } from '#console/pages/incidents/incident_rows.tsx';
 import { NoIncidents } from '#console/pages/incidents/no_incidents.tsx';
-import type { Answer } from '#console/pages/incidents/answer.ts';
 import { useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
+import type { Answer } from '#console/pages/incidents/undo_answers.ts';
 import type { Matching } from '#console/pages/incidents/answer_matching.ts';
 import { IncidentSelection } from '#console/pages/incidents/incident_selection.tsx';
 import { focusedRowId, useShortcut } from '#console/shell/keyboard.ts';

@@ -1,6 +1,7 @@
 import { Button, Skeleton, Stack } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { IconSearchOff } from '@tabler/icons-react';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
@@ -17,12 +18,11 @@ import { lazyPart } from '#console/components/lazy_part.tsx';
 import { PrefetchOnHover } from '#console/components/prefetch_on_hover.tsx';
 import { AgentsCard } from '#console/pages/incidents/agents_card.tsx';
 import { EscalationCard } from '#console/pages/incidents/escalation_card.tsx';
-import { IncidentNotFound } from '#console/pages/incidents/incident_not_found.tsx';
 import { NotificationLog } from '#console/pages/incidents/notification_log.tsx';
 import { IncidentMaintenance, LinkedIncidents } from '#console/pages/incidents/context/linked_incidents.tsx';
 import { MemberNames, useMemberNames } from '#console/pages/incidents/member_names.tsx';
-import type { Answer } from '#console/pages/incidents/answer.ts';
 import { useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
+import type { Answer } from '#console/pages/incidents/undo_answers.ts';
 import { ResponseCard } from '#console/pages/incidents/response/response_card.tsx';
 import { StormMembers } from '#console/pages/incidents/storm_members.tsx';
 import { Timeline } from '#console/pages/incidents/timeline.tsx';
@@ -32,6 +32,27 @@ import { IncidentCause } from '#console/pages/incidents/incident_cause.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { actorName } from '#modules/incidents/decide/incident_actor.ts';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
+import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
+
+function IncidentNotFound({ incidentId }: { readonly incidentId: string }) {
+  return (
+    <InOtherOrganization find={(client, orgId) => client.fetchQuery(incidentQuery(orgId, incidentId))}>
+      <EmptyState
+        icon={<IconSearchOff size={24} />}
+        title="Incident not found"
+        actions={
+          <Button component={Link} to="/incidents">
+            All incidents
+          </Button>
+        }
+      >
+        Its service may have been deleted, it may be older than the retention of its service, or it belongs to an
+        organization that you are not in.
+      </EmptyState>
+    </InOtherOrganization>
+  );
+}
 
 const IncidentContext = lazyPart(() =>
   import('#console/pages/incidents/context/incident_context.tsx').then((m) => m.IncidentContext),

@@ -3,7 +3,7 @@ import { useState } from 'react';
 
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { SelectionBar } from '#console/components/lists/selection_bar.tsx';
-import type { Answer } from '#console/pages/incidents/answer.ts';
+import type { Answer } from '#console/pages/incidents/undo_answers.ts';
 import { type Matching, useAnswerMatching } from '#console/pages/incidents/answer_matching.ts';
 
 interface IncidentSelectionProps {

@@ -3,10 +3,12 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type Incident, invoke } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
 import { refreshIncidents } from '#console/api/incidents.ts';
-import { showSuccess, showError } from '#console/components/notice.tsx';
+import { showError, showSuccess } from '#console/components/notice.tsx';
 import { runLimited } from '#console/pages/incidents/run_limited.ts';
-import type { Answer } from '#console/pages/incidents/answer.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+/** Answer to an open incident. */
+export type Answer = 'acknowledge' | 'resolve';
 
 const OPERATIONS = { acknowledge: 'unacknowledge_incident', resolve: 'reopen_incident' } as const;
 

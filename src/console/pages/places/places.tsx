@@ -1,6 +1,6 @@
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { IconMessages, IconPlus } from '@tabler/icons-react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
@@ -18,9 +18,32 @@ import { Status } from '#console/components/status.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { ChatAccounts } from '#console/pages/places/chat_accounts.tsx';
-import type { Place } from '#console/pages/places/place_texts.ts';
-import { PlaceRoutes } from '#console/pages/places/place_routes.tsx';
+import { type Place, routeText } from '#console/pages/places/place_texts.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { serviceSearchQuery } from '#console/api/services.ts';
+import { teamNamesQuery } from '#console/api/teams.ts';
+import { isolateBidi } from '#console/components/text/bidi.ts';
+
+/** Incidents that a place is told of, one line for each route. */
+function PlaceRoutes({ routes }: { readonly routes: Place['routes'] }) {
+  const { orgId } = useOrganization().org;
+  const serviceIds = [...new Set(routes.flatMap(({ serviceId }) => serviceId ?? []))];
+  const teamIds = [...new Set(routes.flatMap(({ teamId }) => teamId ?? []))];
+  const services = useInfiniteQuery({
+    ...serviceSearchQuery(orgId, { serviceIds, limit: Math.max(1, serviceIds.length) }),
+    enabled: serviceIds.length > 0,
+  }).data?.pages.flatMap((page) => page.services);
+  const teams = useQuery({ ...teamNamesQuery(orgId, { teamIds }), enabled: teamIds.length > 0 }).data?.teams;
+  const names = new Map<string, string>([
+    ...(services ?? []).map(({ serviceId, name }) => [serviceId, name] as const),
+    ...(teams ?? []).map(({ teamId, name }) => [teamId, name] as const),
+  ]);
+  return routes.map((route, index) => (
+    <Text size="sm" key={index}>
+      {routeText(route, (id) => isolateBidi(names.get(id) ?? '…'))}
+    </Text>
+  ));
+}
 
 const PlaceForm = lazyDialog(() => import('#console/pages/places/place_form.tsx').then((m) => m.PlaceForm));
 const Deliveries = lazyDialog(() => import('#console/pages/places/deliveries.tsx').then((m) => m.Deliveries));

@@ -13,11 +13,15 @@ import { RuleCost } from '#console/pages/rules/rule_cost.tsx';
 import { settingsOfKind } from '#console/pages/rules/settings/setting_values.ts';
 import classes from '#console/pages/rules/rule_replay.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { windowForInterval } from '#modules/rules/decide/slow_samples.ts';
+import {
+  type ReplayedIncident,
+  replayRule,
+  type RuleHistory,
+  windowForInterval,
+} from '#modules/rules/decide/replay.ts';
 import { measureOf } from '#modules/metrics/decide/quantity.ts';
 import type { MetricThreshold } from '#modules/rules/decide/metric_threshold.ts';
 import type { RuleSettings } from '#modules/rules/decide/rule_settings.ts';
-import { type ReplayedIncident, replayRule, type RuleHistory } from '#modules/rules/decide/replay.ts';
 
 const DAYS = [1, 7, 14, 30] as const;
 /** Pause in typing and dragging, in milliseconds, after which the server is asked. */

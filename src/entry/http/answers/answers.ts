@@ -20,7 +20,7 @@ import { receiverOf, REFUSAL_NAMES, refusalSentence } from '#entry/http/answers/
 import { hasPin, pinFault, refuseWith } from '#entry/http/answers/answer_pin.ts';
 import type { AnswerContext } from '#entry/http/answers/refused_answers.ts';
 import { findGivenAnswers, type GivenAnswer, NOTHING_LEFT } from '#entry/http/answers/given_answers.ts';
-import { listIncidentsOf } from '#modules/incidents/paging/incidents_of_notification.ts';
+import { listIncidentsOf } from '#modules/incidents/paging/record_outcome.ts';
 import { type Answer, ANSWER_PATH, haveLinksExpired, SHORT_ANSWER_PATH } from '#notify/answer_link.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';

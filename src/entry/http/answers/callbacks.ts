@@ -10,7 +10,7 @@ import { callOf } from '#notify/channels/call/reports.ts';
 import { VOICE } from '#notify/channels/call/voice.ts';
 import type { CallbackProvider, Fields, ReportCallback } from '#notify/provider_callbacks.ts';
 import { reportCallbacks } from '#notify/registry.ts';
-import { twilioCallbacks } from '#notify/twilio/callbacks.ts';
+import { twilioCallbacks } from '#notify/twilio/client.ts';
 import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';
 import { storesOf } from '#modules/stores.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';

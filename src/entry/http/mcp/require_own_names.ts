@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-import { LOOPBACK_NAMES } from '#entry/http/own_origin.ts';
+import { LOOPBACK_NAMES } from '#entry/http/console.ts';
 import { once } from '#kernel/once.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 
-import { componentName } from '#entry/http/openapi/component_name.ts';
-import type { JsonSchema } from '#entry/http/openapi/schemas.ts';
+import { componentName, type JsonSchema } from '#entry/http/openapi/schemas.ts';
 import { ERROR_CODES, type ErrorCode, type Fault } from '#kernel/errors.ts';
 
 /** Documentation of an error in the reference: when it occurs, and an example. */

@@ -6,16 +6,19 @@ import { IncidentView, IncidentWithLogView } from '#modules/incidents/view.ts';
 import { MetricSeriesView } from '#modules/metrics/operations/view.ts';
 import { StepInput } from '#modules/policies/operations/steps.ts';
 import { ChannelName, PolicyView } from '#modules/policies/view.ts';
-import { RULE_CONFIG_VIEWS, RuleConfigInput } from '#modules/rules/config_fields.ts';
-import { RuleKindName, RuleView } from '#modules/rules/view.ts';
+import { RULE_CONFIG_VIEWS, RuleConfigInput, RuleKindName, RuleView } from '#modules/rules/view.ts';
 import { RotationConfigInput } from '#modules/schedules/operations/rotation_config.ts';
 import { RotationTypeName, ScheduleView } from '#modules/schedules/view.ts';
 import { CapabilityName, ServiceView, ServiceWithKeysView } from '#modules/services/view.ts';
 import { WholeTeamView } from '#modules/teams/read_teams.ts';
 import { WarningView } from '#modules/teams/warnings.ts';
 import { MemberView, TeamView } from '#modules/teams/view.ts';
-import { componentName } from '#entry/http/openapi/component_name.ts';
 import { type IdSource, idSourceOf } from '#actions/id_sources.ts';
+
+/** Converts to Pascal case: `invalid_input` to `InvalidInput`. */
+export function componentName(name: string): string {
+  return name.replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+}
 
 /** Schema as JSON: OpenAPI 3.1 accepts TypeBox's schemas; only their readability is improved. */
 export type JsonSchema = { readonly [keyword: string]: unknown };

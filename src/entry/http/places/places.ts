@@ -2,9 +2,7 @@ import type { FastifyInstance } from 'fastify';
 
 import type { AppContext } from '#entry/compose.ts';
 import { ANONYMOUS_BODY_BYTES_MAX, SLACK_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
-import { answerDiscord } from '#entry/http/places/discord.ts';
-import { answerMattermost } from '#entry/http/places/mattermost.ts';
-import { answerTelegram } from '#entry/http/places/telegram.ts';
+import { answerAsked, answerDiscord } from '#entry/http/places/discord.ts';
 import { answerSlack } from '#entry/http/places/slack.ts';
 import type { VendorAnswer, VendorRequest } from '#entry/http/places/vendor_request.ts';
 import { parseRawBodies, rawBodyOf } from '#entry/http/raw_body.ts';
@@ -12,6 +10,37 @@ import { AppError } from '#kernel/errors.ts';
 import { type ChatPlace, PLACES_PATH } from '#modules/places/decide/place_kinds.ts';
 import { openSettings } from '#modules/places/settings.ts';
 import { storesOf } from '#modules/stores.ts';
+import { parseMattermost } from '#notify/places/mattermost/presses.ts';
+import { isFromTelegram, parseTelegram } from '#notify/places/telegram/presses.ts';
+
+/** Characters of an answer to a press. */
+const ALERT_LENGTH_MAX = 200;
+
+/** Answers updates of a bot by a call in the answer itself. Throws `forbidden` for what lacks the secret token. */
+async function answerTelegram(context: AppContext, request: VendorRequest): Promise<VendorAnswer> {
+  const { place, settings, headers, body, origin } = request;
+  if (!isFromTelegram(settings.signingSecret ?? '', headers['x-telegram-bot-api-secret-token'])) {
+    throw new AppError('forbidden', 'the secret token of this request is missing or wrong');
+  }
+  const asked = parseTelegram(body);
+  if (asked === null) return { status: 200 };
+  const text = await answerAsked(context, { place, kind: 'telegram', origin }, asked);
+  if (asked.kind === 'command') return { status: 200, body: { method: 'sendMessage', chat_id: asked.chat, text } };
+  const answer = { callback_query_id: asked.queryId, text: text.slice(0, ALERT_LENGTH_MAX), show_alert: true };
+  return { status: 200, body: { method: 'answerCallbackQuery', ...answer } };
+}
+
+/** Answers presses and the slash command of Mattermost. Throws `forbidden` for what has not the mark of its button. */
+async function answerMattermost(context: AppContext, request: VendorRequest): Promise<VendorAnswer> {
+  const { place, settings, body, origin } = request;
+  const asked = parseMattermost(body, settings);
+  if (asked === null)
+    throw new AppError('forbidden', 'this request does not come from a button or command of this place');
+  const text = await answerAsked(context, { place, kind: 'mattermost', origin }, asked);
+  return asked.kind === 'command'
+    ? { status: 200, body: { response_type: 'ephemeral', text } }
+    : { status: 200, body: { ephemeral_text: text } };
+}
 
 /** Answers each vendor that sends presses and commands; each checks the signature before it reads the rest. */
 const ANSWERS: Readonly<Record<ChatPlace, (context: AppContext, request: VendorRequest) => Promise<VendorAnswer>>> = {

@@ -1,6 +1,6 @@
 import { recordAccountChange } from '#modules/accounts/operations/record_account_change.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
-import { linkTokenHash, linkUrl, newLinkToken } from '#auth/link_tokens.ts';
+import { linkTokenHash, linkUrl, newLinkToken } from '#auth/secret_text.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';

@@ -1,11 +1,10 @@
 import { Type } from 'typebox';
 
 import { beginSession, SignInView } from '#modules/accounts/begin_session.ts';
-import { endAccess } from '#modules/accounts/end_access.ts';
+import { endAccess, proveAddress } from '#modules/accounts/end_access.ts';
 import { EndsField, LinkToken, PasswordField } from '#modules/accounts/fields.ts';
 import { hashNewPassword } from '#modules/accounts/hash_new_password.ts';
 import { getReset, resetNotValid } from '#modules/accounts/operations/password_resets.ts';
-import { proveAddress } from '#modules/accounts/prove_address.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { STRICT } from '#actions/fields.ts';
 

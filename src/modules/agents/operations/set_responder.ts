@@ -2,10 +2,10 @@ import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, STRICT } from '#actions/fields.ts';
 import { requireOwner } from '#modules/agents/operations/require_owner.ts';
 import { changesOfKey, keyMayOnlyLook } from '#modules/agents/operations/agent_key.ts';
-import { endAgentWork } from '#modules/agents/end_agent_work.ts';
+import { endAgentWork } from '#modules/agents/agent_lease.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { ResponderRow } from '#modules/agents/store/responder_store.ts';

@@ -4,7 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { STRICT } from '#actions/fields.ts';
 import { requireOwner } from '#modules/agents/operations/require_owner.ts';
 import { AgentSettingsView } from '#modules/agents/operations/settings_view.ts';
-import { endAgentWork } from '#modules/agents/end_agent_work.ts';
+import { endAgentWork } from '#modules/agents/agent_lease.ts';
 
 /** Stops all agents. Stopping must be quick, so admins may do it, too, and nobody is asked for a second factor. */
 export const stopAgents = defineAction({

@@ -1,11 +1,10 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { STRICT, nullable } from '#actions/fields.ts';
+import { nullable, STRICT } from '#actions/fields.ts';
 import { ApiKeyView, toApiKeyView } from '#modules/api_keys/operations/view.ts';
-import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
+import { pageInput, pageOf, parseTimeCursor, searchInput, timeCursorOf } from '#actions/list_page.ts';
 import { visibleOwner } from '#modules/organizations/visible_owner.ts';
-import { parseTimeCursor, timeCursorOf } from '#actions/time_cursor.ts';
 
 const LIMIT = 50;
 const LIMIT_MAX = 200;

@@ -2,10 +2,9 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { AccessName } from '#modules/apps/operations/fields.ts';
-import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
+import { pageInput, pageOf, parseTimeCursor, searchInput, timeCursorOf } from '#actions/list_page.ts';
 import { visibleOwner } from '#modules/organizations/visible_owner.ts';
-import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
-import { parseTimeCursor, timeCursorOf } from '#actions/time_cursor.ts';
+import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 
 const ConnectionView = Type.Object({

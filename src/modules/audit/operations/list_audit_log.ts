@@ -2,9 +2,8 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { AuditEntryView, FILTER_FIELDS, parseFilter, toAuditEntryView } from '#modules/audit/operations/view.ts';
-import { STRICT, nullable } from '#actions/fields.ts';
-import { pageOf } from '#actions/list_page.ts';
-import { parseTimeCursor, timeCursorOf } from '#actions/time_cursor.ts';
+import { nullable, STRICT } from '#actions/fields.ts';
+import { pageOf, parseTimeCursor, timeCursorOf } from '#actions/list_page.ts';
 
 const LIMIT = 50;
 

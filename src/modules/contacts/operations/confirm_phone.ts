@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { STRICT } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
-import { Phone } from '#modules/teams/contact_fields.ts';
+import { Phone } from '#modules/teams/view.ts';
 import { isSamePhoneCode } from '#auth/phone_codes.ts';
 import { maskPhone } from '#modules/contacts/decide/masking.ts';
 import { AppError } from '#kernel/errors.ts';

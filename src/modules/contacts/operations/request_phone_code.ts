@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { STRICT, IdText, Timestamp } from '#actions/fields.ts';
+import { IdText, STRICT, Timestamp } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
-import { Phone } from '#modules/teams/contact_fields.ts';
+import { Phone } from '#modules/teams/view.ts';
 import { newPhoneCode } from '#auth/phone_codes.ts';
 import { maskPhone } from '#modules/contacts/decide/masking.ts';
 import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';

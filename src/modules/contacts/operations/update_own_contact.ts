@@ -3,12 +3,11 @@ import { type Static, Type } from 'typebox';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { changesSince } from '#actions/changes_since.ts';
-import { STRICT, IdText, nullable } from '#actions/fields.ts';
+import { IdText, nullable, STRICT } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import { ContactView, toContactView } from '#modules/contacts/contact_view.ts';
 import { notifyOfNumberChange } from '#modules/teams/change_number.ts';
-import { CHANNEL_SWITCHES, ContactRead, Phone } from '#modules/teams/contact_fields.ts';
-import { toMemberRecord } from '#modules/teams/view.ts';
+import { CHANNEL_SWITCHES, ContactRead, Phone, toMemberRecord } from '#modules/teams/view.ts';
 import type { Preferences } from '#modules/contacts/decide/contact.ts';
 import { maskPhone } from '#modules/contacts/decide/masking.ts';
 

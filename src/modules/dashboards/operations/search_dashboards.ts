@@ -3,9 +3,8 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { DashboardSummaryView, toDashboardSummaryView } from '#modules/dashboards/operations/view.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, nullable } from '#actions/fields.ts';
-import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
-import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
+import { nullable, STRICT } from '#actions/fields.ts';
+import { nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
 
 const LIMIT = 50;
 const LIMIT_MAX = 200;

@@ -1,5 +1,22 @@
-import { EVENT_FIELDS, type EventCondition, type EventField } from '#modules/exceptions/decide/search_condition.ts';
 import type { Fault } from '#kernel/errors.ts';
+
+/** Fields that events of a group are searched by, besides tags. */
+const EVENT_FIELDS = ['user', 'env', 'release', 'url', 'transaction', 'file', 'message'] as const;
+type EventField = (typeof EVENT_FIELDS)[number];
+
+/** A condition on an event. Where values match as a whole, `*` stands for anything. */
+export type EventCondition =
+  | { readonly field: EventField; readonly value: string }
+  | { readonly field: 'tag'; readonly key: string; readonly value: string };
+
+/** Writes a condition as it is searched for. */
+export function conditionText(condition: EventCondition): string {
+  const key = condition.field === 'tag' ? `tag.${condition.key}` : condition.field;
+  const { value } = condition;
+  return /^(?!\/\/)[^\s"\\]+$/.test(value)
+    ? `${key}:${value}`
+    : `${key}:"${value.replaceAll(/["\\]/g, (mark) => `\\${mark}`)}"`;
+}
 
 /** Limit on the length of a search, and on its conditions. */
 export const QUERY_LENGTH_MAX = 500;

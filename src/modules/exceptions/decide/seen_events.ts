@@ -1,10 +1,29 @@
-import type { Grouping, LearnableMessage } from '#modules/exceptions/decide/grouping.ts';
+import { type Grouping, GROUPING_VERSION, type LearnableMessage } from '#modules/exceptions/decide/grouping.ts';
 import type { Level } from '#modules/exceptions/decide/level.ts';
-import { OVERFLOW, overflowing } from '#modules/exceptions/decide/overflow.ts';
-import { type GroupState, onOccurrence, type Occurrence } from '#modules/exceptions/decide/occurrence.ts';
+import { type GroupState, type Occurrence, onOccurrence } from '#modules/exceptions/decide/occurrence.ts';
 import { type EventDecision, worseLevel } from '#modules/exceptions/decide/triage.ts';
 import type { Id } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
+
+/** The group of a service that takes the events of all groups beyond its limit. */
+export const OVERFLOW: Grouping = {
+  version: GROUPING_VERSION,
+  key: '0'.repeat(32),
+  parts: [
+    {
+      strategy: 'fingerprint',
+      because: 'the service exceeded its limit of new groups per minute; these are the events of the groups beyond it',
+      lines: [],
+    },
+  ],
+};
+
+const HEADLINE = { type: null, message: 'More new exceptions than can be told apart', place: null };
+
+/** Returns the event as the overflow group shows it: it says only that there are too many new groups. */
+function overflowing(occurrence: Occurrence): Occurrence {
+  return { ...occurrence, headline: HEADLINE };
+}
 
 /** An event on its way to its group. */
 export interface SeenEvent {

@@ -1,4 +1,4 @@
-import type { EventCondition } from '#modules/exceptions/decide/search_condition.ts';
+import type { EventCondition } from '#modules/exceptions/decide/search_query.ts';
 import type { EventOrigin, ServiceEvents } from '#modules/exceptions/store/exception_counter.ts';
 import { AppError } from '#kernel/errors.ts';
 import { type Id, idOfUuid, uuidOf } from '#kernel/ids.ts';

@@ -1,10 +1,9 @@
-import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
-import { serializeEvent } from '#modules/exceptions/decide/event.ts';
+import { type ExceptionEvent, serializeEvent } from '#modules/exceptions/decide/event.ts';
 import { isHandled, userKeyOf } from '#modules/exceptions/decide/triage.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { deleteRows } from '#storage/clickhouse/delete_rows.ts';
+import { deleteRows } from '#storage/clickhouse/expired_rows.ts';
 import { insertRows } from '#storage/clickhouse/insert_rows.ts';
 import { RowBinary, uuidBytes } from '#storage/clickhouse/row_binary.ts';
 

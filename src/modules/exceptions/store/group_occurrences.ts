@@ -1,11 +1,11 @@
 import type { Level } from '#modules/exceptions/decide/level.ts';
-import { OVERFLOW } from '#modules/exceptions/decide/overflow.ts';
 import {
   eventsByGroup,
   type GroupEvents,
+  groupKeyOf,
   isNoticeable,
   onOccurrences,
-  groupKeyOf,
+  OVERFLOW,
   type SeenEvent,
   withinGroupLimit,
 } from '#modules/exceptions/decide/seen_events.ts';

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT, FreeText, IdText, Name, nullable } from '#actions/fields.ts';
+import { FreeText, IdText, Name, nullable, STRICT } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import { createEscalationPolicy } from '#modules/policies/operations/create_escalation_policy.ts';
 import { createAlertRule } from '#modules/rules/operations/create_alert_rule.ts';
@@ -10,7 +10,7 @@ import { createSchedule } from '#modules/schedules/operations/create_schedule.ts
 import { createService } from '#modules/services/operations/create_service.ts';
 import { enableCapability } from '#modules/capabilities/operations/enable_capability.ts';
 import { addTeamMember } from '#modules/teams/operations/add_team_member.ts';
-import { Phone } from '#modules/teams/contact_fields.ts';
+import { Phone } from '#modules/teams/view.ts';
 import { createTeam } from '#modules/teams/operations/create_team.ts';
 import { CAPABILITIES, type Capability } from '#modules/capabilities/decide/capability.ts';
 import { type Channel, CHANNELS } from '#modules/contacts/decide/channel.ts';

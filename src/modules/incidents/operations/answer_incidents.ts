@@ -2,12 +2,11 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, Timestamp } from '#actions/fields.ts';
+import { IdText, STRICT, Timestamp } from '#actions/fields.ts';
 import { IncidentFilterFields, toIncidentFilter } from '#modules/incidents/operations/filter.ts';
 import { type IncidentStatus, toIncidentActor } from '#modules/incidents/decide/incident.ts';
-import { acknowledge } from '#modules/incidents/acknowledge.ts';
+import { acknowledge, unacknowledge } from '#modules/incidents/acknowledge.ts';
 import { resolve } from '#modules/incidents/resolve.ts';
-import { unacknowledge } from '#modules/incidents/unacknowledge.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { Temporal } from '#kernel/time.ts';
 

@@ -2,11 +2,11 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
 import { INCIDENT_STATUSES } from '#modules/incidents/decide/incident.ts';
 import { isFor, labelsOf, nextMaintenance } from '#modules/maintenance/decide/maintenance.ts';
 import { guidanceOf } from '#modules/rules/decide/rule_guidance.ts';
-import { GUIDANCE_FIELDS } from '#modules/rules/settings_fields.ts';
+import { GUIDANCE_FIELDS } from '#modules/rules/view.ts';
 import { isAtOrBefore, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { ZoneClocks } from '#kernel/zone_clock.ts';
 import type { LinkedIncident } from '#modules/incidents/store/incident_paging_store.ts';

@@ -4,12 +4,12 @@ import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, STRICT } from '#actions/fields.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
 import { toIncidentActor } from '#modules/incidents/decide/incident.ts';
 import { decideSeverity } from '#modules/incidents/decide/severity_change.ts';
-import { pageAnew } from '#modules/incidents/paging/page_anew.ts';
+import { pageAnew } from '#modules/incidents/paging/start_timers.ts';
 import { IncidentView, toIncidentView } from '#modules/incidents/view.ts';
 import { readPolicies, runOfPolicy } from '#modules/policies/read_run.ts';
 import { readSteps } from '#modules/policies/decide/stored_steps.ts';

@@ -2,10 +2,10 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, STRICT } from '#actions/fields.ts';
 import { changeStatus } from '#modules/incidents/change_status.ts';
 import { IncidentView } from '#modules/incidents/view.ts';
-import { unacknowledge } from '#modules/incidents/unacknowledge.ts';
+import { unacknowledge } from '#modules/incidents/acknowledge.ts';
 
 export const unacknowledgeIncident = defineAction({
   name: 'unacknowledge_incident',

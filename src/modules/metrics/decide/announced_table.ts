@@ -1,5 +1,28 @@
 import type { Labels, Series } from '#modules/metrics/decide/point.ts';
 import { freeBytes } from '#kernel/free_bytes.ts';
+import type { Id } from '#kernel/ids.ts';
+
+/**
+ * Points on their way to the store, in columns: row `i` belongs to the metric `names[name[i]]` and the series `key[i]`.
+ * Most points travel without labels: the store finds those by the series' key once the series was announced.
+ */
+export interface PointColumns {
+  readonly length: number;
+  readonly names: readonly string[];
+  readonly key: BigUint64Array;
+  readonly value: Float64Array;
+  /** Time in epoch milliseconds. */
+  readonly at: Float64Array;
+  readonly name: Uint32Array;
+  /** The position in `POINT_KINDS`. */
+  readonly kind: Uint8Array;
+  readonly announced: AnnouncedTable;
+}
+
+export interface ServicePoints {
+  readonly serviceId: Id<'service'>;
+  readonly points: PointColumns;
+}
 
 /** A series with its labels, which the store saves under the series' key. */
 export interface AnnouncedSeries {

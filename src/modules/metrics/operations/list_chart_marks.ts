@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
-import { parsePeriod } from '#modules/metrics/period.ts';
+import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { parsePeriod } from '#modules/metrics/chart.ts';
 import { INCIDENT_STATUSES } from '#modules/incidents/decide/incident.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { STRICT, IdText, MetricName, Timestamp } from '#actions/fields.ts';
-import { parsePeriod } from '#modules/metrics/period.ts';
+import { IdText, MetricName, STRICT, Timestamp } from '#actions/fields.ts';
+import { parsePeriod } from '#modules/metrics/chart.ts';
 import { EXEMPLAR_DAYS } from '#modules/metrics/decide/exemplar.ts';
-import { readCheckedExpression, expressionFaults } from '#modules/metrics/decide/selector.ts';
+import { expressionFaults, readCheckedExpression } from '#modules/metrics/decide/selector.ts';
 import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
 
 const EXEMPLARS_MAX = 100;

@@ -2,9 +2,8 @@ import { type Static, Type } from 'typebox';
 
 import { CHART_PIXELS_MAX, CHART_QUERIES_MAX } from '#modules/metrics/decide/limits.ts';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
-import { STRICT, IdText, MetricName, nullable, Timestamp } from '#actions/fields.ts';
-import { ChartResultView, readChart } from '#modules/metrics/chart.ts';
-import { parsePeriod, type Period } from '#modules/metrics/period.ts';
+import { IdText, MetricName, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { ChartResultView, parsePeriod, type Period, readChart } from '#modules/metrics/chart.ts';
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { CHART_MINUTES_MAX } from '#modules/metrics/decide/buckets.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';

@@ -1,5 +1,5 @@
 import { POINT_KINDS } from '#modules/metrics/decide/point.ts';
-import type { PointColumns, ServicePoints } from '#modules/metrics/decide/point_columns.ts';
+import type { PointColumns, ServicePoints } from '#modules/metrics/decide/announced_table.ts';
 import { StringInterner } from '#kernel/string_interner.ts';
 import { uuidOf } from '#kernel/ids.ts';
 import { bytesOf, lowCardinality, nativeBlock } from '#storage/clickhouse/native_block.ts';

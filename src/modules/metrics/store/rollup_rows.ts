@@ -1,4 +1,4 @@
-import { SMALL_FALL_PARTS } from '#modules/metrics/decide/counter_growth.ts';
+import { SMALL_FALL_PARTS } from '#modules/metrics/decide/series_points.ts';
 import { keysOf } from '#kernel/keys_of.ts';
 import { COUNTER, IS_COUNTING, IS_SAMPLE, STALE, START } from '#modules/metrics/store/point_kind_sql.ts';
 

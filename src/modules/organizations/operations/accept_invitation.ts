@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { beginSession, SignInView } from '#modules/accounts/begin_session.ts';
 import { LinkToken, PasswordField, PersonName } from '#modules/accounts/fields.ts';
-import { proveAddress } from '#modules/accounts/prove_address.ts';
+import { proveAddress } from '#modules/accounts/end_access.ts';
 import { hashNewPassword } from '#modules/accounts/hash_new_password.ts';
 import { requirePassword } from '#modules/accounts/require_password.ts';
 import { type AccountContext, defineAction } from '#actions/action_context.ts';

@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import { RoleName } from '#modules/accounts/view.ts';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, STRICT } from '#actions/fields.ts';
 import {
   forManagers,
   forOwners,
@@ -13,7 +13,7 @@ import {
   managesOrganization,
   requireAnotherOwner,
 } from '#modules/organizations/roles.ts';
-import { DutyWarnings, readDutyWarnings } from '#modules/teams/cannot_answer.ts';
+import { DutyWarnings, readDutyWarnings } from '#modules/teams/warnings.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { mayAnswer, type Role, ROLES } from '#kernel/permissions.ts';

@@ -7,7 +7,7 @@ import { STRICT } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import { INVITATION_FIELDS, toInvitationView } from '#modules/organizations/operations/invitation_view.ts';
 import { findCallerRole } from '#modules/organizations/roles.ts';
-import { linkUrl, newLinkToken } from '#auth/link_tokens.ts';
+import { linkUrl, newLinkToken } from '#auth/secret_text.ts';
 import { sendInvitation } from '#storage/queue/jobs/send_invitation.ts';
 import { AppError } from '#kernel/errors.ts';
 

@@ -1,10 +1,9 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { STRICT, nullable } from '#actions/fields.ts';
-import { pageInput, pageOf } from '#actions/list_page.ts';
+import { nullable, STRICT } from '#actions/fields.ts';
+import { pageInput, pageOf, parseTimeCursor, timeCursorOf } from '#actions/list_page.ts';
 import { InvitationView, toInvitationView } from '#modules/organizations/operations/invitation_view.ts';
-import { parseTimeCursor, timeCursorOf } from '#actions/time_cursor.ts';
 
 const LIMIT = 50;
 const LIMIT_MAX = 200;

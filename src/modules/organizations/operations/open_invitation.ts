@@ -1,4 +1,4 @@
-import { linkTokenHash } from '#auth/link_tokens.ts';
+import { linkTokenHash } from '#auth/secret_text.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { InvitationRow } from '#modules/organizations/store.ts';

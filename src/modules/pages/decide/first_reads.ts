@@ -1,7 +1,17 @@
 import { HOME_READS } from '#modules/pages/decide/home_reads.ts';
-import { incidentReads, LIST_READS } from '#modules/pages/decide/incident_reads.ts';
 import type { PAGES } from '#modules/pages/decide/pages.ts';
 import { SERVICE_LIST_READS, serviceReads, serviceSettingsReads } from '#modules/pages/decide/service_reads.ts';
+
+/** Operations that the incident list calls when it opens without a filter. */
+const LIST_READS = [{ action: 'search_incidents', input: { status: 'open' } }] as const;
+
+/** Returns the operations that an incident's page calls when it opens. */
+const incidentReads = (incidentId: string) =>
+  [
+    { action: 'get_incident', input: { incidentId } },
+    { action: 'get_agent_work', input: { incidentId } },
+    { action: 'get_incident_links', input: { incidentId } },
+  ] as const;
 
 /** An operation that a page calls when it opens, and its input. */
 export interface FirstRead {

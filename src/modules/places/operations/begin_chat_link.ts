@@ -5,7 +5,7 @@ import { STRICT, Timestamp } from '#actions/fields.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import { CHAT_PLACES } from '#modules/places/decide/place_kinds.ts';
-import { LINK_CODE_MINUTES, linkCodeHash, newLinkCode } from '#modules/places/link_codes.ts';
+import { LINK_CODE_MINUTES, linkCodeHash, newLinkCode } from '#modules/places/link_chat_account.ts';
 
 export const beginChatLink = defineAction({
   name: 'begin_chat_link',

@@ -2,9 +2,8 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, nullable } from '#actions/fields.ts';
-import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
-import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
+import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
 import { PolicyInUseView, readPoliciesInUse } from '#modules/policies/operations/policy_uses.ts';
 
 const LIMIT = 50;

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
 import { leastSeverity, ROUTES_MAX, routeText } from '#modules/alerts/decide/route.ts';
 import { SEVERITY_UNSAID } from '#modules/alerts/decide/severity.ts';
 import { SOURCE_DEFAULTS } from '#modules/alerts/decide/source_settings.ts';
@@ -13,9 +13,8 @@ import {
   type SimulatedIncident,
   simulatePaging,
 } from '#modules/policies/operations/simulated_paging.ts';
-import { conditionText } from '#modules/rules/decide/rule_kinds.ts';
+import { conditionText, RULE_STATUSES, ruleStatusOf } from '#modules/rules/decide/rule_kinds.ts';
 import { expectedSeverity, settingsOf } from '#modules/rules/decide/rule_settings.ts';
-import { RULE_STATUSES, ruleStatusOf } from '#modules/rules/decide/rule_status.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { notFound } from '#kernel/errors.ts';

@@ -2,15 +2,14 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, Name } from '#actions/fields.ts';
+import { IdText, Name, STRICT } from '#actions/fields.ts';
 import { PolicyWithWarningsView, withWarnings } from '#modules/policies/operations/policy_warnings.ts';
 import { StepInput, toSteps } from '#modules/policies/operations/steps.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
-import { toPolicyView, POLICY_EXAMPLE } from '#modules/policies/view.ts';
-import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
+import { POLICY_EXAMPLE, toPolicyView } from '#modules/policies/view.ts';
+import { type EscalationStep, keepDetails } from '#modules/policies/decide/escalation.ts';
 import { readSteps } from '#modules/policies/decide/stored_steps.ts';
 import { AppError } from '#kernel/errors.ts';
-import { keepDetails } from '#modules/policies/decide/keep_details.ts';
 import type { PolicyRow } from '#modules/policies/store.ts';
 
 /** Returns the new steps with what those before them say beyond; throws `conflict` when that would be lost. */

@@ -1,9 +1,36 @@
 import type { Level } from '#modules/exceptions/decide/level.ts';
 import { isAtLeast } from '#modules/exceptions/decide/triage.ts';
-import { meetsConditions } from '#modules/rules/decide/exception_conditions.ts';
 import type { ExceptionRuleSettings } from '#modules/rules/decide/exception_rule_settings.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { matchesPattern } from '#modules/exceptions/decide/inbound_filters.ts';
+
+/** An event as the conditions of a rule see it. */
+interface JudgedEvent {
+  readonly title: string;
+  readonly environment: string | null;
+  readonly release: string | null;
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+type Conditions = Pick<ExceptionRuleSettings, 'inEnvironment' | 'inRelease' | 'withTag' | 'withText'>;
+
+/** Whether an event meets all conditions of a rule. */
+export function meetsConditions(
+  { inEnvironment, inRelease, withTag, withText }: Conditions,
+  { title, environment, release, tags }: JudgedEvent,
+): boolean {
+  if (inEnvironment !== null && !matchesPattern(environment ?? '', inEnvironment)) return false;
+  if (inRelease !== null && !matchesPattern(release ?? '', inRelease)) return false;
+  if (withText !== null && !title.toLowerCase().includes(withText.toLowerCase())) return false;
+  return withTag === null || hasTag(tags, withTag);
+}
+
+function hasTag(tags: JudgedEvent['tags'], tag: string): boolean {
+  const colon = tag.indexOf(':');
+  const key = tag.slice(0, colon);
+  return Object.hasOwn(tags, key) && matchesPattern(tags[key] ?? '', tag.slice(colon + 1));
+}
 
 /** A group that began, or came back, at a time. */
 export interface Occasion {

@@ -1,7 +1,45 @@
-import { EXCEPTION } from '#modules/rules/decide/exception_rule.ts';
 import type { ConfigSchema, RuleKindDeclaration } from '#modules/rules/decide/rule_kind.ts';
 import { METRIC_THRESHOLD } from '#modules/rules/decide/metric_threshold.ts';
 import { keysOf } from '#kernel/keys_of.ts';
+import type { Capability } from '#modules/capabilities/decide/capability.ts';
+import { type Level, LEVELS } from '#modules/exceptions/decide/level.ts';
+
+/** The config of an `exception` rule, complete. */
+export interface ExceptionRule {
+  readonly minSeverity: Level;
+}
+
+/** Opens an incident for a new or regressed group whose event is at least this severe. */
+const EXCEPTION: RuleKindDeclaration<ExceptionRule> = {
+  title: 'A new exception arrives',
+  fedBy: 'exceptions',
+  ingests: 'events',
+  causes: 'new exceptions',
+  properties: { minSeverity: { enum: LEVELS, description: 'default error' } },
+  required: [],
+  propertiesText: 'minSeverity',
+  defaults: { minSeverity: 'error' },
+  labels: { minSeverity: 'At least this severe' },
+  condition: ({ minSeverity }) => `When a new exception, or one that came back, is at least "${minSeverity}".`,
+};
+
+/** Statuses of a rule. `capability_disabled`: the service lacks `oncall` or the capability that feeds the rule. */
+export const RULE_STATUSES = ['active', 'disabled', 'capability_disabled'] as const;
+
+type RuleStatus = (typeof RULE_STATUSES)[number];
+
+/**
+ * Returns the status of a rule; only an active one is evaluated. One that was switched off is `disabled`, whatever its
+ * service has.
+ */
+export function ruleStatusOf(
+  rule: { readonly kind: RuleKind; readonly enabled: boolean },
+  capabilities: readonly Capability[],
+): RuleStatus {
+  if (!rule.enabled) return 'disabled';
+  const isFed = capabilities.includes('oncall') && capabilities.includes(RULE_KINDS[rule.kind].fedBy);
+  return isFed ? 'active' : 'capability_disabled';
+}
 
 /** Declarations of the kinds of rules, by which incidents open. */
 export const RULE_KINDS = { metric_threshold: METRIC_THRESHOLD, exception: EXCEPTION } as const;

@@ -3,8 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { STRICT } from '#actions/fields.ts';
 import { createAlertRule, insertRule } from '#modules/rules/operations/create_alert_rule.ts';
-import { RuleSettingsInput } from '#modules/rules/settings_fields.ts';
-import { RuleView } from '#modules/rules/view.ts';
+import { RuleSettingsInput, RuleView } from '#modules/rules/view.ts';
 
 /** Does what `create_alert_rule` does, with the rule's settings besides its config. */
 export const addAlertRule = defineAction({

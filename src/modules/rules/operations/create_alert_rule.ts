@@ -2,11 +2,16 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, Name } from '#actions/fields.ts';
-import { RuleConfigInput } from '#modules/rules/config_fields.ts';
-import { shownSettings } from '#modules/rules/settings_fields.ts';
+import { IdText, Name, STRICT } from '#actions/fields.ts';
+import {
+  RULE_EXAMPLE,
+  RuleConfigInput,
+  RuleKindName,
+  RuleView,
+  shownSettings,
+  toRuleView,
+} from '#modules/rules/view.ts';
 import { findMissingMetrics } from '#modules/rules/missing_metric.ts';
-import { RuleKindName, RuleView, toRuleView, RULE_EXAMPLE } from '#modules/rules/view.ts';
 import { isRuleKind, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 import { parseRuleConfig } from '#modules/rules/decide/rule_config.ts';
 import { parseRuleSettings, type StoredSettings } from '#modules/rules/decide/rule_settings.ts';

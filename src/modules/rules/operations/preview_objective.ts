@@ -1,14 +1,13 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { STRICT, nullable } from '#actions/fields.ts';
+import { nullable, STRICT } from '#actions/fields.ts';
 import { cutRange } from '#modules/metrics/decide/buckets.ts';
 import { parseSelector } from '#modules/metrics/decide/selector.ts';
 import { budgetOf, burnRateRules } from '#modules/rules/decide/objective.ts';
 import { OBJECTIVE_DAYS } from '#modules/rules/decide/objective_limits.ts';
-import { RuleConfigView } from '#modules/rules/config_fields.ts';
+import { RuleConfigView, RuleSettingsView } from '#modules/rules/view.ts';
 import { checkedObjective, OBJECTIVE_EXAMPLE, OBJECTIVE_FIELDS } from '#modules/rules/objective_fields.ts';
-import { RuleSettingsView } from '#modules/rules/settings_fields.ts';
 
 /** Hours of the longest objective: each is read by itself, from rollups. */
 const HOURS_SHOWN = OBJECTIVE_DAYS.max * 24;

@@ -2,11 +2,11 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, MetricName, nullable, Timestamp } from '#actions/fields.ts';
+import { IdText, MetricName, nullable, STRICT, Timestamp } from '#actions/fields.ts';
 import { readHistory } from '#modules/rules/operations/read_history.ts';
 import { COMPARATORS } from '#modules/rules/decide/comparator.ts';
 import { parseRuleSettings } from '#modules/rules/decide/rule_settings.ts';
-import { RuleSettingsInput } from '#modules/rules/settings_fields.ts';
+import { RuleSettingsInput } from '#modules/rules/view.ts';
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
 import { expressionFaults } from '#modules/metrics/decide/selector.ts';

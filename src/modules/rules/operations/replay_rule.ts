@@ -2,11 +2,11 @@ import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, MetricName, nullable, Timestamp } from '#actions/fields.ts';
+import { IdText, MetricName, nullable, STRICT, Timestamp } from '#actions/fields.ts';
 import { readHistory } from '#modules/rules/operations/read_history.ts';
 import { REPLAY_DAYS_MAX } from '#modules/rules/operations/read_rule_history.ts';
 import { CostView, readCostOf, readPolicy } from '#modules/rules/operations/replay_cost.ts';
-import { RuleSettingsInput } from '#modules/rules/settings_fields.ts';
+import { RuleSettingsInput } from '#modules/rules/view.ts';
 import { labelsOf } from '#modules/maintenance/decide/maintenance.ts';
 import { type ReplayedOpening, replayPagingInSteps } from '#modules/incidents/decide/replay_paging.ts';
 import { GROUP_MINUTES_MAX, parseRuleSettings, settingsOf } from '#modules/rules/decide/rule_settings.ts';

@@ -2,12 +2,11 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
 import { idsInput, pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { findUnmetSelectors } from '#modules/rules/missing_metric.ts';
 import { PagedNowView, readPagedNow } from '#modules/rules/operations/paged_now.ts';
-import { RuleSettingsView, shownSettings } from '#modules/rules/settings_fields.ts';
-import { RuleKindName, RuleStateView, toRuleView } from '#modules/rules/view.ts';
+import { RuleKindName, RuleSettingsView, RuleStateView, shownSettings, toRuleView } from '#modules/rules/view.ts';
 import { findWaitingRules, type Waiting } from '#modules/rules/operations/waiting_rules.ts';
 import { metricOf } from '#modules/rules/decide/rule_kinds.ts';
 import { expectedSeverity } from '#modules/rules/decide/rule_settings.ts';

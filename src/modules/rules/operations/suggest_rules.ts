@@ -2,10 +2,9 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
-import { RuleConfigView } from '#modules/rules/config_fields.ts';
+import { IdText, STRICT } from '#actions/fields.ts';
+import { RuleConfigView, RuleKindName } from '#modules/rules/view.ts';
 import { readHistory } from '#modules/rules/operations/read_history.ts';
-import { RuleKindName } from '#modules/rules/view.ts';
 import { type SuggestedRule, suggestedRules, suggestThreshold } from '#modules/rules/decide/rule_templates.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { ServiceWithCapabilities } from '#modules/services/store/service_store.ts';

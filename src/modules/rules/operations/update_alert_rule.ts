@@ -2,10 +2,9 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, Name, nullable } from '#actions/fields.ts';
-import { RuleConfigInput } from '#modules/rules/config_fields.ts';
+import { IdText, Name, nullable, STRICT } from '#actions/fields.ts';
+import { RULE_EXAMPLE, RuleConfigInput, RuleView, toRuleView } from '#modules/rules/view.ts';
 import { findMissingMetrics } from '#modules/rules/missing_metric.ts';
-import { RuleView, toRuleView, RULE_EXAMPLE } from '#modules/rules/view.ts';
 import { parseRuleSettings } from '#modules/rules/decide/rule_settings.ts';
 import { parseRuleConfig } from '#modules/rules/decide/rule_config.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';

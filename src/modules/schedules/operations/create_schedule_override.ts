@@ -2,9 +2,9 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, Timestamp } from '#actions/fields.ts';
+import { IdText, STRICT, Timestamp } from '#actions/fields.ts';
 import { requireUsers } from '#actions/require_users.ts';
-import { DutyWarnings, readDutyWarnings } from '#modules/teams/cannot_answer.ts';
+import { DutyWarnings, readDutyWarnings } from '#modules/teams/warnings.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { parseOverrideWindow, timeFaults } from '#modules/schedules/decide/schedule_times.ts';
 import { toTimestamp } from '#kernel/time.ts';

@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { STRICT, FreeText, Name } from '#actions/fields.ts';
+import { FreeText, Name, STRICT } from '#actions/fields.ts';
 import { createSchedule } from '#modules/schedules/operations/create_schedule.ts';
 import { RotationConfigInput } from '#modules/schedules/operations/rotation_config.ts';
 import { RotationTypeName, SCHEDULE_EXAMPLE, ScheduleView } from '#modules/schedules/view.ts';
 import { createTeam } from '#modules/teams/operations/create_team.ts';
 import { TEAM_EXAMPLE } from '#modules/teams/view.ts';
-import { DutyWarnings } from '#modules/teams/cannot_answer.ts';
+import { DutyWarnings } from '#modules/teams/warnings.ts';
 import { timeFaults } from '#modules/schedules/decide/schedule_times.ts';
 
 /** Creates both or neither: a schedule that is refused leaves no team behind. */

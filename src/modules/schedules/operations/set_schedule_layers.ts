@@ -2,9 +2,9 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, Name } from '#actions/fields.ts';
+import { IdText, Name, STRICT } from '#actions/fields.ts';
 import { SCHEDULE_EXAMPLE, ScheduleView, toScheduleView } from '#modules/schedules/view.ts';
-import { DutyWarnings, readDutyWarnings } from '#modules/teams/cannot_answer.ts';
+import { DutyWarnings, readDutyWarnings } from '#modules/teams/warnings.ts';
 import { LAYERS_FIELDS, planLayers, requireUnchanged } from '#modules/schedules/operations/layer_fields.ts';
 import { readLayers, toColumnsOfLayers } from '#modules/schedules/decide/stored_layers.ts';
 import { makeReadable } from '#modules/schedules/store/schedule_store.ts';

@@ -2,10 +2,10 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, FreeText, IdText, Name } from '#actions/fields.ts';
+import { FreeText, IdText, Name, STRICT } from '#actions/fields.ts';
 import { RotationConfigInput, toRotationConfig } from '#modules/schedules/operations/rotation_config.ts';
-import { RotationTypeName, ScheduleView, toScheduleView, SCHEDULE_EXAMPLE } from '#modules/schedules/view.ts';
-import { DutyWarnings, readDutyWarnings } from '#modules/teams/cannot_answer.ts';
+import { RotationTypeName, SCHEDULE_EXAMPLE, ScheduleView, toScheduleView } from '#modules/schedules/view.ts';
+import { DutyWarnings, readDutyWarnings } from '#modules/teams/warnings.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { timeFaults } from '#modules/schedules/decide/schedule_times.ts';
 import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';

@@ -2,9 +2,8 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT, nullable } from '#actions/fields.ts';
-import { idsInput, pageInput, pageOf, searchInput } from '#actions/list_page.ts';
-import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
+import { nullable, STRICT } from '#actions/fields.ts';
+import { idsInput, nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
 import { ServiceView, toServiceView } from '#modules/services/view.ts';
 
 const LIMIT = 50;

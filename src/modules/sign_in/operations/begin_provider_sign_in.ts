@@ -1,17 +1,17 @@
 import { Type } from 'typebox';
 
 import { type AccountContext, defineAction } from '#actions/action_context.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, STRICT } from '#actions/fields.ts';
 import { networkOf } from '#kernel/ip_address.ts';
 import { ATTEMPT_MINUTES, attemptKeysOf, browserHashOf, newAttemptSecret } from '#auth/openid/attempt_cookie.ts';
 import { hashSecret } from '#auth/secret_text.ts';
 import { countAttempt } from '#auth/sign_in_limiter.ts';
 import { asId } from '#kernel/ids.ts';
 import { EmailField } from '#modules/accounts/fields.ts';
-import { mailDomainOf } from '#modules/sign_in/decide/mail_domain.ts';
+import { mailDomainOf } from '#modules/sign_in/decide/claims.ts';
 import { returnPath } from '#modules/sign_in/decide/return_path.ts';
 import { ProviderSignInError } from '#modules/sign_in/decide/sign_in_fault.ts';
-import { ATTEMPT_KIND, type Attempt, triesOf } from '#modules/sign_in/attempt.ts';
+import { type Attempt, ATTEMPT_KIND, triesOf } from '#modules/sign_in/attempt.ts';
 import { redirectUriOf } from '#modules/sign_in/sign_in_view.ts';
 import type { OpenIdConnectionRow } from '#modules/sign_in/store.ts';
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { invalidInput } from '#kernel/errors.ts';
-import { parseMailDomain } from '#modules/sign_in/decide/mail_domain.ts';
+import { parseMailDomain } from '#modules/sign_in/decide/claims.ts';
 
 export const DomainField = Type.String({ minLength: 1, maxLength: 254, description: 'a mail domain: example.com' });
 

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { STRICT } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
-import { proofRecordOf } from '#modules/sign_in/decide/mail_domain.ts';
+import { proofRecordOf } from '#modules/sign_in/decide/claims.ts';
 import { provenElsewhere } from '#modules/sign_in/operations/add_sign_in_domain.ts';
 import { DomainField, readDomain } from '#modules/sign_in/operations/domain_fields.ts';
 import { requireOwner } from '#modules/sign_in/require_owner.ts';

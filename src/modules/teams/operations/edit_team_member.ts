@@ -2,11 +2,10 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { changesSince } from '#actions/changes_since.ts';
-import { STRICT, IdText, nullable } from '#actions/fields.ts';
+import { IdText, nullable, STRICT } from '#actions/fields.ts';
 import { toContactView } from '#modules/contacts/contact_view.ts';
-import { CHANNEL_SWITCHES, ContactRead, Phone } from '#modules/teams/contact_fields.ts';
+import { CHANNEL_SWITCHES, ContactRead, MEMBER_EXAMPLE, MemberView, Phone } from '#modules/teams/view.ts';
 import { updateTeamMember } from '#modules/teams/operations/update_team_member.ts';
-import { MEMBER_EXAMPLE, MemberView } from '#modules/teams/view.ts';
 
 const CONTACT = toContactView(MEMBER_EXAMPLE);
 

@@ -3,9 +3,8 @@ import { Type } from 'typebox';
 import { RoleName } from '#modules/accounts/view.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, nullable } from '#actions/fields.ts';
-import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
-import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
+import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
 import { ReadinessView, readReadiness } from '#modules/teams/readiness_view.ts';
 
 const LIMIT = 50;

@@ -2,9 +2,8 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT, nullable } from '#actions/fields.ts';
-import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
-import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
+import { nullable, STRICT } from '#actions/fields.ts';
+import { nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
 import { onCallNow, PersonOnCallView, readTeams } from '#modules/teams/read_teams.ts';
 import { readReadiness } from '#modules/teams/readiness_view.ts';
 import { TEAM_FIELDS, toTeamView } from '#modules/teams/view.ts';

@@ -2,10 +2,16 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, nullable, SafeInteger } from '#actions/fields.ts';
+import { IdText, nullable, SafeInteger, STRICT } from '#actions/fields.ts';
 import { notifyOfNumberChange, requireMayEnterNumber } from '#modules/teams/change_number.ts';
-import { CHANNEL_SWITCHES, Phone } from '#modules/teams/contact_fields.ts';
-import { MemberView, readMember, toMemberRecord, MEMBER_EXAMPLE } from '#modules/teams/view.ts';
+import {
+  CHANNEL_SWITCHES,
+  MEMBER_EXAMPLE,
+  MemberView,
+  Phone,
+  readMember,
+  toMemberRecord,
+} from '#modules/teams/view.ts';
 
 export const updateTeamMember = defineAction({
   name: 'update_team_member',

@@ -1,5 +1,4 @@
-import type { DeliveryReport } from '#notify/delivery_report.ts';
-import type { CallbackProvider, Fields, ReportCallback } from '#notify/provider_callbacks.ts';
+import type { CallbackProvider, DeliveryReport, Fields, ReportCallback } from '#notify/provider_callbacks.ts';
 
 /** Reasons why a call reached nobody, by its final `CallStatus`. */
 const CALL_FAILURES: Readonly<Record<string, string>> = {

@@ -1,8 +1,7 @@
 import type { ChannelSender } from '#notify/channel_sender.ts';
 import { CALL_STATUS } from '#notify/channels/call/reports.ts';
 import { VOICE } from '#notify/channels/call/voice.ts';
-import { callbackUrl } from '#notify/twilio/callbacks.ts';
-import type { TwilioAccount, TwilioClient } from '#notify/twilio/client.ts';
+import { callbackUrl, type TwilioAccount, type TwilioClient } from '#notify/twilio/client.ts';
 import { LOOKED_AT_MAX, twilioSender } from '#notify/twilio/twilio_sender.ts';
 
 const RING_SECONDS = 25;

@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto';
+import { createECDH, createHash, hkdfSync } from 'node:crypto';
+import { isIP } from 'node:net';
 
 import { certificateFault, isNotConnected } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -6,8 +7,59 @@ import type { AnswerLinks } from '#notify/answer_link.ts';
 import type { ChannelSender, Delivery } from '#notify/channel_sender.ts';
 import type { OutgoingMessage } from '#notify/message.ts';
 import { pushText } from '#notify/channels/push/text.ts';
-import { pushContact } from '#notify/channels/push/contact.ts';
-import type { VapidKeys } from '#notify/channels/push/vapid.ts';
+import { INTERNAL_NAME } from '#modules/contacts/decide/subscription_faults.ts';
+import { addressIn } from '#notify/mail/address.ts';
+
+/** Contact for push services (`sub` of RFC 8292, 2.1). */
+interface PushContact {
+  /** An https address, or `mailto:` and one of mail. */
+  readonly subject: string;
+  /** Whether the operator has set it; false if none is set that a push service accepts, and this one replaces it. */
+  readonly isGiven: boolean;
+}
+
+/** Reserved for documentation (RFC 2606): a form that push services take, and nobody gets mail. */
+const PLACEHOLDER = 'mailto:operator@example.com';
+
+/** Returns the public address, else the sender of mail. Apple's service refuses contacts on hosts that are not public. */
+export function pushContact(baseUrl: string, mailFrom: string | null): PushContact {
+  const { protocol, hostname } = new URL(baseUrl);
+  if (protocol === 'https:' && isPublicName(hostname)) return { subject: baseUrl, isGiven: true };
+  const address = mailFrom === null ? '' : addressIn(mailFrom).trim();
+  const host = address.slice(address.lastIndexOf('@') + 1);
+  if (/^[^\s@]+@[^\s@]+$/.test(address) && isPublicName(host)) return { subject: `mailto:${address}`, isGiven: true };
+  return { subject: PLACEHOLDER, isGiven: false };
+}
+
+function isPublicName(hostname: string): boolean {
+  const host = hostname.replace(/\.$/, '');
+  return host.includes('.') && isIP(host) === 0 && !host.startsWith('[') && !INTERNAL_NAME.test(host);
+}
+
+/** Our name towards push services (VAPID, RFC 8292). Browsers subscribe to this public key and no other. */
+export interface VapidKeys {
+  /** Uncompressed point, base64url, as `PushManager.subscribe` takes it. */
+  readonly publicKey: string;
+  readonly privateKey: string;
+}
+
+/** Order of the group P-256 (SEC 2, secp256r1). */
+const ORDER = BigInt('0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551');
+/** Seed size: 128 bits more than the order has, so that the remainder is as good as uniform (FIPS 186-5 A.2.1). */
+const SEED_BYTES = 48;
+
+/**
+ * Derives the keys (HKDF, RFC 5869) from APP_SECRET, so that every process of an installation has the same pair after
+ * every start without storing it anywhere. With another APP_SECRET every browser has to subscribe anew.
+ */
+export function deriveVapidKeys(appSecret: string): VapidKeys {
+  const seed = Buffer.from(hkdfSync('sha256', appSecret, 'tocsin', 'vapid', SEED_BYTES));
+  const scalar = (BigInt(`0x${seed.toString('hex')}`) % (ORDER - 1n)) + 1n;
+  const privateKey = Buffer.from(scalar.toString(16).padStart(64, '0'), 'hex');
+  const pair = createECDH('prime256v1');
+  pair.setPrivateKey(privateKey);
+  return { publicKey: pair.getPublicKey('base64url'), privateKey: privateKey.toString('base64url') };
+}
 
 /** A browser that shows messages of this product. */
 export interface PushSubscription {

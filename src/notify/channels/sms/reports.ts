@@ -1,6 +1,5 @@
 import { parseOptOut } from '#modules/notifications/decide/sms_reply.ts';
-import type { DeliveryReport } from '#notify/delivery_report.ts';
-import type { CallbackProvider, Fields, ReportCallback } from '#notify/provider_callbacks.ts';
+import type { CallbackProvider, DeliveryReport, Fields, ReportCallback } from '#notify/provider_callbacks.ts';
 import { reasonOfCode } from '#notify/twilio/error_codes.ts';
 
 export const SMS_STATUS = 'sms-status';

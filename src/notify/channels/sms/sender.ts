@@ -5,8 +5,7 @@ import type { AnswerLinks } from '#notify/answer_link.ts';
 import type { OutgoingMessage } from '#notify/message.ts';
 import { SMS_STATUS } from '#notify/channels/sms/reports.ts';
 import { smsText } from '#notify/channels/sms/text.ts';
-import { callbackUrl } from '#notify/twilio/callbacks.ts';
-import type { TwilioAccount, TwilioClient } from '#notify/twilio/client.ts';
+import { callbackUrl, type TwilioAccount, type TwilioClient } from '#notify/twilio/client.ts';
 import { LOOKED_AT_MAX, twilioSender } from '#notify/twilio/twilio_sender.ts';
 
 /** A page that could not be delivered by then is worthless: another step has fired long since. */

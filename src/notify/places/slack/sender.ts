@@ -2,8 +2,7 @@ import type { PlaceOutcome } from '#modules/places/decide/delivery.ts';
 import type { PlaceSettings } from '#modules/places/decide/place_kinds.ts';
 import { withoutReference } from '#notify/places/chat_send.ts';
 import { exchange, outcomeOfStatus, type PlaceHttp } from '#notify/places/exchange.ts';
-import type { PlaceSender, PlaceSenderContext } from '#notify/places/place_sender.ts';
-import type { PlaceBases } from '#notify/places/settings.ts';
+import type { PlaceBases, PlaceSender, PlaceSenderContext } from '#notify/places/place_sender.ts';
 import { slackMessage } from '#notify/places/slack/message.ts';
 
 /** Faults of a message; all others can be mended by a person, so that the message is tried again. */

@@ -1,7 +1,23 @@
 import { webhookHeaders } from '#modules/places/decide/webhook_signature.ts';
 import { exchange, outcomeOfStatus } from '#notify/places/exchange.ts';
-import type { PlaceSender, PlaceSenderContext } from '#notify/places/place_sender.ts';
-import { webhookBody } from '#notify/places/webhook/body.ts';
+import type { PlaceMessage, PlaceSender, PlaceSenderContext } from '#notify/places/place_sender.ts';
+
+/** Returns the body of a webhook: its type, its time, and the incident as it was then. */
+function webhookBody({ content, sequence, nowMs }: PlaceMessage): string {
+  const timestamp = new Date(nowMs).toISOString();
+  switch (content.kind) {
+    case 'test':
+      return JSON.stringify({ type: 'test', timestamp, data: { organization: content.organization } });
+    case 'incident': {
+      const { event, incident } = content;
+      return JSON.stringify({ type: `incident.${event}`, timestamp, data: { sequence, incident } });
+    }
+    case 'note': {
+      const { incident, note } = content;
+      return JSON.stringify({ type: 'incident.note', timestamp, data: { sequence, incident, note } });
+    }
+  }
+}
 
 /**
  * Webhooks with the headers and signature of Standard Webhooks. Each attempt has the same id and body. Whatever is not

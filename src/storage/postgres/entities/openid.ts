@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
-import type { DomainProof } from '#modules/sign_in/decide/mail_domain.ts';
+import type { DomainProof } from '#modules/sign_in/decide/claims.ts';
 import type { RoleMapping } from '#modules/sign_in/decide/role_of_claims.ts';
 import type { Role } from '#kernel/permissions.ts';
 import { bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';

@@ -1,9 +1,8 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
 import type { DeliveryStatus } from '#modules/places/decide/delivery.ts';
-import type { PlaceEvent } from '#modules/places/decide/place_events.ts';
+import type { MessageReference, PlaceEvent } from '#modules/places/decide/place_content.ts';
 import type { ChatPlace, PlaceKind } from '#modules/places/decide/place_kinds.ts';
-import type { MessageReference } from '#modules/places/decide/place_content.ts';
 import type { PlaceRoute } from '#modules/places/decide/place_route.ts';
 import { bigint, bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
-import { conditionText } from '#modules/exceptions/decide/search_condition.ts';
-import { parseSearchQuery } from '#modules/exceptions/decide/search_query.ts';
+import { conditionText, parseSearchQuery } from '#modules/exceptions/decide/search_query.ts';
 
 const parsed = (text: string) => parseSearchQuery(text).query;
 const faultOf = (text: string) => parseSearchQuery(text).fault;

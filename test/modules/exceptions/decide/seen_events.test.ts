@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 
 import type { Level } from '#modules/exceptions/decide/level.ts';
-import { OVERFLOW } from '#modules/exceptions/decide/overflow.ts';
 import {
   eventsByGroup,
+  groupKeyOf,
   isNoticeable,
   onOccurrences,
-  groupKeyOf,
+  OVERFLOW,
   type SeenEvent,
   withinGroupLimit,
 } from '#modules/exceptions/decide/seen_events.ts';

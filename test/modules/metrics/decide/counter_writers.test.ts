@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { growthBetween } from '#modules/metrics/decide/counter_growth.ts';
+import { growthBetween } from '#modules/metrics/decide/series_points.ts';
 import { baseOf, type CounterWriter } from '#modules/metrics/decide/counter_writers.ts';
 
 const MINUTE = 60_000;

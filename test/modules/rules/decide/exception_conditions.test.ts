@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { meetsConditions } from '#modules/rules/decide/exception_conditions.ts';
+import { meetsConditions, replayExceptions } from '#modules/rules/decide/replay_exceptions.ts';
 import { EXCEPTION_RULE_DEFAULTS } from '#modules/rules/decide/exception_rule_settings.ts';
-import { replayExceptions } from '#modules/rules/decide/replay_exceptions.ts';
 import { parseRuleSettings } from '#modules/rules/decide/rule_settings.ts';
 import { newId } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';

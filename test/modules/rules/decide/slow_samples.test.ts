@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { windowForInterval } from '#modules/rules/decide/slow_samples.ts';
+import { windowForInterval } from '#modules/rules/decide/replay.ts';
 
 /** Returns the findings of a rule over `windowMinutes`, one a minute. */
 function historyOf(

@@ -11,7 +11,7 @@ import { Name } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { conditionText } from '#modules/exceptions/decide/search_condition.ts';
+import { conditionText } from '#modules/exceptions/decide/search_query.ts';
 
 interface UsersDialogProps {
   readonly groupId: string;

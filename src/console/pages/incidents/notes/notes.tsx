@@ -1,5 +1,6 @@
-import { Button, Group, Textarea } from '@mantine/core';
+import { ActionIcon, type ActionIconProps, Button, type ElementProps, Group, Textarea } from '@mantine/core';
 import { useRef, useState } from 'react';
+import { IconDots } from '@tabler/icons-react';
 
 import { NOTE_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
 import type { IncidentWithLog } from '#console/api/actions.ts';
@@ -14,12 +15,21 @@ import { newRequestKey } from '#console/components/forms/request_key.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { useDraftState } from '#console/components/forms/use_draft_state.ts';
 import { NoteText } from '#console/pages/incidents/notes/note_text.tsx';
-import { NoteButton } from '#console/pages/incidents/notes/note_button.tsx';
 import classes from '#console/pages/incidents/notes/notes.module.css';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
 import { useMemberNames } from '#console/pages/incidents/member_names.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+type NoteButtonProps = ActionIconProps & ElementProps<'button', keyof ActionIconProps>;
+
+function NoteButton(props: NoteButtonProps) {
+  return (
+    <ActionIcon variant="subtle" color="gray" aria-label="Change this note" className={classes.menu} {...props}>
+      <IconDots size={18} />
+    </ActionIcon>
+  );
+}
 
 export type Note = IncidentWithLog['notes'][number];
 

@@ -8,15 +8,14 @@ import {
   optionalTime,
   requiredText,
 } from '#entry/http/ingest/sentry_api/bodies.ts';
-import { type AddEndpoint, type Call, type SentryApi } from '#entry/http/ingest/sentry_api/scope.ts';
+import type { AddEndpoint, Call, SentryApi } from '#entry/http/ingest/sentry_api/scope.ts';
 import { deployAnswer, releaseAnswer } from '#entry/http/ingest/sentry_api/answers.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
-import { deleteRelease } from '#modules/releases/delete_release.ts';
+import { authorOf, deleteRelease } from '#modules/releases/requester.ts';
 import { findServices } from '#modules/releases/find_services.ts';
 import { recordDeploy } from '#modules/releases/record_deploy.ts';
-import { authorOf } from '#modules/releases/requester.ts';
 import { saveRelease } from '#modules/releases/save_release.ts';
 import type { ReleaseFields, ReleaseRow } from '#modules/releases/store/release_store.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';

@@ -2,9 +2,8 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
-import { pageInput, pageOf } from '#actions/list_page.ts';
-import { parseTimeCursor, timeCursorOf } from '#actions/time_cursor.ts';
+import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { pageInput, pageOf, parseTimeCursor, timeCursorOf } from '#actions/list_page.ts';
 import { GroupStatusName } from '#modules/exceptions/operations/view.ts';
 import type { ActivityRow } from '#modules/exceptions/store/group_activity_store.ts';
 import type { Person } from '#modules/accounts/store/people_store.ts';

@@ -1,2 +1,0 @@
-/** Answer to an open incident. */
-export type Answer = 'acknowledge' | 'resolve';
