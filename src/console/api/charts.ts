@@ -3,6 +3,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import type { ChartMarker, ChartSeries } from '#console/components/time_chart/chart_series.ts';
+import { type Measure, measureOf, measureOfRate } from '#modules/metrics/decide/quantity.ts';
 import type { TimeRange } from '#console/components/text/time_range.ts';
 
 export type ChartQuery = InputOf<'query_metrics'>['queries'][number];
@@ -104,6 +105,11 @@ function partName(value: string | null, isOther: boolean, { splitBy }: ChartQuer
 export function offsetText(days: number): string {
   if (days === 1) return 'a day before';
   return days === 7 ? 'a week before' : `${days} days before`;
+}
+
+/** Returns the measure of a query's values. */
+export function measureOfQuery({ metricName, aggregation = 'avg', isRate }: ChartQuery): Measure {
+  return isRate === true && aggregation === 'sum' ? measureOfRate(metricName) : measureOf(metricName, aggregation);
 }
 
 /** Returns the step of a sum or a count as text: `per 15 s`, `per min`. */

@@ -29,7 +29,7 @@ export async function refreshServices(queryClient: QueryClient, orgId: string, i
     ...ids.map((id) => queryClient.invalidateQueries({ queryKey: serviceQuery(orgId, id).queryKey })),
     ...lists.map(async (list) => {
       const search = list.queryKey[searchKey(orgId).length] as ServiceSearch;
-      const isUnfiltered = search.text === undefined && search.serviceIds === undefined;
+      const isUnfiltered = Object.keys(search).every((field) => field === 'limit');
       await updateRows<ServicePages, Found>(queryClient, list, fetchChanged, (pages, { services }) => {
         const current = new Map(services.map((service) => [service.serviceId, service]));
         const shown = new Set(pages.pages.flatMap((page) => page.services.map(({ serviceId }) => serviceId)));

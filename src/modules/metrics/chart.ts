@@ -7,6 +7,7 @@ import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
 import { CHART_MINUTES_MAX, cutRange, widenToColumns } from '#modules/metrics/decide/buckets.ts';
 import { parseExpression } from '#modules/metrics/decide/selector.ts';
 import { nextTurn } from '#kernel/event_loop_turns.ts';
+import { spacingSeconds } from '#modules/metrics/decide/spacing.ts';
 import { chartExpression, rankExpression } from '#modules/metrics/expression_values.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { Temporal } from '#kernel/time.ts';
@@ -38,6 +39,9 @@ function instantOf(text: string, path: string): Temporal.Instant {
 
 export const ChartResultView = Type.Object({
   stepSeconds: Type.Number({ description: 'the width of a bucket: what a sum or a count is of' }),
+  rateSeconds: nullable(
+    Type.Number({ description: 'time over which each rate is taken, in seconds; null where no rate is shown' }),
+  ),
   isReduced: Type.Boolean({ description: 'only the least and the greatest bucket of each pixel are here' }),
   start: Type.Number({
     description: 'epoch milliseconds of the first bucket, those of an earlier day moved to this one',
@@ -66,6 +70,8 @@ interface WantedChart {
   readonly serviceId: string;
   readonly metricName: string;
   readonly aggregation: Aggregation;
+  /** Whether a sum is asked for as a rate. */
+  readonly isRate?: boolean;
   readonly splitBy: string | null;
   readonly top: number;
   readonly offsetDays: number;
@@ -79,7 +85,7 @@ const DAY_MS = 86_400_000;
  * metric names of each service for all charts of a request.
  */
 export async function readChart(
-  { serviceId, metricName, aggregation, splitBy, top, offsetDays, pixels }: WantedChart,
+  { serviceId, metricName, aggregation, isRate = false, splitBy, top, offsetDays, pixels }: WantedChart,
   { from, to }: Period,
   { caller, stores, metrics, now }: Pick<ActionContext, 'caller' | 'stores' | 'metrics' | 'now'>,
   names: Map<string, Promise<string[]>>,
@@ -89,7 +95,8 @@ export async function readChart(
   const offset = offsetDays * DAY_MS;
   const cut = cutRange(from.epochMilliseconds - offset, to.epochMilliseconds - offset, pixels);
   const isManyRatios = splitBy !== null && expression.sides.length > 1;
-  const { columnMs, ...buckets } = isManyRatios ? widenToColumns(cut) : cut;
+  const isRateShown = isRate && aggregation === 'sum' && expression.sides.length === 1;
+  const { columnMs, ...buckets } = isManyRatios || isRateShown ? widenToColumns(cut) : cut;
   const keptSince = now.subtract({ hours: 24 * service.retentionMetrics });
   const query = await metrics.withRollups({ serviceId: service.id, aggregation, buckets, keptSince });
   const ranked =
@@ -108,11 +115,17 @@ export async function readChart(
     // Sorts by rank; the sum of all others comes last.
     .toSorted((a, b) => (a.part || Number.MAX_VALUE) - (b.part || Number.MAX_VALUE))
     .map(({ part: _, ...shown }) => shown);
+  const stepSeconds = buckets.stepMs / 1_000;
+  const spacings = isRateShown ? series.map(({ steps }) => spacingSeconds(steps, stepSeconds)) : [];
   return {
-    stepSeconds: buckets.stepMs / 1_000,
+    stepSeconds,
+    rateSeconds: spacings.length === 0 ? null : Math.max(...spacings),
     isReduced: columnMs !== null,
     start: buckets.fromMs + offset,
-    series,
+    series: series.map((line, place) => {
+      const seconds = spacings[place];
+      return seconds === undefined ? line : { ...line, values: line.values.map((value) => value / seconds) };
+    }),
     valueCount: ranked?.count ?? 0,
     nearest: series.length > 0 ? [] : await misspelt(),
   };

@@ -2,7 +2,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { type PointKind } from '#modules/metrics/decide/point.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
-import type { Id } from '#kernel/ids.ts';
+import { type Id, newId } from '#kernel/ids.ts';
+import { queryMetrics } from '#modules/metrics/operations/query_metrics.ts';
+import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -317,4 +320,25 @@ test('a counter begins where its sender says: a first sample of 5 is an increase
   );
   expect(Object.values(await query({ aggregation: 'sum' }))).toEqual([5, 95, 150]);
   expect(Object.values(await query({ aggregation: 'count' }))).toEqual([1, 1, 1]);
+});
+
+test('a chart shows a counter as its rate per second, over no less than the time between two of its points', async () => {
+  await givenMetrics(w, serviceId, {
+    name: 'm',
+    kind: 'counter',
+    minutes: 60,
+    everySeconds: 60,
+    value: (step) => step * 30,
+  });
+  const rate = async (query: object) => {
+    const queries = [{ serviceId, metricName: 'm', aggregation: 'sum', isRate: true, ...query }];
+    const caller = memberCaller(w.orgId, newId('user'), 'viewer');
+    const { results } = await runOperation(w, queryMetrics, caller, { windowMinutes: 60, queries });
+    return { rateSeconds: results[0].rateSeconds, usual: results[0].series[0].values.at(-2) };
+  };
+  expect(await rate({})).toEqual({ rateSeconds: 60, usual: 0.5 });
+  // What does not fit is added up in wider buckets, not left out.
+  expect(await rate({ pixels: 20 })).toEqual({ rateSeconds: 180, usual: 0.5 });
+  expect(await rate({ isRate: false })).toEqual({ rateSeconds: null, usual: 30 });
+  expect(await rate({ metricName: 'm / m' })).toEqual({ rateSeconds: null, usual: 1 });
 });

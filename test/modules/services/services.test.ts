@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 
 import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
+import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
+import { givenIncidents } from '#test/kit/many_incidents.ts';
 import { world } from '#test/kit/world.ts';
 
 test('a new service has no capability enabled, default retention and credentials of its own', async () => {
@@ -210,4 +212,31 @@ test('who is on call for a service is told of its own team and of those that rul
   ]);
   await w.expectOk('update_alert_rule', { ruleId, enabled: false });
   expect(await read()).toMatchObject([payments]);
+});
+
+test('lists show what belongs to the services of a team, or of the teams of whoever looks', async () => {
+  const w = await world();
+  const [till, shop] = [await w.given.service({ name: 'till' }), await w.given.service({ name: 'shop' })];
+  const { userId, email } = await givenPerson(w, { role: 'responder' });
+  const { teamId } = await w.expectOk('create_team', { name: 'Payments' });
+  await w.expectOk('add_team_member', { teamId, userId });
+  await w.context.db.sql.run('update services set team_id = $1 where id = $2', [teamId, till.serviceId]);
+  for (const { serviceId } of [till, shop]) {
+    await w.expectOk('create_alert_rule', { serviceId, name: 'New', kind: 'exception', config: {} });
+    await givenIncidents(w, serviceId, { count: 1, status: 'triggered' });
+    await groupAndStore(w, serviceId, [eventAt(w, {})]);
+  }
+  const browser = await signedIn(w, email);
+  const read = async (action: string, input: object) => (await browser.invoke(w.orgId, action, input)).body.result;
+  const ofTill = { serviceId: till.serviceId };
+  for (const ownedBy of ['my_teams', teamId]) {
+    expect(await read('search_services', { ownedBy })).toMatchObject({ services: [ofTill], total: 1 });
+    expect(await read('search_incidents', { ownedBy })).toMatchObject({ incidents: [ofTill] });
+    expect(await read('count_incidents', { ownedBy })).toMatchObject({ triggered: 1 });
+    expect(await read('search_rules', { ownedBy })).toMatchObject({ rules: [ofTill] });
+    expect(await read('browse_exception_groups', { assignedTo: ownedBy })).toMatchObject({ groups: [ofTill] });
+  }
+  // What somebody else works on is not theirs, though their team owns the service.
+  await w.context.db.sql.run('update exception_groups set assigned_user_id = $1', [(await w.given.user()).userId]);
+  expect(await read('browse_exception_groups', { assignedTo: 'my_teams' })).toMatchObject({ groups: [] });
 });

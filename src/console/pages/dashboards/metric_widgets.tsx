@@ -1,8 +1,8 @@
 import { Alert, Skeleton } from '@mantine/core';
 import { memo, useMemo } from 'react';
 
-import { type ChartQuery, seriesOf, stepText } from '#console/api/charts.ts';
-import { spacingSeconds } from '#console/api/spacing.ts';
+import { type ChartQuery, measureOfQuery, seriesOf, stepText } from '#console/api/charts.ts';
+import { spacingSeconds } from '#modules/metrics/decide/spacing.ts';
 import { Name } from '#console/components/text/name.tsx';
 import type { ChartMarker, ChartSeries } from '#console/components/time_chart/chart_series.ts';
 import { Sparkline } from '#console/components/time_chart/sparkline.tsx';
@@ -56,14 +56,14 @@ export const NumberWidget = memo(function NumberWidget({ title, queries, answers
   const [series] = answer.result.series;
   const value = series?.values.at(-1);
   const isOpen = series !== undefined && series.moreThan.includes(series.values.length - 1);
-  const isPerStep = query.aggregation === 'sum' || query.aggregation === 'count';
+  const isPerStep = query.isRate !== true && (query.aggregation === 'sum' || query.aggregation === 'count');
   const { stepSeconds } = answer.result;
   return (
     <div className={classes.number}>
       <Faults answers={answers} queries={queries} />
       <div className={classes.figure}>
         {isOpen && <span className={classes.per}>more than </span>}
-        {value === undefined ? 'No data' : quantityText(value, measureOf(query.metricName, query.aggregation ?? 'avg'))}
+        {value === undefined ? 'No data' : quantityText(value, measureOfQuery(query))}
         {series !== undefined && value !== undefined && isPerStep && (
           <span className={classes.per}> {stepText(spacingSeconds(series.steps, stepSeconds))}</span>
         )}
@@ -154,7 +154,7 @@ function useAllSeries(queries: readonly ChartQuery[], answers: readonly (Answere
 
 /** Returns the measure of the first query: a widget has one axis. */
 function commonMeasure([query]: readonly ChartQuery[]): Measure {
-  return measureOf(query?.metricName ?? '', query?.aggregation ?? 'avg');
+  return query === undefined ? measureOf('', 'avg') : measureOfQuery(query);
 }
 
 function Faults({ answers, queries }: Pick<MetricWidgetProps, 'answers' | 'queries'>) {

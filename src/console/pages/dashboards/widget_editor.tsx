@@ -17,7 +17,7 @@ import {
   type WidgetKind,
   type WidgetQuery,
 } from '#modules/dashboards/decide/widget.ts';
-import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
+import { AGGREGATION_NAMES, askedOf, SHOWN_AGGREGATIONS, shownOf } from '#modules/metrics/decide/aggregation.ts';
 import { Form } from '#console/components/forms/form.tsx';
 
 export const KIND_TITLES: Readonly<Record<WidgetKind, string>> = {
@@ -38,7 +38,14 @@ interface WidgetEditorProps {
   readonly onClose: () => void;
 }
 
-const EMPTY_QUERY: WidgetQuery = { serviceId: null, metricName: '', aggregation: 'avg', splitBy: null, top: 5 };
+const EMPTY_QUERY: WidgetQuery = {
+  serviceId: null,
+  metricName: '',
+  aggregation: 'avg',
+  isRate: false,
+  splitBy: null,
+  top: 5,
+};
 const LABELS = {
   kind: 'Kind',
   title: 'Title',
@@ -140,19 +147,22 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
                   value={query.metricName}
                   error={faultsOf(query).metric}
                   onChange={(metricName, usual) =>
-                    setQuery(index, { metricName, ...(usual !== null && { aggregation: usual }) })
+                    setQuery(index, {
+                      metricName,
+                      ...(usual !== null && { aggregation: usual, isRate: usual === 'sum' }),
+                    })
                   }
                 />
                 <Group grow align="end">
                   <NativeSelect
                     label="Aggregation"
-                    value={query.aggregation}
-                    data={[...AGGREGATIONS]}
+                    value={shownOf(query.aggregation, query.isRate)}
+                    data={SHOWN_AGGREGATIONS.map((value) => ({ value, label: AGGREGATION_NAMES[value] }))}
                     onChange={(event) =>
-                      setQuery(index, {
-                        aggregation:
-                          AGGREGATIONS.find((aggregation) => aggregation === event.currentTarget.value) ?? 'avg',
-                      })
+                      setQuery(
+                        index,
+                        askedOf(SHOWN_AGGREGATIONS.find((shown) => shown === event.currentTarget.value) ?? 'avg'),
+                      )
                     }
                   />
                   {kind !== 'number' && (

@@ -9,10 +9,10 @@ const NUMBER_PIXELS = 100;
 export function chartQueriesOf(widget: Widget, dashboardServiceId: string | null, width: number): ChartQuery[] {
   if (widget.kind !== 'series' && widget.kind !== 'number' && widget.kind !== 'table') return [];
   const pixels = widget.kind === 'series' ? pixelsWithin(width) : NUMBER_PIXELS;
-  return widget.queries.flatMap(({ serviceId, metricName, aggregation, splitBy, top }) => {
+  return widget.queries.flatMap(({ serviceId, metricName, aggregation, isRate, splitBy, top }) => {
     const service = serviceId ?? dashboardServiceId;
     if (service === null) return [];
     const split = splitBy === null || widget.kind === 'number' ? {} : { splitBy, top };
-    return [{ serviceId: service, metricName, aggregation, pixels, ...split }];
+    return [{ serviceId: service, metricName, aggregation, ...(isRate && { isRate }), pixels, ...split }];
   });
 }

@@ -17,11 +17,11 @@ import { Form } from '#console/components/forms/form.tsx';
 import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { useDraftState } from '#console/components/forms/use_draft_state.ts';
 import { saveDashboard } from '#console/pages/dashboards/save_dashboard.ts';
-import { type ExploreSearch, metricNameOf } from '#console/pages/explore/explore_search.ts';
+import { type ExploreSearch, metricNameOf, shownAggregationOf } from '#console/pages/explore/explore_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { newWidget } from '#modules/dashboards/decide/template.ts';
 import { readWidgets, toLayout } from '#modules/dashboards/decide/widget.ts';
-import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
+import { type Aggregation, askedOf } from '#modules/metrics/decide/aggregation.ts';
 
 interface AddToDashboardProps {
   readonly search: ExploreSearch;
@@ -76,6 +76,7 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
         serviceId: service,
         metricName: metricNameOf(search),
         aggregation,
+        isRate: askedOf(shownAggregationOf(search)).isRate,
         splitBy: split ?? null,
         top: search.top ?? 5,
       };

@@ -1,7 +1,8 @@
 import type { ChartQuery } from '#console/api/charts.ts';
 import { pixelsWithin } from '#console/components/pixels_within.ts';
 import { type RangeSearch, readRangeSearch } from '#console/components/text/time_range.ts';
-import { type Aggregation, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
+import { askedOf, SHOWN_AGGREGATIONS, type ShownAggregation } from '#modules/metrics/decide/aggregation.ts';
+import { divideExpression } from '#modules/metrics/decide/ratio.ts';
 import { type LabelCondition, selectorText } from '#modules/metrics/decide/selector_text.ts';
 
 /** Periods to compare a metric with, in days before. */
@@ -16,7 +17,7 @@ export interface ExploreSearch extends RangeSearch {
   /** Name, or a whole selector that somebody wrote. */
   readonly metric?: string;
   readonly where?: readonly LabelCondition[];
-  readonly agg?: Aggregation;
+  readonly agg?: ShownAggregation;
   readonly split?: string;
   readonly top?: number;
   readonly compare?: Comparison;
@@ -28,7 +29,7 @@ const CONDITIONS_MAX = 20;
 
 export function readExploreSearch(search: Record<string, unknown>): ExploreSearch {
   const { service, metric, where, agg, split, top, compare, q, order } = search;
-  const aggregation = AGGREGATIONS.find((aggregation) => aggregation === agg);
+  const aggregation = SHOWN_AGGREGATIONS.find((aggregation) => aggregation === agg);
   const conditions = Array.isArray(where) ? where.filter(isCondition).slice(0, CONDITIONS_MAX) : [];
   return {
     ...readRangeSearch(search),
@@ -66,24 +67,24 @@ export function metricNameOf({ metric = '', where = [] }: ExploreSearch): string
   return isSelector(metric) ? metric : selectorText(metric, where);
 }
 
-export function aggregationOf({ agg, metric = '' }: ExploreSearch): Aggregation {
-  return agg ?? defaultAggregation(metric);
-}
-
-/** Returns the likely aggregation of a metric, by the usual ending of a counter's name. */
-function defaultAggregation(metric: string): Aggregation {
+/** Returns what is shown: without a choice the likely one, by the usual ending of a counter's name. */
+export function shownAggregationOf({ agg, metric = '' }: ExploreSearch): ShownAggregation {
+  if (agg !== undefined) return agg;
   const [name = ''] = metric.split('{', 1);
-  return /(?:_total|_count|_sum|_bucket|\.count)$/.test(name.trim()) ? 'sum' : 'avg';
+  if (!/(?:_total|_count|_sum|_bucket|\.count)$/.test(name.trim())) return 'avg';
+  return divideExpression(metric).sides.length > 1 ? 'sum' : 'rate';
 }
 
 /** Returns the queries of the address: the chosen period, then the one it is compared with. */
 export function queriesOf(search: ExploreSearch, width: number): readonly ChartQuery[] {
   const { service, metric, split, top, compare } = search;
   if (service === undefined || metric === undefined) return [];
+  const { aggregation, isRate } = askedOf(shownAggregationOf(search));
   const query: ChartQuery = {
     serviceId: service,
     metricName: metricNameOf(search),
-    aggregation: aggregationOf(search),
+    aggregation,
+    ...(isRate && { isRate }),
     pixels: pixelsWithin(width),
     ...(split !== undefined && { splitBy: split, top: top ?? 5 }),
   };

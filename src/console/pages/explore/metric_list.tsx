@@ -6,7 +6,7 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react';
 
 import type { ResultOf } from '#console/api/actions.ts';
 import { metricListQuery, stepText } from '#console/api/charts.ts';
-import { spacingSeconds } from '#console/api/spacing.ts';
+import { spacingSeconds } from '#modules/metrics/decide/spacing.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { TextButton } from '#console/components/text_button.tsx';

@@ -12,20 +12,21 @@ import {
   exemplarsQuery,
   keptIfSame,
   markersOf,
+  measureOfQuery,
   seriesOf,
   stepText,
 } from '#console/api/charts.ts';
-import { spacingSeconds } from '#console/api/spacing.ts';
+import { spacingSeconds } from '#modules/metrics/decide/spacing.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { TextButton } from '#console/components/text_button.tsx';
+import { durationText } from '#console/components/text/time_text.ts';
 import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
 import { betweenOf, type TimeRange } from '#console/components/text/time_range.ts';
 import classes from '#console/pages/explore/explore.module.css';
 import {
-  aggregationOf,
   COMPARISONS,
   type Comparison,
   type ExploreSearch,
@@ -34,11 +35,17 @@ import {
   quantileCondition,
   QUANTILES,
   queriesOf,
+  shownAggregationOf,
 } from '#console/pages/explore/explore_search.ts';
 import { LabelList } from '#console/pages/explore/label_list.tsx';
 import { TraceList } from '#console/pages/explore/trace_list.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { type Aggregation, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
+import {
+  type Aggregation,
+  AGGREGATION_NAMES,
+  askedOf,
+  SHOWN_AGGREGATIONS,
+} from '#modules/metrics/decide/aggregation.ts';
 import { measureOf, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 const AddToDashboard = lazyDialog(() =>
@@ -69,7 +76,8 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
     ),
     retry: false,
   });
-  const aggregation = aggregationOf(search);
+  const shown = shownAggregationOf(search);
+  const { aggregation, isRate } = askedOf(shown);
   const queries = queriesOf(search, width);
   const charts = useQuery(chartsQuery(org.orgId, range, queries));
   const { data, error, isPlaceholderData } = charts;
@@ -101,11 +109,13 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
     }),
     [exemplars, search, aggregation],
   );
-  const measure = measureOf(name, aggregation);
+  const measure = queries[0] === undefined ? measureOf(name, aggregation) : measureOfQuery(queries[0]);
   const steps =
-    first !== undefined && (aggregation === 'sum' || aggregation === 'count')
-      ? ` ${stepText(spacingSeconds(first.series[0]?.steps ?? [], first.stepSeconds))}`
-      : '';
+    first?.rateSeconds != null
+      ? `, each over ${durationText(first.rateSeconds * 1_000)}`
+      : first !== undefined && (aggregation === 'sum' || aggregation === 'count')
+        ? ` ${stepText(spacingSeconds(first.series[0]?.steps ?? [], first.stepSeconds))}`
+        : '';
   const labels = entry?.labels ?? [];
   const quantile = where.find(({ label, operator }) => label === 'quantile' && operator === '=')?.value;
   return (
@@ -145,10 +155,10 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
       <div className={classes.controls}>
         <NativeSelect
           label="Show"
-          value={aggregation}
-          data={AGGREGATIONS.map((value) => ({ value, label: AGGREGATION_NAMES[value] }))}
+          value={shown}
+          data={SHOWN_AGGREGATIONS.map((value) => ({ value, label: AGGREGATION_NAMES[value] }))}
           onChange={(event) =>
-            onChange({ agg: AGGREGATIONS.find((aggregation) => aggregation === event.currentTarget.value) })
+            onChange({ agg: SHOWN_AGGREGATIONS.find((chosen) => chosen === event.currentTarget.value) })
           }
         />
         {quantile !== undefined && (
@@ -229,7 +239,7 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
         />
       )}
       <div className={classes.about}>
-        {AGGREGATION_NAMES[aggregation]}
+        {AGGREGATION_NAMES[shown]}
         {steps}
         {first?.isReduced === true && '; the lowest and the highest value of each pixel are shown'}
       </div>
@@ -276,15 +286,6 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
     </section>
   );
 }
-
-const AGGREGATION_NAMES: Readonly<Record<Aggregation, string>> = {
-  avg: 'Average',
-  sum: 'Sum, or increase of a counter',
-  min: 'Lowest',
-  max: 'Highest',
-  last: 'Newest of each series, added up',
-  count: 'Number of points',
-};
 
 /** Whether the axis shows observed values, and not how often or how much in all. */
 function showsObservations(metricName: string, aggregation: Aggregation): boolean {

@@ -14,6 +14,7 @@ export interface Matching {
   readonly statuses: ('triggered' | 'acknowledged')[];
   readonly serviceId?: string;
   readonly severity?: Level;
+  readonly ownedBy?: string;
   readonly text?: string;
 }
 

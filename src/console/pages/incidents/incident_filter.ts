@@ -14,17 +14,20 @@ export interface IncidentFilter {
   readonly status?: IncidentTab;
   readonly service?: string;
   readonly severity?: Level;
+  /** `my_teams`, or the id of a team that owns services. */
+  readonly team?: string;
   readonly q?: string;
 }
 
 export function readIncidentFilter(search: Record<string, unknown>): IncidentFilter {
-  const { status, service, severity: named, q } = search;
+  const { status, service, severity: named, team, q } = search;
   const severity = SEVERITIES.find((severity) => severity === named);
   const isTab = INCIDENT_TABS.some((tab) => tab === status && tab !== 'open');
   return {
     ...(isTab && { status: status as IncidentTab }),
     ...(typeof service === 'string' && service !== '' && { service }),
     ...(severity !== undefined && { severity }),
+    ...(typeof team === 'string' && team !== '' && { team }),
     ...((typeof q === 'number' || typeof q === 'string') && q !== '' && { q: String(q) }),
   };
 }

@@ -13,6 +13,7 @@ import { lazyPart } from '#console/components/lazy_part.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
 import { SearchField } from '#console/components/lists/search_field.tsx';
+import { TeamFilter } from '#console/components/lists/team_filter.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import {
   countOfTab,
@@ -68,6 +69,7 @@ export function IncidentList() {
   const search = {
     ...(filter.service !== undefined && { serviceId: filter.service }),
     ...(filter.severity !== undefined && { severity: filter.severity }),
+    ...(filter.team !== undefined && { ownedBy: filter.team }),
     ...(text !== undefined && { text }),
   };
   const parameters = new URLSearchParams({ ...search, status: tab });
@@ -204,6 +206,7 @@ export function IncidentList() {
             }
             data={[{ value: '', label: 'Any severity' }, ...SEVERITIES]}
           />
+          <TeamFilter value={filter.team} onChange={(team) => show({ team })} />
           <SearchField
             label="Search incidents"
             placeholder="Title or number"
@@ -218,9 +221,9 @@ export function IncidentList() {
       )}
       {data !== undefined && shown.length === 0 && !isPlaceholderData && !hasNextPage && (
         <NoIncidents
-          isFiltered={filter.q !== undefined || filter.service !== undefined || filter.severity !== undefined}
+          isFiltered={[filter.q, filter.service, filter.severity, filter.team].some((value) => value !== undefined)}
           tab={tab}
-          onClear={() => show({ q: undefined, service: undefined, severity: undefined })}
+          onClear={() => show({ q: undefined, service: undefined, severity: undefined, team: undefined })}
         />
       )}
       {shown.length > 0 && (

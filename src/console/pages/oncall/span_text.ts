@@ -11,6 +11,7 @@ function formatOf(zone: Zone, hasYear: boolean): Intl.DateTimeFormat {
       day: 'numeric',
       month: 'short',
       hour: 'numeric',
+      hourCycle: 'h23',
       minute: '2-digit',
       ...(hasYear && { year: 'numeric' }),
       timeZone: zone,

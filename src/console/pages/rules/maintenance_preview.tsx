@@ -43,7 +43,12 @@ export function MaintenancePreview({ preview, timezone }: MaintenancePreviewProp
 
 /** Returns a formatter of spans in the zone of the window, as in its fields. */
 function spanTextIn(timeZone: string) {
-  const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', timeZone });
+  const format = new Intl.DateTimeFormat(undefined, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    hourCycle: 'h23',
+    timeZone,
+  });
   return ({ startsAt, endsAt }: { readonly startsAt: string; readonly endsAt: string }): string =>
     format.formatRange(new Date(startsAt), new Date(endsAt));
 }

@@ -5,21 +5,12 @@ import type { ConfigFieldsProps } from '#console/pages/rules/config_field_props.
 import { LabelFields } from '#console/pages/rules/label_fields.tsx';
 import { MetricPicker } from '#console/pages/rules/metric_picker.tsx';
 import classes from '#console/pages/rules/rule_editor.module.css';
-import { AGGREGATIONS, type Aggregation } from '#modules/metrics/decide/aggregation.ts';
+import { AGGREGATION_NAMES, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { COMPARATORS } from '#modules/rules/decide/comparator.ts';
 import { type LabelMatcher, readSelector } from '#modules/metrics/decide/read_selector.ts';
 import { divideExpression } from '#modules/metrics/decide/ratio.ts';
 import { selectorText } from '#modules/metrics/decide/selector_text.ts';
 import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
-
-const MEANINGS: Readonly<Record<Aggregation, string>> = {
-  avg: 'average',
-  sum: 'sum (increase of a counter)',
-  min: 'least',
-  max: 'greatest',
-  last: 'newest value',
-  count: 'number of points',
-};
 
 /** Fields of the comparison that a metric rule makes. */
 export function MetricFields({ serviceId, config, onChange, errorOf }: ConfigFieldsProps) {
@@ -77,7 +68,7 @@ export function MetricFields({ serviceId, config, onChange, errorOf }: ConfigFie
           label="Aggregation"
           value={String(config['aggregation'])}
           onChange={(event) => onChange({ aggregation: event.currentTarget.value })}
-          data={AGGREGATIONS.map((value) => ({ value, label: MEANINGS[value] }))}
+          data={AGGREGATIONS.map((value) => ({ value, label: AGGREGATION_NAMES[value] }))}
           error={errorOf('aggregation')}
         />
         <NumberInput

@@ -9,16 +9,19 @@ export interface RuleFilter {
   readonly service?: string;
   /** Kind of the rule, which the page validates: the kinds are not part of what every page loads. */
   readonly kind?: string;
+  /** `my_teams`, or the id of a team that owns services. */
+  readonly team?: string;
   readonly q?: string;
 }
 
 export function readRuleFilter(search: Record<string, unknown>): RuleFilter {
   const state = RULE_STATES.find((candidate) => candidate === search['state']);
-  const [service, kind, q] = [textOf(search['service']), textOf(search['kind']), textOf(search['q'])];
+  const [service, kind, team, q] = ['service', 'kind', 'team', 'q'].map((name) => textOf(search[name]));
   return {
     ...(state !== undefined && { state }),
     ...(service !== undefined && { service }),
     ...(kind !== undefined && { kind }),
+    ...(team !== undefined && { team }),
     ...(q !== undefined && { q }),
   };
 }

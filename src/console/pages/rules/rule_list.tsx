@@ -12,6 +12,7 @@ import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
 import { SearchField } from '#console/components/lists/search_field.tsx';
+import { TeamFilter } from '#console/components/lists/team_filter.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import bar from '#console/components/lists/filter_bar.module.css';
 import { DeleteRule } from '#console/pages/rules/delete_rule.tsx';
@@ -48,6 +49,7 @@ export function RuleList() {
       ...(filter.state !== undefined && { state: filter.state }),
       ...(filter.service !== undefined && { serviceId: filter.service }),
       ...(isRuleKind(filter.kind) && { kind: filter.kind }),
+      ...(filter.team !== undefined && { ownedBy: filter.team }),
       ...(text !== undefined && { text }),
     }),
     placeholderData: keepPreviousData,
@@ -65,7 +67,7 @@ export function RuleList() {
   const shown = [...byId.values()];
   const counts = data?.pages[0]?.counts;
   const total = counts === undefined ? 0 : RULE_STATES.reduce((sum, state) => sum + counts[state], 0);
-  const isNarrowed = filter.q !== undefined || filter.service !== undefined || filter.kind !== undefined;
+  const isNarrowed = [filter.q, filter.service, filter.kind, filter.team].some((value) => value !== undefined);
   const show = (change: Partial<Record<keyof RuleFilter, string | undefined>>): void => {
     void changeAddress({ search: (before) => ({ ...before, ...change }) as RuleFilter, replace: true });
   };
@@ -120,6 +122,7 @@ export function RuleList() {
                 ...RULE_KIND_NAMES.map((kind) => ({ value: kind, label: RULE_KINDS[kind].title })),
               ]}
             />
+            <TeamFilter value={filter.team} onChange={(team) => show({ team })} />
             <SearchField
               label="Search rules"
               placeholder="Name or metric"
@@ -134,7 +137,7 @@ export function RuleList() {
       {data !== undefined && shown.length === 0 && !list.isPlaceholderData && (
         <NoRules
           isFiltered={isNarrowed || filter.state !== undefined}
-          onClear={() => show({ q: undefined, service: undefined, kind: undefined, state: undefined })}
+          onClear={() => show({ q: undefined, service: undefined, kind: undefined, team: undefined, state: undefined })}
           create={create}
         />
       )}

@@ -227,6 +227,7 @@ function NextRuns({ values }: { readonly values: Values }) {
     day: 'numeric',
     month: 'short',
     hour: '2-digit',
+    hourCycle: 'h23',
     minute: '2-digit',
     timeZone: settled.timezone,
   });

@@ -4,13 +4,16 @@ import { SEARCH_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
 export interface ServiceFilter {
   /** Search text: part of the name or the environment. */
   readonly text?: string | undefined;
+  /** `my_teams`, or the id of a team that owns services. */
+  readonly team?: string | undefined;
   /** Whether the form for a new service is open. */
   readonly create?: true | undefined;
 }
 
-export function readServiceFilter({ text, create }: Record<string, unknown>): ServiceFilter {
+export function readServiceFilter({ text, team, create }: Record<string, unknown>): ServiceFilter {
   return {
     ...(isText(text) && { text: String(text).slice(0, SEARCH_LENGTH_MAX) }),
+    ...(typeof team === 'string' && team !== '' && { team }),
     ...(create === true && { create }),
   };
 }

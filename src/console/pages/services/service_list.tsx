@@ -2,13 +2,14 @@ import { Button, Skeleton, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconFilterOff, IconPlus, IconSearch, IconServer2 } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 
 import { euroText, PRICE_EUR } from '#console/components/text/capability.ts';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { wholeNumberText } from '#console/components/text/formats.ts';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
+import { TeamFilter } from '#console/components/lists/team_filter.tsx';
 import { Page } from '#console/components/page.tsx';
 import type { ServiceFilter } from '#console/pages/services/service_filter.ts';
 import classes from '#console/pages/services/service_list.module.css';
@@ -28,11 +29,12 @@ const DEBOUNCE_MS = 200;
 
 export function ServiceList() {
   const { may } = useOrganization();
-  const { text, create: isCreating = false } = route.useSearch();
+  const { text, team, create: isCreating = false } = route.useSearch();
   const navigate = route.useNavigate();
   const show = (change: Partial<ServiceFilter>): void =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
-  const services = useServices(text);
+  const services = useServices({ text, team });
+  const isNarrowed = text !== undefined || team !== undefined;
   const { rows, total, isLoading, error, refetch } = services;
   const [typed, setTyped] = useState(text ?? '');
   const search = useDebouncedCallback((wanted: string) => show({ text: wanted.trim() || undefined }), DEBOUNCE_MS);
@@ -45,7 +47,7 @@ export function ServiceList() {
       Create a service
     </Button>
   );
-  const isEmpty = !isLoading && error === null && total === 0 && text === undefined;
+  const isEmpty = !isLoading && error === null && total === 0 && !isNarrowed;
   return (
     <Page
       title="Services"
@@ -53,8 +55,10 @@ export function ServiceList() {
       actions={isEmpty ? undefined : create}
     >
       {error !== null && <ErrorAlert error={error} onRetry={refetch} />}
-      {(isLoading || text !== undefined || total >= SEARCH_FROM) && (
-        <Search text={typed} total={total} onChange={find} />
+      {(isLoading || isNarrowed || total >= SEARCH_FROM) && (
+        <Search text={typed} total={total} onChange={find}>
+          <TeamFilter value={team} onChange={(chosen) => show({ team: chosen })} />
+        </Search>
       )}
       {isLoading && error === null && <Skeleton height={320} radius="lg" />}
       {isEmpty && (
@@ -63,17 +67,23 @@ export function ServiceList() {
           capability costs {euroText(PRICE_EUR)} a month.
         </EmptyState>
       )}
-      {!isLoading && error === null && total === 0 && text !== undefined && (
+      {!isLoading && error === null && total === 0 && isNarrowed && (
         <EmptyState
           icon={<IconFilterOff size={24} />}
           title="Nothing matches"
           actions={
-            <Button variant="default" onClick={() => find('')}>
+            <Button
+              variant="default"
+              onClick={() => {
+                setTyped('');
+                show({ text: undefined, team: undefined });
+              }}
+            >
               Show all services
             </Button>
           }
         >
-          No service has this in its name or environment.
+          {text === undefined ? 'They own no service.' : 'No such service has this in its name or environment.'}
         </EmptyState>
       )}
       {!isLoading && rows.length > 0 && <ServiceRows {...services} />}
@@ -86,9 +96,10 @@ interface SearchProps {
   readonly text: string;
   readonly total: number;
   readonly onChange: (text: string) => void;
+  readonly children: ReactNode;
 }
 
-function Search({ text, total, onChange }: SearchProps) {
+function Search({ text, total, onChange, children }: SearchProps) {
   return (
     <div className={classes.search}>
       <TextInput
@@ -99,6 +110,7 @@ function Search({ text, total, onChange }: SearchProps) {
         onChange={(event) => onChange(event.currentTarget.value)}
         maxLength={200}
       />
+      {children}
       <span className={classes.count} aria-live="polite">
         {wholeNumberText(total)} {total === 1 ? 'service' : 'services'}
       </span>

@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 import type { OpenCounts, Service } from '#console/api/actions.ts';
 import { openByServiceQuery } from '#console/api/incidents.ts';
 import { type ServiceHealth, serviceHealthQuery, serviceSearchQuery } from '#console/api/services.ts';
+import type { ServiceFilter } from '#console/pages/services/service_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { SERVICES_PAGE } from '#modules/pages/decide/service_reads.ts';
 
@@ -15,23 +16,27 @@ const mostUrgentFirst = (a: OpenCounts, b: OpenCounts): number =>
   b.triggered - a.triggered || b.acknowledged - a.acknowledged;
 
 /** Returns the services in the order of the list: those with open incidents, then all others by name, page by page. */
-export function useServices(text: string | undefined) {
+export function useServices({ text, team }: Pick<ServiceFilter, 'text' | 'team'>) {
   const { orgId } = useOrganization().org;
   const search = useInfiniteQuery({
-    ...serviceSearchQuery(orgId, { limit: SERVICES_PAGE, ...(text !== undefined && { text }) }),
+    ...serviceSearchQuery(orgId, {
+      limit: SERVICES_PAGE,
+      ...(text !== undefined && { text }),
+      ...(team !== undefined && { ownedBy: team }),
+    }),
     placeholderData: keepPreviousData,
   });
   const open = useQuery(openByServiceQuery(orgId));
   const openOf = useMemo(() => new Map(open.data?.services.map((counts) => [counts.serviceId, counts])), [open.data]);
   const urgentIds = useMemo(
     () =>
-      text === undefined
+      text === undefined && team === undefined
         ? [...openOf.values()]
             .toSorted(mostUrgentFirst)
             .slice(0, ATTENTION_MAX)
             .map(({ serviceId }) => serviceId)
         : [],
-    [openOf, text],
+    [openOf, text, team],
   );
   const urgent = useInfiniteQuery({
     ...serviceSearchQuery(orgId, { serviceIds: urgentIds, limit: ATTENTION_MAX }),

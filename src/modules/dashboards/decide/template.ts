@@ -66,7 +66,8 @@ const SHOWN_QUANTILE = { label: 'quantile', operator: '=', value: '0.95' } as co
 
 /** Returns what is asked for a metric: of a histogram, a quantile. */
 export function queryOfMetric({ metricName, isHistogram, aggregation }: SentMetric) {
-  return { metricName: selectorText(metricName, isHistogram ? [SHOWN_QUANTILE] : []), aggregation };
+  const selector = selectorText(metricName, isHistogram ? [SHOWN_QUANTILE] : []);
+  return { metricName: selector, aggregation, isRate: aggregation === 'sum' };
 }
 
 function factsOf(metric: SentMetric): Pick<WidgetFacts, 'title' | 'queries'> {

@@ -38,6 +38,8 @@ export interface WidgetQuery {
   readonly serviceId: string | null;
   readonly metricName: string;
   readonly aggregation: Aggregation;
+  /** Whether a sum is shown as its rate per second. */
+  readonly isRate: boolean;
   readonly splitBy: string | null;
   readonly top: number;
 }
@@ -116,7 +118,7 @@ function readQueries(query: unknown): WidgetQuery[] {
   const inner = recordOf(query)['queries'];
   const all = Array.isArray(query) ? query : Array.isArray(inner) ? inner : [query];
   return all.slice(0, QUERIES_MAX).flatMap((query: unknown) => {
-    const { metricName, metric, aggregation, serviceId, splitBy, top } = recordOf(query);
+    const { metricName, metric, aggregation, isRate, serviceId, splitBy, top } = recordOf(query);
     const name = textOf(metricName) ?? textOf(metric);
     if (name === null) return [];
     return [
@@ -124,6 +126,7 @@ function readQueries(query: unknown): WidgetQuery[] {
         serviceId: textOf(serviceId),
         metricName: name,
         aggregation: AGGREGATIONS.find((candidate) => candidate === aggregation) ?? 'avg',
+        isRate: isRate === true,
         splitBy: textOf(splitBy),
         top: typeof top === 'number' && Number.isInteger(top) && top >= 1 && top <= TOP_MAX ? top : TOP,
       },
@@ -177,10 +180,18 @@ export function writeWidget(before: StoredWidget, id: string, facts: WidgetFacts
   };
 }
 
-function writeQuery({ serviceId, metricName, aggregation, splitBy, top }: WidgetQuery): Record<string, unknown> {
+function writeQuery({
+  serviceId,
+  metricName,
+  aggregation,
+  isRate,
+  splitBy,
+  top,
+}: WidgetQuery): Record<string, unknown> {
   return {
     metricName,
     aggregation,
+    ...(isRate && aggregation === 'sum' && { isRate }),
     ...(serviceId !== null && { serviceId }),
     ...(splitBy !== null && { splitBy, top }),
   };

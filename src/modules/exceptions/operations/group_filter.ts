@@ -24,7 +24,8 @@ export const GROUP_FILTER_FIELDS = {
   assignedTo: Type.Optional(
     Type.String({
       maxLength: 100,
-      description: 'me, my_teams (or oneself), nobody, or the id of a person or a team',
+      description:
+        'me, my_teams (or oneself), nobody, or the id of a person or a team; of a team also what nobody works on in services that it owns',
     }),
   ),
   text: searchInput('part of the title, the type or the place in the code'),
@@ -62,12 +63,14 @@ export async function toGroupFilter(
   if (fault !== null) throw invalidInput([{ path: 'query', message: fault }]);
   const words = [searched.text?.trim() ?? '', query.text].filter((text) => text !== '');
   const { groupIds, searchedSince } = await findByEvents({ ...searched, ...query }, service?.id ?? null, context);
+  const assignees = assignedTo === undefined ? undefined : await readAssignees(assignedTo, context);
   const filter = {
     serviceId: service?.id,
     severity,
     text: words.length === 0 ? undefined : words.join(' '),
     firstRelease: query.newIn ?? newInRelease,
-    assignedTo: assignedTo === undefined ? undefined : await readAssignees(assignedTo, context),
+    assignedTo: assignees,
+    ownedByTeams: assignees?.filter((id): id is Id<'team'> => id.startsWith('team_')),
     groupIds,
   };
   return { filter, searchedSince };

@@ -21,6 +21,8 @@ export interface GroupSearchFilter {
   readonly firstRelease?: string | undefined;
   /** Ids of people and teams, any of which works on the group; an empty list for nobody. */
   readonly assignedTo?: readonly string[] | undefined;
+  /** Teams whose services' groups are meant as well while nobody works on them, with `assignedTo`. */
+  readonly ownedByTeams?: readonly Id<'team'>[] | undefined;
   /** Any of them. */
   readonly statuses?: readonly GroupStatus[] | undefined;
   /** No others than those that were there then. */
@@ -143,14 +145,25 @@ export class ExceptionGroupSearch {
 
   /** Selects the groups. The retention of a service is computed once a service, not once a group. */
   #found(orgId: Id<'org'>, filter: GroupSearchFilter, now: Temporal.Instant) {
-    const { serviceId, status, statuses, severity, text, groupIds, createdUntil, assignedTo, firstRelease } = filter;
+    const {
+      serviceId,
+      status,
+      statuses,
+      severity,
+      text,
+      groupIds,
+      createdUntil,
+      assignedTo,
+      ownedByTeams,
+      firstRelease,
+    } = filter;
     let query = this.#session.db
       .with(
         (cte) => cte('kept').materialized(),
         (db) =>
           db
             .selectFrom('services')
-            .select(['id', 'name', 'retention_exceptions'])
+            .select(['id', 'name', 'team_id', 'retention_exceptions'])
             .select((eb) => daysBefore(now, eb.ref('retention_exceptions')).as('since'))
             .where('org_id', '=', orgId)
             .where('deleted_at', 'is', null),
@@ -170,14 +183,16 @@ export class ExceptionGroupSearch {
     if (firstRelease !== undefined) query = query.where('g.first_release', '=', firstRelease);
     if (groupIds !== undefined) query = query.where('g.id', '=', anyOf(groupIds));
     if (assignedTo !== undefined) {
-      query = query.where(({ eb, and, or }) =>
-        assignedTo.length === 0
-          ? and([eb('g.assigned_user_id', 'is', null), eb('g.assigned_team_id', 'is', null)])
+      query = query.where(({ eb, and, or }) => {
+        const isFree = and([eb('g.assigned_user_id', 'is', null), eb('g.assigned_team_id', 'is', null)]);
+        return assignedTo.length === 0
+          ? isFree
           : or([
+              and([isFree, eb('s.team_id', '=', anyOf(ownedByTeams ?? []))]),
               eb('g.assigned_user_id', '=', anyOf(assignedTo.map((id) => asId('user', id)))),
               eb('g.assigned_team_id', '=', anyOf(assignedTo.map((id) => asId('team', id)))),
-            ]),
-      );
+            ]);
+      });
     }
     if (text !== undefined) {
       query = query.where(({ ref }) => {

@@ -59,6 +59,7 @@ export const answerIncidents = defineAction({
       statuses: ['triggered'],
       serviceId: EXAMPLE_IDS.serviceId,
       severity: 'error',
+      ownedBy: EXAMPLE_IDS.teamId,
       text: 'latency',
       triggeredUntil: '2027-02-03T02:04:15.000Z',
     },
@@ -81,11 +82,13 @@ async function findSlice(
   { statuses, triggeredUntil, ...filter }: Static<typeof Matching>,
   incidentIds: readonly string[] | undefined,
   changing: readonly IncidentStatus[],
-  { caller, stores, now }: ActionContext,
+  context: ActionContext,
 ): Promise<{ ids: string[]; left: number }> {
+  const { caller, stores, now } = context;
   if (filter.serviceId !== undefined) await stores.services.get(caller.orgId, filter.serviceId);
   const wanted = changing.filter((status) => statuses.some((named) => named === status));
-  const selection = { ...toIncidentFilter(filter), incidentIds, triggeredUntil: Temporal.Instant.from(triggeredUntil) };
+  const matchingFilter = await toIncidentFilter(filter, context);
+  const selection = { ...matchingFilter, incidentIds, triggeredUntil: Temporal.Instant.from(triggeredUntil) };
   const places = await stores.incidentSearch.listPlaces(
     caller.orgId,
     selection,

@@ -14,10 +14,17 @@ export const countIncidents = defineAction({
   effect: 'read',
   input: Type.Object(IncidentFilterFields, STRICT),
   result: StatusCountsView,
-  example: { serviceId: EXAMPLE_IDS.serviceId, ruleId: EXAMPLE_IDS.ruleId, severity: 'error', text: 'latency' },
-  async handle(filter, { caller, stores, now }) {
+  example: {
+    serviceId: EXAMPLE_IDS.serviceId,
+    ruleId: EXAMPLE_IDS.ruleId,
+    severity: 'error',
+    ownedBy: EXAMPLE_IDS.teamId,
+    text: 'latency',
+  },
+  async handle(filter, context) {
+    const { caller, stores, now } = context;
     if (filter.serviceId !== undefined) await stores.services.get(caller.orgId, filter.serviceId);
     if (filter.ruleId !== undefined) await stores.alertRules.get(caller.orgId, filter.ruleId);
-    return await stores.incidentSearch.countByStatus(caller.orgId, toIncidentFilter(filter), now);
+    return await stores.incidentSearch.countByStatus(caller.orgId, await toIncidentFilter(filter, context), now);
   },
 });

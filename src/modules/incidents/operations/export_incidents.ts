@@ -58,6 +58,7 @@ export const exportIncidents = defineAction({
     serviceId: EXAMPLE_IDS.serviceId,
     ruleId: EXAMPLE_IDS.ruleId,
     severity: 'error',
+    ownedBy: EXAMPLE_IDS.teamId,
     text: 'latency',
   },
   async handle({ status = 'all', ...filter }, context) {
@@ -65,7 +66,7 @@ export const exportIncidents = defineAction({
     if (filter.serviceId !== undefined) await stores.services.get(caller.orgId, filter.serviceId);
     if (filter.ruleId !== undefined) await stores.alertRules.get(caller.orgId, filter.ruleId);
     const day = toTimestamp(now).slice(0, 'YYYY-MM-DD'.length);
-    const content = linesOf(toIncidentFilter(filter), STATUSES_OF[status], context);
+    const content = linesOf(await toIncidentFilter(filter, context), STATUSES_OF[status], context);
     return { name: `incidents-${day}.csv`, mediaType: 'text/csv', content };
   },
 });

@@ -68,6 +68,7 @@ export const searchIncidents = defineAction({
     serviceId: EXAMPLE_IDS.serviceId,
     ruleId: EXAMPLE_IDS.ruleId,
     severity: 'error',
+    ownedBy: EXAMPLE_IDS.teamId,
     text: 'latency',
     isMine: false,
     // Limits the results to these ids; unknown ones are left out.
@@ -81,7 +82,11 @@ export const searchIncidents = defineAction({
     if (filter.ruleId !== undefined) await stores.alertRules.get(caller.orgId, filter.ruleId);
     const places = await stores.incidentSearch.listPlaces(
       caller.orgId,
-      { ...toIncidentFilter(filter), incidentIds, ...(isMine && { acknowledgedBy: userIdOf(context) }) },
+      {
+        ...(await toIncidentFilter(filter, context)),
+        incidentIds,
+        ...(isMine && { acknowledgedBy: userIdOf(context) }),
+      },
       STATUSES_OF[status],
       { after: cursor === undefined ? null : parseCursor(cursor), limit: limit + 1 },
       now,

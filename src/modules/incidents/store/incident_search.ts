@@ -13,6 +13,8 @@ export interface IncidentFilter {
   readonly serviceId?: string | undefined;
   readonly ruleId?: string | undefined;
   readonly severity?: string | undefined;
+  /** Teams that own the services. */
+  readonly ownedByTeams?: readonly Id<'team'>[] | undefined;
   /** Part of the title, of `#number` or of the service's name, in any case. */
   readonly text?: string | undefined;
   /** Person whose acknowledged incidents alone are included, of those that are acknowledged. */
@@ -214,7 +216,7 @@ export class IncidentSearch {
   /** Selects the incidents. The retention of a service is computed once a service, not once an incident. */
   #found(
     orgId: Id<'org'>,
-    { serviceId, ruleId, severity, text, acknowledgedBy, incidentIds, triggeredUntil }: IncidentFilter,
+    { serviceId, ruleId, severity, ownedByTeams, text, acknowledgedBy, incidentIds, triggeredUntil }: IncidentFilter,
     now: Temporal.Instant,
   ) {
     let query = this.#session.db
@@ -225,7 +227,8 @@ export class IncidentSearch {
             .selectFrom('services')
             .select((eb) => ['id', 'name', daysBefore(now, eb.ref('retention_oncall')).as('since')])
             .where('org_id', '=', orgId)
-            .where('deleted_at', 'is', null),
+            .where('deleted_at', 'is', null)
+            .$if(ownedByTeams !== undefined, (services) => services.where('team_id', '=', anyOf(ownedByTeams ?? []))),
       )
       .selectFrom('incidents as i')
       .innerJoin('kept as s', (join) =>

@@ -10,6 +10,30 @@ export const AGGREGATIONS = ['avg', 'sum', 'min', 'max', 'last', 'count'] as con
  */
 export type Aggregation = (typeof AGGREGATIONS)[number];
 
+/** Choices of what a chart shows: an aggregation, or the rate at which a sum grows. */
+export const SHOWN_AGGREGATIONS = ['rate', ...AGGREGATIONS] as const;
+export type ShownAggregation = (typeof SHOWN_AGGREGATIONS)[number];
+
+/** Names of what is asked, the same in charts, widgets and rules. */
+export const AGGREGATION_NAMES: Readonly<Record<ShownAggregation, string>> = {
+  rate: 'Rate per second',
+  avg: 'Average',
+  sum: 'Sum, or increase of a counter',
+  min: 'Lowest',
+  max: 'Highest',
+  last: 'Newest of each series, added up',
+  count: 'Number of points',
+};
+
+/** Returns what a query asks for something shown, and back. A counter's sum is shown as its rate unless asked otherwise. */
+export function askedOf(shown: ShownAggregation): { readonly aggregation: Aggregation; readonly isRate: boolean } {
+  return shown === 'rate' ? { aggregation: 'sum', isRate: true } : { aggregation: shown, isRate: false };
+}
+
+export function shownOf(aggregation: Aggregation, isRate: boolean): ShownAggregation {
+  return isRate && aggregation === 'sum' ? 'rate' : aggregation;
+}
+
 /** Returns the default aggregation: the sum of what is counted, and the mean of other values. */
 export function usualAggregation(kind: PointKind | null): 'sum' | 'avg' {
   return isCounted(kind) ? 'sum' : 'avg';

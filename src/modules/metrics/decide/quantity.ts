@@ -90,6 +90,8 @@ const WORDS: Readonly<Record<string, readonly [Unit, number]>> = {
 export interface Measure {
   readonly unit: Unit;
   readonly factor: number;
+  /** Whether the numbers are of a second. */
+  readonly isRate?: true;
 }
 
 const PLAIN: Measure = { unit: 'none', factor: 1 };
@@ -132,6 +134,12 @@ function nameIn(selector: string): string {
   return selector.split('{', 1)[0]?.trim() ?? '';
 }
 
+/** Returns the measure of what grows by so much in a second. Seconds a second are a plain number: how many are busy at once. */
+export function measureOfRate(metricName: string): Measure {
+  const measure = measureOf(metricName, 'sum');
+  return measure.unit === 'seconds' ? { unit: 'none', factor: measure.factor } : { ...measure, isRate: true };
+}
+
 /** Digits of a value: two or three tell what it is like; more are noise at 3 a.m. */
 const DIGITS = 3;
 const DIGITS_MAX = 15;
@@ -146,7 +154,9 @@ interface Form {
 /** Formats a value with its unit, with three digits, whole if it is large: `1.24 s`, `93.5%`, `1.5 GB`, `1,240`. */
 export function quantityText(value: number, measure: Measure, { digits = DIGITS, isSpoken }: Form = {}): string {
   const { amount, scale } = shownAs(value, measure, digits);
-  return `${amountText(amount)}${isSpoken === true ? scale.spoken : scale.symbol}`;
+  const isRate = measure.isRate === true;
+  if (isSpoken === true) return `${amountText(amount)}${scale.spoken}${isRate ? ' per second' : ''}`;
+  return `${amountText(amount)}${scale.symbol}${isRate ? '/s' : ''}`;
 }
 
 /** A measured value and the threshold of its rule. */

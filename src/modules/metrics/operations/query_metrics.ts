@@ -24,6 +24,9 @@ const ChartQueryInput = Type.Object(
     serviceId: IdText,
     metricName: MetricName,
     aggregation: Type.Optional(Type.Enum([...AGGREGATIONS], { description: 'avg when left out' })),
+    isRate: Type.Optional(
+      Type.Boolean({ description: 'a sum as its rate per second, over buckets no shorter than data arrives' }),
+    ),
     splitBy: Type.Optional(
       Type.String({ minLength: 1, maxLength: LABEL_LENGTH_MAX, description: 'a label: one series for each value' }),
     ),
@@ -84,8 +87,9 @@ export const queryMetrics = defineAction({
       {
         // An unknown service is a fault of its query alone.
         serviceId: 'service_01k9z8e4rnf7ktv2x5m6w0abqe',
-        metricName: 'http_request_duration_ms',
-        aggregation: 'avg',
+        metricName: 'http_requests_total',
+        aggregation: 'sum',
+        isRate: true,
         splitBy: 'route',
         top: 3,
         offsetDays: 1,
@@ -128,13 +132,22 @@ async function answer(
   try {
     // Reading a selector with large patterns takes some milliseconds.
     await nextTurn();
-    const wanted = { aggregation: 'avg', splitBy: null, top: SPLIT, offsetDays: 0, pixels: PIXELS, ...query } as const;
+    const wanted = {
+      aggregation: 'avg',
+      isRate: false,
+      splitBy: null,
+      top: SPLIT,
+      offsetDays: 0,
+      pixels: PIXELS,
+      ...query,
+    } as const;
     return { ...(await readChart(wanted, range, context, names)), fault: null };
   } catch (error) {
     // Without the store there is no answer at all.
     if (!(error instanceof AppError) || error.code === 'unavailable') throw error;
     return {
       stepSeconds: 0,
+      rateSeconds: null,
       isReduced: false,
       start: 0,
       series: [],

@@ -14,6 +14,7 @@ import { RULE_STATES, type RuleState } from '#modules/rules/decide/rule_state.ts
 import { invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { OWNED_BY, readOwningTeams } from '#modules/teams/owning_teams.ts';
 import type { RulePlace } from '#modules/rules/store/rule_search.ts';
 
 const LIMIT = 50;
@@ -45,6 +46,7 @@ export const searchRules = defineAction({
     {
       serviceId: Type.Optional(IdText),
       kind: Type.Optional(RuleKindName),
+      ownedBy: OWNED_BY,
       state: Type.Optional(Type.Enum([...RULE_STATES])),
       text: searchInput('part of the name, the name of the service or the metric'),
       ruleIds: idsInput(LIMIT_MAX),
@@ -71,6 +73,7 @@ export const searchRules = defineAction({
   example: {
     serviceId: EXAMPLE_IDS.serviceId,
     kind: 'metric_threshold',
+    ownedBy: EXAMPLE_IDS.teamId,
     state: 'ok',
     text: 'slow',
     ruleIds: ['rule_01kdwm4a1b2c3d4e5f6g7h8j9m'],
@@ -78,10 +81,11 @@ export const searchRules = defineAction({
     cursor: cursorOf({ state: 'ok', name: 'Checkout is slow', id: EXAMPLE_IDS.ruleId }),
     limit: 20,
   },
-  async handle({ cursor, limit = LIMIT, text, ...filter }, context) {
+  async handle({ cursor, limit = LIMIT, text, ownedBy, ...filter }, context) {
     const { caller, stores } = context;
     if (filter.serviceId !== undefined) await stores.services.get(caller.orgId, filter.serviceId);
-    const wanted = { ...filter, text: text?.trim() === '' ? undefined : text?.trim() };
+    const ownedByTeams = await readOwningTeams(ownedBy, context);
+    const wanted = { ...filter, ownedByTeams, text: text?.trim() === '' ? undefined : text?.trim() };
     const after = cursor === undefined ? null : parseCursor(cursor);
     const waiting = await findWaitingRules(context);
     const waitingIds = [...waiting.keys()];

@@ -13,6 +13,8 @@ import { type PolicyRow, readPolicy } from '#modules/policies/store.ts';
 /** Filter of an organization's rules; absent fields do not narrow it. */
 export interface RuleFilter {
   readonly serviceId?: string | undefined;
+  /** Teams that own the services. */
+  readonly ownedByTeams?: readonly Id<'team'>[] | undefined;
   readonly kind?: RuleKind | undefined;
   readonly state?: RuleState | undefined;
   /** Part of the name, of the service's name or of the condition, in any case. */
@@ -181,7 +183,7 @@ export class RuleSearch {
 
   #found(
     orgId: Id<'org'>,
-    { serviceId, kind, text, ruleIds, incidentIds }: RuleFilter,
+    { serviceId, ownedByTeams, kind, text, ruleIds, incidentIds }: RuleFilter,
     waiting: readonly Id<'rule'>[],
   ) {
     const { db } = this.#session;
@@ -216,6 +218,7 @@ export class RuleSearch {
           else 'ok' end`.as('state');
       })
       .where('r.org_id', '=', orgId);
+    if (ownedByTeams !== undefined) rules = rules.where('s.team_id', '=', anyOf(ownedByTeams));
     if (serviceId !== undefined) rules = rules.where('r.service_id', '=', asId('service', serviceId));
     if (kind !== undefined) rules = rules.where('r.kind', '=', kind);
     if (text !== undefined) {

@@ -90,7 +90,8 @@ export const listServices = defineAction({
       stores.alertRules.listNames(orgId, RULES_MAX),
       caller.permissions.has('oncall:view') ? stores.incidentSearch.countOpenByService(orgId) : null,
     ]);
-    const total = services.length < LIST_LIMIT ? services.length : await stores.services.count(orgId, undefined);
+    const total =
+      services.length < LIST_LIMIT ? services.length : await stores.services.count(orgId, { text: undefined });
     const rulesOf = Map.groupBy(rules, ({ serviceId }) => serviceId);
     const openOf = open && new Map(open.map(({ serviceId, ...counts }) => [serviceId, counts]));
     return {

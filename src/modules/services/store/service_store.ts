@@ -29,6 +29,13 @@ export interface NewService {
   readonly retentionDays: Record<Capability, number>;
 }
 
+/** Filter of services; absent fields do not narrow it. */
+export interface ServiceNameFilter {
+  /** Part of the name or the environment. */
+  readonly text: string | undefined;
+  readonly ownedByTeams?: readonly Id<'team'>[] | undefined;
+}
+
 /** A place in the order of services by name. */
 export interface ServicePlace {
   readonly name: string;
@@ -88,10 +95,10 @@ export class ServiceStore {
   /** Lists services by name, at most `limit` after `after`. */
   async search(
     orgId: Id<'org'>,
-    filter: { readonly text: string | undefined; readonly serviceIds: readonly string[] | undefined },
+    filter: ServiceNameFilter & { readonly serviceIds: readonly string[] | undefined },
     page: { readonly after: ServicePlace | null; readonly limit: number },
   ): Promise<ServiceWithCapabilities[]> {
-    const { text, serviceIds } = filter;
+    const { text, ownedByTeams, serviceIds } = filter;
     const { after } = page;
     return await servicesIn(this.#session.db)
       .where('s.org_id', '=', orgId)
@@ -101,6 +108,7 @@ export class ServiceStore {
             sql<boolean>`strpos(lower(concat_ws(' ', ${ref('s.name')}, ${ref('s.environment')})), lower(${text})) > 0`,
         ),
       )
+      .$if(ownedByTeams !== undefined, (query) => query.where('s.team_id', '=', anyOf(ownedByTeams ?? [])))
       .$if(serviceIds !== undefined, (query) =>
         query.where('s.id', '=', anyOf((serviceIds ?? []).map((serviceId) => asId('service', serviceId)))),
       )
@@ -115,13 +123,14 @@ export class ServiceStore {
       .execute();
   }
 
-  /** Counts services; with a text, those that bear it in name or environment. */
-  async count(orgId: Id<'org'>, text: string | undefined): Promise<number> {
+  /** Counts the services that match. */
+  async count(orgId: Id<'org'>, { text, ownedByTeams }: ServiceNameFilter): Promise<number> {
     const { count } = await this.#session.db
       .selectFrom('services as s')
       .select(({ fn, cast }) => cast<number>(fn.countAll(), 'integer').as('count'))
       .where('s.org_id', '=', orgId)
       .where('s.deleted_at', 'is', null)
+      .$if(ownedByTeams !== undefined, (query) => query.where('s.team_id', '=', anyOf(ownedByTeams ?? [])))
       .$if(text !== undefined, (query) =>
         query.where(
           ({ ref }) =>

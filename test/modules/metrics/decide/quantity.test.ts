@@ -1,7 +1,7 @@
 import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
-import { comparedTexts, measureOf, quantityText } from '#modules/metrics/decide/quantity.ts';
+import { comparedTexts, measureOf, measureOfRate, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 const told = (name: string, value: number, aggregation = 'avg') => quantityText(value, measureOf(name, aggregation));
 
@@ -65,4 +65,10 @@ test('a threshold is told as it was set, and a value with as many digits as it t
   expect(compared(99.951, 99.955)).toBe('99.95 : 99.955');
   expect(compared(12_346, 12_345)).toBe('12,346 : 12,345');
   expect(compared(1237, 1236, 'age_seconds')).toBe('20.62 min : 20.6 min');
+});
+
+test('a rate is said per second, and seconds a second as a plain number', () => {
+  expect(quantityText(1_500_000, measureOfRate('sent_bytes_total'))).toBe('1.5 MB/s');
+  expect(quantityText(0.25, measureOfRate('process_cpu_seconds_total'))).toBe('0.25');
+  expect(quantityText(2.5, measureOfRate('requests_total'), { isSpoken: true })).toBe('2.5 per second');
 });

@@ -5,9 +5,15 @@ import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
-import { type ChartQuery, chartMarksQuery, chartsQuery, markersOf, seriesOf, stepText } from '#console/api/charts.ts';
+import {
+  type ChartQuery,
+  chartMarksQuery,
+  chartsQuery,
+  markersOf,
+  measureOfQuery,
+  seriesOf,
+} from '#console/api/charts.ts';
 import { topicKey } from '#console/api/queries.ts';
-import { spacingSeconds } from '#console/api/spacing.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { pixelsWithin } from '#console/components/pixels_within.ts';
@@ -17,7 +23,7 @@ import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
 import classes from '#console/pages/services/overview/overview.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { mostUsefulMetrics, queryOfMetric } from '#modules/dashboards/decide/template.ts';
-import { measureOf } from '#modules/metrics/decide/quantity.ts';
+import { shownOf } from '#modules/metrics/decide/aggregation.ts';
 
 const LOOKED_AT = 50;
 const CHARTS = 4;
@@ -37,8 +43,8 @@ export function GoldenCharts({ serviceId }: { readonly serviceId: string }) {
   const chosen = listed && mostUsefulMetrics(listed.metrics, isPhone ? CHARTS_ON_PHONE : CHARTS);
   const pixels = pixelsWithin(isPhone ? width : width / 2);
   const queries = (chosen ?? []).map((metric): ChartQuery => {
-    const { metricName, aggregation } = queryOfMetric(metric);
-    return { serviceId, metricName, aggregation, pixels };
+    const { metricName, aggregation, isRate } = queryOfMetric(metric);
+    return { serviceId, metricName, aggregation, ...(isRate && { isRate }), pixels };
   });
   const charts = useQuery({ ...chartsQuery(org.orgId, RANGE, queries), enabled: queries.length > 0 && width > 0 });
   const period = charts.data && { from: Date.parse(charts.data.from), to: Date.parse(charts.data.to) };
@@ -65,19 +71,17 @@ export function GoldenCharts({ serviceId }: { readonly serviceId: string }) {
           const query = queries[index];
           const result = charts.data?.results[index];
           if (metric === null || query === undefined) return <Skeleton key={index} height="13rem" />;
-          const { metricName, aggregation } = query;
+          const { metricName, aggregation = 'avg', isRate } = query;
           return (
             <figure key={metric.metricName} className={classes.chart}>
               <figcaption className={classes.caption}>
-                <Link to="/explore" search={{ service: serviceId, metric: metricName, agg: aggregation }}>
+                <Link
+                  to="/explore"
+                  search={{ service: serviceId, metric: metricName, agg: shownOf(aggregation, isRate === true) }}
+                >
                   <Name>{metric.isHistogram ? `${metric.metricName}, 95%` : metric.metricName}</Name>
                 </Link>
-                {result !== undefined && aggregation === 'sum' && (
-                  <span className="dimmed">
-                    {' '}
-                    {stepText(spacingSeconds(result.series[0]?.steps ?? [], result.stepSeconds))}
-                  </span>
-                )}
+                {isRate === true && <span className="dimmed">per second</span>}
               </figcaption>
               <div className={classes.plot}>
                 {result === undefined || period === undefined ? (
@@ -88,7 +92,7 @@ export function GoldenCharts({ serviceId }: { readonly serviceId: string }) {
                     series={seriesOf(result, metric.metricName, query)}
                     {...period}
                     stepMs={(result.stepSeconds || 60) * 1_000}
-                    measure={measureOf(metricName, aggregation ?? 'avg')}
+                    measure={measureOfQuery(query)}
                     markers={markers}
                     group={serviceId}
                     hasLegend={false}

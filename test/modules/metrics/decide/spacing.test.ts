@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { spacingSeconds } from '#console/api/spacing.ts';
+import { spacingSeconds } from '#modules/metrics/decide/spacing.ts';
 
 test.each([
   ['a sender that exports each minute, in steps of 15 s', [0, 4, 8, 13, 17, 21], 15, 60],
