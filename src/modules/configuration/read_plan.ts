@@ -16,6 +16,7 @@ import {
 } from '#modules/configuration/decide/read_file.ts';
 import { resourcesOfFile } from '#modules/configuration/decide/resources_of_file.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
+import { inSlices } from '#kernel/in_slices.ts';
 import type { Permission } from '#kernel/permissions.ts';
 import { storesOf } from '#modules/stores.ts';
 
@@ -96,7 +97,7 @@ export async function readPlan(
   await requireNoFaults(plan.faults);
   return {
     plan,
-    meaning: meaningOf(plan, state, now),
+    meaning: await inSlices(meaningOf(plan, state, now)),
     notes: [...read.notes, ...plan.notes],
     fingerprint: fingerprintOf(plan),
   };

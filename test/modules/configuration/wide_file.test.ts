@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 
 import { operatorIn } from '#actions/operator.ts';
+import { meaningOf } from '#modules/configuration/decide/meaning.ts';
 import { applyConfiguration } from '#modules/configuration/apply_plan.ts';
 import { pullConfiguration } from '#modules/configuration/pull_configuration.ts';
-import { readPlan } from '#modules/configuration/read_plan.ts';
+import { readPlan, readState } from '#modules/configuration/read_plan.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const FILE = `
@@ -103,4 +104,20 @@ test('a layer and a step are changed by themselves', async () => {
   ]);
   await apply(changed);
   expect(await plan(changed)).toEqual([]);
+});
+
+test('what a plan means for shifts is found out in a step for each schedule, so that others are served in between', async () => {
+  const w = await world();
+  await toolsOf(w).apply(FILE);
+  const caller = operatorIn(w.orgId);
+  const text = FILE.replaceAll(/timezone: (Europe\/Amsterdam|UTC)\n    layers/g, 'timezone: Asia/Tokyo\n    layers');
+  const { plan, meaning } = await readPlan(w.context.actions, caller, { text, fileName: 'wide.yaml', prune: false });
+  const state = await readState(w.context.actions, caller);
+  const steps = meaningOf(plan, state, w.clock.now());
+  let count = 0;
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) count += 1;
+  expect(count).toBe(2);
+  expect(step.value).toEqual(meaning);
+  expect(meaning[0]).toContain('is on call instead of');
 });

@@ -7,6 +7,7 @@ import { changedShifts } from '#modules/schedules/decide/changed_shifts.ts';
 import { finalShiftsBetween, type LayeredSchedule } from '#modules/schedules/decide/layered_shifts.ts';
 import type { Override } from '#modules/schedules/decide/overrides.ts';
 import { asId } from '#kernel/ids.ts';
+import type { Steps } from '#kernel/steps.ts';
 import { Temporal } from '#kernel/time.ts';
 
 const DAYS_AHEAD = 14;
@@ -14,8 +15,8 @@ const SHIFTS_MAX = 400;
 /** Limit on the schedules whose shifts are compared. */
 const SCHEDULES_MAX = 500;
 
-/** Tells whose shifts within two weeks change, a sentence for each schedule that is there already. */
-export function changedTurns(plan: Plan, state: OrganizationState, now: Temporal.Instant): string[] {
+/** Tells whose shifts within two weeks change, a sentence for each schedule that is there already, each in a step. */
+export function* changedTurns(plan: Plan, state: OrganizationState, now: Temporal.Instant): Steps<string[]> {
   const touched = touchedSchedules(plan);
   const compared = state.schedules.filter(({ id }) => touched.has(id)).slice(0, SCHEDULES_MAX);
   if (compared.length === 0) return [];
@@ -29,9 +30,11 @@ export function changedTurns(plan: Plan, state: OrganizationState, now: Temporal
         : [],
     ),
   );
-  return compared.flatMap((schedule) => {
+  const holidays = new Map(state.calendars.map(({ id, dates }) => [id, dates]));
+  const sentences: string[] = [];
+  for (const schedule of compared) {
+    yield;
     const isPresent = (userId: string) => present.has(userId) || namer.isNew(userId);
-    const holidays = new Map(state.calendars.map(({ id, dates }) => [id, dates]));
     const shifts = (layered: Pick<LayeredSchedule, 'timeZone' | 'layers'>, overrides: readonly Override[]) =>
       finalShiftsBetween({ ...layered, overrides, holidays }, now, until, isPresent, SHIFTS_MAX);
     const { timezone: timeZone, layers } = schedule;
@@ -43,15 +46,16 @@ export function changedTurns(plan: Plan, state: OrganizationState, now: Temporal
     const after = shifts(then, overridesThen(plan, state, schedule.id, namer.idOf));
     const changes = changedShifts(before, after, now, until);
     const [first] = changes;
-    if (first === undefined) return [];
+    if (first === undefined) continue;
     const zone = then.timeZone;
     const [was, is] = [first.before, first.after].map(
       (userIds) => userIds.map((userId) => namer.nameOf(userId)).join(' and ') || 'nobody',
     );
     const more = changes.length > 1 ? `, and ${changes.length - 1} more in ${DAYS_AHEAD} days` : '';
     const window = `from ${wallText(first.since, zone)} to ${wallText(first.until, zone)}`;
-    return [`${schedule.name}: ${window} ${is} is on call instead of ${was}${more}.`];
-  });
+    sentences.push(`${schedule.name}: ${window} ${is} is on call instead of ${was}${more}.`);
+  }
+  return sentences;
 }
 
 /** Returns the ids of schedules that are there and whose shifts may change. */

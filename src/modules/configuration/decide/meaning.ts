@@ -2,15 +2,19 @@ import { changedPaging } from '#modules/configuration/decide/changed_paging.ts';
 import { changedTurns } from '#modules/configuration/decide/changed_turns.ts';
 import type { Plan } from '#modules/configuration/decide/plan.ts';
 import type { OrganizationState } from '#modules/configuration/decide/present_state.ts';
+import type { Steps } from '#kernel/steps.ts';
 import type { Temporal } from '#kernel/time.ts';
 
 /** Limit on the sentences of one kind; the rest are counted. */
 const SENTENCES_MAX = 100;
 
-/** Tells what a plan means for people: whose shifts change, who is no longer reached, and what pages less. */
-export function meaningOf(plan: Plan, state: OrganizationState, now: Temporal.Instant): string[] {
+/**
+ * Tells what a plan means for people: whose shifts change, who is no longer reached, and what pages less. Whoever writes the
+ * file decides how many shifts there are to compare, so that each schedule is a step.
+ */
+export function* meaningOf(plan: Plan, state: OrganizationState, now: Temporal.Instant): Steps<string[]> {
   return [
-    ...shortened(changedTurns(plan, state, now), 'more changes of shifts'),
+    ...shortened(yield* changedTurns(plan, state, now), 'more changes of shifts'),
     ...shortened(unreached(plan, state), 'more people are in no schedule and no step any more'),
     ...shortened(changedPaging(plan), 'more changes that page less'),
   ];
