@@ -5,9 +5,15 @@ import { checkReplyPin } from '#auth/reply_pins.ts';
 import { codeAt } from '#auth/second_factor/totp.ts';
 import { compose, type AppContext } from '#entry/compose.ts';
 import { buildApp } from '#entry/http/app.ts';
+import { answerCommand } from '#entry/http/places/command.ts';
+import type { Id } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
+import { beginChatLink } from '#modules/places/operations/begin_chat_link.ts';
+import { createStatusPage } from '#modules/status_pages/operations/create_status_page.ts';
+import { subscribe } from '#modules/status_pages/subscribe.ts';
 import { storesOf } from '#modules/stores.ts';
 import { givenPerson, givePassword, openBrowser, PASSWORD, signedIn } from '#test/kit/programs/browser.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const AT_ONCE = 100;
@@ -123,6 +129,46 @@ test('of thirty requests for a code or a test at once as many are sent as the li
     200: testsPerMinute,
     429: 30 - testsPerMinute,
   });
+});
+
+test('of a hundred subscriptions of one address to many status pages at once five wait for its owner', async () => {
+  const { serviceId } = await w.given.service();
+  const owner = memberCaller(w.orgId, w.owner.userId, 'owner');
+  const pages: Id<'statuspage'>[] = [];
+  for (let index = 0; index < 20; index += 1) {
+    const groups = [{ name: '', services: [{ serviceId, name: 'Shop' }] }];
+    const page = { slug: `tries-${index}`, title: 'Shop', about: null, isPublic: true, groups };
+    pages.push((await runOperation(w, createStatusPage, owner, page)).statusPageId);
+  }
+  const address = 'reader@example.org';
+  await everywhere(({ context }, index) =>
+    subscribe(context.actions, { id: pages[index % 20]!, orgId: w.orgId }, address),
+  );
+  const counted = await storesOf(w.context.db.session()).subscribers.countFor(pages[0]!, address);
+  expect(counted.waitingOfAddress).toBe(5);
+});
+
+test('of a hundred wrong codes that link a chat account at once ten are tried, and a right one behind them is not', async () => {
+  const settings = { channel: 'C012', token: 'xoxb-1', signingSecret: '0'.repeat(32) };
+  const orgId = w.orgId;
+  const row = {
+    orgId,
+    kind: 'slack',
+    name: 'Operations',
+    shown: settings,
+    sealed: Buffer.alloc(1),
+    routes: [],
+  } as const;
+  const place = await storesOf(w.context.db.session()).places.insert(row, w.clock.now());
+  const origin = { requestId: 'req_tries', address: null };
+  const person = { place, kind: 'slack', account: 'U012', name: 'Fay', origin } as const;
+  const type = async ({ context }: World, code: string) =>
+    await answerCommand(context, { ...person, text: `link ${code}` });
+  const answers = await everywhere((process) => type(process, 'AAAAAAAAAA'));
+  expect(countBy(answers.map((answer) => answer.slice(0, 8)))).toEqual({ 'This cod': 10, 'Too many': AT_ONCE - 10 });
+  const owner = memberCaller(orgId, w.owner.userId, 'owner');
+  const { code } = await runOperation(w, beginChatLink, owner, { kind: 'slack' });
+  expect(await type(w, code)).toContain('Too many');
 });
 
 test('a code that was asked for later and sent sooner counts, as requests at the same time may end in any order', async () => {

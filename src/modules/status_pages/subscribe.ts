@@ -25,6 +25,7 @@ export async function subscribe(
   const email = address.toLowerCase();
   return await inUnitOfWork(runtime, async ({ stores, now, enqueue }) => {
     const { subscribers } = stores;
+    await subscribers.hold(page.id, email);
     // A page without room answers so for addresses that it knows, too: the answer must not tell them apart.
     const { confirmed, waiting, waitingOfAddress } = await subscribers.countFor(page.id, email);
     if (confirmed >= SUBSCRIBERS_MAX || waiting >= WAITING_MAX) return false;

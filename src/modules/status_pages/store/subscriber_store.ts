@@ -1,5 +1,6 @@
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { holdLocks } from '#storage/postgres/advisory_lock.ts';
 import { columns, type Row, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { StatusSubscriberEntity } from '#storage/postgres/entities/status_pages.ts';
@@ -37,6 +38,11 @@ export class SubscriberStore {
       .groupBy('page_id')
       .execute();
     return new Map(counts.map(({ pageId, count }) => [pageId, count]));
+  }
+
+  /** Lets one at a time ask for this address, and one for this page, so that all of them are counted. */
+  async hold(pageId: Id<'statuspage'>, email: string): Promise<void> {
+    await holdLocks(this.#session, [`subscribers of ${pageId}`, `subscriptions of ${email}`]);
   }
 
   /** Counts the subscribers of a page, and the pages that wait for this address to confirm. */
