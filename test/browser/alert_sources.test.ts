@@ -73,6 +73,23 @@ inBrowser('sources of alerts', () => {
     expect(looks).toHaveLength(1);
   });
 
+  test('where there is no policy paging is set up on the page itself, and a test alert pages', async () => {
+    const h = await openConsole();
+    const { serviceId } = await h.given.service({ name: 'checkout' });
+    const { page, email } = await h.visitor({ viewport: PHONE, hasTouch: true });
+    await page.goto(`${h.baseUrl}/services/${serviceId}`);
+    await page.getByRole('link', { name: 'Sources and routes' }).click();
+    await page.getByRole('button', { name: 'Set up paging' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Set up paging' });
+    await dialog.getByLabel('Team').waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Set up' }).click();
+    await page.getByText('Unless a route below says otherwise').waitFor();
+    await page.getByRole('button', { name: 'Send a test alert' }).click();
+    await page.getByText('It has opened an incident').waitFor();
+    await expect.poll(() => h.post.mails.some(({ recipients }) => recipients.includes(email))).toBe(true);
+  });
+
   test('routes are put in order by the keyboard, and their faults stand at their fields', async () => {
     const { h, page, serviceId } = await openSources(DESK);
     await page.getByRole('button', { name: 'Edit the routes' }).press('Enter');

@@ -9,7 +9,7 @@ export interface SetupParts {
   readonly hasTeam: boolean;
   /** A team with a member and an escalation policy. */
   readonly hasTeamWithPolicy: boolean;
-  /** An enabled alert rule that has an escalation policy. */
+  /** An enabled alert rule, or a route of alerts of other tools, that has an escalation policy. */
   readonly hasPagingRule: boolean;
   /** Some message has left for somebody, a test included. */
   readonly hasSentMessage: boolean;
@@ -64,6 +64,10 @@ export class SetupReader {
       .innerJoin('alert_rules as r', 'r.service_id', 's.id')
       .where('r.enabled', '=', true)
       .where('r.escalation_policy_id', 'is not', null);
+    const routes = services
+      .innerJoin('alert_routes as a', 'a.service_id', 's.id')
+      .where('a.outcome', '=', 'page')
+      .where('a.policy_id', 'is not', null);
     const messages = db
       .selectFrom('notifications')
       .where('org_id', '=', orgId)
@@ -71,12 +75,14 @@ export class SetupReader {
       .where('channel', '<>', ({ fn, val }) => fn<Channel>('all', [val([...simulated])]))
       .where((n) => n.or([n('provider_id', 'is', null), n('provider_id', 'not like', simulatedIds)]));
     return await db
-      .selectNoFrom(({ exists }) => [
+      .selectNoFrom(({ exists, or }) => [
         exists(services.select('s.id')).$castTo<boolean>().as('hasService'),
         exists(exceptions.select('g.id')).$castTo<boolean>().as('hasExceptions'),
         exists(anyTeams.select('t.id')).$castTo<boolean>().as('hasTeam'),
         exists(teams.select('t.id')).$castTo<boolean>().as('hasTeamWithPolicy'),
-        exists(rules.select('r.id')).$castTo<boolean>().as('hasPagingRule'),
+        or([exists(rules.select('r.id')), exists(routes.select('a.id'))])
+          .$castTo<boolean>()
+          .as('hasPagingRule'),
         exists(messages.select('id')).$castTo<boolean>().as('hasSentMessage'),
       ])
       .executeTakeFirstOrThrow();

@@ -1,16 +1,17 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { IconCheck, IconCopy, IconEye, IconEyeOff } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { addressOf } from '#console/api/http.ts';
-import { policyQuery } from '#console/api/team_pages.ts';
+import { policyQuery, policySearchQuery } from '#console/api/team_pages.ts';
 import { Card } from '#console/components/card.tsx';
 import { Choice } from '#console/components/forms/choice.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
@@ -28,6 +29,8 @@ import { useAlertKey } from '#console/pages/alert_sources/alert_secrets.ts';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { ALERTS_PATH } from '#kernel/api_paths.ts';
+
+const SetUpPaging = lazyPart(() => import('#console/pages/home/set_up_paging.tsx').then((m) => m.SetUpPaging));
 
 /** Stands for the key until somebody asks for it. */
 const MASKED_KEY = '••••••••••••••••••••••••••••••••';
@@ -169,6 +172,9 @@ function LastPolicy({ sources: { serviceId, routes } }: { readonly sources: Sour
   const policyId = last?.outcome === 'page' ? last.policyId : null;
   const policy = useQuery({ ...policyQuery(org.orgId, policyId ?? ''), enabled: policyId !== null });
   const saving = useServiceChange('set_alert_routes');
+  const [isSettingUp, setIsSettingUp] = useState(false);
+  const { data } = useInfiniteQuery({ ...policySearchQuery(org.orgId, ''), enabled: policyId === null });
+  const hasNoPolicy = data?.pages[0]?.policies.length === 0;
   if (policyId !== null) {
     return (
       <Text size="sm">
@@ -196,6 +202,18 @@ function LastPolicy({ sources: { serviceId, routes } }: { readonly sources: Sour
       { onSuccess: () => showSuccess('Alerts page by this policy.') },
     );
   };
+  if (hasNoPolicy && may('services:edit')) {
+    return (
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm">
+          Nobody yet: there is no team and no escalation policy. Make both now, with yourself on call, or{' '}
+          <Link to="/oncall/teams">make them by hand</Link>.
+        </Text>
+        <Button onClick={() => setIsSettingUp(true)}>Set up paging</Button>
+        {isSettingUp && <SetUpPaging serviceId={serviceId} onClose={() => setIsSettingUp(false)} onDone={choose} />}
+      </Stack>
+    );
+  }
   return (
     <Stack gap="xs">
       <PolicyPicker

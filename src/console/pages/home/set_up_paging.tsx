@@ -19,12 +19,14 @@ interface SetUpPagingProps {
   /** Service that pages; null: a new one. */
   readonly serviceId: string | null;
   readonly onClose: () => void;
+  /** Called with the policy that was made. */
+  readonly onDone?: (policyId: string) => void;
 }
 
 const LABELS = { serviceName: 'Service', teamName: 'Team', phone: 'Your phone' };
 
 /** Form that creates everything a first page needs. */
-export function SetUpPaging({ serviceId, onClose }: SetUpPagingProps) {
+export function SetUpPaging({ serviceId, onClose, onDone }: SetUpPagingProps) {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
   const isNew = serviceId === null;
@@ -47,10 +49,11 @@ export function SetUpPaging({ serviceId, onClose }: SetUpPagingProps) {
         timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
       }),
     onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
-    async onSuccess() {
+    async onSuccess({ policyId }) {
       draft.done();
       await queryClient.invalidateQueries({ queryKey: ['org', orgId] });
       showSuccess('Paging is set up. Check now that a page arrives.');
+      onDone?.(policyId);
       onClose();
     },
   });

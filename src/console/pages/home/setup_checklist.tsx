@@ -97,13 +97,20 @@ function stepsOf(progress: SetupProgress, open: (dialog: OpenDialog) => void): r
       isDone: progress.canBeReached,
     },
     {
-      title: 'Create an alert rule that pages somebody',
+      title: 'Let a rule, or another tool, page somebody',
       how: (
         <>
           <Link to="/rules/new" search={service}>
             Say when it fires and who is paged
           </Link>
-          . Until then, no new incident pages anybody.
+          .{' '}
+          {firstServiceId === null ? (
+            'What Alertmanager and other tools find pages through a service, too.'
+          ) : (
+            <Link to="/services/$serviceId/alerts" params={{ serviceId: firstServiceId }}>
+              Or connect Alertmanager, or another tool that you have
+            </Link>
+          )}
         </>
       ),
       isDone: progress.hasPagingRule,

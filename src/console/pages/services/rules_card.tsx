@@ -27,7 +27,7 @@ export function RulesCard({ service }: { readonly service: ServiceWithKeys }) {
     return (
       <Card title="Alert rules">
         <Text size="sm" c="dimmed">
-          No rule watches this service, so nobody is ever paged about it.{' '}
+          No rule watches this service: of what it sends nobody is paged.{' '}
           <Link to="/rules/new" search={{ service: service.serviceId }}>
             Create a rule
           </Link>

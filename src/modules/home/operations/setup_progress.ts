@@ -11,7 +11,9 @@ export const SetupProgressView = Type.Object({
   hasTeam: Type.Boolean({ description: 'there is a team, complete or not' }),
   hasTeamWithPolicy: Type.Boolean({ description: 'there is a team with a member and an escalation policy' }),
   canBeReached: Type.Boolean({ description: 'the caller has a phone number or a subscribed browser' }),
-  hasPagingRule: Type.Boolean({ description: 'there is an enabled alert rule with an escalation policy' }),
+  hasPagingRule: Type.Boolean({
+    description: 'there is an enabled alert rule, or a route of alerts of other tools, with an escalation policy',
+  }),
   hasSentMessage: Type.Boolean({
     description: 'a message was sent to somebody, a test included, and not to the phone simulator',
   }),

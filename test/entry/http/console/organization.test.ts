@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 
 import { storesOf } from '#modules/stores.ts';
 import { type Browser, givenPerson, signedIn } from '#test/kit/programs/browser.ts';
+import { alertedServiceIn } from '#test/kit/alert_senders.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -84,6 +85,14 @@ test('a channel fails while its provider refuses or is silent, not because someb
   expect(await health()).toMatchObject([{}, { state: 'failing', lastFailure: 'provider_fault' }, {}, {}]);
   await w.advance({ seconds: 10 });
   expect(await health()).toMatchObject([{}, { state: 'works' }, {}, {}]);
+});
+
+test('the checklist takes a route of alerts of other tools for what pages somebody', async () => {
+  const w = await staffedWorld();
+  const { browser, org } = await signedInAs(w, 'owner');
+  await alertedServiceIn(w);
+  const { setup } = (await browser.post(`${org}/actions/get_home`, {})).body.result;
+  expect(setup).toMatchObject({ hasPagingRule: true, paging: null });
 });
 
 test('the checklist tells what is there, of every service', async () => {
