@@ -49,6 +49,7 @@ import { watchMonitors } from '#workers/watch_monitors.ts';
 import { type Role, runRole, type StartedRole } from '#workers/run_role.ts';
 import { rollUpPoints } from '#workers/roll_up_points.ts';
 import { onSendDeactivationNotice } from '#workers/send_deactivation_notice.ts';
+import { onSendDutyNotice } from '#workers/send_duty_notice.ts';
 import { onSendExceptionNotice } from '#workers/send_exception_notice.ts';
 import { onSendInvitation } from '#workers/send_invitation.ts';
 import { onSendPlaceOff } from '#workers/send_place_off.ts';
@@ -207,6 +208,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       onSendPasswordReset(runtime),
       onSendInvitation(runtime),
       onSendDeactivationNotice(runtime),
+      onSendDutyNotice(runtime),
       onSendExceptionNotice(runtime),
       onSendPlaceOff(runtime),
       onSendAuditStreamFailing(runtime),

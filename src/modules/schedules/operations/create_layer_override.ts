@@ -6,6 +6,7 @@ import { IdText, STRICT, Timestamp } from '#actions/fields.ts';
 import { requireUsers } from '#actions/require_users.ts';
 import { DutyWarnings, readDutyWarnings } from '#modules/teams/warnings.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
+import { tellingOfDuty } from '#modules/schedules/tell_of_duty.ts';
 import { parseOverrideWindow, timeFaults } from '#modules/schedules/decide/schedule_times.ts';
 import { notFound } from '#kernel/errors.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -48,7 +49,11 @@ export const createLayerOverride = defineAction({
     if (layer === undefined) throw notFound('layerId', 'layer');
     const [userId] = await requireUsers([{ path: 'userId', userId: input.userId }], context);
     if (userId === undefined) throw new Error('a user that was required is missing');
-    const override = await stores.schedules.insertOverride(schedule, { userId, layerId: layer.id, ...window }, now);
+    const override = await tellingOfDuty(context, [{ schedule, ...window }], async () => {
+      const wanted = { userId, layerId: layer.id, ...window };
+      const result = await stores.schedules.insertOverride(schedule, wanted, now);
+      return { changeId: result.id, result };
+    });
     const after = {
       overrideId: override.id,
       scheduleId: schedule.id,

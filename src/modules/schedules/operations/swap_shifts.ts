@@ -6,6 +6,7 @@ import { IdText, STRICT, Timestamp } from '#actions/fields.ts';
 import { requireUsers } from '#actions/require_users.ts';
 import { DutyWarnings, readDutyWarnings } from '#modules/teams/warnings.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
+import { tellingOfDuty } from '#modules/schedules/tell_of_duty.ts';
 import { parseOverrideWindow } from '#modules/schedules/decide/schedule_times.ts';
 import { type HandedOverTime, onCallThroughout } from '#modules/schedules/decide/swap.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
@@ -72,7 +73,11 @@ export const swapShifts = defineAction({
       record({ target: id, before: null, after });
       return after;
     };
-    const swapped = { first: await put('first', secondUser), second: await put('second', firstUser) };
+    const times = SIDES.map((side) => ({ schedule: schedules[side], ...windows[side] }));
+    const swapped = await tellingOfDuty(context, times, async () => {
+      const result = { first: await put('first', secondUser), second: await put('second', firstUser) };
+      return { changeId: result.first.overrideId, result };
+    });
     return { ...swapped, warnings: await readDutyWarnings([firstUser, secondUser], context) };
   },
 });

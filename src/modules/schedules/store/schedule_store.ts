@@ -228,6 +228,22 @@ export class ScheduleStore {
     return rowsChanged(deleted);
   }
 
+  /** Throws `not_found` with the path of the field that named it. */
+  async getOverride(
+    orgId: Id<'org'>,
+    overrideId: string,
+    path = 'overrideId',
+  ): Promise<Pick<ScheduleOverrideRow, 'scheduleId' | 'startAt' | 'endAt'>> {
+    const override = await this.#session.db
+      .selectFrom('schedule_overrides as o')
+      .select(columns(ScheduleOverrideEntity, 'o', ['scheduleId', 'startAt', 'endAt']))
+      .where('o.org_id', '=', orgId)
+      .where('o.id', '=', asId('override', overrideId))
+      .executeTakeFirst();
+    if (override === undefined) throw notFound(path, 'override');
+    return override;
+  }
+
   /** Throws `not_found` with the path of the field that named it. Resolves to what it was. */
   async deleteOverride(
     orgId: Id<'org'>,

@@ -7,6 +7,7 @@ import { recordFailedSignIn } from '#storage/queue/jobs/record_failed_sign_in.ts
 import { runEscalationStep } from '#storage/queue/jobs/run_escalation_step.ts';
 import { sendAuditStreamFailing } from '#storage/queue/jobs/send_audit_stream_failing.ts';
 import { sendDeactivationNotice } from '#storage/queue/jobs/send_deactivation_notice.ts';
+import { sendDutyNotice } from '#storage/queue/jobs/send_duty_notice.ts';
 import { sendExceptionNotice } from '#storage/queue/jobs/send_exception_notice.ts';
 import { sendInvitation } from '#storage/queue/jobs/send_invitation.ts';
 import { sendPasswordReset } from '#storage/queue/jobs/send_password_reset.ts';
@@ -28,6 +29,7 @@ export const JOBS: readonly JobContract[] = [
   sendPasswordReset,
   sendInvitation,
   sendDeactivationNotice,
+  sendDutyNotice,
   sendExceptionNotice,
   sendPlaceOff,
   sendAuditStreamFailing,

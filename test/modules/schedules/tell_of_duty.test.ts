@@ -1,0 +1,103 @@
+import { beforeEach, expect, test } from 'vitest';
+
+import { createLayerOverride } from '#modules/schedules/operations/create_layer_override.ts';
+import { deleteScheduleOverride } from '#modules/schedules/operations/delete_schedule_override.ts';
+import { swapShifts } from '#modules/schedules/operations/swap_shifts.ts';
+import { undoShiftSwap } from '#modules/schedules/operations/undo_shift_swap.ts';
+import type { AnyOperation } from '#actions/action_context.ts';
+import type { Id } from '#kernel/ids.ts';
+import { type MailServer, startMailServer } from '#test/kit/programs/mail_server.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
+
+let w: StaffedWorld;
+let post: MailServer;
+let anna: { userId: Id<'user'>; email: string };
+let bram: { userId: Id<'user'>; email: string };
+let scheduleId: string;
+beforeEach(async () => {
+  post = await startMailServer();
+  w = await staffedWorld({ settings: { smtpUrl: post.url, mailFrom: 'Tocsin <tocsin@example.com>' } });
+  w.clock.set('2026-03-04T12:00:00Z');
+  const teamId = await w.staff.team();
+  [anna, bram] = [await w.staff.responder(teamId, 'Anna'), await w.staff.responder(teamId, 'Bram')];
+  ({ scheduleId } = await w.expectOk('create_schedule', {
+    teamId,
+    name: 'Primary',
+    timezone: 'Europe/Amsterdam',
+    rotationConfig: { userIds: [anna.userId, bram.userId] },
+    startAt: '2026-03-02T09:00',
+    rotationType: 'weekly',
+  }));
+});
+
+const as = (who: { userId: Id<'user'> }, operation: AnyOperation, input: object) =>
+  runOperation(w, operation, memberCaller(w.orgId, who.userId, 'editor'), input);
+
+/** Who was mailed since the last look, with the subject and the first sentences. */
+async function mailed() {
+  await w.runUntilIdle();
+  return post.mails.splice(0).map(({ recipients, subject, text }) => ({
+    to: recipients,
+    subject,
+    sentences: text.split('\n\n').slice(1, -1),
+  }));
+}
+
+test('whoever is put on call, and whoever loses the time, is mailed once, in the zone of the schedule', async () => {
+  const window = { startAt: '2026-03-05T09:00', endAt: '2026-03-05T18:00' };
+  const { overrideId } = await w.expectOk('create_schedule_override', { scheduleId, userId: bram.userId, ...window });
+  const span = 'from Thu, 5 Mar 2026, 09:00 until Thu, 5 Mar 2026, 18:00 (Europe/Amsterdam)';
+  expect(await mailed()).toEqual(
+    expect.arrayContaining([
+      {
+        to: [bram.email],
+        subject: '[Tocsin] You were put on call: Primary',
+        sentences: [
+          expect.stringMatching(`put you on call in Primary of .*, ${span.replaceAll(/[()]/g, String.raw`\$&`)}`),
+        ],
+      },
+      {
+        to: [anna.email],
+        subject: '[Tocsin] A shift was taken over: Primary',
+        sentences: [expect.stringContaining(`You are no longer on call in Primary`)],
+      },
+    ]),
+  );
+  // Anna takes it back herself: only Bram hears of it.
+  await as(anna, deleteScheduleOverride, { overrideId });
+  expect(await mailed()).toMatchObject([
+    {
+      to: [bram.email],
+      subject: '[Tocsin] A shift was taken over: Primary',
+      sentences: [expect.stringContaining('Anna gave that time')],
+    },
+  ]);
+});
+
+test('a swap is one mail to each of the two but the one who makes it, and so is its undoing', async () => {
+  const shift = (userId: string, startAt: string, endAt: string) => ({ scheduleId, userId, startAt, endAt });
+  const swap = {
+    first: shift(anna.userId, '2026-03-04T12:00:00Z', '2026-03-09T08:00:00Z'),
+    second: shift(bram.userId, '2026-03-09T08:00:00Z', '2026-03-16T08:00:00Z'),
+  };
+  const swapped = await as(anna, swapShifts, swap);
+  expect(await mailed()).toMatchObject([
+    {
+      to: [bram.email],
+      subject: '[Tocsin] Your shifts were swapped: Primary',
+      sentences: [expect.stringContaining('put you on call'), expect.stringContaining('no longer on call')],
+    },
+  ]);
+  const { first, second } = swapped;
+  await as(w.owner, undoShiftSwap, { firstOverrideId: first.overrideId, secondOverrideId: second.overrideId });
+  expect((await mailed()).map(({ to }) => to[0]).toSorted()).toEqual([anna.email, bram.email].toSorted());
+});
+
+test('nobody is mailed of what changes nothing, or is past', async () => {
+  const put = (userId: string, startAt: string, endAt: string) =>
+    as(w.owner, createLayerOverride, { scheduleId, layerId: 'rotation', userId, startAt, endAt });
+  await put(anna.userId, '2026-03-05T09:00', '2026-03-05T18:00');
+  await put(bram.userId, '2026-03-03T09:00', '2026-03-03T18:00');
+  expect(await mailed()).toEqual([]);
+});
