@@ -1,5 +1,5 @@
 import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
-import { earlierKeysOf, groupEvent, learnableMessage } from '#modules/exceptions/decide/grouping.ts';
+import { groupEvent, learnableMessage } from '#modules/exceptions/decide/grouping.ts';
 import {
   bucketOf,
   learnMessage,
@@ -21,13 +21,8 @@ import { recordedErrors } from './grouping/recorded.ts';
 import { scoreOf } from './grouping/score.ts';
 import { type Bench, printInputs, printTable, withFolder } from './harness.ts';
 
-/** How a release finds the group of each event of a service, one after the other. */
-type Grouper = (events: readonly ExceptionEvent[]) => readonly string[];
-
-const BEFORE: Grouper = (events) => events.map((event) => earlierKeysOf(event).at(-1) ?? '');
-
-/** As a worker does with the templates that it reads from the store. */
-const NOW: Grouper = (events) => {
+/** Finds the group of each event as a worker does with the templates that it reads from the store. */
+const groupsOf = (events: readonly ExceptionEvent[]): readonly string[] => {
   const buckets = new Map<string, MessageTemplate[]>();
   const absorbedBy = new Map<string, string>();
   const keys = events.map((event) => {
@@ -55,7 +50,7 @@ const NOW: Grouper = (events) => {
 export const grouping: Bench = {
   name: 'grouping',
   about:
-    'which events become one group, before (version 2) and now: errors over builds, browsers and moved code; lines of logs (goals: accuracy 0.85, precision 0.99)',
+    'which events become one group: errors over builds, browsers and moved code; lines of logs (goals: accuracy 0.85, precision 0.99)',
   run: () =>
     withFolder(async (folder) => {
       const errors: Readonly<Record<string, readonly LabelledEvent[]>> = {
@@ -112,44 +107,25 @@ function eventsOf(sets: ReadonlyMap<string, readonly LogLine[]>): readonly Label
 }
 
 function rowOf(name: string, events: readonly LabelledEvent[]): Readonly<Record<string, string | number>> {
-  const [before, now] = [BEFORE, NOW].map((grouper) => scoreBy(grouper, events));
-  const cells = (score: ReturnType<typeof scoreOf> | undefined) =>
-    [score?.precision, score?.recall, score?.accuracy].map((share) => (share ?? 0).toFixed(3));
-  const [precisionBefore = '', recallBefore = '', accuracyBefore = ''] = cells(before);
-  const [precision = '', recall = '', accuracy = ''] = cells(now);
+  const { precision, recall, accuracy } = scoreBy(events);
   return {
     set: name,
     labels: new Set(events.map(({ label }) => label)).size,
-    'precision before': precisionBefore,
-    'recall before': recallBefore,
-    'accuracy before': accuracyBefore,
-    precision,
-    recall,
-    accuracy,
+    precision: precision.toFixed(3),
+    recall: recall.toFixed(3),
+    accuracy: accuracy.toFixed(3),
   };
 }
 
-function scoreBy(grouper: Grouper, events: readonly LabelledEvent[]): ReturnType<typeof scoreOf> {
-  const keys = grouper(events.map(({ event }) => event));
+function scoreBy(events: readonly LabelledEvent[]): ReturnType<typeof scoreOf> {
+  const keys = groupsOf(events.map(({ event }) => event));
   return scoreOf(events.map(({ label }, index) => ({ label, key: keys[index] ?? '' })));
 }
 
 function printMean(title: string, sets: readonly LabelledSet[]): void {
-  const mean = (grouper: Grouper, of: 'precision' | 'recall' | 'accuracy'): string =>
-    (sets.reduce((sum, { events }) => sum + scoreBy(grouper, events)[of], 0) / sets.length).toFixed(3);
-  printTable(
-    (
-      [
-        ['before', BEFORE],
-        ['now', NOW],
-      ] as const
-    ).map(([name, grouper]) => ({
-      [title]: name,
-      precision: mean(grouper, 'precision'),
-      recall: mean(grouper, 'recall'),
-      accuracy: mean(grouper, 'accuracy'),
-    })),
-  );
+  const mean = (of: 'precision' | 'recall' | 'accuracy'): string =>
+    (sets.reduce((sum, { events }) => sum + scoreBy(events)[of], 0) / sets.length).toFixed(3);
+  printTable([{ [title]: 'mean', precision: mean('precision'), recall: mean('recall'), accuracy: mean('accuracy') }]);
 }
 
 const ROUNDS = 20;
@@ -157,8 +133,7 @@ const ROUNDS = 20;
 /** The processor's time for an event, names and patterns warm. */
 function printCost(errors: readonly ExceptionEvent[], logs: readonly ExceptionEvent[]): void {
   const works: readonly (readonly [string, (event: ExceptionEvent) => unknown])[] = [
-    ['keys of versions 2 and 3', (event) => earlierKeysOf(event)],
-    ['key of this version', (event) => groupEvent(event)],
+    ['key', (event) => groupEvent(event)],
     ['title and level', (event) => toOccurrence(event)],
   ];
   const meanMs = (events: readonly ExceptionEvent[], work: (event: ExceptionEvent) => unknown): number => {
@@ -175,7 +150,7 @@ function printCost(errors: readonly ExceptionEvent[], logs: readonly ExceptionEv
     })),
   );
   const began = performance.now();
-  NOW(logs);
+  groupsOf(logs);
   printTable([
     { 'an event': 'with its template learnt', 'log lines': duration((performance.now() - began) / logs.length) },
   ]);

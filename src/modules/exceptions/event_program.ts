@@ -1,6 +1,6 @@
 /** Program of the thread of `EventThread`: reads events and finds their groups. */
 import { type ExceptionEvent, parseEvent, serializeEvent } from '#modules/exceptions/decide/event.ts';
-import { earlierKeysOf, groupEvent, splittableMessage } from '#modules/exceptions/decide/grouping.ts';
+import { groupEvent, splittableMessage } from '#modules/exceptions/decide/grouping.ts';
 import { filterOf, NO_SETTINGS } from '#modules/exceptions/decide/inbound_filters.ts';
 import { withoutFields } from '#modules/exceptions/decide/secret_fields.ts';
 import type { EventAnswer, EventQuestion, ReadByThread, ThreadGrouping } from '#modules/exceptions/event_thread.ts';
@@ -16,8 +16,8 @@ type Settings = (EventQuestion & { readonly kind: 'read' })['settings'];
 function answer(question: EventQuestion): EventAnswer {
   try {
     if (question.kind === 'group') {
-      const [event, asSent] = [parseEvent(question.text), parseEvent(question.asSent)];
-      return { kind: 'grouped', grouped: runWithTimeLimit(READING.eventMs, () => group(event, asSent)) };
+      const event = parseEvent(question.text);
+      return { kind: 'grouped', grouped: runWithTimeLimit(READING.eventMs, () => group(event)) };
     }
     const { bytes } = question;
     const unread = listEvents(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
@@ -38,12 +38,12 @@ function read(unread: UnreadEvent, settings: Settings): ReadByThread {
   if (filter !== null) return { kind: 'filtered', serviceId, reason: `filter:${filter}` };
   const event = withoutFields(arrived.event, serviceSettings.secretNames);
   const { orgId, traceparent } = arrived;
-  return { kind: 'event', orgId, serviceId, traceparent, text: serializeEvent(event), ...group(event, event) };
+  return { kind: 'event', orgId, serviceId, traceparent, text: serializeEvent(event), ...group(event) };
 }
 
-function group(event: ExceptionEvent, asSent: ExceptionEvent): ThreadGrouping {
+function group(event: ExceptionEvent): ThreadGrouping {
   const grouping = groupEvent(event);
-  return { grouping, earlierKeys: earlierKeysOf(event, asSent), said: splittableMessage(event, grouping) };
+  return { grouping, said: splittableMessage(event, grouping) };
 }
 
 lowerThreadPriority(THREAD_NICENESS);

@@ -6,7 +6,6 @@ import { OwnThread, type ThreadAnswer } from '#kernel/threads/own_thread.ts';
 /** Grouping of an event, as far as the thread can determine it. */
 export interface ThreadGrouping {
   readonly grouping: Grouping;
-  readonly earlierKeys: readonly string[];
   readonly said: LearnableMessage | null;
 }
 
@@ -27,8 +26,8 @@ export type EventQuestion =
       readonly bytes: Uint8Array;
       readonly settings: ReadonlyMap<Id<'service'>, Pick<ExceptionSettings, 'filters' | 'patterns' | 'secretNames'>>;
     }
-  /** Groups an event whose frames were mapped; `asSent` is the same before. */
-  | { readonly kind: 'group'; readonly text: string; readonly asSent: string };
+  /** Groups an event whose frames were mapped. */
+  | { readonly kind: 'group'; readonly text: string };
 
 /** Event of a question. */
 export type ReadByThread =

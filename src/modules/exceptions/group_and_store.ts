@@ -48,7 +48,7 @@ async function store(
   const { events: kept, filtered } = applyServiceRules(rules, arrived);
   const map = prepared ?? (await runtime.sourceMaps.prepare(kept, 'worker'));
   const events = kept.map((event) => map(event));
-  const seen = await groupEvents(readingOf(runtime), events, kept);
+  const seen = await groupEvents(readingOf(runtime), events);
   await storeSeen(runtime, { rules, filtered, events, seen }, token);
 }
 
@@ -80,7 +80,7 @@ export async function storeSeen(
       unit.now,
       runtime.newGroupsPerMinute,
     );
-    await groupKeys.remember(placed, groups, unit.now);
+    await groupKeys.touchMerged(placed);
     const overflowing = groups.flatMap((group) => (group?.isOverflow === true ? [group] : []));
     for (const { serviceId } of overflowing) unit.limitMet('newGroupsPerMinute', serviceId);
     await recordRefused(

@@ -54,17 +54,16 @@ export async function groupLarge(runtime: GroupingRuntime, thread: EventThread, 
   const read = Map.groupBy(answer.events, ({ kind }) => kind);
   await recordRefused(storesOf(runtime.db.session()), 'faulty', countEach(read.get('malformed')), runtime.clock.now());
   const filtered = answer.events.filter((event) => event.kind === 'filtered');
-  const asSent = answer.events.filter((event) => event.kind === 'event');
-  const events = asSent.map(toArrived);
+  const sentEvents = answer.events.filter((event) => event.kind === 'event');
+  const events = sentEvents.map(toArrived);
   const map = await retryWhileUnavailable(() => runtime.sourceMaps.prepare(events, 'worker'), OUTAGE_RETRY);
   const mapped: ArrivedEvent[] = [];
   const seen: SeenEvent[] = [];
-  for (const [index, sent] of asSent.entries()) {
+  for (const [index, sent] of sentEvents.entries()) {
     const before = events[index];
     if (before === undefined) continue;
     const after = map(before);
-    const grouped =
-      after === before ? null : await ask({ kind: 'group', text: serializeEvent(after.event), asSent: sent.text });
+    const grouped = after === before ? null : await ask({ kind: 'group', text: serializeEvent(after.event) });
     if (grouped?.kind === 'read') throw new Error('the thread answered another question');
     mapped.push(after);
     seen.push(toSeen(after, grouped === null ? sent : grouped.grouped));
@@ -84,13 +83,12 @@ function toArrived({ orgId, serviceId, traceparent, text }: ThreadEvent): Arrive
   return { orgId, serviceId, traceparent, event: parseEvent(text) };
 }
 
-function toSeen({ orgId, serviceId, event }: ArrivedEvent, { grouping, earlierKeys, said }: ThreadGrouping): SeenEvent {
+function toSeen({ orgId, serviceId, event }: ArrivedEvent, { grouping, said }: ThreadGrouping): SeenEvent {
   return {
     orgId,
     serviceId,
     grouping,
     occurrence: toOccurrence(event),
-    earlierKeys: () => earlierKeys,
     said: () => said,
   };
 }

@@ -1,4 +1,4 @@
-import { earlierKeysOf, groupEvent, splittableMessage } from '#modules/exceptions/decide/grouping.ts';
+import { groupEvent, splittableMessage } from '#modules/exceptions/decide/grouping.ts';
 import { toOccurrence } from '#modules/exceptions/decide/occurrence.ts';
 import type { SeenEvent } from '#modules/exceptions/decide/seen_events.ts';
 import type { ArrivedEvent, UnreadEvent } from '#ingest/packing/pack_events.ts';
@@ -27,15 +27,11 @@ export async function readEvents(
   return await turns.map(unread[0]?.orgId ?? '', unread, readEvent, withinTimeOf(reading));
 }
 
-/** Finds their groups in turns; `asSent` are the same before their frames were mapped. */
-export async function groupEvents(
-  reading: Reading,
-  events: readonly ArrivedEvent[],
-  asSent: readonly ArrivedEvent[],
-): Promise<SeenEvent[]> {
+/** Finds their groups in turns. */
+export async function groupEvents(reading: Reading, events: readonly ArrivedEvent[]): Promise<SeenEvent[]> {
   const orgIds = new Set(events.map(({ orgId }) => orgId));
   const turnOf = orgIds.size === 1 ? [...orgIds].join('') : SHARED;
-  const group = (event: ArrivedEvent, index: number): SeenEvent => toSeen(reading, event, asSent[index]);
+  const group = (event: ArrivedEvent): SeenEvent => toSeen(reading, event);
   return await turns.map(turnOf, events, group, withinTimeOf(reading));
 }
 
@@ -86,16 +82,11 @@ function isReadInTime(reading: Reading, unread: UnreadEvent): boolean {
   return true;
 }
 
-function toSeen(
-  { group, eventMs }: Reading,
-  { orgId, serviceId, event }: ArrivedEvent,
-  asSent?: ArrivedEvent,
-): SeenEvent {
+function toSeen({ group, eventMs }: Reading, { orgId, serviceId, event }: ArrivedEvent): SeenEvent {
   try {
-    const earlierKeys = () => runWithTimeLimit(eventMs, () => earlierKeysOf(event, asSent?.event));
     const grouping = group(event);
     const said = () => runWithTimeLimit(eventMs, () => splittableMessage(event, grouping));
-    return { orgId, serviceId, grouping, occurrence: toOccurrence(event), earlierKeys, said };
+    return { orgId, serviceId, grouping, occurrence: toOccurrence(event), said };
   } catch (cause) {
     throw new AppError('invalid_input', `no group can be found for event ${event.eventId}`, { cause });
   }

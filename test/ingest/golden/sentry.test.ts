@@ -2,11 +2,8 @@ import { beforeAll, expect, test } from 'vitest';
 
 import { parseEvent, serializeEvent, type ExceptionEvent } from '#modules/exceptions/decide/event.ts';
 import { culpritOf } from '#modules/exceptions/decide/frames.ts';
-import { earlierKeysOf, groupEvent } from '#modules/exceptions/decide/grouping.ts';
+import { groupEvent } from '#modules/exceptions/decide/grouping.ts';
 import { headlineOf, titleOf } from '#modules/exceptions/decide/title.ts';
-import keysOfVersion2 from '#test/ingest/golden/version_2_keys.json' with { type: 'json' };
-import keysOfVersion3 from '#test/ingest/golden/version_3_keys.json' with { type: 'json' };
-import keysOfVersion4 from '#test/ingest/golden/version_4_keys.json' with { type: 'json' };
 import { decode, type ReadDelivery, readRecordings } from '#test/ingest/golden/sentry_recordings.ts';
 
 const recordings = readRecordings();
@@ -33,27 +30,6 @@ test.each(recordings)('$name is read as it was recorded', async ({ name, plainBo
   await expect(`${JSON.stringify(shown, null, 1)}\n`).toMatchFileSnapshot(file);
   for (const event of delivery.events) expect(parseEvent(serializeEvent(event))).toEqual(event);
 });
-
-test.each(Object.entries(keysOfVersion2))(
-  'events of %s are still found by the keys that version 2 gave them',
-  (name, keys) => {
-    expect(deliveries.get(name)!.events.map((event) => earlierKeysOf(event).at(-1))).toEqual(keys);
-  },
-);
-
-test.each(Object.entries(keysOfVersion3))(
-  'events of %s are still found by the keys that version 3 gave them',
-  (name, keys) => {
-    expect(deliveries.get(name)!.events.map((event) => earlierKeysOf(event)[1])).toEqual(keys);
-  },
-);
-
-test.each(Object.entries(keysOfVersion4))(
-  'events of %s are still found by the keys that version 4 gave them',
-  (name, keys) => {
-    expect(deliveries.get(name)!.events.map((event) => earlierKeysOf(event)[0])).toEqual(keys);
-  },
-);
 
 /** What the recorded programs say of their own events, in the lines that sent them. */
 const MARKS = [

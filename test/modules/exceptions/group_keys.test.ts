@@ -9,14 +9,11 @@ import { splitExceptionMessage } from '#modules/exceptions/operations/split_exce
 import { undoExceptionMerges } from '#modules/exceptions/operations/undo_exception_merges.ts';
 import { createCipher } from '#auth/cipher.ts';
 import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
-import { earlierKeysOf, groupEvent } from '#modules/exceptions/decide/grouping.ts';
-import { bucketOf, tokensOfMessage } from '#modules/exceptions/decide/message_templates.ts';
-import { toOccurrence } from '#modules/exceptions/decide/occurrence.ts';
+import { groupEvent } from '#modules/exceptions/decide/grouping.ts';
 import { groupAndStore } from '#modules/exceptions/group_and_store.ts';
 import type { GroupingRuntime } from '#modules/exceptions/grouping_runtime.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
-import { storesOf } from '#modules/stores.ts';
 import { exceptionEvent, FRAME } from '#test/kit/exception_event.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -66,20 +63,6 @@ async function groups(): Promise<Group[]> {
   return await w.context.db.sql.rows<Group>(sql, [serviceId]);
 }
 
-/** A group as an earlier release made it. */
-async function groupOfVersion(version: 2 | 3, of: ExceptionEvent): Promise<Id<'group'>> {
-  const [, keyOfVersion3, keyOfVersion2] = earlierKeysOf(of);
-  const grouping = { version, key: version === 2 ? keyOfVersion2! : keyOfVersion3!, parts: groupEvent(of).parts };
-  const [made] = await w.context.db.transaction((session) =>
-    storesOf(session).exceptionGroups.upsertSeen(
-      [{ orgId: w.orgId, serviceId, grouping, occurrence: toOccurrence(of) }],
-      w.clock.now(),
-      Infinity,
-    ),
-  );
-  return made!.groupId;
-}
-
 async function eventsOf(groupId: Id<'group'>): Promise<number> {
   const group = await w.expectOk('get_exception_group', { groupId });
   return group.eventCount;
@@ -92,37 +75,15 @@ const reported = (message: string, by: string) => {
   return event({ message, exceptions: [{ type: 'Error', value: message, module: null, mechanism, frames }] });
 };
 
-/** One error in two minified builds. */
-const page = (name: string, hash: string) => {
-  const frame = {
-    ...FRAME,
-    module: null,
-    contextLine: null,
-    function: name,
-    filename: `https://shop.example/app-${hash}.js`,
-  };
-  const exceptions = event().exceptions.map((one) => ({ ...one, frames: [{ ...frame, absPath: frame.filename }] }));
-  return event({ platform: 'javascript', exceptions });
-};
-
-describe('a later version of the grouping', () => {
-  test('opens no group for events whose group is there already, and keeps them in it by its own key too', async () => {
-    const groupId = await groupOfVersion(2, event());
-    await arrive(event(), event());
-    expect(await groups()).toMatchObject([{ id: groupId }]);
-    expect(opened).toEqual([]);
-    expect(await eventsOf(groupId)).toBe(2);
-    const keys = 'select key from exception_group_keys where group_id = $1';
-    expect(await w.context.db.sql.rows(keys, [groupId])).toEqual([{ key: groupEvent(event()).key }]);
-  });
-
-  test('brings what the version before would have split off to the group that it knows', async () => {
-    const groupId = await groupOfVersion(2, page('t', 'DWx9cN3q'));
-    await arrive(page('t', 'DWx9cN3q'));
-    await arrive(page('n', 'B0kPz_1f'));
-    expect(await groups()).toMatchObject([{ id: groupId }]);
-    expect(opened).toEqual([]);
-  });
+test('a group takes the events of every key that it has', async () => {
+  await arrive(logged('no stock left'));
+  const [{ id: groupId }] = (await groups()) as [Group];
+  const sql = `insert into exception_group_keys (service_id, key, group_id, created_at) values ($1, $2, $3, now())`;
+  await w.context.db.sql.run(sql, [serviceId, groupEvent(event()).key, groupId]);
+  await arrive(event(), event());
+  expect(await groups()).toMatchObject([{ id: groupId }]);
+  expect(opened).toHaveLength(1);
+  expect(await eventsOf(groupId)).toBe(3);
 });
 
 describe('messages whose client shows where they were reported', () => {
@@ -131,17 +92,6 @@ describe('messages whose client shows where they were reported', () => {
     await arrive(reported('login of user bob failed', 'refund'), reported('disk is full', 'refund'));
     expect(await groups()).toHaveLength(3);
     expect(opened).toHaveLength(3);
-  });
-
-  test('stay in the groups that version 3 made of them, also by what it had learnt', async () => {
-    const groupId = await groupOfVersion(3, reported('login of user ann failed', 'charge'));
-    const sql = `insert into message_templates (service_id, key, bucket, tokens, is_pinned, created_at)
-      select $1, key, $2, $3::json, false, now() from exception_groups where id = $4`;
-    const tokens = tokensOfMessage('login of user <*> failed');
-    await w.context.db.sql.run(sql, [serviceId, bucketOf(tokens), JSON.stringify(tokens), groupId]);
-    await arrive(reported('login of user bob failed', 'charge'), reported('login of user eve failed', 'refund'));
-    expect(await groups()).toMatchObject([{ id: groupId }]);
-    expect(opened).toEqual([]);
   });
 });
 
@@ -164,65 +114,12 @@ describe('messages without a stack', () => {
   });
 });
 
-describe('while the release before may run on the same stores', () => {
-  const sideBySide = async (minutes: number, minutesOfVersion2 = -1) => {
-    const sql = 'update migrated_by set version_3_until = $1, version_2_until = $2';
-    await w.context.db.sql.run(sql, [
-      w.clock.now().add({ minutes }),
-      w.clock.now().add({ minutes: minutesOfVersion2 }),
-    ]);
-  };
-  beforeEach(async () => {
-    await w.context.db.sql.run(`insert into migrated_by (release) values ('before') on conflict do nothing`);
-    await sideBySide(60);
-  });
-  afterAll(() =>
-    w.context.db.sql.run(
-      'update migrated_by set version_4_until = null, version_3_until = null, version_2_until = null',
-    ),
-  );
-
-  test('it finds the groups that this one makes, and an error that one of them has told is not told again', async () => {
-    const failed = reported('payment refused', 'charge');
-    await arrive(failed);
-    const [made] = await groups();
-    expect(await groupOfVersion(3, failed)).toBe(made!.id);
-    await sideBySide(-1);
-    await arrive(failed, reported('payment refused', 'charge'));
-    expect(await groups()).toHaveLength(1);
-    expect(opened).toHaveLength(1);
-  });
-
-  test('after an upgrade over two versions, too, the other release finds what this one makes', async () => {
-    await sideBySide(60, 60);
-    const sent = event();
-    const [, keyOfVersion3, keyOfVersion2] = earlierKeysOf(sent);
-    expect(keyOfVersion2).not.toBe(keyOfVersion3);
-    await arrive(sent);
-    const [made] = await groups();
-    expect(await groupOfVersion(2, sent)).toBe(made!.id);
-    await sideBySide(-1);
-    await arrive(event(), sent);
-    expect(await groups()).toHaveLength(1);
-    expect(opened).toHaveLength(1);
-  });
-
-  test('events that the release before knows as one error are one, although this one can tell them apart', async () => {
-    const [one, other] = [reported('payment refused', 'charge'), reported('payment refused', 'refund')];
-    expect(earlierKeysOf(one)[1]).toBe(earlierKeysOf(other)[1]);
-    expect(groupEvent(one).key).not.toBe(groupEvent(other).key);
-    await arrive(one);
-    await arrive(other);
-    expect(await groups()).toHaveLength(1);
-  });
-
-  test('too many new groups still go to the overflow, which takes no key', async () => {
-    runtime = { ...runtime, newGroupsPerMinute: 1 };
-    await arrive(event({ fingerprint: ['a'] }), event({ fingerprint: ['b'] }));
-    runtime = { ...runtime, newGroupsPerMinute: Infinity };
-    await arrive(event({ fingerprint: ['b'] }));
-    expect(await groups()).toHaveLength(3);
-  });
+test('too many new groups go to the overflow, which takes no key', async () => {
+  runtime = { ...runtime, newGroupsPerMinute: 1 };
+  await arrive(event({ fingerprint: ['a'] }), event({ fingerprint: ['b'] }));
+  runtime = { ...runtime, newGroupsPerMinute: Infinity };
+  await arrive(event({ fingerprint: ['b'] }));
+  expect(await groups()).toHaveLength(3);
 });
 
 describe('merged by a person', () => {

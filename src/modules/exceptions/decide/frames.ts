@@ -2,8 +2,6 @@ import type { ExceptionEvent, Frame } from '#modules/exceptions/decide/event.ts'
 import { framesOf, reportedException } from '#modules/exceptions/decide/event.ts';
 import {
   ANONYMOUS,
-  earlierFunction,
-  earlierModule,
   stableFile,
   stableFunction,
   stableModule,
@@ -30,12 +28,9 @@ const PACKAGE_MODULE =
 /** Executable of an application on a phone: its own code, even if the client says that it is not. */
 const APPLICATION_BUNDLE = /\/Containers\/Bundle\/Application\/[^/]+\/[^/]+\.app\/[^/]+$/i;
 
-/** Versions of the grouping whose keys are computed here; code that differs between them says so. */
-export type KeyVersion = 3 | 4 | 5;
-
 /** Whether the frame is code of the application itself, rather than of its language or the packages it uses. */
-export function isInApp(frame: Frame, version: KeyVersion = 5): boolean {
-  if (version !== 3 && APPLICATION_BUNDLE.test(frame.native?.package ?? '')) return true;
+export function isInApp(frame: Frame): boolean {
+  if (APPLICATION_BUNDLE.test(frame.native?.package ?? '')) return true;
   if (frame.inApp === false) return false;
   const path = (frame.absPath ?? frame.filename ?? frame.native?.package ?? '').replaceAll('\\', '/');
   const module = frame.module ?? '';
@@ -60,14 +55,12 @@ interface FrameIdentity {
 }
 
 /** Returns the identity of a frame; null when nothing in it is stable. */
-function frameIdentity(frame: Frame, platform: string, version: KeyVersion): FrameIdentity | null {
-  const name =
-    (isScript(platform) ? scriptFunction(frame, version) : namedFunction(frame, platform, version)) ??
-    nativeIdentity(frame);
-  const file = () => fileIdentity(frame, { platform, isNamed: name !== null, version });
-  const module = version < 5 ? earlierModule(frame.module) : stableModule(frame.module);
+function frameIdentity(frame: Frame, platform: string): FrameIdentity | null {
+  const name = (isScript(platform) ? scriptFunction(frame) : namedFunction(frame, platform)) ?? nativeIdentity(frame);
+  const file = () => fileIdentity(frame, { platform, isNamed: name !== null });
+  const module = stableModule(frame.module);
   // Only some versions of Ruby and its client say which module a method belongs to.
-  const isByFile = version >= 5 && platform === 'ruby';
+  const isByFile = platform === 'ruby';
   const where = isByFile ? (file() ?? module) : (module ?? file());
   const line = contextIdentity(frame, platform);
   const place = [where, name].filter((part) => part !== null).join(' in ');
@@ -85,32 +78,31 @@ export function isScript(platform: string): boolean {
 interface FileRules {
   readonly platform: string;
   readonly isNamed: boolean;
-  readonly version: KeyVersion;
 }
 
 /**
  * Returns the file if it counts. Bundlers move functions between the files of a page: the file of one that has a name
- * does not count, nor one named by a digest. Since version 4 the files of an installed application do.
+ * does not count, nor one named by a digest. The files of an installed application do.
  */
-function fileIdentity({ filename, absPath }: Frame, { platform, isNamed, version }: FileRules): string | null {
+function fileIdentity({ filename, absPath }: Frame, { platform, isNamed }: FileRules): string | null {
   const file = stableFile(filename) ?? stableFile(absPath);
   const address = absPath ?? filename ?? '';
   if (platform !== 'javascript' || !FROM_A_BUNDLE.test(address)) return file;
-  if (file?.includes('<hash>') === true || (version >= 5 && file !== null && isDigestOnly(file))) return null;
-  return isNamed && (version === 3 || FROM_A_PAGE.test(address)) ? null : file;
+  if (file?.includes('<hash>') === true || (file !== null && isDigestOnly(file))) return null;
+  return isNamed && FROM_A_PAGE.test(address) ? null : file;
 }
 
 const FROM_A_PAGE = /^https?:\/\//;
 const FROM_A_BUNDLE = /^(?:https?|app|capacitor|file):\/\//;
 
-function scriptFunction(frame: Frame, version: KeyVersion): string | null {
+function scriptFunction(frame: Frame): string | null {
   const name = stableScriptFunction(frame.function);
-  return name === null || version < 5 ? name : unnumberedScript(name);
+  return name === null ? null : unnumberedScript(name);
 }
 
-function namedFunction(frame: Frame, platform: string, version: KeyVersion): string | null {
-  const stable = version < 5 ? earlierFunction(frame.function) : stableFunction(frame.function);
-  const name = stable !== null && version >= 5 && platform === 'ruby' ? withoutRubyOwner(stable) : stable;
+function namedFunction(frame: Frame, platform: string): string | null {
+  const stable = stableFunction(frame.function);
+  const name = stable !== null && platform === 'ruby' ? withoutRubyOwner(stable) : stable;
   return name === null || name.endsWith(ANONYMOUS) || name === '<redacted>' ? null : name;
 }
 
@@ -130,28 +122,28 @@ function contextIdentity(frame: Frame, platform: string): string | null {
 /** The part of a group's key that comes from a stack. */
 export interface StackIdentity {
   /**
-   * Lines in order, each once: recursion reads the same at any depth, by one function or by several in turn. Since
-   * version 4 the call that raised is the last, even if it was called before, and two closures of one function are two.
+   * Lines in order, each once: recursion reads the same at any depth, by one function or by several in turn. The
+   * call that raised is the last, even if it was called before, and two closures of one function are two.
    */
   readonly lines: readonly string[];
-  /** Whether the raising call has a name, or its line of source; since version 5, whether that tells it from others. */
+  /** Whether the raising call has a name, or its line of source, and that tells it from others. */
   readonly isRaiserNamed: boolean;
 }
 
-export function stackIdentity(frames: readonly Frame[], platform: string, version: KeyVersion): StackIdentity {
+export function stackIdentity(frames: readonly Frame[], platform: string): StackIdentity {
   const counted = isScript(platform) ? framesOfScript(frames, platform) : frames;
-  const identities = counted.map((frame) => frameIdentity(frame, platform, version));
+  const identities = counted.map((frame) => frameIdentity(frame, platform));
   const calls = identities.flatMap((identity, index): readonly (readonly [call: string, line: string])[] => {
     if (identity === null) return [];
     const { line, isNamed } = identity;
-    const functionName = version === 3 || !isNamed || isScript(platform) ? '' : (counted[index]?.function ?? '');
+    const functionName = !isNamed || isScript(platform) ? '' : (counted[index]?.function ?? '');
     return [[`${functionName}\n${line}`, line]];
   });
   const once = [...new Map(calls)];
-  const raiser = version === 3 || calls.at(-1)?.[0] === once.at(-1)?.[0] ? [] : calls.slice(-1);
+  const raiser = calls.at(-1)?.[0] === once.at(-1)?.[0] ? [] : calls.slice(-1);
   const lines = [...once, ...raiser].map(([, line]) => line);
   const last = identities.at(-1) ?? null;
-  return { lines, isRaiserNamed: last !== null && last.isNamed && (version < 5 || !last.isAmbiguous) };
+  return { lines, isRaiserNamed: last !== null && last.isNamed && !last.isAmbiguous };
 }
 
 const BUILT_IN = /^(?:native|<anonymous>|\[native code\])$/;

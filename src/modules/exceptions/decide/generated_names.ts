@@ -60,9 +60,6 @@ const GENERATED: readonly Rule[] = [
   [/(?<![0-9a-z])(?=[0-9a-f]{0,40}\d)[0-9a-f]{12,64}(?![0-9a-z])/gi, '<hash>'],
 ];
 
-/** Names of PHP's anonymous classes, with the call on them, as versions 3 and 4 of the grouping know them. */
-const EARLIER: readonly Rule[] = [[/class@anonymous.*/s, 'class@anonymous']];
-
 /** Digests of bundlers between an asset's name and its extension, and chunks named by a number or a digest only. */
 const ASSET_HASHES: readonly Rule[] = [
   [/(?<=^|[._-])(?=[0-9a-f]{0,64}\d)[0-9a-f]{5,64}(?=[._-])/gi, '<hash>'],
@@ -81,9 +78,6 @@ const FILES: readonly Rule[] = [
 
 /** Returns a function's name without generated parts; null for none, ANONYMOUS for one that never had any. */
 export const stableFunction = remembering((name) => stable(name, NUMBERED, SPELLINGS, GENERATED));
-
-/** `stableFunction` as of versions 3 and 4 of the grouping. */
-export const earlierFunction = remembering((name) => stable(name, SPELLINGS, EARLIER, GENERATED));
 
 /**
  * Returns a function of JavaScript as every engine names it: its own name, without what it belongs to. Null for one
@@ -105,9 +99,6 @@ function lastSegment(name: string): string | null {
 
 /** Returns the name of a module, package or class in a stack, without generated parts. */
 export const stableModule = remembering((name) => stable(name, NUMBERED, GENERATED));
-
-/** `stableModule` as of versions 3 and 4 of the grouping. */
-export const earlierModule = remembering((name) => stable(name, EARLIER, GENERATED));
 
 /** Returns the type of an exception; null for none, or one of which a minifier has left nothing. */
 export const stableType = remembering((name) =>

@@ -10,9 +10,8 @@ import {
 } from '#modules/exceptions/decide/event.ts';
 import { fillVariables, hasOwnFingerprint, isDefaultEntry } from '#modules/exceptions/decide/fingerprint.ts';
 import { plainEngineMessage, plainEngineType } from '#modules/exceptions/decide/engine_messages.ts';
-import { isInApp, isScript, type KeyVersion, stackIdentity } from '#modules/exceptions/decide/frames.ts';
-import { earlierModule, stableType } from '#modules/exceptions/decide/generated_names.ts';
-import { keyOfVersion2 } from '#modules/exceptions/decide/grouping_v2/grouping.ts';
+import { isInApp, isScript, stackIdentity } from '#modules/exceptions/decide/frames.ts';
+import { stableType } from '#modules/exceptions/decide/generated_names.ts';
 import { maskVariables } from '#modules/exceptions/decide/masking.ts';
 import { ANONYMOUS_CLASS_SAID } from '#modules/exceptions/decide/numbered_names.ts';
 import { withoutRubyDetail } from '#modules/exceptions/decide/readable_message.ts';
@@ -20,7 +19,7 @@ import { withoutRubyDetail } from '#modules/exceptions/decide/readable_message.t
 /** Version of the grouping, raised when the same event may get another key; a group keeps the one it was made with. */
 export const GROUPING_VERSION = 5;
 
-/** Format, hashed with the parts since version 3: an event whose parts later versions leave unchanged keeps its key. */
+/** Format, hashed with the parts: an event whose parts a later version leaves unchanged keeps its key. */
 const KEY_FORMAT = 3;
 
 type GroupingStrategy = 'fingerprint' | 'exception' | 'thread' | 'stacktrace' | 'message';
@@ -41,7 +40,7 @@ export interface Grouping {
 
 /** Returns the group of an event and the reasons. The result for an event is the same on every machine. */
 export function groupEvent(event: ExceptionEvent): Grouping {
-  const parts = partsOf(event, GROUPING_VERSION);
+  const parts = partsOf(event);
   return { version: GROUPING_VERSION, key: keyOf(parts), parts };
 }
 
@@ -69,7 +68,7 @@ export function learnableMessage({ parts }: Pick<Grouping, 'parts'>): LearnableM
 export function splittableMessage(event: ExceptionEvent, { key, parts }: Grouping): LearnableMessage | null {
   if (parts.some(({ strategy }) => strategy === 'fingerprint' || strategy === 'message')) return null;
   const exception = reportedException(event);
-  const said = exception === null ? event.message : valueToCount(exception, event.platform, GROUPING_VERSION);
+  const said = exception === null ? event.message : valueToCount(exception, event.platform);
   const text = textIdentity(said ?? event.message);
   return text === null ? null : { text, place: placeOfGroup(key) };
 }
@@ -77,14 +76,6 @@ export function splittableMessage(event: ExceptionEvent, { key, parts }: Groupin
 /** Returns the place that stands for a group of stacks, where a message's place is needed. */
 export function placeOfGroup(key: string): string {
   return `group ${key}`;
-}
-
-/**
- * Returns the keys by which earlier releases knew the event, the nearest first: a group that has one of them keeps its
- * events. Version 2 knew it as it was sent, its frames not mapped.
- */
-export function earlierKeysOf(event: ExceptionEvent, asSent: ExceptionEvent = event): readonly string[] {
-  return [keyOf(partsOf(event, 4)), keyOf(partsOf(event, 3)), keyOfVersion2(asSent)];
 }
 
 /** Returns the key of a group that a person has split off: its events had `key`, and a stack's have this message. */
@@ -100,17 +91,17 @@ function digestOf(hashed: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(hashed)).digest('hex').slice(0, 32);
 }
 
-function partsOf(event: ExceptionEvent, version: KeyVersion): readonly GroupingPart[] {
-  return hasOwnFingerprint(event) ? fingerprintParts(event, version) : defaultParts(event, version);
+function partsOf(event: ExceptionEvent): readonly GroupingPart[] {
+  return hasOwnFingerprint(event) ? fingerprintParts(event) : defaultParts(event);
 }
 
 /** Returns the parts of a client's fingerprint. The default entry counts once; repeating it changes nothing. */
-function fingerprintParts(event: ExceptionEvent, version: KeyVersion): readonly GroupingPart[] {
+function fingerprintParts(event: ExceptionEvent): readonly GroupingPart[] {
   const firstDefault = event.fingerprint.findIndex(isDefaultEntry);
   return event.fingerprint.flatMap((entry, index): readonly GroupingPart[] =>
     isDefaultEntry(entry)
       ? index === firstDefault
-        ? defaultParts(event, version)
+        ? defaultParts(event)
         : []
       : [
           {
@@ -122,16 +113,15 @@ function fingerprintParts(event: ExceptionEvent, version: KeyVersion): readonly 
   );
 }
 
-function defaultParts(event: ExceptionEvent, version: KeyVersion): readonly GroupingPart[] {
-  const chain = isReportedMessage(event) ? [] : chainParts(event, version);
+function defaultParts(event: ExceptionEvent): readonly GroupingPart[] {
+  const chain = isReportedMessage(event) ? [] : chainParts(event);
   if (chain.some((part) => part.lines.length > 0)) return chain;
   const isCrash = event.thread?.crashed === true || event.message === null;
   const stack =
-    (isCrash ? threadPart(event.thread, event.platform, version) : null) ??
-    callsPart('stacktrace', REPORTED, event.stacktrace, event.platform, version);
+    (isCrash ? threadPart(event.thread, event.platform) : null) ??
+    callsPart('stacktrace', REPORTED, event.stacktrace, event.platform);
   if (stack !== null) return [stack];
-  const report =
-    version === 3 ? null : callsPart('stacktrace', REPORTED, framesOfReport(event), event.platform, version);
+  const report = callsPart('stacktrace', REPORTED, framesOfReport(event), event.platform);
   return report === null ? [messagePart(event)] : [messagePart(event), report];
 }
 
@@ -154,16 +144,13 @@ function isReportedMessage(event: ExceptionEvent): boolean {
  * Returns the parts of a chain of causes, root cause first, as sent; the members of a group of exceptions, which come
  * in any order, are ordered by their text. Causes with the same text count once.
  */
-function chainParts(event: ExceptionEvent, version: KeyVersion): readonly GroupingPart[] {
-  const exceptions =
-    version < 5
-      ? event.exceptions
-      : event.exceptions.map((exception) => ({ ...exception, frames: framesOf(event, exception) }));
+function chainParts(event: ExceptionEvent): readonly GroupingPart[] {
+  const exceptions = event.exceptions.map((exception) => ({ ...exception, frames: framesOf(event, exception) }));
   const frames = exceptions.flatMap((exception) => exception.frames);
-  const onlyInApp = frames.some((frame) => isInApp(frame, version));
+  const onlyInApp = frames.some((frame) => isInApp(frame));
   const said = exceptions.map((exception) => ({
     exception,
-    part: exceptionPart(exception, { platform: event.platform, onlyInApp, version }),
+    part: exceptionPart(exception, { platform: event.platform, onlyInApp }),
   }));
   return [...new Map(inOrderOfGroups(said).map((part) => [part.lines.join('\n'), part])).values()];
 }
@@ -206,20 +193,19 @@ function byText(a: readonly GroupingPart[], b: readonly GroupingPart[]): number 
 interface ChainRules {
   readonly platform: string;
   readonly onlyInApp: boolean;
-  readonly version: KeyVersion;
 }
 
-function exceptionPart(exception: ExceptionValue, { platform, onlyInApp, version }: ChainRules): GroupingPart {
-  const type = typeIdentity(exception, platform, version);
-  const frames = onlyInApp ? exception.frames.filter((frame) => isInApp(frame, version)) : exception.frames;
-  const { lines: calls, isRaiserNamed } = stackIdentity(frames, platform, version);
+function exceptionPart(exception: ExceptionValue, { platform, onlyInApp }: ChainRules): GroupingPart {
+  const type = typeIdentity(exception, platform);
+  const frames = onlyInApp ? exception.frames.filter((frame) => isInApp(frame)) : exception.frames;
+  const { lines: calls, isRaiserNamed } = stackIdentity(frames, platform);
   if (isRaiserNamed && !isWhereReported(exception, platform)) {
     return { strategy: 'exception', because: callsReason(type.length > 0, onlyInApp), lines: [...type, ...calls] };
   }
   if (frames.length === 0 && exception.frames.length > 0 && type.length > 0) {
     return { strategy: 'exception', because: 'the type of a cause raised outside the application', lines: type };
   }
-  const value = textIdentity(valueToCount(exception, platform, version));
+  const value = textIdentity(valueToCount(exception, platform));
   const said = value === null ? [] : [`value ${value}`];
   const because = isWhereReported(exception, platform)
     ? 'the message, and the calls that led to its report'
@@ -228,9 +214,9 @@ function exceptionPart(exception: ExceptionValue, { platform, onlyInApp, version
 }
 
 /** Returns the value without what an engine, a version of a language or a build puts into it. */
-function valueToCount({ type, value }: ExceptionValue, platform: string, version: KeyVersion): string | null {
-  if (isScript(platform)) return plainEngineMessage(value ?? '').replace(MINIFIED_NAMES, version < 5 ? '$&' : '<name>');
-  if (value === null || version < 5) return value;
+function valueToCount({ type, value }: ExceptionValue, platform: string): string | null {
+  if (isScript(platform)) return plainEngineMessage(value ?? '').replace(MINIFIED_NAMES, '<name>');
+  if (value === null) return null;
   return withoutRubyDetail(value, type).replace(...ANONYMOUS_CLASS_SAID);
 }
 
@@ -238,9 +224,8 @@ function valueToCount({ type, value }: ExceptionValue, platform: string, version
 const MINIFIED_NAMES = /\bminified:\w{1,40}/g;
 
 /** Returns the line for the type. A name of one or two letters is a minifier's, and has none. */
-function typeIdentity({ type, mechanism }: ExceptionValue, platform: string, version: KeyVersion): readonly string[] {
-  const stable = version < 5 ? earlierModule : stableType;
-  const name = mechanism?.synthetic === true ? null : stable(type);
+function typeIdentity({ type, mechanism }: ExceptionValue, platform: string): readonly string[] {
+  const name = mechanism?.synthetic === true ? null : stableType(type);
   if (name === null || (isScript(platform) && /^[\w$]{1,2}$/.test(name))) return [];
   return [`type ${isScript(platform) ? plainEngineType(name) : name}`];
 }
@@ -265,10 +250,10 @@ function valueReason(hasCalls: boolean): string {
   return `the type and message of an exception ${hasCalls ? 'raised by a call that has no name' : 'without a stack'}`;
 }
 
-function threadPart(thread: EventThread | null, platform: string, version: KeyVersion): GroupingPart | null {
+function threadPart(thread: EventThread | null, platform: string): GroupingPart | null {
   if (thread === null) return null;
   const because = thread.crashed ? 'the calls of the crashed thread' : 'the calls of the reporting thread';
-  return callsPart('thread', because, thread.frames, platform, version);
+  return callsPart('thread', because, thread.frames, platform);
 }
 
 function callsPart(
@@ -276,10 +261,9 @@ function callsPart(
   because: string,
   frames: readonly Frame[],
   platform: string,
-  version: KeyVersion,
 ): GroupingPart | null {
-  const inApp = frames.filter((frame) => isInApp(frame, version));
-  const { lines } = stackIdentity(inApp.length > 0 ? inApp : frames, platform, version);
+  const inApp = frames.filter((frame) => isInApp(frame));
+  const { lines } = stackIdentity(inApp.length > 0 ? inApp : frames, platform);
   return lines.length === 0 ? null : { strategy, because, lines };
 }
 

@@ -31,8 +31,6 @@ export interface SeenEvent {
   readonly serviceId: Id<'service'>;
   readonly grouping: Grouping;
   readonly occurrence: Occurrence;
-  /** The keys by which earlier versions knew it, the nearest first; computed only where there are such groups. */
-  readonly earlierKeys?: () => readonly string[];
   /** Returns the message if a stack groups the event; called only if a person has split a message off its group. */
   readonly said?: () => LearnableMessage | null;
 }

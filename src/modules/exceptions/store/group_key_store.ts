@@ -1,14 +1,9 @@
-import { sql } from 'kysely';
-
-import { GROUPING_VERSION } from '#modules/exceptions/decide/grouping.ts';
 import { groupKeyOf, type SeenEvent } from '#modules/exceptions/decide/seen_events.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, rowsOf, toColumns } from '#storage/postgres/columns.ts';
+import { anyOf, rowsOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { ExceptionGroupKeyEntity } from '#storage/postgres/entities/exceptions.ts';
 import { MessageTemplateStore } from '#modules/exceptions/store/message_template_store.ts';
-import type { SeenGroup } from '#modules/exceptions/store/group_occurrences.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 /** An event with the key of the group that takes it. */
@@ -16,12 +11,7 @@ export interface PlacedEvent {
   readonly event: SeenEvent;
   /** The group whose own the event is, merged or not: its events are stored under this id. Null for a group to be. */
   readonly ownGroupId: Id<'group'> | null;
-  /** A key that the group does not have yet: it has, or is to have, an earlier one. */
-  readonly newKey: string | null;
 }
-
-/** The group of an event, as it was found or made. */
-type FoundGroup = Pick<SeenGroup, 'groupId' | 'isOverflow'> | null;
 
 interface KnownKey {
   readonly serviceId: Id<'service'>;
@@ -60,40 +50,7 @@ const FIND = prepared(
       ]),
 );
 
-/** Services that have groups of an earlier version. */
-const FIND_EARLIER = prepared((db, { serviceIds }: Values<{ serviceIds: readonly Id<'service'>[] }>) =>
-  db
-    .selectFrom('exception_groups')
-    .select('service_id as serviceId')
-    .distinct()
-    .where('service_id', '=', anyOf(serviceIds))
-    .where('grouping_version', '<', sql.lit(GROUPING_VERSION)),
-);
-
-/**
- * Query for the grouping version of a release that may be running on the same stores; no row when there is none. After
- * an upgrade over several versions it is the oldest: the releases between know its keys, too.
- */
-const FIND_SIDE_BY_SIDE = prepared((db, { now }: Values<{ now: Temporal.Instant }>) =>
-  db
-    .selectFrom('migrated_by')
-    .select((eb) =>
-      eb
-        .case()
-        .when('version_2_until', '>', now)
-        .then(sql.lit<number>(2))
-        .when('version_3_until', '>', now)
-        .then(sql.lit<number>(3))
-        .else(sql.lit<number>(4))
-        .end()
-        .as('version'),
-    )
-    .where((eb) =>
-      eb.or([eb('version_2_until', '>', now), eb('version_3_until', '>', now), eb('version_4_until', '>', now)]),
-    ),
-);
-
-/** Finds the group of an event where that takes more than its own key: earlier versions, merged groups, templates. */
+/** Finds the group of an event where that takes more than its own key: merged groups, templates, further keys. */
 export class GroupKeyStore {
   readonly #session: Session;
   readonly #templates: MessageTemplateStore;
@@ -106,69 +63,20 @@ export class GroupKeyStore {
   /** The events in the order given. Must run in the transaction that brings them to their groups. */
   async place(events: readonly SeenEvent[], now: Temporal.Instant): Promise<PlacedEvent[]> {
     if (events.length === 0) return [];
-    const { events: learnt, splitOff } = await this.#templates.learn(events, now);
-    // What a person has split off is of no earlier group.
-    const earlier = (await this.#earlierKeys(events)).map((keys, index) => (splitOff.has(index) ? [] : keys));
-    const groupsByKey = await this.#find(
-      learnt.flatMap((event, index) => [
-        { serviceId: event.serviceId, key: event.grouping.key },
-        ...(earlier[index] ?? []).map((key) => ({ serviceId: event.serviceId, key })),
-      ]),
-    );
-    const isNew = ({ serviceId, grouping }: SeenEvent): boolean =>
-      !groupsByKey.has(groupKeyOf(serviceId, grouping.key));
-    const [sideBySide] = learnt.some(isNew) ? await FIND_SIDE_BY_SIDE.rows(this.#session, { now }) : [];
-    return learnt.map((event, index): PlacedEvent => {
+    const learnt = await this.#templates.learn(events, now);
+    const groupsByKey = await this.#find(learnt.map(({ serviceId, grouping }) => ({ serviceId, key: grouping.key })));
+    return learnt.map((event): PlacedEvent => {
       const { serviceId, grouping } = event;
       const group = groupsByKey.get(groupKeyOf(serviceId, grouping.key));
-      const before = earlier[index]
-        ?.map((key) => groupsByKey.get(groupKeyOf(serviceId, key)))
-        .find((candidate) => candidate !== undefined);
-      const assigned = before ?? group;
-      if (assigned === undefined) {
-        const version = sideBySide === undefined || splitOff.has(index) ? GROUPING_VERSION : sideBySide.version;
-        const key = event.earlierKeys?.()[GROUPING_VERSION - 1 - version];
-        if (key === undefined) return { event, ownGroupId: null, newKey: null };
-        // The release before finds this group only by the key that it would have made.
-        const asBefore = { ...grouping, key, version };
-        const newKey = grouping.key === key ? null : grouping.key;
-        return { event: { ...event, grouping: asBefore }, ownGroupId: null, newKey };
-      }
-      return {
-        event: { ...event, grouping: { ...grouping, key: assigned.takerKey } },
-        ownGroupId: assigned.groupId,
-        newKey: group === undefined ? grouping.key : null,
-      };
+      if (group === undefined) return { event, ownGroupId: null };
+      return { event: { ...event, grouping: { ...grouping, key: group.takerKey } }, ownGroupId: group.groupId };
     });
   }
 
-  /**
-   * Call it once the groups of placed events are locked; `found` are these, in the order of the events. Groups that were
-   * merged are kept as long as events come.
-   */
-  async remember(
-    placed: readonly PlacedEvent[],
-    assignedGroups: readonly FoundGroup[],
-    now: Temporal.Instant,
-  ): Promise<void> {
-    const added = new Map(
-      placed.flatMap(({ event: { serviceId }, ownGroupId, newKey }, index) => {
-        const made = assignedGroups[index];
-        const groupId = ownGroupId ?? (made?.isOverflow === false ? made.groupId : null);
-        if (newKey === null || groupId === null) return [];
-        return [[groupKeyOf(serviceId, newKey), { serviceId, key: newKey, groupId, createdAt: now }] as const];
-      }),
-    );
-    if (added.size > 0) {
-      await this.#session.db
-        .insertInto('exception_group_keys')
-        .values([...added.values()].map((row) => toColumns(ExceptionGroupKeyEntity, row)))
-        .onConflict((conflict) => conflict.columns(['service_id', 'key']).doNothing())
-        .execute();
-    }
-    const ownIds = [...new Set(placed.flatMap(({ ownGroupId }) => ownGroupId ?? []))].toSorted();
-    if (ownIds.length === 0) return;
-    await TOUCH_MERGED.rows(this.#session, { groupIds: ownIds });
+  /** Keeps merged groups as long as events of theirs come. Call it once the groups of placed events are locked. */
+  async touchMerged(placed: readonly PlacedEvent[]): Promise<void> {
+    const groupIds = [...new Set(placed.flatMap(({ ownGroupId }) => ownGroupId ?? []))].toSorted();
+    if (groupIds.length > 0) await TOUCH_MERGED.rows(this.#session, { groupIds });
   }
 
   /** Counts the keys of a group besides the one that it began with. */
@@ -179,20 +87,6 @@ export class GroupKeyStore {
       .where('group_id', '=', groupId)
       .executeTakeFirstOrThrow();
     return count;
-  }
-
-  async #earlierKeys(events: readonly SeenEvent[]): Promise<readonly (readonly string[])[]> {
-    const serviceIds = [...new Set(events.map(({ serviceId }) => serviceId))];
-    const withEarlier = new Set(
-      (await FIND_EARLIER.rows(this.#session, { serviceIds })).map(({ serviceId }) => serviceId),
-    );
-    if (withEarlier.size === 0) return [];
-    const learnt = await this.#templates.earlierKeys(events);
-    return events.map(({ serviceId, earlierKeys }, index) => {
-      if (!withEarlier.has(serviceId)) return [];
-      const template = learnt.get(index);
-      return [...(template === undefined ? [] : [template]), ...(earlierKeys?.() ?? [])];
-    });
   }
 
   async #find(

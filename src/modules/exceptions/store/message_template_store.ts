@@ -37,8 +37,6 @@ interface Change {
 
 interface LearntMessages {
   readonly keys: ReadonlyMap<number, string>;
-  /** The indexes of those that a person has split off. */
-  readonly splitOff: ReadonlySet<number>;
   readonly changes: readonly Change[];
 }
 
@@ -52,13 +50,6 @@ const LIST = prepared(
       .select(['t.service_id as serviceId', 't.bucket', 't.key', 't.tokens', 't.is_pinned as isPinned'])
       .orderBy('t.number'),
 );
-
-interface LearntEvents extends Pick<LearntMessages, 'splitOff'> {
-  readonly events: readonly SeenEvent[];
-}
-
-/** The version of the grouping since which messages have templates. */
-const FIRST_LEARNT = 3;
 
 /** Limit on the templates of a service, so that a sender of nothing but new words cannot fill the database. */
 const TEMPLATES_OF_SERVICE_MAX = 5_000;
@@ -77,12 +68,12 @@ export class MessageTemplateStore {
    * The events, those that are grouped by their message alone with the key of its template, and those of a stack whose
    * message a person has split off with the key of that.
    */
-  async learn(events: readonly SeenEvent[], now: Temporal.Instant): Promise<LearntEvents> {
-    const messages = messagesOf(events, ({ place }) => place);
+  async learn(events: readonly SeenEvent[], now: Temporal.Instant): Promise<readonly SeenEvent[]> {
+    const messages = messagesOf(events);
     const stacks = events.flatMap(({ serviceId, grouping: { key }, said }, index) =>
       said === undefined ? [] : [{ index, serviceId, bucket: bucketOfSplits(placeOfGroup(key)), said }],
     );
-    if (messages.length + stacks.length === 0) return { events, splitOff: new Set() };
+    if (messages.length + stacks.length === 0) return events;
     const stored = await this.#list([...messages, ...stacks]);
     const splits = splitsOf(stored, stacks);
     let learnt = learnAll(stored, messages);
@@ -95,38 +86,21 @@ export class MessageTemplateStore {
       learnt = learnAll(await this.#list(messages), messages);
       for (const change of learnt.changes) await this.#save(change, now);
     }
-    const withKeys = events.map((event, index) => {
+    return events.map((event, index) => {
       const key = learnt.keys.get(index) ?? splits.get(index);
       return key === undefined ? event : { ...event, grouping: { ...event.grouping, key } };
     });
-    return { events: withKeys, splitOff: new Set([...learnt.splitOff, ...splits.keys()]) };
-  }
-
-  /**
-   * The keys of templates by which version 3 knew messages whose place of report counts now, by the index of the event.
-   * Nothing is learnt.
-   */
-  async earlierKeys(events: readonly SeenEvent[]): Promise<ReadonlyMap<number, string>> {
-    const messages = messagesOf(events, ({ place }) => (place === null ? undefined : null));
-    if (messages.length === 0) return new Map();
-    const templates = await this.#list(messages);
-    return new Map(
-      messages.flatMap(({ index, serviceId, bucket, tokens }): (readonly [number, string])[] => {
-        const template = templateOf(templates.get(groupKeyOf(serviceId, bucket)) ?? [], tokens);
-        return template === undefined ? [] : [[index, template.key]];
-      }),
-    );
   }
 
   /** The messages of a group stay its own from now on, whatever else is learnt. */
   async pin(serviceId: Id<'service'>, groupId: Id<'group'>, now: Temporal.Instant): Promise<void> {
     const group = await this.#session.db
       .selectFrom('exception_groups')
-      .select(['key', 'grouping_version as version', 'grouping_parts as parts'])
+      .select(['key', 'grouping_parts as parts'])
       .where('id', '=', groupId)
       .executeTakeFirstOrThrow();
     const message = learnableMessage(group);
-    if (message === null || group.version < FIRST_LEARNT) return;
+    if (message === null) return;
     await this.splitOff({ serviceId, key: group.key, message }, now);
   }
 
@@ -237,17 +211,12 @@ function splitsOf(stored: Templates, stacks: readonly Stack[]): ReadonlyMap<numb
   );
 }
 
-function messagesOf(
-  events: readonly SeenEvent[],
-  /** Undefined for a message that is left out. */
-  placeOf: (message: LearnableMessage) => string | null | undefined,
-): readonly Message[] {
+function messagesOf(events: readonly SeenEvent[]): readonly Message[] {
   return events.flatMap(({ serviceId, grouping }, index): Message[] => {
     const message = learnableMessage(grouping);
-    const place = message === null ? undefined : placeOf(message);
-    if (message === null || place === undefined) return [];
+    if (message === null) return [];
     const tokens = tokensOfMessage(message.text);
-    return [{ index, serviceId, key: grouping.key, bucket: bucketOf(tokens, place), tokens }];
+    return [{ index, serviceId, key: grouping.key, bucket: bucketOf(tokens, message.place), tokens }];
   });
 }
 
@@ -255,14 +224,12 @@ function messagesOf(
 function learnAll(stored: Templates, messages: readonly Message[]): LearntMessages {
   const templates = new Map(stored);
   const keys = new Map<number, string>();
-  const splitOff = new Set<number>();
   const changes: Change[] = [];
   for (const { index, serviceId, key, bucket, tokens } of messages) {
     const place = groupKeyOf(serviceId, bucket);
     const before = templates.get(place) ?? [];
     const { template, change, absorbed } = learnMessage(before, { key, tokens });
     keys.set(index, template.key);
-    if (template.isPinned) splitOff.add(index);
     if (change === 'none') continue;
     changes.push({ serviceId, bucket, template, absorbed });
     const left = before.filter((other) => !absorbed.includes(other.key));
@@ -271,5 +238,5 @@ function learnAll(stored: Templates, messages: readonly Message[]): LearntMessag
       change === 'added' ? [...left, template] : left.map((other) => (other.key === template.key ? template : other)),
     );
   }
-  return { keys, splitOff, changes };
+  return { keys, changes };
 }

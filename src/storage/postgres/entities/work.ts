@@ -102,13 +102,6 @@ export const MigratedByEntity = defineEntity({
     /** The newest migrations that a program has to know to work on the schema; null before a release that says so. */
     worksWithPostgres: p.text().strictNullable(),
     worksWithClickhouse: p.text().strictNullable(),
-    /**
-     * Time until which a release that groups events by an earlier version may run beside this one; null where there was
-     * none.
-     */
-    version2Until: instant().name('version_2_until').strictNullable(),
-    version3Until: instant().name('version_3_until').strictNullable(),
-    version4Until: instant().name('version_4_until').strictNullable(),
   },
 });
 

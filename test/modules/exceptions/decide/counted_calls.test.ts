@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import type { ExceptionEvent, Frame } from '#modules/exceptions/decide/event.ts';
-import { earlierKeysOf, groupEvent, learnableMessage } from '#modules/exceptions/decide/grouping.ts';
+import { groupEvent, learnableMessage } from '#modules/exceptions/decide/grouping.ts';
 import { eventOf, exceptionOf, frameOf } from '#test/modules/exceptions/decide/sample_events.ts';
 
 const call = (name: string, given: Partial<Frame> = {}) =>
@@ -9,29 +9,12 @@ const call = (name: string, given: Partial<Frame> = {}) =>
 const raised = (frames: readonly Frame[], platform = 'java') =>
   eventOf({ platform, exceptions: [exceptionOf('Declined', 'x', { frames })] });
 const linesOf = (event: ExceptionEvent) => groupEvent(event).parts.map(({ lines }) => lines);
-const [keyOfVersion4, keyOfVersion3] = [0, 1].map(
-  (index) => (event: ExceptionEvent) => earlierKeysOf(event)[index],
-) as [(event: ExceptionEvent) => string | undefined, (event: ExceptionEvent) => string | undefined];
 
-/** Two errors that version 3 knew as one, and that are two since. */
 function expectDifferentGroups(one: ExceptionEvent, other: ExceptionEvent): void {
-  expect(keyOfVersion3(one)).toBe(keyOfVersion3(other));
   expect(groupEvent(one).key).not.toBe(groupEvent(other).key);
 }
 
-test('an event that later versions group as version 3 did has the same key', () => {
-  const event = raised([call('checkout'), call('charge')]);
-  expect(keyOfVersion3(event)).toBe(groupEvent(event).key);
-  expect(keyOfVersion4(event)).toBe(groupEvent(event).key);
-});
-
-test('an event whose closures count otherwise since version 5 is found by the keys of version 4 and 3', () => {
-  const event = raised([call('main'), call('<<Main>$>b__0_5')], 'csharp');
-  expect(new Set([groupEvent(event).key, keyOfVersion4(event)]).size).toBe(2);
-  expect(keyOfVersion4(event)).toBe(keyOfVersion3(event));
-});
-
-describe('since version 4', () => {
+describe('calls that count', () => {
   const synthetic = { type: 'generic', handled: true, synthetic: true };
   const reported = (by: string, message = 'no beans') =>
     eventOf({
