@@ -22,6 +22,7 @@ import { loadMailLibrary, type MailServer } from '#notify/mail/send_mail.ts';
 import type { UploadLimits } from '#modules/releases/source_maps/assemble_bundle.ts';
 import type { SourceMaps } from '#modules/releases/source_maps/source_maps.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { askForNumbers } from '#modules/contacts/ask_for_numbers.ts';
 import { fetchHolidayCalendars } from '#modules/schedules/fetch_holiday_calendars.ts';
 import { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
 import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
@@ -61,6 +62,7 @@ import { onSendAuditStreamFailing } from '#workers/send_audit_stream_failing.ts'
 import { openAuditStreamWork } from '#workers/stream_audit_logs.ts';
 import { openPlaceWork } from '#workers/tell_places.ts';
 import type { PlaceRuntime } from '#modules/places/deliver.ts';
+import { onSendNumberRequest } from '#workers/send_number_request.ts';
 import { onSendPasswordReset } from '#workers/send_password_reset.ts';
 import { onStorePoints } from '#workers/store_points.ts';
 import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
@@ -212,6 +214,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       onSendExceptionNotice(runtime),
       onSendPlaceOff(runtime),
       onSendAuditStreamFailing(runtime),
+      onSendNumberRequest(runtime),
       onSendStatusConfirmation(runtime),
       onAnnounceStatusUpdate(runtime),
       onSendStatusUpdate(runtime),
@@ -231,6 +234,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       { name: 'roll_up_points', everySeconds: 60, run: () => rollUpPoints(runtime) },
       { name: 'retry_set_aside', everySeconds: 300, run: () => retrySetAside(grouping) },
       { name: 'fetch_holiday_calendars', everySeconds: 10, run: () => fetchHolidayCalendars(runtime) },
+      { name: 'ask_for_numbers', everySeconds: 60, run: () => askForNumbers(runtime) },
       { name: 'purge_deleted', everySeconds: 300, run: () => purgeDeleted(runtime) },
       { name: 'prune_connections', everySeconds: 3_600, run: () => pruneConnections(runtime) },
       // The names of periodic work are stored with its leases, so they outlive the names of its functions.

@@ -1,5 +1,8 @@
 import { CONFIGURATION_OPERATIONS } from '#modules/configuration/operations/operations.ts';
 import { AUDIT_STREAM_OPERATIONS } from '#modules/audit/operations/stream_operations.ts';
+import { getNumberCampaign } from '#modules/contacts/operations/get_number_campaign.ts';
+import { startNumberCampaign } from '#modules/contacts/operations/start_number_campaign.ts';
+import { stopNumberCampaign } from '#modules/contacts/operations/stop_number_campaign.ts';
 import { MOVE_IN_OPERATIONS } from '#modules/moving_in/operations/operations.ts';
 import { RELEASE_OPERATIONS } from '#modules/releases/operations/operations.ts';
 import { PROVIDER_SIGN_IN, SIGN_IN_OPERATIONS } from '#modules/sign_in/operations/operations.ts';
@@ -239,6 +242,9 @@ const WITHIN_ORGANIZATIONS = [
   ...STATUS_PAGE_OPERATIONS,
   ...AUDIT_STREAM_OPERATIONS,
   ...MOVE_IN_OPERATIONS,
+  getNumberCampaign,
+  startNumberCampaign,
+  stopNumberCampaign,
   getBilling,
   getHome,
   setUpPaging,

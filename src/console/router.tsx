@@ -17,6 +17,7 @@ import {
   IconRobot,
   IconServer2,
   IconSettings,
+  IconTransferIn,
   IconUserCircle,
   IconUsers,
   IconUsersGroup,
@@ -63,34 +64,22 @@ export const MAIN_NAVIGATION: readonly NavigationEntry[] = [
   { to: PAGES.me, label: 'Me', icon: IconUserCircle, key: 'm', group: 'own', isInBar: false },
 ];
 
+const at = <P extends keyof typeof SETTINGS_PAGES>(page: P) => `${PAGES.settings}${SETTINGS_PAGES[page]}` as const;
+
 const SETTINGS_NAVIGATION: readonly SettingsEntry[] = [
-  { to: `${PAGES.settings}${SETTINGS_PAGES.members}`, label: 'Members', icon: IconUsers, isForAdmins: false },
-  { to: `${PAGES.settings}${SETTINGS_PAGES.signIn}`, label: 'Sign-in', icon: IconLock, isForAdmins: true },
-  { to: `${PAGES.settings}${SETTINGS_PAGES.apiKeys}`, label: 'API keys', icon: IconKey, isForAdmins: false },
-  { to: `${PAGES.settings}${SETTINGS_PAGES.apps}`, label: 'Connected apps', icon: IconApps, isForAdmins: false },
-  { to: `${PAGES.settings}${SETTINGS_PAGES.agents}`, label: 'Agents', icon: IconRobot, isForAdmins: false },
-  {
-    to: `${PAGES.settings}${SETTINGS_PAGES.provisioning}`,
-    label: 'Provisioning',
-    icon: IconUsersGroup,
-    isForAdmins: true,
-  },
-  { to: `${PAGES.settings}${SETTINGS_PAGES.audit}`, label: 'Audit log', icon: IconHistory, isForAdmins: true },
-  { to: `${PAGES.settings}${SETTINGS_PAGES.billing}`, label: 'Billing', icon: IconReceiptEuro, isForAdmins: true },
-  {
-    to: `${PAGES.settings}${SETTINGS_PAGES.delivery}`,
-    label: 'Delivery',
-    icon: IconHeartRateMonitor,
-    isForAdmins: false,
-  },
-  {
-    to: `${PAGES.settings}${SETTINGS_PAGES.integrations}`,
-    label: 'Integrations',
-    icon: IconPlug,
-    isForAdmins: false,
-  },
-  { to: `${PAGES.settings}${SETTINGS_PAGES.places}`, label: 'Places', icon: IconMessages, isForAdmins: false },
-  { to: `${PAGES.settings}${SETTINGS_PAGES.statusPages}`, label: 'Status pages', icon: IconWorld, isForAdmins: false },
+  { to: at('members'), label: 'Members', icon: IconUsers, isForAdmins: false },
+  { to: at('signIn'), label: 'Sign-in', icon: IconLock, isForAdmins: true },
+  { to: at('apiKeys'), label: 'API keys', icon: IconKey, isForAdmins: false },
+  { to: at('apps'), label: 'Connected apps', icon: IconApps, isForAdmins: false },
+  { to: at('agents'), label: 'Agents', icon: IconRobot, isForAdmins: false },
+  { to: at('provisioning'), label: 'Provisioning', icon: IconUsersGroup, isForAdmins: true },
+  { to: at('audit'), label: 'Audit log', icon: IconHistory, isForAdmins: true },
+  { to: at('billing'), label: 'Billing', icon: IconReceiptEuro, isForAdmins: true },
+  { to: at('delivery'), label: 'Delivery', icon: IconHeartRateMonitor, isForAdmins: false },
+  { to: at('integrations'), label: 'Integrations', icon: IconPlug, isForAdmins: false },
+  { to: at('places'), label: 'Places', icon: IconMessages, isForAdmins: false },
+  { to: at('statusPages'), label: 'Status pages', icon: IconWorld, isForAdmins: false },
+  { to: at('moveIn'), label: 'Move in', icon: IconTransferIn, isForAdmins: true },
 ];
 
 const NAVIGATION = { main: MAIN_NAVIGATION, settings: SETTINGS_NAVIGATION };
@@ -179,6 +168,11 @@ const settingsRoutes = [
     path: SETTINGS_PAGES.integrations,
     validateSearch: readIntegrationSearch,
     component: lazyRouteComponent(() => import('#console/pages/settings/integrations.tsx'), 'Integrations'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: SETTINGS_PAGES.moveIn,
+    component: lazyRouteComponent(() => import('#console/pages/move_in/move_in.tsx'), 'MoveInPage'),
   }),
   createRoute({
     getParentRoute: () => settings,

@@ -74,6 +74,7 @@ import { PasswordResetStore } from '#modules/accounts/store/password_reset_store
 import { PeopleStore } from '#modules/accounts/store/people_store.ts';
 import { ProposalStore } from '#modules/agents/store/proposal_store.ts';
 import { PushSubscriptionStore } from '#modules/contacts/store/push_subscription_store.ts';
+import { NumberCampaignStore } from '#modules/contacts/store/number_campaign_store.ts';
 import { PhoneNumberStore } from '#modules/contacts/store/phone_number_store.ts';
 import { ChatAccountStore } from '#modules/places/store/chat_account_store.ts';
 import { PlaceDeliveryStore } from '#modules/places/store/place_delivery_store.ts';
@@ -214,6 +215,7 @@ export interface Stores {
   readonly auditChain: AuditChainReader;
   readonly auditStreams: AuditStreamStore;
   readonly moveIns: MoveInStore;
+  readonly numberCampaigns: NumberCampaignStore;
   readonly changes: ChangeReader;
   readonly setup: SetupReader;
 }
@@ -328,6 +330,7 @@ export function storesOf(session: Session): Stores {
     auditChain: new AuditChainReader(session),
     auditStreams: new AuditStreamStore(session),
     moveIns: new MoveInStore(session),
+    numberCampaigns: new NumberCampaignStore(session),
     changes: new ChangeReader(session),
     setup: new SetupReader(session),
   };

@@ -16,6 +16,7 @@ const KEEP_NO_DRAFT: Readonly<Record<string, string>> = {
   'incidents/response/hand_over.tsx': 'one choice from a list',
   'me/replies_card.tsx': 'codes and PINs are secret',
   'me/second_factor_card.tsx': 'codes are secret',
+  'move_in/begin_card.tsx': 'the key of the other tool is secret',
   'oncall/override/put_on_call.tsx': 'the address holds who is put on call, and the times begin now',
   'places/place_form.tsx': 'tokens are secret',
   'settings/audit_streams.tsx': 'one address',

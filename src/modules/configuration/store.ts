@@ -104,6 +104,18 @@ export class ConfigurationStore {
     };
   }
 
+  /** Whether the installation has this organization alone. */
+  async isOnlyOrganization(orgId: Id<'org'>): Promise<boolean> {
+    const { db } = this.#session;
+    const other = await db
+      .selectFrom('organizations')
+      .select('id')
+      .where('id', '!=', orgId)
+      .limit(1)
+      .executeTakeFirst();
+    return other === undefined;
+  }
+
   async #readServices(
     orgId: Id<'org'>,
     publicKeyOf: (secrets: Buffer) => string,

@@ -106,3 +106,18 @@ export function auditStreamFailingMail(stream: {
     { kind: 'links', links: [{ label: 'Look at the streams', url: stream.link }] },
   ]);
 }
+
+/** Asks a person to confirm their number and to receive a test. */
+export function numberRequestMail({ link }: { readonly link: string }): MailText {
+  const heading = 'Confirm your number, so that pages reach you';
+  return render(heading, [
+    { kind: 'heading', text: `${heading}.` },
+    {
+      kind: 'paragraph',
+      text: 'Your organization pages people by Tocsin. Look whether your number is right, confirm it by the code that you receive, and send yourself a test.',
+    },
+    { kind: 'links', links: [{ label: 'Open the page Me', url: link }] },
+    { kind: 'paragraph', text: 'If you have no password yet, set one by "Forgot password" with this address.' },
+    { kind: 'paragraph', text: 'You are asked again every three days until both are done, five times at most.' },
+  ]);
+}

@@ -2,10 +2,14 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 
 import { operatorIn } from '#actions/operator.ts';
+import { getConsoleOperation } from '#actions/registry.ts';
+import { runAction } from '#actions/run_action.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { applyConfiguration } from '#modules/configuration/apply_plan.ts';
 import { planJson, planText } from '#modules/configuration/decide/plan_text.ts';
 import { pullConfiguration } from '#modules/configuration/pull_configuration.ts';
 import { readPlan } from '#modules/configuration/read_plan.ts';
+import { storesOf } from '#modules/stores.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const FILE = `
@@ -269,6 +273,27 @@ describe('a configuration file', () => {
     const people = 'version: 1\npeople: [{ key: nora, name: Nora, email: nora@example.com }]\n';
     expect(await ask('apply', { file: people }, w.orgKey)).toMatchObject({ status: 403 });
     expect((await w.app.inject({ url: '/api/config/schema' })).json()).toMatchObject({ title: expect.any(String) });
+  });
+
+  test('adds people in the console only where the organization vouches for their addresses', async () => {
+    const w = await world();
+    const { openId } = storesOf(w.context.db.session());
+    const add = async (email: string, caller: object = {}) => {
+      const by = { ...operatorIn(w.orgId), actor: { kind: 'user', userId: w.owner.userId, apiKeyId: null } } as const;
+      const person: Caller = { ...by, via: 'console', appliesFile: true, ...caller };
+      const origin = { requestId: 'req_vouch', address: null };
+      const input = { email, name: 'Nora', role: 'responder' };
+      return await runAction(w.context.actions, getConsoleOperation('add_person'), person, input, origin);
+    };
+    expect(await add('a@alone.example.com')).toMatchObject({ isNew: true });
+    await w.given.organization('Another');
+    await expect(add('b@example.com')).rejects.toThrow('prove the mail domain');
+    const now = w.clock.now();
+    const domain = { orgId: w.orgId, domain: 'example.com', token: 't', createdAt: now };
+    await openId.saveDomain({ ...domain, provenBy: 'dns', provenAt: now });
+    expect(await add('c@example.com')).toMatchObject({ isNew: true });
+    await expect(add('d@other.example')).rejects.toThrow('prove the mail domain');
+    await expect(add('e@example.com', { appliesFile: undefined })).rejects.toThrow('prove the mail domain');
   });
 
   test('reaches nothing of another organization', async () => {

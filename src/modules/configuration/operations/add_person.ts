@@ -4,14 +4,19 @@ import { EmailField } from '#modules/accounts/fields.ts';
 import { RoleName } from '#modules/accounts/view.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { STRICT, IdText, Name } from '#actions/fields.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
+import { findCallerRole } from '#modules/organizations/roles.ts';
+import { mailDomainOf } from '#modules/sign_in/decide/mail_domain.ts';
+import type { Stores } from '#modules/stores.ts';
 import { AppError } from '#kernel/errors.ts';
+import type { Role } from '#kernel/permissions.ts';
 
-/** Adds somebody without asking them: for the operator of the installation, who vouches for the address. */
+/** Adds somebody without asking them: for whoever vouches for the address. */
 export const addPerson = defineAction({
   name: 'add_person',
   consoleOnly: true,
   summary:
-    'Add somebody to the organization at once, with an account without a password if they have none. Only the operator of the installation does this; others invite.',
+    'Add somebody to the organization at once, with an account without a password if they have none. The operator of the installation does this, and owners and admins who apply a file in the console, if the mail domain is proven or there is no other organization; others invite.',
   permission: 'organization:manage',
   effect: 'write',
   stepUp: true,
@@ -21,12 +26,7 @@ export const addPerson = defineAction({
   refusals: ['forbidden'],
   example: { email: 'nora@example.com', name: 'Nora', role: 'responder' },
   async handle({ email, name, role }, { caller, stores, now, record }) {
-    if (caller.actor.kind !== 'system') {
-      throw new AppError(
-        'forbidden',
-        `${email} is no member of the organization: invite them, or let the operator apply the file by the command line`,
-      );
-    }
+    await requireVouched(stores, caller, email, role);
     const { people } = stores;
     await people.lockMemberships(caller.orgId);
     const present = await people.findUserByEmail(email);
@@ -40,3 +40,25 @@ export const addPerson = defineAction({
     return { userId, isNew: present === null };
   },
 });
+
+/**
+ * Throws `forbidden` unless the caller vouches for the address: the operator, or a person in the console whose
+ * organization has proven the domain of the address, or is the only one of the installation.
+ */
+async function requireVouched(stores: Stores, caller: Caller, email: string, role: Role): Promise<void> {
+  const { actor, via, orgId, appliesFile } = caller;
+  if (actor.kind === 'system') return;
+  const isPerson = actor.kind === 'user' && actor.apiKeyId === null && via === 'console' && appliesFile === true;
+  const isVouched =
+    isPerson &&
+    ((await stores.configuration.isOnlyOrganization(orgId)) ||
+      (await stores.openId.listProvenDomains(orgId)).has(mailDomainOf(email)));
+  if (!isVouched) {
+    throw new AppError(
+      'forbidden',
+      `${email} is no member of the organization: invite them, prove the mail domain on the page Sign-in, or let the operator apply the file by the command line`,
+    );
+  }
+  if (role === 'owner' && (await findCallerRole(stores, caller)) !== 'owner')
+    throw new AppError('forbidden', 'only an owner can add an owner');
+}

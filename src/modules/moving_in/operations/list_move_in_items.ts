@@ -39,8 +39,8 @@ export const listMoveInItems = defineAction({
   async handle({ moveInId, verdict, after = -1 }, { caller, stores }) {
     const move = await stores.moveIns.get(caller.orgId, moveInId);
     const rows = await stores.moveIns.listItems(move.id, { verdict: verdict ?? null, after, limit: SHOWN + 1 });
-    const items = rows.slice(0, SHOWN).map(({ position, kind, itemId, name, verdict: own, reason, todo }) => {
-      return { position, kind, id: itemId, name, verdict: own, reason, todo };
+    const items = rows.slice(0, SHOWN).map(({ position, kind, itemId, name, verdict: passed, reason, todo }) => {
+      return { position, kind, id: itemId, name, verdict: passed, reason, todo };
     });
     return { items, next: rows.length > SHOWN ? (items.at(-1)?.position ?? null) : null };
   },

@@ -51,4 +51,5 @@ export const SETTINGS_PAGES = {
   integrations: '/integrations',
   places: '/places',
   statusPages: '/status-pages',
+  moveIn: '/move-in',
 } as const;

@@ -10,6 +10,7 @@ import { sendDeactivationNotice } from '#storage/queue/jobs/send_deactivation_no
 import { sendDutyNotice } from '#storage/queue/jobs/send_duty_notice.ts';
 import { sendExceptionNotice } from '#storage/queue/jobs/send_exception_notice.ts';
 import { sendInvitation } from '#storage/queue/jobs/send_invitation.ts';
+import { sendNumberRequest } from '#storage/queue/jobs/send_number_request.ts';
 import { sendPasswordReset } from '#storage/queue/jobs/send_password_reset.ts';
 import { sendPlaceOff } from '#storage/queue/jobs/send_place_off.ts';
 import { sendStatusConfirmation } from '#storage/queue/jobs/send_status_confirmation.ts';
@@ -33,6 +34,7 @@ export const JOBS: readonly JobContract[] = [
   sendExceptionNotice,
   sendPlaceOff,
   sendAuditStreamFailing,
+  sendNumberRequest,
   sendStatusConfirmation,
   announceStatusUpdate,
   sendStatusUpdate,

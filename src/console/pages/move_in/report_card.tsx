@@ -1,0 +1,157 @@
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { invoke } from '#console/api/actions.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { Card } from '#console/components/card.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { LoadMore } from '#console/components/lists/load_more.tsx';
+import { Name } from '#console/components/text/name.tsx';
+import { Status, type Tone } from '#console/components/status.tsx';
+import type { MoveIn } from '#console/pages/move_in/move_in_state.ts';
+import classes from '#console/pages/move_in/move_in.module.css';
+import { saveText } from '#console/pages/move_in/save_text.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { type Verdict, VERDICTS } from '#modules/moving_in/decide/ledger.ts';
+
+const VERDICT_TONES: Record<Verdict, Tone> = {
+  exact: 'green',
+  compiled: 'green',
+  horizon: 'amber',
+  frozen: 'amber',
+  refused: 'red',
+};
+
+const MEANINGS: Record<Verdict, string> = {
+  exact: 'The same here as there.',
+  compiled: 'In another form, with the same people at each minute unless the reason says otherwise.',
+  horizon: 'Written down until a date.',
+  frozen: 'As it is today.',
+  refused: 'Not taken over.',
+};
+
+/** Card on what was read, by verdict, and on the proof. */
+export function ReportCard({ moveIn }: { readonly moveIn: MoveIn }) {
+  const { org } = useOrganization();
+  const [verdict, setVerdict] = useState<Verdict>('refused');
+  const { summary, moveInId, tool } = moveIn;
+  const saving = useMutation({
+    mutationFn: (what: 'markdown' | 'file') => wholeText(org.orgId, moveInId, what),
+    onSuccess: (text, what) => saveText(what === 'file' ? `move-in-${tool}.yaml` : `move-in-${tool}.md`, text),
+  });
+  if (summary === null) return null;
+  return (
+    <Card
+      title="Report"
+      about={Object.entries(summary.read)
+        .map(([kind, count]) => `${count.toLocaleString()} ${kind.replaceAll('_', ' ')}`)
+        .join(', ')}
+    >
+      <Stack gap="md">
+        <Proof summary={summary} />
+        <Group gap="xs" role="group" aria-label="Verdict">
+          {VERDICTS.map((name) => (
+            <Button
+              key={name}
+              variant={name === verdict ? 'filled' : 'default'}
+              size="sm"
+              aria-pressed={name === verdict}
+              onClick={() => setVerdict(name)}
+            >
+              {name} {(summary.verdicts[name] ?? 0).toLocaleString()}
+            </Button>
+          ))}
+        </Group>
+        <Text size="sm" c="dimmed">
+          {MEANINGS[verdict]}
+        </Text>
+        <Items key={`${moveInId} ${verdict}`} moveInId={moveInId} verdict={verdict} />
+        {saving.isError && <ErrorAlert title="Nothing was saved" error={saving.error} />}
+        <Group gap="xs">
+          <Button variant="default" loading={saving.isPending} onClick={() => saving.mutate('markdown')}>
+            Report as Markdown
+          </Button>
+          <Button variant="default" loading={saving.isPending} onClick={() => saving.mutate('file')}>
+            Configuration file
+          </Button>
+        </Group>
+      </Stack>
+    </Card>
+  );
+}
+
+/** Sentence on the minutes that are equal, with the schedules that differ and why. */
+function Proof({ summary }: { readonly summary: NonNullable<MoveIn['summary']> }) {
+  const { minutes, equal, schedules, different } = summary;
+  if (minutes === 0) return <Text size="sm">No schedule was read, so there is nothing to prove.</Text>;
+  return (
+    <Stack gap="xs">
+      <Group gap="xs">
+        <Status tone={equal === minutes ? 'green' : 'amber'}>{equal === minutes ? 'Proven' : 'Differs'}</Status>
+        <Text size="sm">
+          {equal.toLocaleString()} of {minutes.toLocaleString()} minutes of {schedules.toLocaleString()}{' '}
+          {schedules === 1 ? 'schedule' : 'schedules'} are equal.
+        </Text>
+      </Group>
+      {different.map(({ schedule, against, minutes: all, equal: same, causes }) => (
+        <Text key={`${schedule} ${against}`} size="sm">
+          <Name>{schedule}</Name> differs at {(all - same).toLocaleString()} minutes from the {against}:{' '}
+          {causes.join(' ')}
+        </Text>
+      ))}
+    </Stack>
+  );
+}
+
+function Items({ moveInId, verdict }: { readonly moveInId: string; readonly verdict: Verdict }) {
+  const { org } = useOrganization();
+  const { data, error, isFetching, isError, hasNextPage, fetchNextPage, refetch } = useInfiniteQuery({
+    queryKey: [...topicKey(org.orgId, 'settings'), 'list_move_in_items', moveInId, verdict],
+    queryFn: ({ pageParam, signal }) =>
+      invoke(org.orgId, 'list_move_in_items', { moveInId, verdict, after: pageParam }, signal),
+    initialPageParam: -1,
+    getNextPageParam: ({ next }) => next,
+  });
+  const items = data?.pages.flatMap((page) => page.items) ?? [];
+  if (error !== null && items.length === 0) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
+  if (data !== undefined && items.length === 0) return <Text size="sm">Nothing.</Text>;
+  return (
+    <>
+      <ul className={classes.items}>
+        {items.map(({ position, kind, id, name, reason, todo }) => (
+          <li key={position}>
+            <div className={classes.itemHead}>
+              <Status tone={VERDICT_TONES[verdict]}>{kind.replaceAll('_', ' ')}</Status>
+              <b className={classes.itemName}>
+                <Name>{name === '' ? id : name}</Name>
+              </b>
+            </div>
+            {reason !== '' && <Text size="sm">{reason}</Text>}
+            {todo !== '' && (
+              <Text size="sm" c="dimmed">
+                {todo}
+              </Text>
+            )}
+          </li>
+        ))}
+      </ul>
+      {hasNextPage && <LoadMore onMore={() => void fetchNextPage()} isLoading={isFetching} hasFailed={isError} />}
+    </>
+  );
+}
+
+/** Fetches a text part by part. */
+async function wholeText(orgId: string, moveInId: string, what: 'markdown' | 'file'): Promise<string> {
+  const parts: string[] = [];
+  for (let from: number | null = 0; from !== null;) {
+    const { text, next }: { text: string; next: number | null } = await invoke(orgId, 'get_move_in_text', {
+      moveInId,
+      what,
+      from,
+    });
+    parts.push(text);
+    from = next;
+  }
+  return parts.join('');
+}
