@@ -150,6 +150,7 @@ export const dialogsOf = ({
   ['me', /^Remove /],
   ['me', 'Change your password'],
   ['me', 'Log out everywhere else'],
+  ['settings/members', 'What roles may do'],
   ['settings/members', 'Invite somebody'],
   ['settings/members', /^Remove /],
   ['settings/members', /^Role of /],

@@ -7,7 +7,7 @@ import { InvitationEntity } from '#storage/postgres/entities/sign_in.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
 import type { NewestPage } from '#storage/postgres/newest_page.ts';
 
-const READ = ['orgId', 'email', 'role', 'createdAt', 'expiresAt', 'acceptedAt'] as const;
+const READ = ['orgId', 'email', 'role', 'teamIds', 'createdAt', 'expiresAt', 'acceptedAt'] as const;
 
 /** Somebody who was asked to join an organization. */
 export type InvitationRow = Pick<Row<typeof InvitationEntity>, (typeof READ)[number]> & {
@@ -21,7 +21,7 @@ export type InvitationRow = Pick<Row<typeof InvitationEntity>, (typeof READ)[num
 
 export type NewInvitation = Pick<
   Row<typeof InvitationEntity>,
-  'orgId' | 'email' | 'role' | 'tokenHash' | 'mailedTokenHash' | 'expiresAt'
+  'orgId' | 'email' | 'role' | 'teamIds' | 'tokenHash' | 'mailedTokenHash' | 'expiresAt'
 > & { readonly invitedBy: Id<'user'> };
 
 /** Filter of invitations: accepted ones, those not accepted, or both. */

@@ -5,6 +5,7 @@ import type { Claims, Profile } from '#modules/sign_in/decide/claims.ts';
 import { roleAfterSignIn, roleOfClaims } from '#modules/sign_in/decide/role_of_claims.ts';
 import { ProviderSignInError } from '#modules/sign_in/decide/sign_in_fault.ts';
 import type { OpenIdConnectionRow } from '#modules/sign_in/store.ts';
+import { joinInvitedTeams } from '#modules/organizations/join_invited_teams.ts';
 
 interface Arrival {
   readonly claims: Claims;
@@ -76,6 +77,7 @@ async function createMember(
   const user = await stores.people.insertUser({ email, name, passwordHash: null, isAddressProven: false }, now);
   await stores.people.setMembership(orgId, user.id, role, now);
   const isUsed = isInvited && (await stores.invitations.accept(invitation.invitationId, now));
+  if (isUsed) await joinInvitedTeams(stores, invitation, user.id, now);
   const used = isUsed && { invitationId: invitation.invitationId };
   const after = { email, name, role, by: 'provider', ...used };
   record({ userId: user.id, orgId, action: 'create_user', target: user.id, before: null, after });

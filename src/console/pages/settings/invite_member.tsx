@@ -1,15 +1,19 @@
-import { Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { Alert, Button, Group, NativeSelect, Pill, Stack, Text, Textarea } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 
-import { invoke } from '#console/api/actions.ts';
+import { useState } from 'react';
+
+import { invoke, type ResultOf } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import type { Role } from '#console/api/session.ts';
 import { CopyField } from '#console/components/forms/copy_field.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { ErrorAlert, errorMessage } from '#console/components/error_alert.tsx';
 import { Form } from '#console/components/forms/form.tsx';
 import { faultsAtFields } from '#console/components/forms/field_faults.ts';
+import { TeamPicker, useTeamName } from '#console/components/forms/team_picker.tsx';
+import { isolateBidi } from '#console/components/text/bidi.ts';
 import { named } from '#console/components/text/name.tsx';
 import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft.ts';
@@ -17,62 +21,121 @@ import { EVERY_ROLE_SEES_KEYS, ROLE_DESCRIPTIONS } from '#console/components/tex
 import { useOrganization } from '#console/shell/organization.tsx';
 import { ROLES } from '#kernel/permissions.ts';
 
-const START: { readonly email: string; readonly role: Role } = { email: '', role: 'responder' };
+interface Invited {
+  readonly email: string;
+  readonly role: Role;
+  readonly teamIds: readonly string[];
+}
+
+const START: Invited = { email: '', role: 'responder', teamIds: [] };
+
+/** Limit on the people whom one form invites, so that nobody waits long. */
+const PEOPLE_MAX = 50;
+
+const addressesIn = (text: string): string[] => [...new Set(text.split(/[\s,;]+/).filter((part) => part !== ''))];
+
+function addressFault(text: string): string | null {
+  const addresses = addressesIn(text);
+  if (addresses.length === 0) return 'Enter a mail address';
+  if (addresses.length > PEOPLE_MAX) return `Invite at most ${PEOPLE_MAX} people at once`;
+  const wrong = addresses.find((address) => !/^\S+@\S+$/.test(address));
+  return wrong === undefined ? null : addresses.length === 1 ? 'Enter a mail address' : `${wrong} is no mail address`;
+}
 
 export function InviteMember({ onClose }: { readonly onClose: () => void }) {
   const { org } = useOrganization();
   const queryClient = useQueryClient();
-  const { form, draft } = useDraftForm({
+  const { form, draft } = useDraftForm<Invited>({
     form: 'create_invitation',
     base: START,
-    validate: { email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'Enter a mail address') },
+    validate: { email: addressFault },
   });
+  const [place, setPlace] = useState(0);
   const inviting = useMutation({
-    mutationFn: ({ email, role }: typeof form.values) =>
-      invoke(org.orgId, 'create_invitation', { email: email.trim(), role }),
+    async mutationFn({ email, role, teamIds }: Invited) {
+      const addresses = addressesIn(email);
+      const answers: Answer[] = [];
+      for (const [index, address] of addresses.entries()) {
+        setPlace(index);
+        try {
+          const wanted = { email: address, role, ...(teamIds.length > 0 && { teamIds: [...teamIds] }) };
+          answers.push({ address, ...(await invoke(org.orgId, 'create_invitation', wanted)) });
+        } catch (error) {
+          // One address is answered at its field; of several, each has its own answer.
+          if (addresses.length === 1) throw error;
+          answers.push({ address, fault: errorMessage(error) });
+        }
+      }
+      return answers;
+    },
     onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
     onSuccess() {
       draft.done();
       return queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
     },
   });
-  if (inviting.isSuccess) {
-    const { email, link, isMailed } = inviting.data;
-    return (
-      <Dialog onClose={onClose} title={named`${email} is invited`} isShownOnce>
-        <Stack>
-          <Text size="sm">
-            {isMailed
-              ? 'A link is on its way by mail. You can also pass on this one yourself.'
-              : 'This server sends no mail, so pass the link on yourself.'}{' '}
-            It is shown only once, works once, and expires after seven days.
-          </Text>
-          <CopyField label="Invitation link" value={link} />
-          <Group justify="flex-end">
-            <Button onClick={onClose}>Done</Button>
-          </Group>
-        </Stack>
-      </Dialog>
-    );
-  }
+  if (inviting.isSuccess) return <Answers answers={inviting.data} onClose={onClose} />;
+  const { teamIds } = form.values;
+  const addresses = addressesIn(form.values.email).length;
   return (
     <Dialog onClose={onClose} title={named`Invite somebody to ${org.name}`}>
       <Form error={inviting.error} onSubmit={form.onSubmit((values) => inviting.mutate(values))}>
         <Stack>
-          <DraftNotice draft={draft} labels={{ email: 'Mail address', role: 'Role' }} />
-          <TextInput {...form.getInputProps('email')} label="Mail address" type="email" data-autofocus />
+          <DraftNotice draft={draft} labels={{ email: 'Mail address', role: 'Role', teamIds: 'Teams' }} />
+          <Textarea
+            {...form.getInputProps('email')}
+            label="Mail address"
+            description="Of one person or of several, with spaces, commas or new lines between them."
+            autosize
+            minRows={1}
+            maxRows={8}
+            onKeyDown={(event) => {
+              if (event.key !== 'Enter' || event.shiftKey) return;
+              event.preventDefault();
+              if (inviting.isPending) return;
+              event.currentTarget.form?.requestSubmit();
+            }}
+            data-autofocus
+          />
           <NativeSelect
             {...form.getInputProps('role')}
             label="Role"
             description={ROLE_DESCRIPTIONS[form.values.role]}
             data={ROLES.filter((role) => org.role === 'owner' || role !== 'owner')}
           />
+          <div>
+            <TeamPicker
+              label="Teams"
+              placeholder={teamIds.length === 0 ? 'In no team yet' : 'Another team'}
+              value={null}
+              onChange={(teamId) => {
+                if (teamId !== null) form.setFieldValue('teamIds', [...new Set([...teamIds, teamId])]);
+              }}
+              error={form.errors['teamIds']}
+            />
+            {teamIds.length > 0 && (
+              <Pill.Group mt="xs">
+                {teamIds.map((teamId) => (
+                  <ChosenTeam
+                    key={teamId}
+                    teamId={teamId}
+                    onRemove={() =>
+                      form.setFieldValue(
+                        'teamIds',
+                        teamIds.filter((chosen) => chosen !== teamId),
+                      )
+                    }
+                  />
+                ))}
+              </Pill.Group>
+            )}
+          </div>
           <Text size="sm" c="dimmed">
             {EVERY_ROLE_SEES_KEYS}
           </Text>
           {inviting.isError && <ErrorAlert title="Nobody was invited" error={inviting.error} atFields={form.values} />}
           <SubmitButtons
-            label="Invite"
+            label={inviting.isPending && addresses > 1 ? `Inviting ${place + 1} of ${addresses}` : 'Invite'}
             isPending={inviting.isPending}
             onCancel={() => {
               draft.startOver();
@@ -81,6 +144,58 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
           />
         </Stack>
       </Form>
+    </Dialog>
+  );
+}
+
+function ChosenTeam({ teamId, onRemove }: { readonly teamId: string; readonly onRemove: () => void }) {
+  const name = useTeamName(teamId) ?? 'Team';
+  return (
+    <Pill
+      withRemoveButton
+      removeButtonProps={{ 'aria-label': `Leave out ${name}`, tabIndex: 0, 'aria-hidden': false }}
+      onRemove={onRemove}
+    >
+      {isolateBidi(name)}
+    </Pill>
+  );
+}
+
+type Answer = { readonly address: string } & (ResultOf<'create_invitation'> | { readonly fault: string });
+
+/** Dialog of what became of each address, with the links that are shown this once. */
+function Answers({ answers, onClose }: { readonly answers: readonly Answer[]; readonly onClose: () => void }) {
+  const invited = answers.flatMap((answer) => ('link' in answer ? [answer] : []));
+  const refused = answers.flatMap((answer) => ('fault' in answer ? [answer] : []));
+  const [first] = invited;
+  const isAlone = answers.length === 1 && first !== undefined;
+  return (
+    <Dialog
+      onClose={onClose}
+      title={isAlone ? named`${first.email} is invited` : `${invited.length} of ${answers.length} are invited`}
+      isShownOnce
+    >
+      <Stack>
+        {refused.map(({ address, fault }) => (
+          <Alert key={address} color="red" title={named`${address} is not invited`}>
+            {fault}
+          </Alert>
+        ))}
+        {first !== undefined && (
+          <Text size="sm">
+            {first.isMailed
+              ? `${isAlone ? 'A link is' : 'Links are'} on ${isAlone ? 'its' : 'their'} way by mail. You can also pass on ${isAlone ? 'this one' : 'these'} yourself.`
+              : `This server sends no mail, so pass the ${isAlone ? 'link' : 'links'} on yourself.`}{' '}
+            {isAlone ? 'It is' : 'Each is'} shown only once, works once, and expires after seven days.
+          </Text>
+        )}
+        {invited.map(({ email, link }) => (
+          <CopyField key={email} label={isAlone ? 'Invitation link' : `Link for ${email}`} value={link} />
+        ))}
+        <Group justify="flex-end">
+          <Button onClick={onClose}>Done</Button>
+        </Group>
+      </Stack>
     </Dialog>
   );
 }

@@ -32,6 +32,8 @@ import { ROLES } from '#kernel/permissions.ts';
 
 const InviteMember = lazyDialog(() => import('#console/pages/settings/invite_member.tsx').then((m) => m.InviteMember));
 
+const RoleTable = lazyDialog(() => import('#console/pages/settings/role_table.tsx').then((m) => m.RoleTable));
+
 const route = getRouteApi('/inside/settings/members');
 
 const DEBOUNCE_MS = 150;
@@ -45,6 +47,7 @@ export function Members() {
     memberSearchQuery(org.orgId, { ...(text !== '' && { text }), ...(role !== undefined && { role }) }),
   );
   const [isInviting, setIsInviting] = useState(false);
+  const [areRolesShown, setAreRolesShown] = useState(false);
   const [removed, setRemoved] = useState<Member | null>(null);
   const columns = useColumns(setRemoved);
   const show = (change: { readonly q?: string | undefined; readonly role?: Role | undefined }): void =>
@@ -58,11 +61,16 @@ export function Members() {
         </>
       }
       actions={
-        isAdmin && (
-          <Button leftSection={<IconUserPlus size={18} />} onClick={() => setIsInviting(true)}>
-            Invite somebody
+        <>
+          <Button variant="default" onClick={() => setAreRolesShown(true)}>
+            What roles may do
           </Button>
-        )
+          {isAdmin && (
+            <Button leftSection={<IconUserPlus size={18} />} onClick={() => setIsInviting(true)}>
+              Invite somebody
+            </Button>
+          )}
+        </>
       }
     >
       <SearchedList
@@ -96,6 +104,7 @@ export function Members() {
           <Invitations />
         </>
       )}
+      {areRolesShown && <RoleTable onClose={() => setAreRolesShown(false)} />}
       {isInviting && <InviteMember onClose={() => setIsInviting(false)} />}
       {removed !== null && <RemoveMember member={removed} onClose={() => setRemoved(null)} />}
     </Page>
@@ -104,6 +113,13 @@ export function Members() {
 
 function useColumns(onRemove: (member: Member) => void): Column<Member>[] {
   const { session, isAdmin } = useOrganization();
+  const secondFactor: Column<Member> = {
+    id: 'factor',
+    title: 'Second factor',
+    sortBy: ({ hasSecondFactor }) => (hasSecondFactor === true ? 0 : 1),
+    cell: ({ hasSecondFactor }) =>
+      hasSecondFactor === true ? <Status tone="green">yes</Status> : <Status tone="amber">none</Status>,
+  };
   const isMe = ({ userId }: Member) => userId === session.user.userId;
   return [
     {
@@ -153,6 +169,7 @@ function useColumns(onRemove: (member: Member) => void): Column<Member>[] {
           </span>
         ),
     },
+    ...(isAdmin ? [secondFactor] : []),
     {
       id: 'joined',
       title: 'Joined',

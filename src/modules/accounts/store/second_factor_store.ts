@@ -1,6 +1,6 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
+import { anyOf, columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { AuthenticatorAppEntity, PasskeyEntity, type PendingSignInEntity } from '#storage/postgres/entities/sign_in.ts';
 
@@ -49,6 +49,23 @@ export class SecondFactorStore {
           .as('recoveryCodesLeft'),
       ])
       .executeTakeFirstOrThrow();
+  }
+
+  /** Returns those of the people who have a second factor. */
+  async listHolders(userIds: readonly Id<'user'>[]): Promise<Set<Id<'user'>>> {
+    const { db } = this.#session;
+    const apps = db
+      .selectFrom('authenticator_apps')
+      .select('user_id as userId')
+      .where('confirmed_at', 'is not', null)
+      .where('user_id', '=', anyOf(userIds));
+    const holders = await db
+      .selectFrom('passkeys')
+      .select('user_id as userId')
+      .where('user_id', '=', anyOf(userIds))
+      .union(apps)
+      .execute();
+    return new Set(holders.map(({ userId }) => userId));
   }
 
   /** Oldest first. */

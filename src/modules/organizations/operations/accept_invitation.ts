@@ -15,6 +15,7 @@ import {
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import type { NewUser } from '#storage/postgres/entities/people.ts';
 import type { UserRow } from '#modules/accounts/store/people_store.ts';
+import { joinInvitedTeams } from '#modules/organizations/join_invited_teams.ts';
 
 const Acceptance = Type.Object(
   { token: LinkToken, name: Type.Optional(PersonName), password: Type.Optional(PasswordField) },
@@ -54,6 +55,7 @@ export const acceptInvitation = defineAction({
     const { id: userId } = 'known' in joining ? joining.known : await people.insertUser(joining.account, now);
     if (isMailed) await proveAddress(context, userId);
     if ((await people.findRole(orgId, userId)) === null) await people.setMembership(orgId, userId, role, now);
+    await joinInvitedTeams(stores, invitation, userId, now);
     record({ userId, orgId, target: invitationId, before: null, after: { userId, role } });
     return await beginSession(context, userId);
   },

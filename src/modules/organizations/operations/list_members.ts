@@ -18,6 +18,9 @@ const OrganizationMemberView = Type.Object({
   email: Type.String(),
   role: RoleName,
   joinedAt: Timestamp,
+  hasSecondFactor: nullable(
+    Type.Boolean({ description: 'beside the password; null for those who do not manage the organization' }),
+  ),
   teams: Type.Array(Type.Object({ teamId: IdText, name: Type.String() })),
   warnings: Type.Array(Type.String(), { description: 'why pages might not reach the person; none when all is well' }),
 });
@@ -63,6 +66,8 @@ export const listMembers = defineAction({
       nameCursorOf({ name: last.name, id: last.userId }),
     );
     const ids = people.map(({ userId }) => userId);
+    const isManager = caller.permissions.has('organization:manage');
+    const holders = isManager ? await stores.secondFactors.listHolders(ids) : null;
     const places = await stores.teams.listPlacesOfAll(caller.orgId, ids);
     const subscribers = await stores.pushSubscriptions.listSubscribers(ids);
     const isUnreached = (place: TeamMemberOfTeam): boolean => {
@@ -82,7 +87,7 @@ export const listMembers = defineAction({
         const places = placesOf.get(person.userId) ?? [];
         const warnings = places.filter(isUnreached).map(({ teamName }) => unreached(`${person.name} in ${teamName}`));
         if (!isReachedByOwn(person.userId)) warnings.push(unreached(person.name));
-        return toView(person, places, warnings);
+        return toView(person, places, holders?.has(person.userId) ?? null, warnings);
       }),
       total: await stores.people.count(caller.orgId, wanted),
       nextCursor,
@@ -93,6 +98,7 @@ export const listMembers = defineAction({
 function toView(
   { userId, name, email, role, joinedAt }: MemberOfOrganization,
   places: readonly TeamMemberOfTeam[],
+  hasSecondFactor: boolean | null,
   warnings: string[],
 ): Static<typeof OrganizationMemberView> {
   return {
@@ -101,6 +107,7 @@ function toView(
     email,
     role,
     joinedAt: toTimestamp(joinedAt),
+    hasSecondFactor,
     teams: places.map(({ teamId, teamName }) => ({ teamId, name: teamName })),
     warnings,
   };

@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
+import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import { bigint, bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
 
@@ -30,6 +31,8 @@ export const InvitationEntity = defineEntity({
     orgId: id<'org'>(),
     email: p.text(),
     role: text<Role>(),
+    /** Teams that the person joins. */
+    teamIds: jsonColumn<readonly Id<'team'>[]>(),
     tokenHash: bytes(),
     /** Hash of the token of the mailed link, which nobody else is shown; null where no mail was sent. */
     mailedTokenHash: bytes().strictNullable(),

@@ -131,3 +131,27 @@ test('the link is mailed where the server sends mail, and nothing that is stored
   );
   expect(proven).toEqual([{ isProven: true }]);
 });
+
+test('whoever accepts joins the teams of the invitation that are still there, and nobody names a team of others', async () => {
+  const { w, olga } = await ownedWorld();
+  const { orgKey: key } = await w.given.organization('Globex');
+  const { teamId: foreign } = await w.expectOk('create_team', { name: 'Theirs' }, { key });
+  const [kept, gone] = [
+    await w.expectOk('create_team', { name: 'Payments' }),
+    await w.expectOk('create_team', { name: 'Gone' }),
+  ];
+  const invite = (teamIds: readonly string[]) =>
+    olga.invoke(w.orgId, 'create_invitation', { email: 'nora@example.com', role: 'responder', teamIds });
+  expect(await invite([kept.teamId, foreign])).toMatchObject({
+    status: 404,
+    body: { errors: [{ path: 'teamIds[1]' }] },
+  });
+  const { link } = (await invite([kept.teamId, gone.teamId])).body.result;
+  await w.expectOk('delete_team', { teamId: gone.teamId });
+  expect((await openBrowser(w).post(`/invitations/${link.split('/').at(-1)}`, NEW)).status).toBe(200);
+  const { members } = (await olga.invoke(w.orgId, 'list_members', { text: 'Nora' })).body.result;
+  expect(members).toMatchObject([{ teams: [{ name: 'Payments' }], hasSecondFactor: false }]);
+  const nora = await signedIn(w, 'nora@example.com');
+  const seen = (await nora.invoke(w.orgId, 'list_members', { text: 'Nora' })).body.result;
+  expect(seen.members).toMatchObject([{ hasSecondFactor: null }]);
+});

@@ -1,0 +1,71 @@
+import { Text } from '@mantine/core';
+
+import { Dialog } from '#console/components/dialog.tsx';
+import { EVERY_ROLE_SEES_KEYS } from '#console/components/text/role.ts';
+import classes from '#console/pages/settings/role_table.module.css';
+import {
+  type OperationPermission,
+  type Role,
+  ROLE_CONSOLE_PERMISSIONS,
+  ROLE_PERMISSIONS,
+  ROLES,
+} from '#kernel/permissions.ts';
+
+/** Meanings of permissions, in the order of the table. */
+const RIGHTS: readonly (readonly [OperationPermission, string])[] = [
+  ['oncall:view', 'See incidents, schedules, policies and rules'],
+  ['exceptions:view', 'See exceptions'],
+  ['dashboards:view', 'See metrics and dashboards'],
+  ['services:view', 'See services, their keys and what they send'],
+  ['oncall:edit', 'Answer incidents; change schedules, policies, rules and teams'],
+  ['exceptions:edit', 'Resolve, assign, merge and comment on exceptions'],
+  ['dashboards:edit', 'Change dashboards'],
+  ['services:edit', 'Create and change services, turn on what is paid for'],
+  ['services:delete', 'Delete services, keep their data for a shorter time'],
+  ['organization:manage', 'Invite people, change roles, read the audit log, set sign-in, billing'],
+];
+
+function mayDo(role: Role, permission: OperationPermission): boolean {
+  return [...ROLE_PERMISSIONS[role], ...ROLE_CONSOLE_PERMISSIONS[role]].some((granted) => granted === permission);
+}
+
+/** Dialog of what each role may do, read from the permissions that every request is checked against. */
+export function RoleTable({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <Dialog title="What each role may do" onClose={onClose} isWide>
+      <div className={classes.scroll} tabIndex={0} role="region" aria-label="Roles and permissions">
+        <table className={classes.table}>
+          <thead>
+            <tr>
+              <th scope="col">May</th>
+              {ROLES.map((role) => (
+                <th key={role} scope="col">
+                  {role}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {RIGHTS.map(([permission, text]) => (
+              <tr key={permission}>
+                <th scope="row">{text}</th>
+                {ROLES.map((role) => (
+                  <td key={role}>{mayDo(role, permission) ? 'yes' : <span className="dimmed">no</span>}</td>
+                ))}
+              </tr>
+            ))}
+            <tr>
+              <th scope="row">Make and remove owners</th>
+              {ROLES.map((role) => (
+                <td key={role}>{role === 'owner' ? 'yes' : <span className="dimmed">no</span>}</td>
+              ))}
+            </tr>
+          </tbody>
+        </table>
+      </div>
+      <Text size="sm" c="dimmed" mt="md">
+        {EVERY_ROLE_SEES_KEYS}
+      </Text>
+    </Dialog>
+  );
+}

@@ -1,0 +1,21 @@
+import { recordOf } from '#kernel/record_of.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { CHANNEL_PREFERENCES } from '#modules/contacts/decide/channel.ts';
+import type { InvitationRow } from '#modules/organizations/store.ts';
+import type { Stores } from '#modules/stores.ts';
+
+/** Puts a person who accepts an invitation into the teams that it names and that are still there. */
+export async function joinInvitedTeams(
+  { teams }: Pick<Stores, 'teams'>,
+  { orgId, teamIds }: Pick<InvitationRow, 'orgId' | 'teamIds'>,
+  userId: Id<'user'>,
+  now: Temporal.Instant,
+): Promise<void> {
+  const members = new Set((await teams.listPlacesOf(orgId, userId)).map(({ teamId }) => teamId));
+  for (const { id } of await teams.findAll(orgId, teamIds)) {
+    if (members.has(id)) continue;
+    const team = await teams.lock(orgId, id);
+    await teams.insertMember(team, userId, { phone: null, ...recordOf(CHANNEL_PREFERENCES, () => true) }, now);
+  }
+}
