@@ -6,7 +6,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { STRICT, IdText, Name } from '#actions/fields.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { findCallerRole } from '#modules/organizations/roles.ts';
-import { mailDomainOf } from '#modules/sign_in/decide/mail_domain.ts';
+import { mailDomainOf } from '#modules/sign_in/decide/claims.ts';
 import type { Stores } from '#modules/stores.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Role } from '#kernel/permissions.ts';
