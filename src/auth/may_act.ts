@@ -1,5 +1,5 @@
 import { AppError } from '#kernel/errors.ts';
-import { isManagerRole } from '#kernel/permissions.ts';
+import { isAbove, isManagerRole, type Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Standing } from '#modules/accounts/store/standing.ts';
 import { isWithin } from '#modules/sign_in/decide/networks.ts';
@@ -21,7 +21,13 @@ export type Way =
    * Acts by a reply, a key pressed in a call, or a link in a message. `number` is null for mail and push, which reach
    * only the account's own mailbox and browsers.
    */
-  | { readonly kind: 'message'; readonly number: NumberClaim | null; readonly wants: 'acknowledge' | 'more' };
+  | {
+      readonly kind: 'message';
+      readonly number: NumberClaim | null;
+      readonly wants: 'acknowledge' | 'more';
+      /** Role of whoever knows the secret by which a chat says who presses; absent where a chat has no part in it. */
+      readonly secretRole?: Role | null;
+    };
 
 /** Reason why a person may not act; each has its sentence where the person reads it. */
 export type Refusal =
@@ -32,7 +38,8 @@ export type Refusal =
   | 'second_factor_missing'
   | 'second_factor_not_shown'
   | 'number_unconfirmed'
-  | 'number_of_another';
+  | 'number_of_another'
+  | 'place_of_lower_role';
 
 /**
  * Returns why this person may not act in the organization now, by this way; null when they may. Every way in asks here:
@@ -40,7 +47,7 @@ export type Refusal =
  *
  * A page must not wait because of a policy or a code that was never typed, so a number that nobody has confirmed, and an
  * owner or admin without the second factor that the organization requires, may still acknowledge by a message, and do
- * nothing else.
+ * nothing else. So may an owner in a chat whose secret somebody of a lower role knows, who could press in their name.
  */
 export function refusalOf(standing: Standing | null, way: Way): Refusal | null {
   if (standing === null) return 'no_member';
@@ -62,6 +69,9 @@ export function refusalOf(standing: Standing | null, way: Way): Refusal | null {
       if (way.number === 'of_another') return 'number_of_another';
       if (way.wants === 'acknowledge') return null;
       if (way.number === 'unconfirmed') return 'number_unconfirmed';
+      if (way.secretRole !== undefined && isAbove(standing.role, way.secretRole ?? 'admin')) {
+        return 'place_of_lower_role';
+      }
       return lacksFactor ? 'second_factor_missing' : null;
     }
   }
@@ -97,6 +107,8 @@ export function refusalError(refusal: Refusal): AppError {
         'step_up_required',
         'this organization requires the second factor of owners and admins; enter yours',
       );
+    case 'place_of_lower_role':
+      return new AppError('forbidden', 'an owner has to enter the settings of this place first');
     case 'number_unconfirmed':
     case 'number_of_another':
       return new AppError('forbidden', 'confirm your phone number on your account page first');

@@ -55,6 +55,21 @@ describe('whether a person may act', () => {
     }
   });
 
+  test('in a chat whose secret somebody of a lower role knows, an owner acknowledges and does nothing else', () => {
+    const inChat = (secretRole: Role | null, wants: 'acknowledge' | 'more'): Way => ({
+      kind: 'message',
+      number: null,
+      wants,
+      secretRole,
+    });
+    for (const secretRole of ['admin', null] as const) {
+      const refusals = ROLES.map((role) => refusalOf(standing(role, false, false), inChat(secretRole, 'more')));
+      expect(refusals).toEqual(['place_of_lower_role', null, null, null, null]);
+      expect(refusalOf(standing('owner', false, false), inChat(secretRole, 'acknowledge'))).toBeNull();
+    }
+    expect(refusalOf(standing('owner', false, false), inChat('owner', 'more'))).toBeNull();
+  });
+
   test('a page never waits for the policy: whoever lacks the factor acknowledges', () => {
     for (const number of [null, 'confirmed', 'unconfirmed'] as const) {
       expect(refusalOf(standing('owner', true, false), message(number, 'acknowledge'))).toBeNull();

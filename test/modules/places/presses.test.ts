@@ -5,6 +5,7 @@ import { addIncidentNote } from '#modules/incidents/operations/add_incident_note
 import { beginChatLink } from '#modules/places/operations/begin_chat_link.ts';
 import { createPlace } from '#modules/places/operations/create_place.ts';
 import { listChatAccounts } from '#modules/places/operations/list_chat_accounts.ts';
+import { updatePlace } from '#modules/places/operations/update_place.ts';
 import { unlinkChatAccount } from '#modules/places/operations/unlink_chat_account.ts';
 import { SLACK_CHANNEL, SLACK_SECRET, SLACK_TOKEN, type Slack, startSlack } from '#test/kit/programs/slack.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
@@ -95,6 +96,24 @@ test('a press of somebody whose role does not allow it does nothing and says so'
   await press({ user: 'Vera', button: 'acknowledge' });
   expect(await statusOf()).toBe('triggered');
   expect(slack.whispers).toMatchObject([{ text: 'Your role does not allow this. Nothing was changed.' }]);
+});
+
+test('in a place that an admin set up, an owner acknowledges and does nothing else until an owner enters its settings', async () => {
+  const admin = await w.given.user({ name: 'Ada', role: 'admin' });
+  const settings = { channel: SLACK_CHANNEL, token: SLACK_TOKEN, signingSecret: SLACK_SECRET };
+  await runOperation(w, updatePlace, memberCaller(w.orgId, admin.userId, 'admin'), { placeId, settings });
+  await linked('Olga', 'owner');
+  await linked('Bram');
+  await press({ user: 'Olga', button: 'escalate' });
+  await press({ user: 'Olga', button: 'resolve' });
+  expect(slack.whispers).toMatchObject(Array(2).fill({ text: expect.stringContaining('of a lower role') }));
+  expect([...(await auditOf('escalate_incident')), ...(await auditOf('resolve_incident'))]).toEqual([]);
+  await press({ user: 'Olga', button: 'acknowledge' });
+  expect(await statusOf()).toBe('acknowledged');
+  const owner = memberCaller(w.orgId, w.owner.userId, 'owner');
+  await runOperation(w, updatePlace, owner, { placeId, settings });
+  await press({ user: 'Olga', button: 'resolve' });
+  expect(await statusOf()).toBe('resolved');
 });
 
 test('a forged or late press is refused, and a replayed one counts once', async () => {

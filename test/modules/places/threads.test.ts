@@ -86,6 +86,16 @@ test('a reply of a linked person in the thread is a note, audited with both, and
   expect(slack.messages.filter(({ text }) => text.includes('replica'))).toEqual([]);
 });
 
+test('a place that an admin set up writes no notes of owners, whichever place has the message', async () => {
+  await linked('Olga', 'owner');
+  const ofAdmin = await makePlace(w, 'Of an admin');
+  await w.context.db.sql.run(`update places set settings_role = 'admin' where id = $1`, [ofAdmin]);
+  await write({ user: 'Olga', placeId: ofAdmin });
+  expect(await notes()).toEqual([]);
+  await write({ user: 'Olga' });
+  expect(await notes()).toHaveLength(1);
+});
+
 test('a message that Slack tells of again makes one note, also at the same time and after the note is deleted', async () => {
   const { caller } = await linked('Bram');
   const ts = '1700000900.000200';

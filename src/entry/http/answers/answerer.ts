@@ -7,7 +7,7 @@ import { declarationOf } from '#modules/contacts/decide/channel.ts';
 import type { AppContext } from '#entry/compose.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import type { Id } from '#kernel/ids.ts';
-import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
+import { type Role, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';
 import { storesOf } from '#modules/stores.ts';
 
@@ -18,6 +18,8 @@ export interface Answerer {
   readonly via: Via;
   /** Phone number that the answer comes from, or that the link was sent to; null for mail and push. */
   readonly number: string | null;
+  /** Role of whoever knows the secret of the chat that the answer comes from; absent for other answers. */
+  readonly secretRole?: Role | null;
   readonly origin: RequestOrigin;
 }
 
@@ -38,13 +40,13 @@ export function receiverOf({ orgId, userId, channel, address }: NotificationRow,
 /** Returns the caller of this answer, or why it may not speak for its person. No session can show a second factor. */
 export async function speakFor(
   { db }: Pick<AppContext, 'db'>,
-  { orgId, userId, via, number }: Omit<Answerer, 'origin'>,
+  { orgId, userId, via, number, ...chat }: Omit<Answerer, 'origin'>,
   wants: 'acknowledge' | 'more',
 ): Promise<Speaking> {
   const { people, phoneNumbers } = storesOf(db.session());
   const standing = await people.findStanding(orgId, userId);
   const claim = number === null ? null : await phoneNumbers.claimOf(userId, number);
-  const refusal = refusalOf(standing, { kind: 'message', number: claim, wants });
+  const refusal = refusalOf(standing, { kind: 'message', number: claim, wants, ...chat });
   if (standing === null || refusal !== null) return { refusal: refusal ?? 'no_member' };
   const actor = { kind: 'user', userId, apiKeyId: null } as const;
   const permissions = new Set(ROLE_PERMISSIONS[standing.role]);
@@ -61,6 +63,7 @@ export const REFUSAL_NAMES: Readonly<Record<Refusal, string>> = {
   second_factor_not_shown: 'second factor not shown',
   number_unconfirmed: 'number not confirmed',
   number_of_another: 'number of somebody else',
+  place_of_lower_role: 'place set up by a lower role',
 };
 
 /** Returns the refusal as a sentence that says what to do. */
@@ -78,6 +81,8 @@ export function refusalSentence(
       return `Your organization requires a second factor of you: without it, a message only acknowledges. Set one up: ${page}`;
     case 'number_unconfirmed':
       return `This number is not confirmed, so it only acknowledges. Confirm it, or answer in the console: ${page}`;
+    case 'place_of_lower_role':
+      return `Somebody of a lower role has set this place up, so it only acknowledges for you. Enter its settings again yourself, or answer in the console: ${page}`;
     case 'address_not_allowed':
     case 'provider_required':
     case 'other_provider':

@@ -43,7 +43,7 @@ async function linkAccount(context: AppContext, { place, kind, account, name, or
 }
 
 async function onCallText(context: AppContext, command: TypedCommand): Promise<string> {
-  const speaking = await callerOf(context, command, 'more');
+  const speaking = await callerOf(context, command, 'look');
   if ('refusal' in speaking) return speaking.refusal;
   const { caller } = speaking;
   const teams = await storesOf(context.db.session()).teams.list(caller.orgId, TEAMS_MAX);

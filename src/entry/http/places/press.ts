@@ -104,12 +104,13 @@ function refusedSentence({ code, message }: AppError): string {
 export async function callerOf(
   context: AppContext,
   { place, kind, account, name }: ChatPerson,
-  wants: 'acknowledge' | 'more',
+  wants: 'look' | 'acknowledge' | 'more',
 ): Promise<{ readonly caller: Caller } | { readonly refusal: string }> {
   const linked = await storesOf(context.db.session()).chatAccounts.find({ orgId: place.orgId, kind, account });
   if (linked === null) return { refusal: unlinkedSentence(kind) };
   const { orgId, userId } = linked;
-  const speaking = await speakFor(context, { orgId, userId, via: kind, number: null }, wants);
+  const chat = { orgId, userId, via: kind, number: null, ...(wants !== 'look' && { secretRole: place.settingsRole }) };
+  const speaking = await speakFor(context, chat, wants === 'look' ? 'more' : wants);
   if ('refusal' in speaking) return { refusal: refusalSentence(speaking.refusal, context, { orgId }) };
   return { caller: { ...speaking.caller, actor: actorOf(linked, place, name) } };
 }

@@ -30,7 +30,9 @@ export async function answerReply(context: AppContext, reply: WrittenReply): Pro
   if (linked === null) return;
   const message = await stores.places.findIncidentOf(orgId, kind, answered);
   if (message === null) return;
-  const place = await stores.places.get(orgId, message.placeId);
+  // The secret of the place that told of the reply says who wrote it.
+  const { settingsRole } = reply.place;
+  const place = { ...(await stores.places.get(orgId, message.placeId)), settingsRole };
   const person = { place, kind, account, name: linked.name ?? '', origin };
   const speaking = await callerOf(context, person, 'more');
   if ('refusal' in speaking || !speaking.caller.permissions.has(addIncidentNote.permission)) return;

@@ -12,6 +12,7 @@ import {
   requireRoutes,
   Routes,
   Settings,
+  roleOf,
 } from '#modules/places/operations/place_fields.ts';
 import { sealSettings, shownSettings } from '#modules/places/settings.ts';
 import { auditedPlace, PlaceView, toPlaceView } from '#modules/places/view.ts';
@@ -58,6 +59,7 @@ export const createPlace = defineAction({
         name: name.trim(),
         shown: shownSettings(kind, settings),
         sealed: sealSettings(places, settings),
+        settingsRole: await roleOf(context),
         routes,
       },
       now,

@@ -4,6 +4,7 @@ import type { ActionContext } from '#actions/action_context.ts';
 import { IdText, nullable, STRICT } from '#actions/fields.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import { keysOf } from '#kernel/keys_of.ts';
+import type { Role } from '#kernel/permissions.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import {
   type PlaceField,
@@ -118,4 +119,11 @@ export async function requireFreeName(
 ): Promise<void> {
   const other = await stores.places.findNamed(caller.orgId, name);
   if (other !== null && other.id !== placeId) throw new AppError('conflict', 'another place has this name');
+}
+
+/** Returns the role of whoever enters settings, as somebody who knows the secrets of the place from then on. */
+export async function roleOf({ caller, stores }: Pick<ActionContext, 'caller' | 'stores'>): Promise<Role | null> {
+  const { actor, orgId } = caller;
+  if (actor.kind === 'system') return 'owner';
+  return actor.kind === 'user' ? await stores.people.findRole(orgId, actor.userId) : null;
 }

@@ -10,6 +10,7 @@ import {
   requireRoutes,
   Routes,
   Settings,
+  roleOf,
 } from '#modules/places/operations/place_fields.ts';
 import { sealSettings, shownSettings } from '#modules/places/settings.ts';
 import { auditedPlace, PlaceView, toPlaceView } from '#modules/places/view.ts';
@@ -62,6 +63,7 @@ export const updatePlace = defineAction({
     const sealed = read && {
       shown: shownSettings(before.kind, read.settings),
       sealed: sealSettings(places, read.settings),
+      settingsRole: await roleOf(context),
     };
     await stores.places.save(
       before.id,

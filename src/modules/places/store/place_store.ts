@@ -12,7 +12,7 @@ import { PlaceEntity } from '#storage/postgres/entities/places.ts';
 
 export type PlaceRow = Row<typeof PlaceEntity>;
 
-export type NewPlace = Pick<PlaceRow, 'orgId' | 'kind' | 'name' | 'shown' | 'sealed' | 'routes'>;
+export type NewPlace = Pick<PlaceRow, 'orgId' | 'kind' | 'name' | 'shown' | 'sealed' | 'settingsRole' | 'routes'>;
 
 /** Places that are ready to be sent to. */
 export type ReadyPlace = Pick<PlaceRow, 'id' | 'orgId'>;
@@ -82,7 +82,8 @@ export class PlaceStore {
 
   async save(
     id: Id<'place'>,
-    changed: Partial<Pick<PlaceRow, 'name' | 'shown' | 'sealed' | 'routes' | 'isOn'>> & Partial<PlaceHealth>,
+    changed: Partial<Pick<PlaceRow, 'name' | 'shown' | 'sealed' | 'settingsRole' | 'routes' | 'isOn'>> &
+      Partial<PlaceHealth>,
     now: Temporal.Instant,
   ): Promise<void> {
     await this.#session.db

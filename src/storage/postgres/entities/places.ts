@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
+import type { Role } from '#kernel/permissions.ts';
 import type { DeliveryStatus } from '#modules/places/decide/delivery.ts';
 import type { MessageReference, PlaceEvent } from '#modules/places/decide/place_content.ts';
 import type { ChatPlace, PlaceKind } from '#modules/places/decide/place_kinds.ts';
@@ -18,6 +19,8 @@ export const PlaceEntity = defineEntity({
     shown: jsonColumn<Readonly<Record<string, string>>>(),
     /** All settings, encrypted. */
     sealed: bytes(),
+    /** Role of whoever entered the settings, and so knows the secrets; null for places from before this was kept. */
+    settingsRole: text<Role>().strictNullable(),
     routes: jsonColumn<readonly PlaceRoute[]>(),
     isOn: p.boolean(),
     /** Failures since the last success. */
