@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { subscribe } from 'node:diagnostics_channel';
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import type { ClientRequest } from 'node:http';
 import path from 'node:path';
 
+import pg from 'pg';
 import { inject } from 'vitest';
 
 import {
@@ -29,12 +32,21 @@ interface Databases {
   /** Empties them for who has them; resolves to false when others are to be taken instead. */
   empty(): Promise<boolean>;
   /** Lets another test have them, emptied. */
-  release(): void;
+  release(): Promise<void>;
 }
 
 /** Those of a test that is over, which are emptied in a tenth of the time that copies of the templates take, or copies. */
 export async function takeDatabases(): Promise<Databases> {
   const name = (await takeReleased()) ?? (await copyTemplates());
+  let kept: pg.Client | null = null;
+  // A connection of its own has planned the statements already, and knows the tables.
+  const connection = async (): Promise<pg.Client> => {
+    if (kept !== null) return kept;
+    const client = new pg.Client({ connectionString: withDatabase(inject('postgresUrl'), name) });
+    client.on('error', () => (kept = null));
+    await client.connect();
+    return (kept = client);
+  };
   // No single statement empties the tables of a cluster.
   let mayRelease = inject('clickhouseCluster') === null;
   return {
@@ -42,10 +54,14 @@ export async function takeDatabases(): Promise<Databases> {
     clickhouseUrl: withDatabase(inject('clickhouseUrl'), name),
     async empty() {
       if (!mayRelease) return false;
-      const [postgres, isClickHouseEmpty] = await Promise.all([emptyPostgres(name, 'mine'), emptyClickHouse(name)]);
+      const [postgres, isClickHouseEmpty] = await Promise.all([
+        connection().then((client) => emptyPostgres(client, 'mine')),
+        usedInClickHouse.delete(name) ? emptyClickHouse(name) : true,
+      ]);
       return postgres === 'emptied' && isClickHouseEmpty;
     },
-    release() {
+    async release() {
+      await kept?.end();
       if (mayRelease) writeFileSync(path.join(inject('releasedDatabases'), name), '');
       mayRelease = false;
     },
@@ -81,7 +97,10 @@ async function takeReleased(): Promise<string | null> {
     } catch {
       continue; // Another test was quicker.
     }
-    const [postgres, isClickHouseEmpty] = await Promise.all([emptyPostgres(name), emptyClickHouse(name)]);
+    const [postgres, isClickHouseEmpty] = await Promise.all([
+      withPostgres(withDatabase(inject('postgresUrl'), name), (client) => emptyPostgres(client)),
+      emptyClickHouse(name),
+    ]);
     if (postgres === 'emptied' && isClickHouseEmpty) return name;
     if (postgres === 'in use') writeFileSync(path.join(folder, name), '');
   }
@@ -95,19 +114,30 @@ function releasedAt(file: string): number {
 /** A test of size has filled one that is larger, and what is left of it slows others down. */
 const TABLE_BYTES_MAX = 2 * 1024 * 1024;
 
-async function emptyPostgres(name: string, users: 'none' | 'mine' = 'none'): Promise<'emptied' | 'in use' | 'changed'> {
+async function emptyPostgres(
+  client: pg.Client,
+  users: 'none' | 'mine' = 'none',
+): Promise<'emptied' | 'in use' | 'changed'> {
   const { postgresSchema, postgresRows } = inject('templates');
-  return await withPostgres(withDatabase(inject('postgresUrl'), name), async (client) => {
-    const { schema, sessions, largest, tables, restarts } = await postgresState(client);
-    if (users === 'none' && sessions > 0) return 'in use';
-    if (schema !== postgresSchema || largest > TABLE_BYTES_MAX) return 'changed';
-    const deletions = tables.map((table) => `delete from ${table}`);
-    // Neither triggers nor foreign keys have a say: everything goes.
-    const statements = ['set session_replication_role = replica', ...deletions, ...restarts, postgresRows];
-    await client.query(statements.join(';'));
-    return 'emptied';
-  });
+  const { schema, sessions, largest, tables, restarts } = await postgresState(client);
+  if (users === 'none' && sessions > 0) return 'in use';
+  if (schema !== postgresSchema || largest > TABLE_BYTES_MAX) return 'changed';
+  const deletions = tables.map((table) => `delete from ${table}`);
+  // Neither triggers nor foreign keys have a say: everything goes.
+  const statements = ['set session_replication_role = replica', ...deletions, ...restarts, postgresRows];
+  await client.query(statements.join(';'));
+  return 'emptied';
 }
+
+/** Databases of ClickHouse that this process has asked for anything since it last emptied them. */
+const usedInClickHouse = new Set<string>();
+
+subscribe('http.client.request.start', (message) => {
+  // eslint-disable-next-line typescript/no-unsafe-type-assertion -- what Node publishes on this channel
+  const { request } = message as { request: ClientRequest };
+  const name = /[?&]database=(\w+)/.exec(request.path)?.[1];
+  if (name !== undefined) usedInClickHouse.add(name);
+});
 
 async function emptyClickHouse(name: string): Promise<boolean> {
   return await withClickHouse({ clickhouseUrl: inject('clickhouseUrl') }, async (client) => {

@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import { expect, inject, onTestFinished } from 'vitest';
 
 import { issueApiKey } from '#auth/api_keys.ts';
+import { decideEnable } from '#modules/capabilities/decide/billing.ts';
 import { type Capability, CAPABILITIES } from '#modules/capabilities/decide/capability.ts';
 import { compose, type AppContext } from '#entry/compose.ts';
 import { requireStores } from '#entry/running_config.ts';
@@ -15,8 +16,9 @@ import { type Config, loadConfig } from '#entry/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import type { Permission, Role } from '#kernel/permissions.ts';
+import type { Temporal } from '#kernel/time.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
-import { storesOf } from '#modules/stores.ts';
+import { type Stores, storesOf } from '#modules/stores.ts';
 import { type TestClock, testClock } from '#test/kit/clock.ts';
 import { takeDatabases } from '#test/kit/databases.ts';
 import { type DrivenQueue, drivenQueue } from '#test/kit/driven_queue.ts';
@@ -175,7 +177,7 @@ export async function composeWorld({
     async close() {
       await closeInTime('API', () => app.close(), databases);
       await closeInTime('context', () => context.close(), databases);
-      databases.release();
+      await databases.release();
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
@@ -228,17 +230,35 @@ function givenBy(context: AppContext, home: Organization, expectOk: World['expec
     },
     async service({ name = 'checkout', capabilities = CAPABILITIES, key = home.orgKey } = {}) {
       const service = await expectOk('create_service', { name }, { key });
-      for (const capability of capabilities) {
-        await expectOk('enable_capability', { serviceId: service.serviceId, capability }, { key });
-      }
+      await enableCapabilities(context, service.serviceId, capabilities);
       return service;
     },
   };
 }
 
+/** Leaves what `enable_capability` leaves, but for its lines of the audit log. */
+async function enableCapabilities(
+  context: AppContext,
+  serviceId: string,
+  capabilities: readonly Capability[],
+): Promise<void> {
+  const now = context.clock.now();
+  await context.db.transaction(async (session) => {
+    const stores = storesOf(session);
+    const orgId = await stores.services.findOrganization(serviceId);
+    if (orgId === null) throw new Error(`there is no service ${serviceId}`);
+    const service = await stores.services.get(orgId, serviceId);
+    for (const capability of capabilities) {
+      const { state, period } = decideEnable(capability, null, now);
+      await stores.capabilities.save(service.id, capability, state, now);
+      if (period !== null) await stores.capabilities.charge(service, period, now);
+    }
+  });
+}
+
 async function createOrganization(context: AppContext, name = 'Acme'): Promise<Organization> {
   const now = context.clock.now();
-  const { orgId, orgKey } = await context.db.transaction(async (session) => {
+  return await context.db.transaction(async (session) => {
     const stores = storesOf(session);
     const organization = await stores.people.insertOrganization(name, now);
     const issued = await issueApiKey(
@@ -246,19 +266,24 @@ async function createOrganization(context: AppContext, name = 'Acme'): Promise<O
       { orgId: organization.id, userId: null, name: 'all', permissions: null },
       now,
     );
-    return { orgId: organization.id, orgKey: issued.key };
+    const owner = await insertPerson(stores, { orgId: organization.id, role: 'owner', name: 'Olga' }, now);
+    return { orgId: organization.id, orgKey: issued.key, owner };
   });
-  return { orgId, orgKey, owner: await createPerson(context, orgId, 'owner', 'Olga') };
 }
 
 async function createPerson(context: AppContext, orgId: Id<'org'>, role: Role, name: string): Promise<Person> {
   const now = context.clock.now();
-  return await context.db.transaction(async (session) => {
-    const stores = storesOf(session);
-    const email = `${name.toLowerCase()}.${randomBytes(4).toString('hex')}@example.com`;
-    const user = await stores.people.insertUser({ email, name, passwordHash: null, isAddressProven: true }, now);
-    await stores.people.setMembership(orgId, user.id, role, now);
-    const { key } = await issueApiKey(stores, { orgId, userId: user.id, name: 'test', permissions: null }, now);
-    return { userId: user.id, email, name, key };
-  });
+  return await context.db.transaction((session) => insertPerson(storesOf(session), { orgId, role, name }, now));
+}
+
+async function insertPerson(
+  stores: Stores,
+  { orgId, role, name }: { readonly orgId: Id<'org'>; readonly role: Role; readonly name: string },
+  now: Temporal.Instant,
+): Promise<Person> {
+  const email = `${name.toLowerCase()}.${randomBytes(4).toString('hex')}@example.com`;
+  const user = await stores.people.insertUser({ email, name, passwordHash: null, isAddressProven: true }, now);
+  await stores.people.setMembership(orgId, user.id, role, now);
+  const { key } = await issueApiKey(stores, { orgId, userId: user.id, name: 'test', permissions: null }, now);
+  return { userId: user.id, email, name, key };
 }
