@@ -13,8 +13,9 @@ import { pointLimits } from '#ingest/admission/point_admission.ts';
 import { AppError } from '#kernel/errors.ts';
 import { freshLimits, NOW, NOW_MS, pointsOf, recording, snappy } from '#test/ingest/metric_bytes.ts';
 import { seriesKey } from '#test/kit/metrics/points.ts';
+import { slowRuns } from '#test/kit/properties.ts';
 
-const TRIES = 20_000;
+const TRIES = slowRuns(60_000);
 const MEGABYTE = 1024 * 1024;
 type Decode = (body: Buffer) => DecodedPoints;
 

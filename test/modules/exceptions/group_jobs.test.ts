@@ -252,7 +252,7 @@ describe('an event that takes too long to read', () => {
       ...runtime,
       reading: {
         // Far more than a good event takes on a busy machine.
-        eventMs: 750,
+        eventMs: 200,
         group: (read) => {
           // As a regular expression that backtracks would, or a loop with a fault.
           while (read.message === endless);
