@@ -112,12 +112,26 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
     ],
   },
   {
-    subject: 'groups of exceptions and their dedup',
-    tests: [
-      'test/modules/exceptions/decide/seen_events.test.ts',
-      'test/modules/exceptions/decide/triage.test.ts',
-      'test/exceptions',
+    subject: 'counters',
+    tests: ['test/modules/metrics/decide'],
+    mutants: [
+      ...inFile('src/modules/metrics/decide/series_points.ts', [
+        ['isReset(before, now) ? now : now - before', 'now - before'],
+        ['(before - now) * SMALL_FALL_PARTS >= before && now < before', 'now < before'],
+      ]),
+      ...inFile('src/modules/metrics/decide/counter_writers.ts', [
+        ['if (sample.startAt === current.startAt)', 'if (isClose(current, sample))'],
+        ['sample.at > earlier.at ?', 'sample.at >= earlier.at - 60_000 ?'],
+        ["if (sample.startAt >= current.at) return { kind: 'start' };", ''],
+        ['value: isOld(sample) ? sample.value : 0', 'value: 0'],
+        ["isShared ? { kind: 'value', value: sample.value, isOverlap: true } : { kind: 'start' }", "{ kind: 'start' }"],
+        ['&& writer.value <= sample.value', ''],
+      ]),
     ],
+  },
+  {
+    subject: 'groups of exceptions and their dedup',
+    tests: ['test/modules/exceptions/decide/seen_events.test.ts', 'test/modules/exceptions/decide/triage.test.ts'],
     mutants: [
       ...inFile('src/modules/exceptions/decide/seen_events.ts', [
         ["if (after.decision !== 'regression') continue;", 'continue;'],
@@ -138,7 +152,6 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
   {
     subject: 'the life of an incident',
     tests: [
-      'test/incidents',
       'test/journeys/paging/escalation.test.ts',
       'test/journeys/paging/escalation_steps.test.ts',
       'test/journeys/incident_life.test.ts',

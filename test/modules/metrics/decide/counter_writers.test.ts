@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { growthBetween } from '#modules/metrics/decide/series_points.ts';
-import { baseOf, type CounterWriter } from '#modules/metrics/decide/counter_writers.ts';
+import { baseOf, type CounterWriter, earlierOf } from '#modules/metrics/decide/counter_writers.ts';
 
 const MINUTE = 60_000;
 const writer = (startAt: number, at: number, value: number): CounterWriter => ({ startAt, at, value });
@@ -55,4 +55,19 @@ test('what is sent again, or comes late from before a restart, changes nothing',
   const [first, second] = [writer(0, 8 * MINUTE, 1000), writer(5 * MINUTE, 9 * MINUTE, 3)];
   expect(baseOf(first, second, first)).toEqual({ kind: 'none' });
   expect(baseOf(writer(0, 7 * MINUTE, 999), second, null)).toEqual({ kind: 'none' });
+});
+
+test('a process that began within a second of another one, and has counted less, is another one', () => {
+  const base = baseOf(writer(1_500, 2 * MINUTE, 3), writer(0, MINUTE, 5), null);
+  expect(base).toEqual({ kind: 'value', value: 0, isOverlap: false });
+});
+
+test('what was counted before the first sample of a series that several write is no growth', () => {
+  expect(baseOf(writer(0, MINUTE, 5), null, null, true)).toEqual({ kind: 'value', value: 5, isOverlap: true });
+});
+
+test('a sample goes on from the process whose start is close, unless that one has counted more', () => {
+  const [more, less] = [writer(0, MINUTE, 9), writer(500, MINUTE, 4)];
+  expect(earlierOf([more, less], writer(1_000, 2 * MINUTE, 5))).toBe(less);
+  expect(earlierOf([more], writer(1_000, 2 * MINUTE, 5))).toBeNull();
 });
