@@ -14,8 +14,7 @@ refuseArguments(
 const isStatic = (name: string, script: string): Check => ({ name, script, isTests: false, minutesMax: null });
 
 const STATIC: readonly Check[] = [
-  isStatic('lint', 'check:lint'),
-  isStatic('types', 'check:types'),
+  isStatic('lint and types', 'check:lint'),
   isStatic('unused', 'check:unused'),
   isStatic('licences', 'check:licences'),
   isStatic('format', 'check:format'),
