@@ -85,6 +85,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts', 'infra/embedded/*/test/**/*.test.ts'],
           exclude: [...APART, ...INSTALLATIONS, ...MEASURING_FILES, ...PROOFS],
           maxWorkers,
+          provide: { filesShareProcess: true },
         },
       },
       {

@@ -14,7 +14,7 @@ import { inUnitOfWork } from '#modules/unit_of_work.ts';
 import type { TestClock } from '#test/kit/clock.ts';
 import { rolesRuntime, type RolesRuntime } from '#test/kit/roles.ts';
 import { runnerUntilIdle } from '#test/kit/run_until_idle.ts';
-import { type Reusable, useInTurn } from '#test/kit/used_in_turn.ts';
+import { type ReusableByFiles, useForFile, useInFiles, useInTurn } from '#test/kit/used_in_turn.ts';
 import { composeWorld, type Composition, openWorld, type World } from '#test/kit/world.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
 
@@ -83,25 +83,33 @@ interface StaffedOptions {
   readonly keepOpen?: boolean;
 }
 
-interface StaffedComposition extends Reusable {
+interface StaffedComposition extends ReusableByFiles {
   readonly composition: Composition;
   readonly phone: Phone;
 }
 
 /**
  * Returns a new organization whose work is done by the test itself, in `runUntilIdle`, `advance` and `evaluate`: nothing
- * happens in between. Tests of a file use one composition in turn, as with `world`.
+ * happens in between. Tests use one composition in turn, as with `world`.
  */
 export async function staffedWorld(options: StaffedOptions = {}): Promise<StaffedWorld> {
   const { settings = {}, clock, jobs = 'driven', fresh = false, keepOpen = false } = options;
   const make = () => composeStaffed({ settings, clock, jobs: jobs === 'real queue' ? jobs : 'driven' });
   const areLost = jobs === 'lost';
-  if (!fresh && !keepOpen && jobs !== 'real queue' && clock === undefined) {
-    return await openStaffed(await useInTurn(`staffed ${JSON.stringify(settings)}`, make), areLost);
+  // Other files have other settings, mostly.
+  const hasSettings = Object.keys(settings).length > 0;
+  const key = `staffed ${JSON.stringify(settings)}`;
+  if (fresh || jobs === 'real queue' || clock !== undefined || (keepOpen && hasSettings)) {
+    const staffed = await make();
+    if (!keepOpen) onTestFinished(staffed.close);
+    return await openStaffed(staffed, areLost);
   }
-  const staffed = await make();
-  if (!keepOpen) onTestFinished(staffed.close);
-  return await openStaffed(staffed, areLost);
+  if (keepOpen) {
+    const { item, giveBack } = await useForFile(key, make);
+    return { ...(await openStaffed(item, areLost)), close: giveBack };
+  }
+  const use = hasSettings ? useInTurn : useInFiles;
+  return await openStaffed(await use(key, make), areLost);
 }
 
 async function composeStaffed({
@@ -122,15 +130,21 @@ async function composeStaffed({
     twilioApiBase: phone.url,
   };
   const composition = await composeWorld({ ...options, settings: { ...twilio, ...settings } });
-  listening = await composition.app.listen({ port: 0, host: '127.0.0.1' });
+  const listen = async (): Promise<void> => {
+    listening = await composition.app.listen({ port: 0, host: '127.0.0.1' });
+  };
+  await listen();
   return {
     composition,
     phone,
     async renew() {
       await phone.settled();
       phone.clear();
-      return await composition.renew();
+      if (!(await composition.renew())) return false;
+      if (!composition.app.server.listening) await listen();
+      return true;
     },
+    rest: () => composition.rest(),
     async close() {
       await composition.close();
       await phone.close();

@@ -1,6 +1,13 @@
-import { onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 
 import { atEndOfFile } from '#test/kit/at_end_of_file.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Whether one process runs many files, which use what an earlier one has made. */
+    filesShareProcess?: boolean;
+  }
+}
 
 /** Something that takes long to make, and that can be made as good as new. */
 export interface Reusable {
@@ -9,41 +16,90 @@ export interface Reusable {
   close(): Promise<void>;
 }
 
+/** Something that outlives the file that made it, in a process that runs many. */
+export interface ReusableByFiles extends Reusable {
+  /** Gives up what another file may not see. */
+  rest(): Promise<void>;
+}
+
 interface Idle {
   readonly key: string;
   readonly item: Reusable;
+  /** Null when it is closed behind the file. */
+  readonly rest: (() => Promise<void>) | null;
 }
 
 /** Each holds connections. */
 const IDLE_MAX = 4;
 
 let idle: Idle[] = [];
+let isFileWatched = false;
 
 /**
- * Returns what an earlier test of this file used under the same key, made as good as new, else a new one. It is free for
- * the next test once this one is over, and closed behind the last test of the file.
+ * Returns what an earlier test of the file used under the same key, made as good as new, else a new one. It is free for the
+ * next test once this one is over, and closed behind the last test of the file.
  */
 export async function useInTurn<Item extends Reusable>(key: string, make: () => Promise<Item>): Promise<Item> {
+  return await useForTest(key, make, () => null);
+}
+
+/** The same, but behind the last test of the file it rests until another file wants it. */
+export async function useInFiles<Item extends ReusableByFiles>(key: string, make: () => Promise<Item>): Promise<Item> {
+  return await useForTest(key, make, restOf);
+}
+
+/** The same for all tests of a file: whoever calls it gives it back when they are over. */
+export async function useForFile<Item extends ReusableByFiles>(
+  key: string,
+  make: () => Promise<Item>,
+): Promise<{ readonly item: Item; giveBack(): Promise<void> }> {
   const item = (await takeIdle<Item>(key)) ?? (await make());
-  onTestFinished(async ({ task }) => {
+  return { item, giveBack: () => giveBack({ key, item, rest: restOf(item) }) };
+}
+
+function restOf(item: ReusableByFiles): Idle['rest'] {
+  return () => item.rest();
+}
+
+async function useForTest<Item extends Reusable>(
+  key: string,
+  make: () => Promise<Item>,
+  restOf: (item: Item) => Idle['rest'],
+): Promise<Item> {
+  const item = (await takeIdle<Item>(key)) ?? (await make());
+  onTestFinished(({ task }) => {
     // What a test that failed has left running would disturb the next one.
-    if (task.result?.state === 'fail') return await item.close();
-    if (idle.length === 0) atEndOfFile(closeIdle);
-    idle.push({ key, item });
-    if (idle.length > IDLE_MAX) await idle.shift()?.item.close();
+    return task.result?.state === 'fail' ? item.close() : giveBack({ key, item, rest: restOf(item) });
   });
   return item;
 }
 
+async function giveBack(used: Idle): Promise<void> {
+  if (!isFileWatched) atEndOfFile(endUse);
+  isFileWatched = true;
+  idle.push(used);
+  if (idle.length > IDLE_MAX) await idle.shift()?.item.close();
+}
+
 async function takeIdle<Item extends Reusable>(key: string): Promise<Item | null> {
-  const found = idle.find((one) => one.key === key);
+  const found = idle.find((other) => other.key === key);
   if (found === undefined) return null;
-  idle = idle.filter((one) => one !== found);
+  idle = idle.filter((other) => other !== found);
   if (await found.item.renew()) return found.item as Item;
   await found.item.close();
   return null;
 }
 
-async function closeIdle(): Promise<void> {
-  for (const { item } of idle.splice(0)) await item.close();
+async function endUse(): Promise<void> {
+  isFileWatched = false;
+  const used = idle;
+  idle = [];
+  for (const resting of used) {
+    if (resting.rest === null || inject('filesShareProcess') !== true) {
+      await resting.item.close();
+    } else {
+      await resting.rest();
+      idle.push(resting);
+    }
+  }
 }

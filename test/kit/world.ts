@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 
 import type { FastifyInstance } from 'fastify';
@@ -23,7 +22,7 @@ import { type TestClock, testClock } from '#test/kit/clock.ts';
 import { takeDatabases } from '#test/kit/databases.ts';
 import { type DrivenQueue, drivenQueue } from '#test/kit/driven_queue.ts';
 import { withPostgres } from '#test/kit/templates.ts';
-import { type Reusable, useInTurn } from '#test/kit/used_in_turn.ts';
+import { type ReusableByFiles, useForFile, useInFiles, useInTurn } from '#test/kit/used_in_turn.ts';
 
 /** An answer of the API. */
 export interface Answer {
@@ -110,23 +109,33 @@ interface WorldOptions {
 }
 
 /**
- * Returns a new organization. Within a test, tests of the file that want the same settings use one composition of the
- * application in turn, with emptied databases; in `beforeAll` the file has one, and closes it itself.
+ * Returns a new organization. Tests that want the same settings use one composition of the application in turn, with emptied
+ * databases; in `beforeAll` the file has it, and gives it back when it closes the world. Between files the application is
+ * made anew, on the same databases and connections.
  */
 export async function world(options: WorldOptions = {}): Promise<World> {
   const { settings = {}, clock, jobs = 'driven', fresh = false, keepOpen = false } = options;
   const make = (): Promise<Composition> => composeWorld({ settings, clock, jobs });
-  if (!keepOpen && !fresh && jobs === 'driven' && clock === undefined) {
-    return await openWorld(await useInTurn(`world ${JSON.stringify(settings)}`, make));
+  // Other files have other settings, mostly.
+  const hasSettings = Object.keys(settings).length > 0;
+  const key = `world ${JSON.stringify(settings)}`;
+  if (fresh || jobs !== 'driven' || clock !== undefined || (keepOpen && hasSettings)) {
+    const composition = await make();
+    if (!keepOpen) onTestFinished(composition.close);
+    return await openWorld(composition);
   }
-  const composition = await make();
-  if (!keepOpen) onTestFinished(composition.close);
-  return await openWorld(composition);
+  if (keepOpen) {
+    const { item, giveBack } = await useForFile(key, make);
+    return { ...(await openWorld(item)), close: giveBack };
+  }
+  const use = hasSettings ? useInTurn : useInFiles;
+  return await openWorld(await use(key, make));
 }
 
 /** The application on databases of its own. */
-export interface Composition extends Reusable {
+export interface Composition extends ReusableByFiles {
   readonly context: AppContext;
+  /** Another one in each file of tests. */
   readonly app: FastifyInstance;
   readonly clock: TestClock;
   /** Null with the real queue. */
@@ -139,7 +148,7 @@ export async function composeWorld({
   jobs = 'driven',
 }: Pick<WorldOptions, 'settings' | 'clock' | 'jobs'>): Promise<Composition> {
   const databases = await takeDatabases();
-  const dataDir = mkdtempSync(path.join(os.tmpdir(), 'tocsin-world-'));
+  const dataDir = mkdtempSync(path.join(inject('releasedDatabases'), '../world-'));
   const config = requireStores({
     ...loadConfig({ DATA_DIR: dataDir, BASE_URL: 'http://tocsin.test' }),
     databaseUrl: databases.databaseUrl,
@@ -156,23 +165,38 @@ export async function composeWorld({
   // As if it had been installed just now: the databases that all tests copy are older.
   const install = () => context.db.sql.run('update leases set done_at = $1', [clock.now().toString()]);
   await install();
-  const app = await buildApp(context);
   let isClosed = false;
-  app.addHook('onClose', async () => void (isClosed = true));
-  await app.ready();
+  let isResting = false;
+  const openApp = async (): Promise<FastifyInstance> => {
+    const opened = await buildApp(context);
+    opened.addHook('onClose', async () => void (isClosed = true));
+    await opened.ready();
+    isClosed = false;
+    isResting = false;
+    return opened;
+  };
+  let app = await openApp();
   return {
     context,
-    app,
+    get app() {
+      return app;
+    },
     clock,
     queue,
     async renew() {
-      if (isClosed) return false;
+      if (isClosed && !isResting) return false;
       await context.outbox.settled();
       queue?.clear();
       if (!(await databases.empty())) return false;
       clock.restart();
       await install();
+      if (isResting) app = await openApp();
       return true;
+    },
+    // What the application remembers of senders and addresses is nothing that another file may see.
+    async rest() {
+      isResting = !isClosed;
+      await closeInTime('API', () => app.close(), databases);
     },
     async close() {
       await closeInTime('API', () => app.close(), databases);
