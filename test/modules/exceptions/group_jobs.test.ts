@@ -221,6 +221,20 @@ test('an event that cannot be read costs only itself', async () => {
   expect(await counts()).toEqual({ 'out of beans': 1, 'out of milk': 1 });
 });
 
+test('settings that cannot be read leave out nothing, and hold up nobody', async () => {
+  const { serviceId: other } = await w.given.service();
+  await w.context.db.sql.run(
+    `insert into exception_settings (service_id, filters, patterns, secret_names, assignment_rules, learns_spikes, updated_at)
+     values ($1, '["all"]', '[null]', '5', '[{"path": 5}]', false, now())`,
+    [other],
+  );
+  const { context, payload } = await event('of the other');
+  await run([await event('out of beans'), { context: { ...context, serviceId: other }, payload }]);
+  expect(await counts()).toEqual({ 'out of beans': 1 });
+  const { groups } = await w.expectOk('list_exception_groups', { serviceId: other });
+  expect(groups).toHaveLength(1);
+});
+
 test('data that is not an event is dropped, and malformed events are reported to the service once', async () => {
   const { context } = await event('never read');
   const malformed = { context, payload: Buffer.from('{"message": out of beans}') };

@@ -5,6 +5,8 @@ import { findOverdue } from '#modules/monitors/find_overdue.ts';
 import type { Id } from '#kernel/ids.ts';
 import { newId } from '#kernel/ids.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
+import { listHolidayCalendars } from '#modules/schedules/operations/list_holiday_calendars.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
 
@@ -120,6 +122,34 @@ test('a policy that cannot be read pages whoever is on call, and a rotation that
   const again = [{ afterMinutes: 0, channels: ['sms'], useSchedule: true }];
   await w.expectOk('update_escalation_policy', { policyId: rule.policyId, steps: again });
   expect(await kinds()).toEqual(['step_reaches_nobody', 'schedule_unreadable']);
+});
+
+test('a calendar of holidays that cannot be read has no days, says so, and the layers that use it page', async () => {
+  const w = await staffedWorld();
+  const { policyId, serviceId } = await watched(w, true);
+  const { sql } = w.context.db;
+  const [policy] = await sql.rows<{ team_id: string }>('select team_id from escalation_policies where id = $1', [
+    policyId,
+  ]);
+  const calendarId = newId('calendar');
+  await sql.run(
+    `insert into holiday_calendars (id, org_id, name, dates, created_at, updated_at) values ($1, $2, 'Odd', '5', now(), now())`,
+    [calendarId, w.orgId],
+  );
+  const { userId, phone } = await w.staff.responder(String(policy?.team_id) as Id<'team'>, 'Nora');
+  const layer = { id: 'rotation', name: 'Days', endsAt: null, hours: null, holidays: { calendarId, on: 'silent' } };
+  await sql.run(
+    `insert into schedules (id, org_id, team_id, name, timezone, rotation_type, rotation_config, layers, start_at, created_at, updated_at)
+     values ($1, $2, $3, 'Layered', 'UTC', 'weekly', $4, $5, '2026-01-01', now(), now())`,
+    [newId('schedule'), w.orgId, policy?.team_id, JSON.stringify({ userIds: [userId] }), JSON.stringify([layer])],
+  );
+  await runStorePoints(w.runtime, serviceId, [{ name: 'latency', at: w.clock.now(), value: 250 }]);
+  await evaluateRules(w.runtime);
+  await w.runUntilIdle();
+  expect(w.phone.messages.map(({ to }) => to)).toContain(phone);
+  const owner = memberCaller(w.orgId, w.owner.userId, 'owner');
+  const { calendars } = await runOperation(w, listHolidayCalendars, owner, {});
+  expect(calendars).toMatchObject([{ dates: [], fault: expect.stringContaining('cannot be read') }]);
 });
 
 test('a monitor whose schedule cannot be read expects no run and is told', async () => {

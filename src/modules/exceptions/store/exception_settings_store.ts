@@ -1,5 +1,5 @@
 import type { AssignmentRule } from '#modules/exceptions/decide/assignment.ts';
-import { type ExceptionSettings, NO_SETTINGS } from '#modules/exceptions/decide/inbound_filters.ts';
+import { type ExceptionSettings, INBOUND_FILTERS, NO_SETTINGS } from '#modules/exceptions/decide/inbound_filters.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { allBut, anyOf, columns, rowsOf, toColumns } from '#storage/postgres/columns.ts';
@@ -33,7 +33,7 @@ export class ExceptionSettingsStore {
       .select(columns(ExceptionSettingsEntity, 'x', SETTINGS))
       .where('x.service_id', '=', anyOf(serviceIds))
       .execute();
-    return new Map(rows.map(({ serviceId, ...settings }) => [serviceId, settings]));
+    return new Map(rows.map(({ serviceId, ...settings }) => [serviceId, readable(settings)]));
   }
 
   async save(serviceId: Id<'service'>, settings: ExceptionSettings, now: Temporal.Instant): Promise<void> {
@@ -110,4 +110,28 @@ export class ExceptionSettingsStore {
       .executeTakeFirstOrThrow();
     return row.count;
   }
+}
+
+/** Returns the settings without those that cannot be read, whoever wrote them: events of others are read beside these. */
+function readable(settings: StoredExceptionSettings): StoredExceptionSettings {
+  const { filters, patterns, secretNames, assignmentRules } = settings;
+  return {
+    ...settings,
+    filters: areAll(filters, (filter) => INBOUND_FILTERS.some((known) => known === filter)) ? filters : [],
+    patterns: areAll(patterns, isText) ? patterns : [],
+    secretNames: areAll(secretNames, isText) ? secretNames : [],
+    assignmentRules: areAll(assignmentRules, isAssignmentRule) ? assignmentRules : NO_RULES,
+  };
+}
+
+function areAll(stored: unknown, isReadable: (item: unknown) => boolean): boolean {
+  return Array.isArray(stored) && stored.every(isReadable);
+}
+
+const isText = (stored: unknown): boolean => typeof stored === 'string';
+
+function isAssignmentRule(stored: unknown): boolean {
+  const { path, tag, assigneeId } = Object(stored) as Record<string, unknown>;
+  const { key, value } = Object(tag) as Record<string, unknown>;
+  return (path === null || isText(path)) && (tag === null || (isText(key) && isText(value))) && isText(assigneeId);
 }

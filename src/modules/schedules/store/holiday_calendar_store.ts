@@ -31,18 +31,19 @@ export class HolidayCalendarStore {
       .where('c.org_id', '=', orgId)
       .where('c.id', '=', anyOf(calendarIds))
       .execute();
-    return new Map(calendars.map(({ id, dates }) => [id, dates]));
+    return new Map(calendars.map(({ id, dates }) => [id, areDates(dates) ? dates : []]));
   }
 
   /** All calendars of an organization, by name. */
   async list(orgId: Id<'org'>): Promise<HolidayCalendarRow[]> {
-    return await this.#session.db
+    const calendars = await this.#session.db
       .selectFrom('holiday_calendars as c')
       .select(columns(HolidayCalendarEntity, 'c'))
       .where('c.org_id', '=', orgId)
       .orderBy(({ fn }) => fn('lower', ['c.name']))
       .orderBy('c.id')
       .execute();
+    return calendars.map(readable);
   }
 
   /** Returns the calendar, locked until the transaction ends. Throws `not_found`. */
@@ -55,7 +56,7 @@ export class HolidayCalendarStore {
       .forUpdate()
       .executeTakeFirst();
     if (calendar === undefined) throw notFound('calendarId', 'calendar of holidays');
-    return calendar;
+    return readable(calendar);
   }
 
   async insert(
@@ -131,4 +132,16 @@ export class HolidayCalendarStore {
       .execute();
     return rowsChanged(changed) > 0;
   }
+}
+
+/** Whether stored dates can be read, whoever wrote them. */
+function areDates(stored: unknown): stored is readonly string[] {
+  return Array.isArray(stored) && stored.every((date) => typeof date === 'string');
+}
+
+/** Returns a calendar whose dates cannot be read as one without dates, which says so. */
+function readable(calendar: HolidayCalendarRow): HolidayCalendarRow {
+  return areDates(calendar.dates)
+    ? calendar
+    : { ...calendar, dates: [], fault: 'its dates cannot be read: set them again' };
 }
