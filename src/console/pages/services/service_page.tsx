@@ -24,7 +24,7 @@ import { MonitorsCard } from '#console/pages/services/monitors_card.tsx';
 import { ExceptionsCard, OnCallCard, OpenIncidentsCard } from '#console/pages/services/overview/overview_cards.tsx';
 import classes from '#console/pages/services/overview/overview.module.css';
 import { ReleasesCard } from '#console/pages/services/releases_card.tsx';
-import { RulesCard } from '#console/pages/services/rules_card.tsx';
+import { OtherToolsCard, RulesCard } from '#console/pages/services/rules_card.tsx';
 import { FeedbackCard } from '#console/pages/services/feedback_card.tsx';
 import { SessionsCard } from '#console/pages/services/sessions_card.tsx';
 import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
@@ -112,6 +112,7 @@ function Service({ service, back }: { readonly service: ServiceWithKeys; readonl
     >
       <MaintenanceNotice of={{ serviceId }} />
       {hasSentNothing && <KeysCard service={service} />}
+      {hasSentNothing && <OtherToolsCard service={service} />}
       <HealthCard service={service} />
       {may('oncall:view') && (
         <div className={classes.pair}>

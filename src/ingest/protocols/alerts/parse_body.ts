@@ -5,9 +5,8 @@ import { cutDepth } from '#modules/alerts/decide/shrink_json.ts';
 const NO_JSON = 'the body is no JSON';
 
 /**
- * The JSON of a body, whatever its content type says: some tools call it a form, and some send it in the field `data` or
- * `payload` of one. A form without such a field is an object of its fields. What is nested more than 40 deep is cut, so that
- * no alert is refused for it. Throws `invalid_input` for anything else.
+ * The JSON of a body, whatever its content type says: also in the field `data` or `payload` of a form; else the fields of a
+ * form. What is nested more than 40 deep is cut, so that no alert is refused for it. Throws `invalid_input` for the rest.
  */
 export function parseSentJson(bytes: Buffer, contentType: string | undefined): unknown {
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
