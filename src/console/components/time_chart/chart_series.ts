@@ -132,3 +132,18 @@ export function summaryOf(
 }
 
 const SAID_MAX = 5;
+
+/** Adds each column to those before it, for areas that stand on each other; a gap counts as nothing. */
+export function stackColumns([times, ...columns]: ChartColumns): ChartColumns {
+  const below = Array.from({ length: times.length }, () => 0);
+  return [
+    times,
+    ...columns.map((column) =>
+      column.map((value, index) => {
+        if (value === null || value === undefined) return value;
+        below[index] = (below[index] ?? 0) + value;
+        return below[index];
+      }),
+    ),
+  ];
+}

@@ -6,6 +6,7 @@ import { lineStyle, type Scheme, themeColor } from '#console/components/time_cha
 import { type ChartColumns, type ChartSeries, yRangeOf } from '#console/components/time_chart/chart_series.ts';
 import { CHART_FONT, textWidth, tickTexts } from '#console/components/time_chart/chart_texts.ts';
 import { drawBehind, drawForeground, type Marks } from '#console/components/time_chart/draw_marks.ts';
+import type { ChartLook } from '#modules/dashboards/decide/widget.ts';
 import { type Measure, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 /** Content of the plot; read anew for each drawing, so that a change needs no new plot. */
@@ -37,6 +38,7 @@ interface PlotOptions {
   /** Group of charts that share their cursor. */
   readonly group: string | undefined;
   readonly mayZoom: boolean;
+  readonly look: ChartLook;
   state(): PlotState;
   onArea(area: PlotArea): void;
   onCursor(left: number | null): void;
@@ -49,7 +51,20 @@ const RIGHT_PADDING = 14;
 
 /** Creates the plot; the caller destroys it. */
 export function createPlot(options: PlotOptions): uPlot {
-  const { holder, size, series, columns, scheme, group, mayZoom, state, onArea, onCursor, onSelect } = options;
+  const {
+    holder,
+    size,
+    series,
+    columns,
+    scheme,
+    group,
+    mayZoom,
+    look: form,
+    state,
+    onArea,
+    onCursor,
+    onSelect,
+  } = options;
   const line = themeColor('--t-line');
   const axis = {
     stroke: themeColor('--mantine-color-dimmed'),
@@ -59,6 +74,7 @@ export function createPlot(options: PlotOptions): uPlot {
     gap: AXIS_GAP,
   };
   const isAlone = series.length === 1;
+  const isFromZero = form !== 'lines';
   return new uPlot(
     {
       ...size,
@@ -83,7 +99,9 @@ export function createPlot(options: PlotOptions): uPlot {
         y: {
           range(_plot, low, high) {
             const { heldRange, marks } = state();
-            return heldRange === null ? yRangeOf(low, high, marks.threshold?.value ?? null) : [...heldRange];
+            if (heldRange !== null) return [...heldRange];
+            const least = isFromZero ? Math.min(low ?? 0, 0) : low;
+            return yRangeOf(least, high, marks.threshold?.value ?? null);
           },
         },
       },
@@ -112,10 +130,19 @@ export function createPlot(options: PlotOptions): uPlot {
             dash: isFaint ? [4, 4] : [...dash],
             spanGaps: false,
             points: { show: values.length < 3, size: 6 },
-            ...(isAlone && { fill: (plot: uPlot) => (plot.scales['y']?.min === 0 ? `${color}1c` : 'transparent') }),
+            ...(form === 'bars' &&
+              uPlot.paths.bars && { paths: uPlot.paths.bars({ size: [0.8, 48] }), fill: `${color}8c` }),
+            ...(form === 'stacked' && { fill: `${color}59` }),
+            ...(isAlone &&
+              form === 'lines' && {
+                fill: (plot: uPlot) => (plot.scales['y']?.min === 0 ? `${color}1c` : 'transparent'),
+              }),
           };
         }),
       ],
+      ...(form === 'stacked' && {
+        bands: series.slice(1).map((_, index) => ({ series: [index + 2, index + 1] as [number, number] })),
+      }),
       hooks: {
         drawClear: [(plot) => drawBehind(plot, state().marks)],
         draw: [

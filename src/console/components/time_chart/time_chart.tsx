@@ -9,6 +9,7 @@ import {
   type ChartBand,
   type ChartMarker,
   type ChartSeries,
+  stackColumns,
   summaryOf,
   toColumns,
   usualDistance,
@@ -19,6 +20,7 @@ import { createPlot, type PlotArea, type PlotState } from '#console/components/t
 import { ThresholdHandle } from '#console/components/time_chart/threshold_handle.tsx';
 import classes from '#console/components/time_chart/time_chart.module.css';
 import type { TraceDot } from '#console/components/time_chart/trace_dots.tsx';
+import type { ChartLook } from '#modules/dashboards/decide/widget.ts';
 import type { Comparator } from '#modules/rules/decide/comparator.ts';
 import { type Measure, quantityText } from '#modules/metrics/decide/quantity.ts';
 
@@ -46,6 +48,8 @@ interface TimeChartProps {
   /** Group of charts that share their cursor. */
   readonly group?: string;
   readonly hasLegend?: boolean;
+  /** Form of the lines; as bars, or as areas that stand on each other. */
+  readonly look?: ChartLook;
   /** Single observations with their traces. */
   readonly traces?: { readonly dots: readonly TraceDot[]; readonly isAtValue: boolean } | undefined;
 }
@@ -61,7 +65,7 @@ const KEY_STEPS = 100;
  */
 export function TimeChart(props: TimeChartProps) {
   const { label, series, from, to, stepMs, measure, threshold, onThreshold, onRange, group, traces } = props;
-  const { markers = NO_MARKERS, bands = NO_BANDS, hasLegend = series.length > 1 } = props;
+  const { markers = NO_MARKERS, bands = NO_BANDS, hasLegend = series.length > 1, look = 'lines' } = props;
   const scheme = useComputedColorScheme('light');
   const { ref: sized, width, height } = useElementSize();
   const holder = useRef<HTMLDivElement>(null);
@@ -76,8 +80,15 @@ export function TimeChart(props: TimeChartProps) {
   const shown = useMemo(() => series.filter(({ name }) => !hidden.has(name)), [series, hidden]);
   const columns = useMemo(() => {
     const [times, ...values] = toColumns(series, stepMs);
-    return toPlotColumns(times, values, from, to);
-  }, [series, stepMs, from, to]);
+    const plain = toPlotColumns(times, values, from, to);
+    if (look !== 'stacked') return plain;
+    const [plotTimes, ...lines] = plain;
+    // What is hidden carries nothing.
+    const shownLines = lines.map((line, place) =>
+      hidden.has(series[place]?.name ?? '') ? line.map(() => undefined) : line,
+    );
+    return stackColumns([plotTimes, ...shownLines]);
+  }, [series, stepMs, from, to, look, hidden]);
   const unit = JSON.stringify(measure);
   const openValues = useMemo(() => new Set(series.flatMap((line) => [...(line.openValues ?? [])])), [series]);
   const valueText = useCallback(
@@ -114,8 +125,8 @@ export function TimeChart(props: TimeChartProps) {
 
   // Changes of these need a new plot; the existing one draws everything else again.
   const looks = useMemo(
-    () => JSON.stringify(series.map(({ name, isFaint, look, values }) => [name, isFaint, look, values.length < 3])),
-    [series],
+    () => JSON.stringify([look, ...series.map((line) => [line.name, line.isFaint, line.look, line.values.length < 3])]),
+    [series, look],
   );
   const isSized = width > 0 && height > 0;
   useEffect(() => {
@@ -131,6 +142,7 @@ export function TimeChart(props: TimeChartProps) {
         scheme,
         group,
         mayZoom: now.onRange !== undefined,
+        look,
         state: () => latest.current.state,
         onArea: (next) => setArea((before) => (isSameArea(before, next) ? before : next)),
         onCursor: (left) => setCursor(isActive.current ? left : null),

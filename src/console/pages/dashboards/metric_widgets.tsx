@@ -9,6 +9,7 @@ import { Sparkline } from '#console/components/time_chart/sparkline.tsx';
 import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
 import classes from '#console/pages/dashboards/dashboards.module.css';
 import { type AnsweredChart, keyOfQuery } from '#console/pages/dashboards/use_chart_batch.ts';
+import type { ChartLook } from '#modules/dashboards/decide/widget.ts';
 import { type Measure, measureOf, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 interface MetricWidgetProps {
@@ -20,13 +21,15 @@ interface MetricWidgetProps {
 
 interface SeriesWidgetProps extends MetricWidgetProps {
   readonly group: string;
+  readonly look: ChartLook;
+  readonly threshold: number | null;
   readonly markers: readonly ChartMarker[];
   onRange(from: number, to: number): void;
 }
 
 /** Widget of lines over time. */
 export const SeriesWidget = memo(function SeriesWidget(props: SeriesWidgetProps) {
-  const { title, queries, answers, group, markers, onRange } = props;
+  const { title, queries, answers, group, look, threshold, markers, onRange } = props;
   const series = useAllSeries(queries, answers);
   const [first] = answers;
   if (first === undefined) return <Skeleton height="100%" />;
@@ -43,6 +46,8 @@ export const SeriesWidget = memo(function SeriesWidget(props: SeriesWidgetProps)
         markers={markers}
         onRange={onRange}
         group={group}
+        look={look}
+        threshold={threshold === null ? undefined : { value: threshold }}
       />
     </div>
   );

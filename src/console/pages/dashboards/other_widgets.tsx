@@ -1,16 +1,19 @@
 import { Code, Skeleton } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { serverNow } from '#console/api/http.ts';
+import { groupSearchQuery } from '#console/api/exceptions.ts';
 import { incidentSearchQuery } from '#console/api/incidents.ts';
+import { monitorsQuery } from '#console/api/services.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { Name } from '#console/components/text/name.tsx';
-import { IncidentStatus } from '#console/components/status.tsx';
+import { IncidentStatus, Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import classes from '#console/pages/dashboards/dashboards.module.css';
+import { countText } from '#console/pages/exceptions/count_text.ts';
 import { useTimeline } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import type { Widget } from '#modules/dashboards/decide/widget.ts';
@@ -52,6 +55,84 @@ export function IncidentsWidget({ serviceId }: { readonly serviceId: string | nu
           hasFailed={list.isFetchNextPageError}
         />
       )}
+    </div>
+  );
+}
+
+/** Widget of unresolved exceptions, the last seen first: of a service, or of all. */
+export function ExceptionsWidget({ serviceId }: { readonly serviceId: string | null }) {
+  const { orgId } = useOrganization().org;
+  const search = { status: 'unresolved' as const, limit: INCIDENTS, ...(serviceId !== null && { serviceId }) };
+  const list = useInfiniteQuery(groupSearchQuery(orgId, search));
+  if (list.error !== null) return <ErrorAlert error={list.error} onRetry={() => void list.refetch()} />;
+  if (list.data === undefined) return <Skeleton height="100%" />;
+  const groups = list.data.pages.flatMap((page) => page.groups);
+  if (groups.length === 0) return <p className={classes.empty}>No unresolved exceptions.</p>;
+  return (
+    <div className={classes.scroll} tabIndex={0} role="region" aria-label="Unresolved exceptions">
+      <ul className={classes.rows}>
+        {groups.map(({ groupId, title, serviceName, eventCount, lastSeenAt }) => (
+          <li key={groupId}>
+            <span className={classes.grow}>
+              <Link to="/exceptions/$groupId" params={{ groupId }} className="plain-link">
+                <Name>{title}</Name>
+              </Link>
+              <span className={classes.sub}>
+                {countText(eventCount, 'event')}, <Name>{serviceName}</Name>
+              </span>
+            </span>
+            <Timestamp at={lastSeenAt} format="age" />
+          </li>
+        ))}
+      </ul>
+      {list.hasNextPage && (
+        <LoadMore
+          onMore={() => void list.fetchNextPage()}
+          isLoading={list.isFetchingNextPage}
+          hasFailed={list.isFetchNextPageError}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Widget of the scheduled jobs of a service, those that fail first. */
+export function MonitorsWidget({ serviceId }: { readonly serviceId: string | null }) {
+  const { orgId } = useOrganization().org;
+  const { data, error, refetch } = useQuery({
+    ...monitorsQuery(orgId, serviceId ?? ''),
+    enabled: serviceId !== null,
+    refetchInterval: 60_000,
+  });
+  if (serviceId === null)
+    return <p className={classes.empty}>No service is chosen yet. Edit the widget to choose one.</p>;
+  if (error !== null) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return <Skeleton height="100%" />;
+  if (data.monitors.length === 0) return <p className={classes.empty}>No scheduled job has checked in.</p>;
+  return (
+    <div className={classes.scroll} tabIndex={0} role="region" aria-label="Cron monitors">
+      <ul className={classes.rows}>
+        {data.monitors.map(({ monitorId, slug, environment, schedule, runs }) => {
+          const status = runs[0]?.status;
+          const isBad = status === 'error' || status === 'missed' || status === 'timeout';
+          return (
+            <li key={monitorId}>
+              <Status tone={isBad ? 'red' : status === undefined ? 'gray' : 'green'}>
+                {isBad ? 'failing' : (status ?? 'no run')}
+              </Status>
+              <span className={classes.grow}>
+                <Link to="/services/$serviceId" params={{ serviceId }} className="plain-link">
+                  <Name>{slug}</Name>
+                </Link>
+                <span className={classes.sub}>
+                  <Name>{environment}</Name>, {schedule ?? 'no schedule'}
+                </span>
+              </span>
+              {runs[0] !== undefined && <Timestamp at={runs[0].startedAt} format="age" />}
+            </li>
+          );
+        })}
+      </ul>
     </div>
   );
 }

@@ -4,7 +4,14 @@ import type { ChartQuery } from '#console/api/charts.ts';
 import type { ChartMarker } from '#console/components/time_chart/chart_series.ts';
 import classes from '#console/pages/dashboards/dashboards.module.css';
 import { NumberWidget, SeriesWidget, TableWidget } from '#console/pages/dashboards/metric_widgets.tsx';
-import { IncidentsWidget, OnCallWidget, TextWidget, UnknownWidget } from '#console/pages/dashboards/other_widgets.tsx';
+import {
+  ExceptionsWidget,
+  IncidentsWidget,
+  MonitorsWidget,
+  OnCallWidget,
+  TextWidget,
+  UnknownWidget,
+} from '#console/pages/dashboards/other_widgets.tsx';
 import { type AnsweredChart, keyOfQuery } from '#console/pages/dashboards/use_chart_batch.ts';
 import { titleOf } from '#modules/dashboards/decide/merge_layouts.ts';
 import type { Widget } from '#modules/dashboards/decide/widget.ts';
@@ -42,12 +49,25 @@ export function WidgetContent(props: WidgetContentProps) {
       const shown = { title, queries, answers: queryAnswers };
       if (kind === 'number') return <NumberWidget {...shown} />;
       if (kind === 'table') return <TableWidget {...shown} />;
-      return <SeriesWidget {...shown} group={group} markers={markers} onRange={onRange} />;
+      return (
+        <SeriesWidget
+          {...shown}
+          look={widget.look}
+          threshold={widget.threshold}
+          group={group}
+          markers={markers}
+          onRange={onRange}
+        />
+      );
     }
     case 'text':
       return <TextWidget text={widget.text} />;
     case 'incidents':
       return <IncidentsWidget serviceId={widget.serviceId ?? dashboardServiceId} />;
+    case 'exceptions':
+      return <ExceptionsWidget serviceId={widget.serviceId ?? dashboardServiceId} />;
+    case 'monitors':
+      return <MonitorsWidget serviceId={widget.serviceId ?? dashboardServiceId} />;
     case 'oncall':
       return <OnCallWidget teamId={widget.teamId} />;
     case null:

@@ -1,7 +1,8 @@
-import { Button, Group, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core';
+import { Button, Group, NativeSelect, NumberInput, Skeleton, Stack, Textarea, TextInput } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
@@ -13,6 +14,8 @@ import {
   QUERIES_MAX,
   type Widget,
   WIDGET_KINDS,
+  CHART_LOOKS,
+  type ChartLook,
   type WidgetFacts,
   type WidgetKind,
   type WidgetQuery,
@@ -26,8 +29,20 @@ export const KIND_TITLES: Readonly<Record<WidgetKind, string>> = {
   table: 'Table',
   text: 'Text',
   incidents: 'Incidents',
+  exceptions: 'Exceptions',
+  monitors: 'Cron monitors',
   oncall: 'On call',
 };
+
+const LOOK_NAMES: Readonly<Record<ChartLook, string>> = {
+  lines: 'Lines',
+  bars: 'Bars',
+  stacked: 'Areas that stand on each other',
+};
+
+const WidgetPreview = lazyPart(() =>
+  import('#console/pages/dashboards/widget_preview.tsx').then((m) => m.WidgetPreview),
+);
 
 interface WidgetEditorProps {
   readonly dashboardId: string;
@@ -53,6 +68,8 @@ const LABELS = {
   text: 'Text',
   serviceId: 'Service',
   teamId: 'Team',
+  look: 'Drawn as',
+  threshold: 'Line at',
 };
 
 function factsOf(widget: Widget | null): WidgetFacts {
@@ -64,6 +81,8 @@ function factsOf(widget: Widget | null): WidgetFacts {
     text,
     serviceId,
     teamId,
+    look: widget?.look ?? 'lines',
+    threshold: widget?.threshold ?? null,
   };
 }
 
@@ -73,7 +92,8 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
     form: `widget ${dashboardId} ${widget?.id ?? 'new'}`,
     base: factsOf(widget),
   });
-  const { kind, title, queries, text, serviceId, teamId } = values;
+  const { kind, title, queries, text, serviceId, teamId, look = 'lines', threshold = null } = values;
+  const isOfService = kind === 'incidents' || kind === 'exceptions' || kind === 'monitors';
   const change = (part: Partial<WidgetFacts>): void => setValues({ ...values, ...part });
   const [isSent, setIsSent] = useState(false);
   const isMetric = kind === 'series' || kind === 'number' || kind === 'table';
@@ -99,8 +119,9 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
       title: title.trim() === '' ? usual : title.trim(),
       queries: isMetric ? shown.map((query) => ({ ...query, metricName: query.metricName.trim() })) : [],
       text: kind === 'text' ? text : '',
-      serviceId: kind === 'incidents' ? serviceId : null,
+      serviceId: isOfService ? serviceId : null,
       teamId: kind === 'oncall' ? teamId : null,
+      ...(kind === 'series' && { look, threshold }),
     });
   };
   return (
@@ -210,7 +231,32 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
               onChange={(event) => change({ text: event.currentTarget.value })}
             />
           )}
-          {kind === 'incidents' && (
+          {kind === 'series' && (
+            <Group grow align="start">
+              <NativeSelect
+                label="Drawn as"
+                value={look}
+                data={CHART_LOOKS.map((value) => ({ value, label: LOOK_NAMES[value] }))}
+                onChange={(event) =>
+                  change({ look: CHART_LOOKS.find((candidate) => candidate === event.currentTarget.value) ?? 'lines' })
+                }
+              />
+              <NumberInput
+                label="Line at"
+                placeholder="No line"
+                value={threshold ?? ''}
+                onChange={(value) => change({ threshold: typeof value === 'number' ? value : null })}
+              />
+            </Group>
+          )}
+          {isMetric && (
+            <WidgetPreview
+              facts={{ ...values, queries: shown }}
+              dashboardServiceId={dashboardServiceId}
+              whileLoading={<Skeleton height="14rem" />}
+            />
+          )}
+          {isOfService && (
             <ServicePicker value={serviceId ?? undefined} onChange={(next) => change({ serviceId: next ?? null })} />
           )}
           {kind === 'oncall' && (

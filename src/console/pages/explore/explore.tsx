@@ -3,7 +3,7 @@ import { useElementSize, useMediaQuery } from '@mantine/hooks';
 import { IconArrowLeft, IconChartLine, IconPlus } from '@tabler/icons-react';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 
 import { chartsQuery, metricListQuery } from '#console/api/charts.ts';
 import { serviceSearchQuery } from '#console/api/services.ts';
@@ -17,7 +17,7 @@ import { RangePicker } from '#console/components/lists/range_picker.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { isDefault, rangeOf, searchOf, type TimeRange } from '#console/components/text/time_range.ts';
 import classes from '#console/pages/explore/explore.module.css';
-import { type ExploreSearch, queriesOf, withMetric } from '#console/pages/explore/explore_search.ts';
+import { type ExploreSearch, queriesOf, readExploreSearch, withMetric } from '#console/pages/explore/explore_search.ts';
 import { MetricList } from '#console/pages/explore/metric_list.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -58,8 +58,17 @@ export function Explore() {
     enabled: search.service !== undefined,
   }).data?.pages[0]?.services[0];
   const firstId = search.service === undefined ? first?.serviceId : undefined;
+  const lastKey = `${LAST_PLACE}${org.orgId}`;
+  // Somebody who comes back finds what they last looked at; a service that is gone says so.
+  const lastPlace = useRef(search.service === undefined ? readLastPlace(lastKey) : null);
   useEffect(() => {
-    if (firstId !== undefined) void navigate({ search: (before) => ({ ...before, service: firstId }), replace: true });
+    const { service, metric, where } = search;
+    if (service !== undefined) localStorage.setItem(lastKey, JSON.stringify({ service, metric, where }));
+  }, [search, lastKey]);
+  useEffect(() => {
+    if (firstId === undefined) return;
+    const last = services.some(({ serviceId }) => serviceId === lastPlace.current?.service) ? lastPlace.current : null;
+    void navigate({ search: (before) => ({ ...before, ...(last ?? { service: firstId }) }), replace: true });
   }, [firstId, navigate]);
 
   const range = rangeOf(search);
@@ -150,6 +159,21 @@ export function Explore() {
       )}
     </Page>
   );
+}
+
+/** Key in the browser's store of where somebody last was, before the id of the organization. */
+const LAST_PLACE = 'tocsin.metrics.last.';
+
+function readLastPlace(key: string): ExploreSearch | null {
+  try {
+    const { service, metric, where } = readExploreSearch(
+      JSON.parse(localStorage.getItem(key) ?? '{}') as Record<string, unknown>,
+    );
+    if (service === undefined) return null;
+    return { service, ...(metric !== undefined && { metric }), ...(where !== undefined && { where }) };
+  } catch {
+    return null;
+  }
 }
 
 interface Listed {

@@ -5,7 +5,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 
 import type { ResultOf } from '#console/api/actions.ts';
-import { metricListQuery, stepText } from '#console/api/charts.ts';
+import { metricListQuery } from '#console/api/charts.ts';
 import { spacingSeconds } from '#modules/metrics/decide/spacing.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
@@ -16,7 +16,7 @@ import { useNow } from '#console/components/text/use_now.ts';
 import classes from '#console/pages/explore/explore.module.css';
 import { type ExploreSearch, isSelector, QUANTILES } from '#console/pages/explore/explore_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { measureOf, quantityText } from '#modules/metrics/decide/quantity.ts';
+import { measureOf, measureOfRate, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 type MetricEntry = ResultOf<'describe_metrics'>['metrics'][number];
 
@@ -168,10 +168,14 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
     resting.current = setTimeout(intend, REST_MS);
   };
   const leave = (): void => clearTimeout(resting.current);
-  const value = lastValue === null ? null : quantityText(lastValue, measureOf(metricName, aggregation));
   const { isHistogram } = metric;
-  const unit =
-    aggregation === 'sum' && value !== null ? ` ${stepText(spacingSeconds(preview?.steps ?? [], stepSeconds))}` : '';
+  const seconds = aggregation === 'sum' ? spacingSeconds(preview?.steps ?? [], stepSeconds) : null;
+  const value =
+    lastValue === null
+      ? null
+      : seconds === null
+        ? quantityText(lastValue, measureOf(metricName, aggregation))
+        : quantityText(lastValue / seconds, measureOfRate(metricName));
   const age = now - Date.parse(lastAt);
   const what = metric.type ?? metric.kind;
   return (
@@ -201,7 +205,7 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
         </span>
         {preview === null && value !== null && (
           <span className={classes.preview}>
-            <span className={classes.lastValue}>{`${value}${unit}`}</span>
+            <span className={classes.lastValue}>{value}</span>
           </span>
         )}
         {preview !== null && preview.values.length > 0 && (
@@ -212,7 +216,7 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
               length={PREVIEW_SECONDS / stepSeconds}
               label="The last hour"
             />
-            <span className={classes.lastValue}>{`${value ?? ''}${unit}`}</span>
+            <span className={classes.lastValue}>{value}</span>
           </span>
         )}
       </button>

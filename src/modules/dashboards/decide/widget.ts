@@ -10,8 +10,21 @@ export interface StoredWidget {
   readonly [name: string]: unknown;
 }
 
-export const WIDGET_KINDS = ['series', 'number', 'table', 'text', 'incidents', 'oncall'] as const;
+export const WIDGET_KINDS = [
+  'series',
+  'number',
+  'table',
+  'text',
+  'incidents',
+  'exceptions',
+  'monitors',
+  'oncall',
+] as const;
 export type WidgetKind = (typeof WIDGET_KINDS)[number];
+
+/** Forms of a chart over time. */
+export const CHART_LOOKS = ['lines', 'bars', 'stacked'] as const;
+export type ChartLook = (typeof CHART_LOOKS)[number];
 
 /** Aliases that other tools use for the kinds of widgets. */
 const KIND_NAMES: Readonly<Record<string, WidgetKind>> = {
@@ -64,6 +77,9 @@ export interface Widget {
   /** Service whose incidents, or team whose shifts, are shown; null for all of the dashboard. */
   readonly serviceId: string | null;
   readonly teamId: string | null;
+  readonly look: ChartLook;
+  /** Value at which a chart draws a line; null for none. */
+  readonly threshold: number | null;
   readonly grid: GridPlace;
   readonly stored: StoredWidget;
 }
@@ -82,6 +98,8 @@ export const WIDGET_SIZES: Readonly<Record<WidgetKind, { readonly w: number; rea
   table: { w: 6, h: 6 },
   text: { w: 4, h: 3 },
   incidents: { w: 6, h: 6 },
+  exceptions: { w: 6, h: 6 },
+  monitors: { w: 6, h: 6 },
   oncall: { w: 4, h: 4 },
 };
 
@@ -108,6 +126,8 @@ export function readWidget(stored: StoredWidget, id: string): Widget {
     text: textOf(options['text']) ?? textOf(options['content']) ?? textOf(recordOf(stored.query)['text']) ?? '',
     serviceId: textOf(options['serviceId']) ?? textOf(recordOf(stored.query)['serviceId']),
     teamId: textOf(options['teamId']) ?? textOf(recordOf(stored.query)['teamId']),
+    look: CHART_LOOKS.find((look) => look === options['look']) ?? (type === 'area' ? 'stacked' : 'lines'),
+    threshold: finiteOf(options['threshold']),
     grid: readGrid(stored.grid ?? {}, kind ?? 'series'),
     stored,
   };
@@ -158,14 +178,22 @@ export interface WidgetFacts {
   readonly text: string;
   readonly serviceId: string | null;
   readonly teamId: string | null;
+  readonly look?: ChartLook;
+  readonly threshold?: number | null;
 }
 
 /** Returns the widget to store for these facts. Fields that the console does not know stay. */
 export function writeWidget(before: StoredWidget, id: string, facts: WidgetFacts): StoredWidget {
-  const { kind, title, queries, text, serviceId, teamId } = facts;
+  const { kind, title, queries, text, serviceId, teamId, look = 'lines', threshold = null } = facts;
   const isSameKind = readWidget(before, id).kind === kind;
   const options: Record<string, unknown> = { ...recordOf(before.options), id };
-  for (const [name, value] of Object.entries({ text: text || null, serviceId, teamId })) {
+  for (const [name, value] of Object.entries({
+    text: text || null,
+    serviceId,
+    teamId,
+    look: look === 'lines' ? null : look,
+    threshold,
+  })) {
     if (value === null) delete options[name];
     else options[name] = value;
   }
@@ -216,4 +244,8 @@ function recordOf(value: unknown): Readonly<Record<string, unknown>> {
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
+}
+
+function finiteOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }

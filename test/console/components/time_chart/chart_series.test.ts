@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import {
   type ChartSeries,
+  stackColumns,
   summaryOf,
   toColumns,
   usualDistance,
@@ -97,4 +98,17 @@ test('a summary says each series, its extremes, its last value and the threshold
   expect(summaryOf([seriesAt()], text)).toBe('No points in this period.');
   const many = Array.from({ length: 8 }, () => seriesAt(1));
   expect(summaryOf(many, text)).toMatch(/; 3 more series\.$/);
+});
+
+test('areas stand on those before them, and a gap carries nothing', () => {
+  const columns = [
+    [1, 2, 3],
+    [1, null, 3],
+    [10, 20, undefined],
+  ] as const;
+  expect(stackColumns([[...columns[0]], [...columns[1]], [...columns[2]]])).toEqual([
+    [1, 2, 3],
+    [1, null, 3],
+    [11, 20, undefined],
+  ]);
 });

@@ -245,3 +245,19 @@ test('a first dashboard shows what tells most, without plumbing, and survives be
   const facts = { kind: 'number', title: 'N', queries: [], text: '', serviceId: null, teamId: null } as const;
   expectSound([...widgets, newWidget('n', facts, widgets)]);
 });
+
+test('a chart keeps its form and its line, and those that say neither are lines without one', () => {
+  const facts = { kind: 'series', title: 'CPU', queries: [], text: '', serviceId: null, teamId: null } as const;
+  const stored = writeWidget({ options: { decimals: 2 } }, 'a', { ...facts, look: 'stacked', threshold: 0.8 });
+  expect(stored.options).toEqual({ decimals: 2, id: 'a', look: 'stacked', threshold: 0.8 });
+  expect(readWidget(stored, 'a')).toMatchObject({ look: 'stacked', threshold: 0.8 });
+  expect(writeWidget(stored, 'a', facts).options).toEqual({ decimals: 2, id: 'a' });
+  expect(readWidget({ options: { look: 'pie', threshold: '1' } }, 'a')).toMatchObject({
+    look: 'lines',
+    threshold: null,
+  });
+  const rate = { serviceId: null, metricName: 'm', aggregation: 'sum', isRate: true, splitBy: null, top: 5 } as const;
+  const counted = writeWidget({}, 'b', { ...facts, queries: [rate] });
+  expect(counted.query).toEqual({ metricName: 'm', aggregation: 'sum', isRate: true });
+  expect(readWidget(counted, 'b').queries).toEqual([rate]);
+});
