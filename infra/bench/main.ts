@@ -20,6 +20,7 @@ import { lists } from './lists.ts';
 import { longWindows } from './long_windows.ts';
 import { mcp } from './mcp.ts';
 import { closeHistory } from './metrics/history.ts';
+import { moving } from './moving.ts';
 import { nightShift } from './night_shift.ts';
 import { outage } from './outage.ts';
 import { pageLatency } from './page_latency.ts';
@@ -52,6 +53,7 @@ const BENCHES: readonly Bench[] = [
   lists,
   longWindows,
   mcp,
+  moving,
   nightShift,
   outage,
   pageLatency,

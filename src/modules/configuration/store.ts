@@ -74,9 +74,8 @@ export class ConfigurationStore {
       .execute();
     const overrides = await db
       .selectFrom('schedule_overrides as o')
-      .select(columns(ScheduleOverrideEntity, 'o', ['id', 'scheduleId', 'userId', 'startAt', 'endAt']))
+      .select(columns(ScheduleOverrideEntity, 'o', ['id', 'scheduleId', 'userId', 'startAt', 'endAt', 'layerId']))
       .where('o.org_id', '=', orgId)
-      .where('o.layer_id', 'is', null)
       .where('o.end_at', '>', now)
       .orderBy('o.created_at')
       .orderBy('o.id')

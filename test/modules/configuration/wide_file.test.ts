@@ -36,6 +36,9 @@ schedules:
           - { fromDay: 1, from: '20:00', toDay: 2, to: '08:00' }
           - { fromDay: 7, from: '22:00', toDay: 1, to: '06:00' }
         holidays: { calendar: holidays, layer: off }
+    overrides:
+      - { person: anna, startsAt: 2031-03-04T20:00, endsAt: 2031-03-05T08:00, layer: Nights }
+      - { person: bram, startsAt: 2031-03-04T20:00, endsAt: 2031-03-05T08:00 }
   - key: secondary
     team: payments
     name: Secondary
@@ -87,6 +90,23 @@ test('layers, holidays, hours and named schedules are applied once, and pulled a
   expect(await second.plan(pulled)).toEqual([]);
   const withoutOwners = (text: string) => text.replaceAll(/ *- key: olga.*\n(?: +[^ -].*\n)*/g, '');
   expect(withoutOwners(await second.pull())).toBe(withoutOwners(await first.pull()));
+});
+
+test('an override of one layer is of that layer, also where the layer comes with the same file', async () => {
+  const w = await world();
+  const { plan, apply } = toolsOf(w);
+  await apply(FILE);
+  const stored = await w.context.db.sql.rows<{ layer: string | null }>(
+    `select o.layer_id as layer from schedule_overrides o where o.org_id = $1 order by o.layer_id nulls first`,
+    [w.orgId],
+  );
+  expect(stored.map(({ layer }) => layer === null || layer.startsWith('layer'))).toEqual([true, true]);
+  expect(stored.map(({ layer }) => layer === null)).toEqual([true, false]);
+  const moved = FILE.replace(', layer: Nights }', ', layer: Month }');
+  expect((await plan(moved)).map(({ action, kind }) => `${action} ${kind}`)).toEqual(['create override']);
+  await expect(plan(FILE.replace(', layer: Nights }', ', layer: Mornings }'))).rejects.toThrow(
+    'the schedule has no layer "Mornings"',
+  );
 });
 
 test('a layer and a step are changed by themselves', async () => {

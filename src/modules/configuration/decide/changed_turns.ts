@@ -43,7 +43,14 @@ export function* changedTurns(plan: Plan, state: OrganizationState, now: Tempora
     const ids = { person: namer.idOf, calendar: (ref: string) => plan.matches.findId('calendar', ref) ?? ref };
     const then =
       next === undefined ? { timeZone, layers } : { timeZone: next.timezone, layers: decidedLayers(next.layers, ids) };
-    const after = shifts(then, overridesThen(plan, state, schedule.id, namer.idOf));
+    // Layers have other ids once the file has decided on them.
+    const nameOfLayer = new Map(layers.map(({ id, name }) => [id, name]));
+    const idOfLayer = new Map(then.layers.map(({ id, name }) => [name, id]));
+    const overrides = overridesThen(plan, state, schedule.id, namer.idOf).map(({ layerId, ...override }) => {
+      if (layerId == null) return override;
+      return { ...override, layerId: idOfLayer.get(nameOfLayer.get(layerId) ?? layerId) ?? layerId };
+    });
+    const after = shifts(then, overrides);
     const changes = changedShifts(before, after, now, until);
     const [first] = changes;
     if (first === undefined) continue;
@@ -76,7 +83,9 @@ function touchedSchedules({ changes, matches }: Plan): Set<string> {
 function overridesNow({ overrides }: OrganizationState, scheduleId: string): Override[] {
   return overrides
     .filter((override) => override.scheduleId === scheduleId)
-    .map(({ id, userId, startAt, endAt }, index) => overrideOf(id, userId, startAt, endAt, index));
+    .map(({ id, userId, startAt, endAt, layerId }, index) => {
+      return { ...overrideOf(id, userId, startAt, endAt, index), layerId };
+    });
 }
 
 function overridesThen(
@@ -93,9 +102,10 @@ function overridesThen(
   });
   return [
     ...stay,
-    ...made.map(({ key, fields: { person, startsAt, endsAt } }, index) => {
+    ...made.map(({ key, fields: { person, startsAt, endsAt, layer } }, index) => {
       const [startAt, endAt] = [Temporal.Instant.from(startsAt), Temporal.Instant.from(endsAt)];
-      return overrideOf(key, idOf(person), startAt, endAt, stay.length + index);
+      // A layer that is yet to be made has no id but its name.
+      return { ...overrideOf(key, idOf(person), startAt, endAt, stay.length + index), layerId: layer };
     }),
   ];
 }

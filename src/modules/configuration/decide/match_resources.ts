@@ -144,7 +144,7 @@ function placeOf(resource: Pick<WantedResource, 'kind' | 'fields'>): string {
     case 'policy':
       return JSON.stringify([fields.team, fields.name]);
     case 'override':
-      return JSON.stringify([fields.schedule, fields.person, fields.startsAt, fields.endsAt]);
+      return JSON.stringify([fields.schedule, fields.person, fields.startsAt, fields.endsAt, fields.layer]);
     case 'rule':
       return JSON.stringify([fields.service, fields.kind, fields.name]);
     case 'routes':

@@ -20,7 +20,12 @@ export type IdOf = (kind: ResourceKind, ref: Ref) => string;
 export type BasisOf = (change: Pick<PlannedChange, 'kind' | 'key'>) => string | null;
 
 /** Name of the operation by which a change is made. */
-export function operationOf({ action, kind, part }: Pick<PlannedChange, 'action' | 'kind' | 'part'>): string {
+export function operationOf({
+  action,
+  kind,
+  part,
+  wanted,
+}: Pick<PlannedChange, 'action' | 'kind' | 'part' | 'wanted'>): string {
   if (part !== null) {
     switch (part.part) {
       case 'capability':
@@ -33,6 +38,8 @@ export function operationOf({ action, kind, part }: Pick<PlannedChange, 'action'
         return 'set_schedule_layers';
     }
   }
+  if (action === 'create' && wanted?.kind === 'override' && wanted.fields.layer !== null)
+    return 'create_layer_override';
   return OPERATIONS[kind][action];
 }
 
@@ -131,9 +138,9 @@ function inputOf({ action, wanted, present, basis }: PlannedChange, idOf: IdOf):
       return { name, url, ...(dates !== undefined && { dates: [...dates] }) };
     }
     case 'override': {
-      const { schedule, person, startsAt, endsAt } = wanted.fields;
+      const { schedule, person, startsAt, endsAt, layer } = wanted.fields;
       const of = { scheduleId: idOf('schedule', schedule), userId: idOf('person', person) };
-      return { ...of, startAt: startsAt, endAt: endsAt };
+      return { ...of, startAt: startsAt, endAt: endsAt, ...(layer !== null && { layerId: { name: layer } }) };
     }
     case 'policy': {
       return {

@@ -60,13 +60,14 @@ export interface OrganizationState {
     readonly dates: readonly string[];
     readonly updatedAt: Instant;
   }[];
-  /** Overrides of whole schedules that have not ended. */
+  /** Overrides that have not ended, of whole schedules and of one layer. */
   readonly overrides: readonly {
     readonly id: string;
     readonly scheduleId: string;
     readonly userId: string;
     readonly startAt: Instant;
     readonly endAt: Instant;
+    readonly layerId: string | null;
   }[];
   readonly policies: readonly {
     readonly id: string;
@@ -195,15 +196,19 @@ const READERS: { readonly [Kind in ResourceKind]: Reader<Kind> } = {
         fields: { name, url, dates: [...dates].sort() },
       };
     }),
-  override: ({ overrides }, refOf) =>
-    overrides.map(({ id, scheduleId, userId, startAt, endAt }) => {
+  override: ({ overrides, schedules }, refOf) =>
+    overrides.flatMap(({ id, scheduleId, userId, startAt, endAt, layerId }) => {
+      const layers = schedules.find((schedule) => schedule.id === scheduleId)?.layers ?? [];
+      const layer = layers.find((stored) => stored.id === layerId)?.name ?? null;
+      if (layerId !== null && layer === null) return [];
       const fields = {
         schedule: refOf('schedule', scheduleId),
         person: refOf('person', userId),
         startsAt: toTimestamp(startAt),
         endsAt: toTimestamp(endAt),
+        layer,
       };
-      return { kind: 'override', id, updatedAt: null, fields };
+      return [{ kind: 'override', id, updatedAt: null, fields }];
     }),
   policy: ({ policies }, refOf) =>
     policies.map(({ id, teamId, name, steps, details, updatedAt }) => {

@@ -56,6 +56,8 @@ export interface FieldsOf {
     readonly person: Ref;
     readonly startsAt: string;
     readonly endsAt: string;
+    /** Name of the only layer that it replaces; null: the whole schedule. */
+    readonly layer: string | null;
   };
   readonly policy: {
     readonly team: Ref;

@@ -162,20 +162,21 @@ class FileReader {
     return { kind: 'schedule', key, path, fields: { team, name, timezone: zone, layers: read } };
   }
 
-  #readOverrides({ key, timezone, overrides = [] }: ScheduleInFile, index: number): void {
+  #readOverrides({ key, timezone, layers, overrides = [] }: ScheduleInFile, index: number): void {
     const zone = parseTimeZone(timezone, 'timezone');
     const keys = new Set<string>();
     for (const [place, override] of overrides.entries()) {
       const path = `schedules[${index}].overrides[${place}]`;
       this.#refer('person', override.person, `${path}.person`);
-      if (override.layer !== undefined)
-        this.#refuse(`${path}.layer`, 'overrides are for the whole schedule yet; leave it out');
+      const { layer = null } = override;
+      if (layer !== null && !layers.some(({ name }) => name === layer))
+        this.#refuse(`${path}.layer`, `the schedule has no layer "${layer}"`);
       const window = this.#window(override, path, zone.kind === 'ok' ? zone.value : 'UTC');
       if (window === null) continue;
-      const ownKey = `${key}/${window.startsAt}/${window.endsAt}/${override.person}`;
+      const ownKey = `${key}/${window.startsAt}/${window.endsAt}/${override.person}${layer === null ? '' : `/${layer}`}`;
       if (keys.has(ownKey)) this.#refuse(path, 'stands twice');
       keys.add(ownKey);
-      this.#add('override', ownKey, path, { schedule: key, person: override.person, ...window });
+      this.#add('override', ownKey, path, { schedule: key, person: override.person, ...window, layer });
     }
   }
 

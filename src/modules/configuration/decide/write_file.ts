@@ -52,9 +52,10 @@ export function fileOf(state: OrganizationState, now: Temporal.Instant): Configu
         timezone,
         layers: layers.map((layer) => layerInFile(layer, timezone, isThere)),
         ...(lasting.length > 0 && {
-          overrides: lasting.map(({ fields: { person, startsAt, endsAt } }) => {
+          overrides: lasting.map(({ fields: { person, startsAt, endsAt, layer } }) => {
             const zone = zones.get(schedule.id) ?? 'UTC';
-            return { person, startsAt: momentText(startsAt, zone), endsAt: momentText(endsAt, zone) };
+            const times = { startsAt: momentText(startsAt, zone), endsAt: momentText(endsAt, zone) };
+            return { person, ...times, ...(layer !== null && { layer }) };
           }),
         }),
       };

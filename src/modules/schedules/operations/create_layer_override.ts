@@ -15,6 +15,9 @@ import { readSchedule } from '#modules/schedules/store/schedule_store.ts';
 
 const When = Type.String({ maxLength: 64, description: 'RFC 3339, or a local date-time in the zone of the schedule' });
 
+/** Layer by its id, or by its name, as a file knows it. */
+const LayerRef = Type.Union([IdText, Type.Object({ name: Type.String({ maxLength: 500 }) }, STRICT)]);
+
 export const createLayerOverride = defineAction({
   name: 'create_layer_override',
   consoleOnly: true,
@@ -22,7 +25,7 @@ export const createLayerOverride = defineAction({
     'Put a user of the organization in the place of whom one layer names, from startAt until before endAt and within the hours of the layer.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ scheduleId: IdText, layerId: IdText, userId: IdText, startAt: When, endAt: When }, STRICT),
+  input: Type.Object({ scheduleId: IdText, layerId: LayerRef, userId: IdText, startAt: When, endAt: When }, STRICT),
   result: Type.Object({
     overrideId: IdText,
     scheduleId: IdText,
@@ -45,7 +48,9 @@ export const createLayerOverride = defineAction({
     const schedule = await stores.schedules.lock(caller.orgId, input.scheduleId);
     const readable = readSchedule(schedule);
     const window = unwrap(parseOverrideWindow(input, readable.timezone));
-    const layer = readLayers(readable).find(({ id }) => id === input.layerId);
+    const layer = readLayers(readable).find(({ id, name }) =>
+      typeof input.layerId === 'string' ? id === input.layerId : name === input.layerId.name,
+    );
     if (layer === undefined) throw notFound('layerId', 'layer');
     const [userId] = await requireUsers([{ path: 'userId', userId: input.userId }], context);
     if (userId === undefined) throw new Error('a user that was required is missing');
