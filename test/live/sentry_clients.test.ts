@@ -1,5 +1,11 @@
+import { randomBytes } from 'node:crypto';
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { operatorIn } from '#actions/operator.ts';
+import { applyConfiguration } from '#modules/configuration/apply_plan.ts';
+import { MOVE_IN_TOOLS } from '#modules/moving_in/decide/tools.ts';
+import { moveIn } from '#modules/moving_in/move_in.ts';
 import { type LiveWorld, liveWorld, overQuota } from '#test/live/live_world.ts';
 import { type Ended, run } from '#test/live/program.ts';
 import { type Client, CLIENTS, type Line } from '#test/live/sentry_clients.ts';
@@ -129,3 +135,33 @@ test.each(installed)('$name, refused, does not storm', { timeout: 120_000 }, asy
   w.clock.advance({ seconds: 2 });
   await expectCalm(401);
 });
+
+test.each(installed.filter(({ name }) => /@sentry\/node 11|Python/.test(name)))(
+  'a project of Sentry that moved in takes what $name sends, with nothing but the host of its DSN changed',
+  { timeout: 120_000 },
+  async (client) => {
+    const [publicKey, number] = [randomBytes(16).toString('hex'), 100_000 + CLIENTS.indexOf(client)];
+    const row = (model: string, pk: number, fields: object) => ({ model: `sentry.${model}`, pk, fields });
+    const key = { project: number, label: 'Default', public_key: publicKey, status: 0 };
+    const rows = [row('organization', 1, { name: 'Acme' }), row('project', number, { name: client.name })];
+    const documents = [{ path: 'export.json', value: [...rows, row('projectkey', 9, key)] }];
+    const time = { now: w.clock.now().epochMilliseconds, proofFrom: null };
+    const { file } = moveIn(MOVE_IN_TOOLS['sentry']!, documents, [], time);
+    const origin = { requestId: 'req_moved', address: null };
+    const request = { text: file, fileName: 'sentry.yaml', prune: false };
+    await applyConfiguration(w.context.actions, operatorIn(w.orgId), origin, request);
+    const { services } = await w.expectOk('list_services', {});
+    const moved = services.find((service: { name: string }) => service.name === client.name);
+    const before = `https://${publicKey}@sentry.example.com/${number}`;
+    const dsn = before.replace('https://', 'http://').replace('sentry.example.com', w.url.host);
+    expect(new URL((await w.expectOk('get_service', { serviceId: moved.serviceId })).dsn)).toMatchObject({
+      username: publicKey,
+      pathname: `/${number}`,
+    });
+    const ended = await run(client.command, { ...client.env, SENTRY_DSN: dsn, STORY: 'report' });
+    await w.settle();
+    const { groups } = await w.expectOk('list_exception_groups', { serviceId: moved.serviceId });
+    expect(groups.reduce((sum: number, { eventCount }: Group) => sum + eventCount, 0)).toBe(sentBy(ended));
+    expect(groups).toHaveLength(client.wall.length);
+  },
+);
