@@ -212,6 +212,16 @@ export class ConfigurationStore {
       .execute();
   }
 
+  /** Finds resources by the keys that files have for them. */
+  async listByKeys(orgId: Id<'org'>, keys: readonly string[]): Promise<ManagedMark[]> {
+    return await this.#session.db
+      .selectFrom('managed_resources as m')
+      .select(columns(ManagedResourceEntity, 'm', ['kind', 'key', 'file', 'resourceId']))
+      .where('m.org_id', '=', orgId)
+      .where('m.key', '=', anyOf(keys))
+      .execute();
+  }
+
   /** Returns one of these resources that only a file may change; null for none. */
   async findRefused(orgId: Id<'org'>, resourceIds: readonly string[]): Promise<ManagedMark | null> {
     const refused = await this.#session.db

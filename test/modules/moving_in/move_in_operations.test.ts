@@ -59,6 +59,15 @@ describe('a move that the console leads through', () => {
       expect(text).toContain('# Moving in from PagerDuty');
       await run(w, 'apply_move_in', { moveInId, fingerprint: read.plan.fingerprint });
       expect(await seen(w)).toMatchObject({ status: 'applied', fault: null, plan: { changes: 0 } });
+      const { items: exact } = await run(w, 'list_move_in_items', { moveInId, verdict: 'exact' });
+      const schedule = exact.find(({ kind }: { kind: string }) => kind === 'schedule');
+      const { scheduleId } = (
+        await w.context.db.sql.rows<{ scheduleId: string }>('select id as "scheduleId" from schedules')
+      )[0]!;
+      expect(schedule).toMatchObject({ id: 'PSCHED', here: { kind: 'schedule', id: scheduleId } });
+      expect(await run(w, 'list_managed', { ids: [scheduleId] })).toMatchObject({
+        managed: [{ id: scheduleId, key: 'pagerduty-PSCHED', file: 'move-in-pagerduty.yaml' }],
+      });
       const rows = await w.context.db.session().db.selectFrom('move_in_answers').selectAll().execute();
       expect(rows).toEqual([]);
       for (const table of ['move_ins', 'audit_log', 'move_in_items'] as const) {

@@ -1,8 +1,9 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { invoke } from '#console/api/actions.ts';
+import { invoke, type ResultOf } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -119,13 +120,14 @@ function Items({ moveInId, verdict }: { readonly moveInId: string; readonly verd
   return (
     <>
       <ul className={classes.items}>
-        {items.map(({ position, kind, id, name, reason, todo }) => (
+        {items.map(({ position, kind, id, name, reason, todo, here }) => (
           <li key={position}>
             <div className={classes.itemHead}>
               <Status tone={VERDICT_TONES[verdict]}>{kind.replaceAll('_', ' ')}</Status>
               <b className={classes.itemName}>
                 <Name>{name === '' ? id : name}</Name>
               </b>
+              <HereLink here={here} />
             </div>
             {reason !== '' && <Text size="sm">{reason}</Text>}
             {todo !== '' && (
@@ -139,6 +141,38 @@ function Items({ moveInId, verdict }: { readonly moveInId: string; readonly verd
       {hasNextPage && <LoadMore onMore={() => void fetchNextPage()} isLoading={isFetching} hasFailed={isError} />}
     </>
   );
+}
+
+/** Link to what an item became. */
+function HereLink({ here }: { readonly here: ResultOf<'list_move_in_items'>['items'][number]['here'] }) {
+  switch (here?.kind) {
+    case 'team':
+      return (
+        <Link to="/oncall/teams/$teamId" params={{ teamId: here.id }}>
+          Its team here
+        </Link>
+      );
+    case 'schedule':
+      return (
+        <Link to="/oncall/schedules/$scheduleId" params={{ scheduleId: here.id }}>
+          Its schedule here
+        </Link>
+      );
+    case 'policy':
+      return (
+        <Link to="/oncall/policies/$policyId" params={{ policyId: here.id }}>
+          Its policy here
+        </Link>
+      );
+    case 'service':
+      return (
+        <Link to="/services/$serviceId" params={{ serviceId: here.id }}>
+          Its service here
+        </Link>
+      );
+    default:
+      return null;
+  }
 }
 
 /** Fetches a text part by part. */

@@ -10,6 +10,7 @@ import { Card, Row } from '#console/components/card.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { CopyId } from '#console/components/forms/copy_field.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
+import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useNow } from '#console/components/text/use_now.ts';
@@ -51,7 +52,12 @@ export function SchedulePage() {
         )
       }
     >
-      {(schedule, timeline, range) => <Schedule schedule={schedule} timeline={timeline} range={range} />}
+      {(schedule, timeline, range) => (
+        <>
+          <Schedule schedule={schedule} timeline={timeline} range={range} />
+          <ManagedMark id={scheduleId} />
+        </>
+      )}
     </ScheduleFrame>
   );
 }

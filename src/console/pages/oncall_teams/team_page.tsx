@@ -11,6 +11,7 @@ import { Card, Row } from '#console/components/card.tsx';
 import { CopyId } from '#console/components/forms/copy_field.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Name } from '#console/components/text/name.tsx';
@@ -106,6 +107,7 @@ function Team({ team, back }: { readonly team: TeamDetails; readonly back: React
           </Card>
         </div>
       </div>
+      <ManagedMark id={team.teamId} />
       {open === 'rename' && <RenameTeam team={team} onClose={close} />}
       {open === 'add' && <AddMember team={team} onClose={close} />}
       {open === 'delete' && <DeleteTeam team={team} onClose={close} />}

@@ -11,6 +11,7 @@ import { Card, Row } from '#console/components/card.tsx';
 import { CopyId } from '#console/components/forms/copy_field.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
@@ -127,6 +128,7 @@ function Policy({ policy }: { readonly policy: PolicyDetails }) {
           </Card>
         </div>
       </div>
+      <ManagedMark id={policyId} />
       {isDeleting && <DeletePolicy policy={policy} onClose={() => setIsDeleting(false)} />}
     </Page>
   );

@@ -7,6 +7,7 @@ import { useState } from 'react';
 import { Back } from '#console/components/back.tsx';
 import type { Rule } from '#console/api/actions.ts';
 import { ruleQuery } from '#console/api/rules.ts';
+import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
@@ -160,6 +161,7 @@ function LoadedRule({ rule, back }: { readonly rule: Rule; readonly back: React.
           </Button>
         </Group>
       )}
+      <ManagedMark id={rule.ruleId} />
       {isDeleting && (
         <DeleteRule
           rule={rule}

@@ -11,6 +11,7 @@ import { ingestStatusQuery } from '#console/api/organization.ts';
 import { serviceQuery } from '#console/api/queries.ts';
 import { maintenanceQuery } from '#console/api/rules.ts';
 import { monitorsQuery, releaseHealthQuery, releasesQuery, serviceActivityQuery } from '#console/api/services.ts';
+import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -133,6 +134,7 @@ function Service({ service, back }: { readonly service: ServiceWithKeys; readonl
       <SessionsCard serviceId={serviceId} />
       {capabilities.includes('exceptions') && <ReleasesCard service={service} />}
       <FeedbackCard serviceId={serviceId} />
+      <ManagedMark id={serviceId} />
     </Page>
   );
 }

@@ -1,4 +1,5 @@
 import { readOnCall } from '#modules/moving_in/decide/grafana_oncall/read_oncall.ts';
+import { keyInFile } from '#modules/moving_in/decide/in_file.ts';
 import { readOpsgenie } from '#modules/moving_in/decide/opsgenie/read_opsgenie.ts';
 import { readAlertmanager } from '#modules/moving_in/decide/other/read_alertmanager.ts';
 import { readBetterStack } from '#modules/moving_in/decide/other/read_better_stack.ts';
@@ -33,3 +34,18 @@ export const MOVE_IN_TOOLS: Readonly<Record<string, MoveInTool>> = {
   sentry: { title: 'Sentry', read: readSentry },
   ical: { title: 'iCal', read: readICal },
 };
+
+/** Prefixes of the keys in files, where they are not the name of the tool. */
+const PREFIXES: Readonly<Record<string, string>> = {
+  jsm: 'opsgenie',
+  'grafana-oncall': 'oncall',
+  'splunk-on-call': 'splunk',
+  'better-stack': 'betterstack',
+};
+
+/** Returns the key that a file has for an item of a tool; that of nothing for an item that is no resource. */
+export function keyOfItem(tool: string, kind: string, id: string): string {
+  return RESOURCE_ITEMS.has(kind) ? keyInFile(PREFIXES[tool] ?? tool, kind === 'rule' ? `rule-${id}` : id) : '';
+}
+
+const RESOURCE_ITEMS = new Set(['user', 'team', 'schedule', 'policy', 'service', 'project', 'rule']);

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { keyOfItem } from '#modules/moving_in/decide/tools.ts';
 import { VERDICTS } from '#modules/moving_in/decide/ledger.ts';
 
 const SHOWN = 50;
@@ -31,6 +32,9 @@ export const listMoveInItems = defineAction({
         verdict: Type.Enum([...VERDICTS]),
         reason: Type.String(),
         todo: Type.String(),
+        here: nullable(
+          Type.Object({ kind: Type.String(), id: IdText }, { description: 'what it became, once it is applied' }),
+        ),
       }),
     ),
     next: nullable(Type.Integer({ description: 'position to go on after' })),
@@ -39,8 +43,13 @@ export const listMoveInItems = defineAction({
   async handle({ moveInId, verdict, after = -1 }, { caller, stores }) {
     const move = await stores.moveIns.get(caller.orgId, moveInId);
     const rows = await stores.moveIns.listItems(move.id, { verdict: verdict ?? null, after, limit: SHOWN + 1 });
-    const items = rows.slice(0, SHOWN).map(({ position, kind, itemId, name, verdict: passed, reason, todo }) => {
-      return { position, kind, id: itemId, name, verdict: passed, reason, todo };
+    const shown = rows.slice(0, SHOWN);
+    const keyOf = ({ kind, itemId }: (typeof rows)[number]): string => keyOfItem(move.tool, kind, itemId);
+    const marks = await stores.configuration.listByKeys(caller.orgId, shown.map(keyOf));
+    const here = new Map(marks.map(({ key, kind, resourceId }) => [key, { kind, id: resourceId }]));
+    const items = shown.map((row) => {
+      const { position, kind, itemId, name, verdict: passed, reason, todo } = row;
+      return { position, kind, id: itemId, name, verdict: passed, reason, todo, here: here.get(keyOf(row)) ?? null };
     });
     return { items, next: rows.length > SHOWN ? (items.at(-1)?.position ?? null) : null };
   },
