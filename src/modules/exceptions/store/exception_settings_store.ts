@@ -117,7 +117,7 @@ function readable(settings: StoredExceptionSettings): StoredExceptionSettings {
   const { filters, patterns, secretNames, assignmentRules } = settings;
   return {
     ...settings,
-    filters: areAll(filters, (filter) => INBOUND_FILTERS.some((known) => known === filter)) ? filters : [],
+    filters: areAll(filters, (filter) => INBOUND_FILTERS.some((name) => name === filter)) ? filters : [],
     patterns: areAll(patterns, isText) ? patterns : [],
     secretNames: areAll(secretNames, isText) ? secretNames : [],
     assignmentRules: areAll(assignmentRules, isAssignmentRule) ? assignmentRules : NO_RULES,
