@@ -32,7 +32,7 @@ export class MoveInRunner implements MoveInWorker {
   readonly #runtime: () => ActionRuntime;
   readonly #log: Pick<Log, 'error'>;
   readonly #files = new FileThread();
-  readonly #running = new Map<string, Promise<void>>();
+  readonly #running = new Map<string, { readonly orgId: Id<'org'>; readonly ended: Promise<void> }>();
   readonly #threads = new Set<Worker>();
 
   constructor(runtime: () => ActionRuntime, log: Pick<Log, 'error'>) {
@@ -40,7 +40,16 @@ export class MoveInRunner implements MoveInWorker {
     this.#log = log;
   }
 
-  requireRoom(): void {
+  requireRoom(orgId: Id<'org'>): void {
+    // A tool may answer as slowly as it likes: one organization leaves room for others.
+    if ([...this.#running.values()].some((move) => move.orgId === orgId))
+      throw new AppError(
+        'unavailable',
+        'another move of your organization is being worked on; try again when it is done',
+        {
+          retryAfterSeconds: 60,
+        },
+      );
     if (this.#running.size >= AT_ONCE)
       throw new AppError('unavailable', 'other moves are being worked on; try again in some minutes', {
         retryAfterSeconds: 60,
@@ -96,7 +105,7 @@ export class MoveInRunner implements MoveInWorker {
   }
 
   async idle(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running.values());
+    while (this.#running.size > 0) await Promise.all([...this.#running.values()].map(async ({ ended }) => await ended));
   }
 
   async close(): Promise<void> {
@@ -129,7 +138,7 @@ export class MoveInRunner implements MoveInWorker {
         this.#running.delete(moveInId);
       }
     };
-    this.#running.set(moveInId, run());
+    this.#running.set(moveInId, { orgId: work.caller.orgId, ended: run() });
   }
 
   /** Writes the fault. Everything that was read stays, so that planning and applying can be tried again. */

@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
 import { describe, expect, test } from 'vitest';
 
 import { getConsoleOperation } from '#actions/registry.ts';
@@ -107,6 +111,30 @@ describe('a move that the console leads through', () => {
     const failed = await seen(w);
     expect(failed).toMatchObject({ status: 'failed', summary: null });
     expect(failed.fault).toContain('not on the public Internet');
+  });
+
+  test('has room for other organizations while one waits for a tool that does not answer', async () => {
+    const w = await world({ settings: { allowInternalAddresses: 'true' } });
+    const double = await pagerDutyDouble();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const silent = createServer((_request, response) => {
+      void released.then(() => response.writeHead(401).end());
+    }).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const first = await begun(w, 'pagerduty');
+    await run(w, 'read_move_in', { moveInId: first, key: 'first-key', baseUrl: `http://127.0.0.1:${port}` });
+    const second = await begun(w, 'pagerduty');
+    await expect(run(w, 'read_move_in', { moveInId: second, key: 'first-key', baseUrl: double.url })).rejects.toThrow(
+      'another move of your organization',
+    );
+    const other = await w.forOrganization('Other');
+    const moveInId = await begun(other, 'pagerduty');
+    await run(other, 'read_move_in', { moveInId, key: 'first-key', baseUrl: double.url });
+    release();
+    expect((await seen(other)).status).toBe('read');
+    silent.close();
+    await double.close();
   });
 
   test('reads files, put together of their parts', async () => {

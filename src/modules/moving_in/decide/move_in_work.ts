@@ -19,8 +19,8 @@ export interface ToolAccess {
 
 /** Means of working on moves beside the requests of a process. What becomes of each is in its row. */
 export interface MoveInWorker {
-  /** Throws `unavailable` while as many moves are worked on as may be. */
-  requireRoom(): void;
+  /** Throws `unavailable` while as many moves are worked on as may be, or one of this organization is. */
+  requireRoom(orgId: Id<'org'>): void;
   /** Begins to read with a key, or with null the files that were uploaded. */
   read(work: MoveInWork, access: ToolAccess | null): void;
   /** Begins to plan anew, since something may have changed. */

@@ -22,7 +22,7 @@ export const applyMoveIn = defineAction({
   example: { moveInId: IDS.moveInId, fingerprint: '5f2c7c1c9b4f4d8e8f0a1b2c3d4e5f60' },
   async handle({ moveInId, fingerprint }, context) {
     const { caller, stores, now, record, moveIns } = context;
-    moveIns.requireRoom();
+    moveIns.requireRoom(caller.orgId);
     const move = await stores.moveIns.lock(caller.orgId, moveInId);
     requireQuiet(move, now);
     if (move.plan?.fingerprint !== fingerprint)

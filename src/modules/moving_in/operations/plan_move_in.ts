@@ -18,7 +18,7 @@ export const planMoveIn = defineAction({
   example: { moveInId: IDS.moveInId },
   async handle({ moveInId }, context) {
     const { caller, stores, now, moveIns } = context;
-    moveIns.requireRoom();
+    moveIns.requireRoom(caller.orgId);
     const move = await stores.moveIns.lock(caller.orgId, moveInId);
     requireQuiet(move, now);
     if (!move.hasFile) throw new AppError('conflict', 'nothing was read yet');

@@ -29,7 +29,7 @@ export const readMoveIn = defineAction({
   example: { moveInId: IDS.moveInId, key: 'u+read-only', baseUrl: 'https://api.eu.pagerduty.com' },
   async handle({ moveInId, key, baseUrl }, context) {
     const { caller, stores, now, record, moveIns } = context;
-    moveIns.requireRoom();
+    moveIns.requireRoom(caller.orgId);
     const move = await stores.moveIns.lock(caller.orgId, moveInId);
     requireQuiet(move, now);
     if (move.hasFile) throw new AppError('conflict', 'this move was read already; begin another one');
