@@ -67,6 +67,10 @@ test('a form is read by the names of its fields, and a body that is nothing of a
   const sent = `payload=${JSON.stringify(zabbix)}`;
   expect((await post(`/webhook/${key}/zabbix`, sent, 'application/json')).body).toMatchObject({ dedup_key: '4711' });
   expect((await incidents())[0]).toMatchObject({ title: 'CPU is high', severity: 'error' });
+  // Alerta's clients say by the severity that something is over.
+  const alerta = { resource: 'shop', text: 'Service is up.', severity: 'cleared' };
+  expect((await post(`/webhook/${key}`, JSON.stringify(alerta), 'application/json')).status).toBe(202);
+  expect(await incidents()).toHaveLength(2);
   // A body that people have made up themselves, in which nothing has a usual name, is not taken as if it were understood.
   expect(await post(`/webhook/${key}/uptime-kuma`, '{"t":"Down","s":"0"}', form)).toMatchObject({ status: 400 });
   expect((await post(`/webhook/${key}/uptime-kuma`, '{"heartbeat":null,"msg":"Test"}', form)).body).toEqual({

@@ -74,19 +74,7 @@ const mapping = (paths: Partial<WebhookMapping>): WebhookMapping => ({
   ...paths,
 });
 
-const RECOVERED = [
-  'ok',
-  'up',
-  'resolved',
-  'resolve',
-  'recovery',
-  'recovered',
-  'closed',
-  'close',
-  'normal',
-  'success',
-  'completed',
-];
+const RECOVERED = 'ok up resolved resolve recovery recovered closed close normal cleared success completed'.split(' ');
 const ACKNOWLEDGED = ['acknowledgement', 'acknowledged', 'acknowledge', 'ack'];
 
 /** Mappings for bodies as tools send them, or as their guides say to configure them. */
@@ -181,7 +169,7 @@ export const WEBHOOK_TEMPLATES = {
   any: mapping({
     title: ['title', 'summary', 'subject', 'message', 'text', 'msg', 'description', 'name'],
     key: ['dedup_key', 'dedupKey', 'alias', 'incident_key', 'key', 'id', 'name', 'title'],
-    status: { path: 'status|state|action|event_action', resolved: RECOVERED, acknowledged: ACKNOWLEDGED },
+    status: { path: 'status|state|action|event_action|severity', resolved: RECOVERED, acknowledged: ACKNOWLEDGED },
     severity: ['severity', 'priority', 'level'],
     link: ['url', 'link', 'html_url'],
     at: ['timestamp', 'time', 'at'],
