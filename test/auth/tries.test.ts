@@ -157,6 +157,7 @@ test('of a hundred wrong codes that link a chat account at once ten are tried, a
     name: 'Operations',
     shown: settings,
     sealed: Buffer.alloc(1),
+    settingsRole: null,
     routes: [],
   } as const;
   const place = await storesOf(w.context.db.session()).places.insert(row, w.clock.now());

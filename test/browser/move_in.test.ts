@@ -37,7 +37,7 @@ inBrowser('moving in', () => {
         await page.emulateMedia({ colorScheme });
         for (const width of [390, 1440]) {
           await page.setViewportSize({ width, height: 900 });
-          expect(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true);
+          expect(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth')).toBe(true);
           if (shots !== undefined)
             await page.screenshot({ path: `${shots}/move_in_${colorScheme}_${width}.png`, fullPage: true });
         }

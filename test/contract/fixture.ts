@@ -105,7 +105,7 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
     const search = { orgId, userId, name: 'Mine', search: {}, isShared: true };
     const note = { incidentId, userId, agentName: null, body: 'Looking at it.', requestKey: 'fixture' };
     const routes = [{ serviceId: null, teamId: null, atLeast: null }];
-    const settings = { kind: 'slack', shown: {}, sealed: Buffer.from('sealed'), routes } as const;
+    const settings = { kind: 'slack', shown: {}, sealed: Buffer.from('sealed'), settingsRole: null, routes } as const;
     const place = await places.insert({ orgId, name: 'Fixture', ...settings }, now);
     const delivery = { orgId, placeId: place.id, incidentId, noteId: null, event: 'triggered', source: '1' } as const;
     await placeDeliveries.insert([delivery], now);
@@ -186,7 +186,7 @@ async function buildAccess(w: World, orgId: Id<'org'>, userId: Id<'user'>) {
     return {
       apiKeyId: keyId,
       invitationId: await stores.invitations.insert(
-        { ...invited, tokenHash: randomBytes(32), mailedTokenHash: null },
+        { ...invited, teamIds: [], tokenHash: randomBytes(32), mailedTokenHash: null },
         now,
       ),
       connectionId,

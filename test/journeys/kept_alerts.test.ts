@@ -123,10 +123,12 @@ test('the simulator says whom an alert would page by each route, as it does then
   await expect(simulate({ routeNumber: 3 })).rejects.toMatchObject({ code: 'not_found' });
   const sent = w.phone.messages.length;
   await send('/events', { dedupKey: 'disk', title: 'disk', severity: 'critical' });
-  const asPlanned = simulated!.steps.map(({ firesAt, people }) => [
-    Math.round((Date.parse(firesAt!) - w.clock.now().epochMilliseconds) / 60_000),
-    people.map(({ userId }) => userId),
-  ]);
+  const asPlanned = simulated!.steps.map(
+    ({ firesAt, people }: { firesAt: string | null; people: { userId: string }[] }) => [
+      Math.round((Date.parse(firesAt!) - w.clock.now().epochMilliseconds) / 60_000),
+      people.map(({ userId }) => userId),
+    ],
+  );
   expect(asPlanned).toEqual([
     [0, [anna.userId]],
     [15, [anna.userId]],

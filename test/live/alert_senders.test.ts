@@ -49,7 +49,7 @@ describe.skipIf(!canRun)('tools that are pointed here', () => {
       victorops: await service('victorops'),
     });
     const rulers = await startRulers({ prometheus: await service('prometheus'), vmalert: await service('vmalert') });
-    const mailed = canMail
+    const mailed: Record<string, Sender> = canMail
       ? await startMailSenders({ icinga: await service('icinga'), nagios: await service('nagios') }, world.mailPort)
       : {};
     senders = new Map<string, Sender>([

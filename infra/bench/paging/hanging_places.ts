@@ -34,7 +34,15 @@ export async function addHangingPlaces(
   const places = await db.transaction(async (session) => {
     const ids: Id<'place'>[] = [];
     for (let index = 0; index < number; index += 1) {
-      const place = { orgId, kind: 'webhook', name: `Hangs ${index}`, shown: {}, sealed, routes } as const;
+      const place = {
+        orgId,
+        kind: 'webhook',
+        name: `Hangs ${index}`,
+        shown: {},
+        sealed,
+        settingsRole: null,
+        routes,
+      } as const;
       ids.push((await storesOf(session).places.insert(place, systemClock.now())).id);
     }
     return ids;

@@ -34,13 +34,17 @@ beforeEach(async () => {
 const as = (who: { userId: Id<'user'> }, operation: AnyOperation, input: object) =>
   runOperation(w, operation, memberCaller(w.orgId, who.userId, 'editor'), input);
 
+let seen = 0;
+
 /** Who was mailed since the last look, with the subject and the first sentences. */
 async function mailed() {
   await w.runUntilIdle();
-  return post.mails.splice(0).map(({ recipients, subject, text }) => ({
+  const mails = post.mails.slice(seen);
+  seen = post.mails.length;
+  return mails.map(({ recipients, subject, text }) => ({
     to: recipients,
     subject,
-    sentences: text.split('\n\n').slice(1, -1),
+    sentences: (text ?? '').split('\n\n').slice(1, -1),
   }));
 }
 

@@ -77,7 +77,7 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
     retry: false,
   });
   const shown = shownAggregationOf(search);
-  const { aggregation, isRate } = askedOf(shown);
+  const { aggregation } = askedOf(shown);
   const queries = queriesOf(search, width);
   const charts = useQuery(chartsQuery(org.orgId, range, queries));
   const { data, error, isPlaceholderData } = charts;

@@ -1,3 +1,5 @@
+import { sql } from 'kysely';
+
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { ASK_EVERY_DAYS, ASKS_MAX } from '#modules/contacts/decide/number_campaign.ts';
@@ -156,7 +158,9 @@ export class NumberCampaignStore {
           or([
             and([eb('m.phone', 'is not', null), not(exists(confirmed.whereRef('c.phone', '=', 'm.phone')))]),
             exists(
-              inTeams.where(({ not: no, exists: there }) => no(there(confirmed.whereRef('c.phone', '=', 't.phone')))),
+              inTeams.where(({ not: no, exists: there }) =>
+                no(there(confirmed.where('c.phone', '=', sql<string>`${sql.ref('t.phone')}`))),
+              ),
             ),
           ])
             .$castTo<boolean>()

@@ -122,7 +122,7 @@ async function simulateRoute(
   const route = routes[routeNumber - 1];
   if (route === undefined) throw notFound('routeNumber', 'route of this service');
   const { condition, pages } = toRouteView(route, routeNumber - 1);
-  const status = capabilities.includes('oncall') ? ('enabled' as const) : ('capability_disabled' as const);
+  const status = capabilities.includes('oncall') ? ('active' as const) : ('capability_disabled' as const);
   const view = { ruleId: null, routeNumber, name: `Alerts by route ${routeNumber}`, status, condition, pages };
   if (!pages || route.policyId === null) return { ...view, ...NOBODY };
   const { groupMinutes, repageMinutes } = SOURCE_DEFAULTS;
