@@ -137,7 +137,7 @@ test('a credential may listen on ten streams at once', async () => {
 });
 
 test('streams end in good order when the product stops', async () => {
-  const other = await world({ keepOpen: true });
+  const other = await world({ fresh: true, keepOpen: true });
   const home = endpoint;
   endpoint = new URL('/api/mcp', await other.app.listen({ port: 0, host: '127.0.0.1' }));
   const { subscription } = await listen(other.orgKey);

@@ -75,6 +75,7 @@ async function useForTest<Item extends Reusable>(
 }
 
 async function giveBack(used: Idle): Promise<void> {
+  if (idle.some(({ item }) => item === used.item)) return;
   if (!isFileWatched) atEndOfFile(endUse);
   isFileWatched = true;
   idle.push(used);
