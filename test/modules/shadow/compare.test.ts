@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { compareIncidents } from '#modules/shadow/decide/compare_incidents.ts';
 import { parseOtherIncidents } from '#modules/shadow/decide/other_incidents.ts';
 import { Temporal } from '#kernel/time.ts';
+import { beyondLinear } from '#test/kit/counting/count_work.ts';
 
 const at = (text: string) => Temporal.Instant.from(`2027-02-06T${text}Z`);
 const read = (text: string) => {
@@ -41,7 +42,9 @@ describe('the export of another tool', () => {
       expect.stringMatching(/^export\[0\] has no time/),
       expect.stringMatching(/^export\[1\] has no title/),
     ]);
-    expect(read(JSON.stringify(Array.from({ length: 2_001 }, () => ({}))))).toEqual([expect.stringContaining('2001')]);
+    expect(read(JSON.stringify(Array.from({ length: 2_001 }, () => ({}))))).toEqual([
+      expect.stringContaining('more than 2000'),
+    ]);
   });
 });
 
@@ -70,4 +73,10 @@ describe('incidents of both sides', () => {
     expect(compared.filter((pair) => pair.other !== null && pair.here !== null).length).toBeGreaterThan(0);
     expect(new Set(compared.flatMap(({ here }) => (here === null ? [] : [here]))).size).toBe(2_000);
   });
+});
+
+test('an export takes work linear in its length, whatever it holds', async () => {
+  expect(await beyondLinear(import.meta.resolve('./export_workloads.ts'), 800)).toEqual([]);
+  // The work that took longest is not counted: copies of lists.
+  expect(read(','.repeat(890_000))).toEqual([expect.stringContaining('holds no incidents')]);
 });

@@ -10,6 +10,8 @@ export interface OtherIncident {
 
 export const OTHER_INCIDENTS_MAX = 2_000;
 const TITLE_LENGTH_MAX = 300;
+/** Limit on the columns of an export; real ones have fewer than a hundred. */
+const COLUMNS_MAX = 200;
 const FAULTS_MAX = 5;
 
 /** Names of columns and properties as PagerDuty, Opsgenie, Grafana OnCall and others export them, without separators. */
@@ -30,7 +32,7 @@ export function parseOtherIncidents(text: string): Parsed<OtherIncident[]> {
   if (entries === null) return fault('is no JSON that can be read, though it begins like it');
   if (entries.length === 0) return fault('holds no incidents: a list of objects, or CSV with a line of column names');
   if (entries.length > OTHER_INCIDENTS_MAX) {
-    return fault(`holds ${entries.length} incidents; at most ${OTHER_INCIDENTS_MAX} are compared at once`);
+    return fault(`holds more than ${OTHER_INCIDENTS_MAX} incidents; compare fewer at once`);
   }
   const faults: Fault[] = [];
   const incidents: OtherIncident[] = [];
@@ -66,23 +68,32 @@ function entriesOfCsv(text: string): Entry[] {
   return rows.map((cells) => Object.fromEntries(names.map((name, column) => [name, cells[column] ?? ''])));
 }
 
-/** Cells of each line of CSV (RFC 4180), separated by commas, or by semicolons where the first line has no comma. */
+/**
+ * Reads the cells of each line of CSV (RFC 4180), separated by commas, or by semicolons where the first line has no comma.
+ * Cells and lines beyond the limits are left out: whoever sends them decides how many there are.
+ */
 function rowsOf(text: string): string[][] {
   const separator = (text.split('\n', 1)[0] ?? '').includes(',') ? ',' : ';';
   const rows: string[][] = [];
   let [row, cell, isQuoted] = [[] as string[], '', false];
-  const endRow = (): void => {
-    if (row.length > 0 || cell !== '') rows.push([...row, cell]);
-    [row, cell] = [[], ''];
+  const endCell = (): void => {
+    if (row.length < COLUMNS_MAX) row.push(cell);
+    cell = '';
   };
-  for (let at = 0; at < text.length; at += 1) {
+  const endRow = (): void => {
+    if (row.length === 0 && cell === '') return;
+    endCell();
+    rows.push(row);
+    row = [];
+  };
+  for (let at = 0; at < text.length && rows.length <= OTHER_INCIDENTS_MAX + 1; at += 1) {
     const character = text.charAt(at);
     if (isQuoted) {
       if (character !== '"') cell += character;
       else if (text.charAt(at + 1) === '"') [cell, at] = [`${cell}"`, at + 1];
       else isQuoted = false;
     } else if (character === '"' && cell === '') isQuoted = true;
-    else if (character === separator) [row, cell] = [[...row, cell], ''];
+    else if (character === separator) endCell();
     else if (character === '\n') endRow();
     else if (character !== '\r') cell += character;
   }
