@@ -6,6 +6,7 @@ import { getConsoleOperation } from '#actions/registry.ts';
 import { runAction } from '#actions/run_action.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { applyConfiguration } from '#modules/configuration/apply_plan.ts';
+import { operationOf } from '#modules/configuration/decide/operation_calls.ts';
 import { planJson, planText } from '#modules/configuration/decide/plan_text.ts';
 import { pullConfiguration } from '#modules/configuration/pull_configuration.ts';
 import { readPlan } from '#modules/configuration/read_plan.ts';
@@ -143,6 +144,26 @@ describe('a configuration file', () => {
       };
       expect(withoutOwner(pulled)).toEqual(withoutOwner(expected));
     }
+  });
+
+  test('changes nothing that does not stand in the plan', async () => {
+    const w = await world();
+    const { apply, plan } = toolsOf(w);
+    const by = await w.given.user({ name: 'By hand' });
+    const { teamId } = await w.expectOk('create_team', { name: 'By hand' });
+    await w.expectOk('add_team_member', { teamId, userId: by.userId, phone: '+31612345699' });
+    const rows = async () =>
+      await w.context.db.sql.rows<{ action: string; target: string }>(
+        'select action, target from audit_log where org_id = $1 order by at, id',
+        [w.orgId],
+      );
+    const [before, { plan: planned }] = [await rows(), await plan(FILE)];
+    await apply(FILE);
+    const made = (await rows()).slice(before.length).map(({ action }) => action);
+    const inPlan = planned.changes.map((change) => operationOf(change));
+    expect(made.filter((action) => action !== 'record_keys').toSorted()).toEqual(inPlan.toSorted());
+    const { teams } = await w.expectOk('list_teams');
+    expect(teams).toContainEqual(expect.objectContaining({ teamId, name: 'By hand' }));
   });
 
   test('renames by its key, and tells whose shifts change and what pages less', async () => {

@@ -198,8 +198,159 @@ const sentry: Respond = (url) => {
   return { value: items, link: `${previous}, ${next}; rel="next"; results="${isMore}"; cursor="2:1:0"` };
 };
 
-/** Doubles of the tools whose answers no recording has, by their name. */
+const OPSGENIE_LISTS: Readonly<Record<string, readonly object[]>> = {
+  '/v2/users': NAMES.map((name) => ({
+    id: name.toLowerCase(),
+    username: `${name.toLowerCase()}@example.com`,
+    fullName: name,
+    role: { name: 'User' },
+    timeZone: 'UTC',
+  })),
+  '/v2/teams': [{ id: 't1', name: 'Core', members: NAMES.map((name) => ({ user: { id: name.toLowerCase() } })) }],
+  '/v2/schedules': [
+    {
+      id: 's1',
+      name: 'Primary',
+      timezone: 'UTC',
+      enabled: true,
+      ownerTeam: { id: 't1', name: 'Core' },
+      rotations: [
+        {
+          id: 'r1',
+          name: 'Weeks',
+          startDate: '2026-01-05T08:00:00Z',
+          type: 'weekly',
+          length: 1,
+          participants: NAMES.map((name) => ({ type: 'user', id: name.toLowerCase() })),
+        },
+      ],
+    },
+  ],
+  '/v2/escalations': [
+    {
+      id: 'esc1',
+      name: 'Wake',
+      ownerTeam: { id: 't1' },
+      rules: [
+        {
+          condition: 'if-not-acked',
+          notifyType: 'default',
+          delay: { timeAmount: 5, timeUnit: 'minutes' },
+          recipient: { type: 'schedule', id: 's1' },
+        },
+      ],
+    },
+  ],
+  '/v2/users/ada/contacts': [{ id: 'c1', method: 'sms', to: '31-612345678', status: { enabled: true } }],
+};
+
+const opsgenie: Respond = ({ pathname, searchParams }) => {
+  const [, , list = '', id, sub] = pathname.split('/');
+  if (sub === 'timeline') return null;
+  if (id !== undefined && sub === undefined) {
+    const found = OPSGENIE_LISTS[`/v2/${list}`]?.find((item) => objectOf(item)?.['id'] === id);
+    return found === undefined ? null : { value: { data: found } };
+  }
+  const { items, isMore } = pageOf(OPSGENIE_LISTS[pathname] ?? [], Number(searchParams.get('offset') ?? 0));
+  const paging = isMore ? { next: `https://api.opsgenie.com${pathname}?offset=next` } : {};
+  return { value: { data: items, paging } };
+};
+
+const ONCALL_LISTS: Readonly<Record<string, readonly object[]>> = {
+  users: NAMES.map((name) => ({
+    id: `U${name.toUpperCase()}`,
+    username: name.toLowerCase(),
+    email: `${name.toLowerCase()}@example.com`,
+    role: 'user',
+    timezone: 'UTC',
+  })),
+  on_call_shifts: [
+    {
+      id: 'SHIFT',
+      name: 'Weeks',
+      type: 'rolling_users',
+      level: 0,
+      time_zone: null,
+      start: '2026-01-05T08:00:00',
+      duration: 604_800,
+      frequency: 'weekly',
+      interval: 1,
+      week_start: 'MO',
+      start_rotation_from_user_index: 0,
+      rolling_users: [['UADA'], ['UBO'], ['UCY']],
+    },
+  ],
+  schedules: [
+    { id: 'SPRIMARY', name: 'Primary', type: 'calendar', team_id: null, time_zone: 'UTC', shifts: ['SHIFT'] },
+  ],
+};
+
+const grafanaOnCall: Respond = ({ pathname, searchParams }) => {
+  const [, , , list = '', id] = pathname.split('/');
+  if (id !== undefined && id !== '') return null;
+  const page = Number(searchParams.get('page') ?? 1);
+  const { items, isMore } = pageOf(ONCALL_LISTS[list] ?? [], (page - 1) * PAGE);
+  return { value: { count: items.length, next: isMore ? `${pathname}?page=${page + 1}` : null, results: items } };
+};
+
+const SHIFTS_EVENT = {
+  id: 'EVT1',
+  name: 'Week days',
+  start_time: { date_time: '2026-06-01T07:00:00Z', time_zone: 'Europe/Berlin' },
+  end_time: { date_time: '2026-06-01T15:00:00Z', time_zone: 'Europe/Berlin' },
+  effective_since: '2026-06-01T07:00:00Z',
+  effective_until: null,
+  recurrence: ['RRULE:FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR'],
+  assignment_strategy: {
+    type: 'rotating_member_assignment_strategy',
+    shifts_per_member: 5,
+    members: ['UADA', 'UBO'].map((user_id) => ({ type: 'user_member', user_id })),
+  },
+};
+
+const PAGERDUTY_LISTS: Readonly<Record<string, readonly object[]>> = {
+  '/users': NAMES.map((name) => ({
+    id: `U${name.toUpperCase()}`,
+    type: 'user',
+    name,
+    email: `${name.toLowerCase()}@example.com`,
+    role: 'user',
+  })),
+  '/v3/schedules': [{ id: 'PSHIFTS', type: 'schedule_v3_reference', summary: 'Shifts' }],
+  '/v3/schedules/PSHIFTS/rotations': [{ id: 'ROT1', name: 'Week days' }],
+  '/v3/schedules/PSHIFTS/rotations/ROT1/events': [SHIFTS_EVENT],
+};
+
+/** PagerDuty with schedules of version 3 alone, whose rotations and events are asked for one by one. */
+const pagerDutyShifts: Respond = ({ pathname, searchParams }) => {
+  const rotations = [{ id: 'ROT1', name: 'Week days', events: [SHIFTS_EVENT] }];
+  if (pathname === '/v3/schedules/PSHIFTS')
+    return { value: { schedule: { id: 'PSHIFTS', name: 'Shifts', time_zone: 'Europe/Berlin', rotations } } };
+  const offset = Number(searchParams.get('offset') ?? 0);
+  const { items, isMore } = pageOf(PAGERDUTY_LISTS[pathname] ?? [], offset);
+  return { value: { [pathname.split('/').at(-1) ?? '']: items, more: isMore, limit: PAGE, offset } };
+};
+
+/** Doubles of the tools that are asked, by their name. */
 export const TOOL_DOUBLES: Readonly<Record<string, ToolDouble>> = {
+  pagerduty: {
+    respond: pagerDutyShifts,
+    keyOf: ({ authorization = '' }) => authorization.replace('Token token=', ''),
+    keyText: plain,
+    read: { user: 3, schedule: 1, layer: 1 },
+  },
+  opsgenie: {
+    respond: opsgenie,
+    keyOf: ({ authorization = '' }) => authorization.replace('GenieKey ', ''),
+    keyText: plain,
+    read: { user: 3, contact_method: 1, team: 1, team_member: 3, schedule: 1, rotation: 1, policy: 1 },
+  },
+  'grafana-oncall': {
+    respond: grafanaOnCall,
+    keyOf: ({ authorization = '' }) => authorization,
+    keyText: plain,
+    read: { user: 3, schedule: 1, shift: 1 },
+  },
   jsm: {
     respond: jsm,
     keyOf: ({ authorization = '' }) => atob(authorization.replace('Basic ', '')).split(':')[1] ?? '',
