@@ -8,13 +8,14 @@ import { defineConfig } from 'vite';
 const NONCE_PLACEHOLDER = '__NONCE__';
 
 /**
- * Large packages that only some pages need, by their purpose. A small shared file is bundled with others that need the
+ * Large packages that only some pages need, by their purpose. Faults, with the limits that they name, are thrown where selectors
+ * are read. A small shared file is bundled with others that need the
  * same packages, so that no page loads a package because of something small.
  */
 const PACKAGES = {
   charts: /(?:node_modules\/uplot\/|components\/time_chart\/(?!sparkline)).*\.(?:m?js|tsx?)$/,
   metrics:
-    /src\/modules\/(?:metrics\/decide\/(?!quantity|limits|ratio)|rules\/decide\/(?:breach|metric_|replay|rule_templates|slow)|dashboards\/decide\/)/,
+    /src\/modules\/(?:metrics\/decide\/(?!quantity|limits|ratio)|rules\/decide\/(?:breach|metric_|replay|rule_templates|slow)|dashboards\/decide\/)|src\/kernel\/(?:errors|limit_|threads)/,
   passkeys: /@simplewebauthn\/|node_modules\/uqr\//,
   fields: /react-number-format|core\/esm\/components\/NumberInput\//,
   forms: /@mantine\/form\//,

@@ -17,7 +17,7 @@ import { useNavigation } from '#console/shell/navigation.ts';
 import { NavigationLink } from '#console/shell/navigation_link.tsx';
 import { leave } from '#console/api/session.ts';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
-import { UserButton } from '#console/shell/user_menu_panel.tsx';
+import { UserButton } from '#console/shell/user_button.tsx';
 
 const UserMenuPanel = lazyPart(() => import('#console/shell/user_menu_panel.tsx').then((m) => m.UserMenuPanel));
 

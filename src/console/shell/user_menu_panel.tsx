@@ -1,44 +1,13 @@
-import { type MantineColorScheme, Menu, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core';
+import { type MantineColorScheme, Menu, useMantineColorScheme } from '@mantine/core';
 import { IconApi, IconBook, IconKeyboard, IconLogout, IconUserCircle } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useRouter } from '@tanstack/react-router';
-import type { ComponentProps } from 'react';
 
 import { addressOf } from '#console/api/http.ts';
 import { sessionQuery, signOut } from '#console/api/session.ts';
 import { showError } from '#console/components/notice.tsx';
 import { useOpenedMenu } from '#console/shell/opened_menu.ts';
-import { initialsOf } from '#console/components/text/initials.ts';
-import { withoutBidiControls } from '#console/components/text/bidi.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
-import classes from '#console/shell/user_menu.module.css';
-
-interface UserButtonProps extends ComponentProps<'button'> {
-  readonly isCompact: boolean;
-}
-
-/** Button with the name of the person signed in. */
-export function UserButton({ isCompact, ...others }: UserButtonProps) {
-  const { user } = useOrganization().session;
-  return (
-    <UnstyledButton {...others} className={isCompact ? classes.compact : classes.person}>
-      <span className={classes.face} aria-hidden>
-        {initialsOf(user.name)}
-      </span>
-      {isCompact ? (
-        <VisuallyHidden>
-          <bdi>{withoutBidiControls(user.name)}</bdi>
-        </VisuallyHidden>
-      ) : (
-        <span className={classes.names}>
-          <bdi className={classes.name}>{withoutBidiControls(user.name)}</bdi>
-          <bdi className={classes.email}>{withoutBidiControls(user.email)}</bdi>
-        </span>
-      )}
-      <VisuallyHidden>: account and appearance</VisuallyHidden>
-    </UnstyledButton>
-  );
-}
+import { UserButton } from '#console/shell/user_button.tsx';
 
 interface UserMenuPanelProps {
   readonly onKeyboardHelp: () => void;

@@ -20,7 +20,8 @@ import {
   type WidgetKind,
   type WidgetQuery,
 } from '#modules/dashboards/decide/widget.ts';
-import { AGGREGATION_NAMES, askedOf, SHOWN_AGGREGATIONS, shownOf } from '#modules/metrics/decide/aggregation.ts';
+import { askedOf, SHOWN_AGGREGATIONS, shownOf } from '#modules/metrics/decide/aggregation.ts';
+import { AGGREGATION_NAMES } from '#modules/metrics/decide/aggregation_names.ts';
 import { Form } from '#console/components/forms/form.tsx';
 
 export const KIND_TITLES: Readonly<Record<WidgetKind, string>> = {

@@ -40,12 +40,8 @@ import {
 import { LabelList } from '#console/pages/explore/label_list.tsx';
 import { TraceList } from '#console/pages/explore/trace_list.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-import {
-  type Aggregation,
-  AGGREGATION_NAMES,
-  askedOf,
-  SHOWN_AGGREGATIONS,
-} from '#modules/metrics/decide/aggregation.ts';
+import { type Aggregation, askedOf, SHOWN_AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
+import { AGGREGATION_NAMES } from '#modules/metrics/decide/aggregation_names.ts';
 import { measureOf, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 const AddToDashboard = lazyDialog(() =>

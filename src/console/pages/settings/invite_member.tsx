@@ -1,4 +1,5 @@
-import { Alert, Button, Group, NativeSelect, Pill, Stack, Text, Textarea } from '@mantine/core';
+import { Alert, Button, Group, NativeSelect, Stack, Text, Textarea } from '@mantine/core';
+import { IconX } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 
 import { useState } from 'react';
@@ -114,7 +115,7 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
               error={form.errors['teamIds']}
             />
             {teamIds.length > 0 && (
-              <Pill.Group mt="xs">
+              <Group gap="xs" mt="xs">
                 {teamIds.map((teamId) => (
                   <ChosenTeam
                     key={teamId}
@@ -127,7 +128,7 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
                     }
                   />
                 ))}
-              </Pill.Group>
+              </Group>
             )}
           </div>
           <Text size="sm" c="dimmed">
@@ -151,13 +152,15 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
 function ChosenTeam({ teamId, onRemove }: { readonly teamId: string; readonly onRemove: () => void }) {
   const name = useTeamName(teamId) ?? 'Team';
   return (
-    <Pill
-      withRemoveButton
-      removeButtonProps={{ 'aria-label': `Leave out ${name}`, tabIndex: 0, 'aria-hidden': false }}
-      onRemove={onRemove}
+    <Button
+      size="compact-sm"
+      variant="default"
+      rightSection={<IconX size={14} />}
+      aria-label={`Leave out ${name}`}
+      onClick={onRemove}
     >
       {isolateBidi(name)}
-    </Pill>
+    </Button>
   );
 }
 

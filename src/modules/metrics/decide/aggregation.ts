@@ -14,17 +14,6 @@ export type Aggregation = (typeof AGGREGATIONS)[number];
 export const SHOWN_AGGREGATIONS = ['rate', ...AGGREGATIONS] as const;
 export type ShownAggregation = (typeof SHOWN_AGGREGATIONS)[number];
 
-/** Names of what is asked, the same in charts, widgets and rules. */
-export const AGGREGATION_NAMES: Readonly<Record<ShownAggregation, string>> = {
-  rate: 'Rate per second',
-  avg: 'Average',
-  sum: 'Sum, or increase of a counter',
-  min: 'Lowest',
-  max: 'Highest',
-  last: 'Newest of each series, added up',
-  count: 'Number of points',
-};
-
 /** Returns what a query asks for something shown, and back. A counter's sum is shown as its rate unless asked otherwise. */
 export function askedOf(shown: ShownAggregation): { readonly aggregation: Aggregation; readonly isRate: boolean } {
   return shown === 'rate' ? { aggregation: 'sum', isRate: true } : { aggregation: shown, isRate: false };

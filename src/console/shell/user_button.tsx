@@ -1,0 +1,34 @@
+import { UnstyledButton, VisuallyHidden } from '@mantine/core';
+import type { ComponentProps } from 'react';
+
+import { withoutBidiControls } from '#console/components/text/bidi.ts';
+import { initialsOf } from '#console/components/text/initials.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import classes from '#console/shell/user_menu.module.css';
+
+interface UserButtonProps extends ComponentProps<'button'> {
+  readonly isCompact: boolean;
+}
+
+/** Button with the name of the person signed in. */
+export function UserButton({ isCompact, ...others }: UserButtonProps) {
+  const { user } = useOrganization().session;
+  return (
+    <UnstyledButton {...others} className={isCompact ? classes.compact : classes.person}>
+      <span className={classes.face} aria-hidden>
+        {initialsOf(user.name)}
+      </span>
+      {isCompact ? (
+        <VisuallyHidden>
+          <bdi>{withoutBidiControls(user.name)}</bdi>
+        </VisuallyHidden>
+      ) : (
+        <span className={classes.names}>
+          <bdi className={classes.name}>{withoutBidiControls(user.name)}</bdi>
+          <bdi className={classes.email}>{withoutBidiControls(user.email)}</bdi>
+        </span>
+      )}
+      <VisuallyHidden>: account and appearance</VisuallyHidden>
+    </UnstyledButton>
+  );
+}
