@@ -230,9 +230,12 @@ function overridesOf(moved: Moved, scheduleId: string, answers: PagerDutyAnswers
   });
 }
 
-/** Returns the final schedule of a document; null if it was asked for without a time. */
+/** Returns the final schedule of a document; null if there is none, or it was asked for without a time. */
 function renderedOf(moved: Moved, { path, value }: RawSchedule): RenderedTimeline | null {
-  const entries = objectsOf(objectOf(value['final_schedule'])?.['rendered_schedule_entries']);
+  const final = objectOf(value['final_schedule']);
+  // Without it nothing was rendered, which is not the same as nobody on call.
+  if (final === null) return null;
+  const entries = objectsOf(final['rendered_schedule_entries']);
   const stretches = entries.flatMap((entry) => {
     const [from, to, user] = [
       instantOf(textOf(entry, 'start')),

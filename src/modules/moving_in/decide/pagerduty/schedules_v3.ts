@@ -299,7 +299,10 @@ function walkShifts(
 }
 
 function renderedOf(moved: Moved, { path, value }: RawSchedule): RenderedTimeline | null {
-  const entries = objectsOf(objectOf(value['final_schedule'])?.['computed_shift_assignments']);
+  const final = objectOf(value['final_schedule']);
+  // Without it nothing was rendered, which is not the same as nobody on call.
+  if (final === null) return null;
+  const entries = objectsOf(final['computed_shift_assignments']);
   const duties = entries.flatMap((entry): Duty[] => {
     const [from, to] = [momentOf(entry['start_time']), momentOf(entry['end_time'])];
     const member = objectOf(entry['member']);
