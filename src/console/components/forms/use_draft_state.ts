@@ -8,6 +8,7 @@ import {
   writeDraft,
 } from '#console/components/forms/draft_store.ts';
 import { type Conflict, fittingValues, isSame, mergeChanges } from '#console/components/forms/merge_changes.ts';
+import { showSuccess, showUndoable } from '#console/components/notice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 /** State of a person's unsent changes. `DraftNotice` shows it. */
@@ -18,7 +19,7 @@ export interface Draft<Values> {
   readonly conflicts: readonly Conflict<Values>[];
   /** Ends the draft. Call it when the server has accepted the form. */
   readonly done: () => void;
-  /** Discards the input. */
+  /** Discards the input, and offers it again for 10 s. */
   readonly startOver: () => void;
   readonly keepMine: (field: keyof Values & string) => void;
   readonly takeTheirs: (field: keyof Values & string) => void;
@@ -108,6 +109,19 @@ export function useDraftOf<Values extends object>({
     if (isSame(kept(values), kept(startedFrom))) return removeDraft(key);
     writeDraft(key, { at: Date.now(), base: kept(startedFrom), values: kept(values) });
   });
+  /** Offers what was entered again: nobody loses it by a press on Cancel. */
+  const offerToRestore = (): void => {
+    const kept = (all: Values) => without(all, secrets);
+    const dropped = { base: kept(startedFrom), values: kept(values) };
+    if (isSame(dropped.values, dropped.base)) return;
+    showUndoable('What you entered is dropped.', () => {
+      writeDraft(key, { at: Date.now(), ...dropped });
+      // A form that is open shows it at once, any other when it is opened again.
+      setStartedFrom(startedFrom);
+      setValues(values);
+      showSuccess('What you entered is back in its form.');
+    });
+  };
   const content = JSON.stringify([values, startedFrom]);
   useEffect(() => save(), [content]);
 
@@ -123,6 +137,7 @@ export function useDraftOf<Values extends object>({
     },
     startOver: () => {
       removeDraft(key);
+      offerToRestore();
       setValues(base);
       setStartedFrom(base);
       setIsRestored(false);

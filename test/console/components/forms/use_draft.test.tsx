@@ -10,6 +10,12 @@ vi.mock('#console/shell/organization.tsx', () => ({
   useOrganization: () => ({ org: { orgId: 'org_1' }, session: { user: { userId: 'user_1' } } }),
 }));
 
+const offered = vi.hoisted(() => ({ undo: [] as (() => void)[] }));
+vi.mock('#console/components/notice.tsx', () => ({
+  showSuccess: () => {},
+  showUndoable: (_message: string, undo: () => void) => offered.undo.push(undo),
+}));
+
 interface Facts {
   name: string;
   environment: string;
@@ -34,6 +40,9 @@ function Form({ base = STORED }: { readonly base?: Facts }) {
         <input key={field} aria-label={LABELS[field]} {...form.getInputProps(field)} />
       ))}
       <button disabled={draft.conflicts.length > 0 || !form.isDirty()}>Save</button>
+      <button type="button" onClick={draft.startOver}>
+        Cancel
+      </button>
     </form>
   );
 }
@@ -52,6 +61,7 @@ beforeEach(() => {
   vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => {}, removeEventListener: () => {} }));
 });
 afterEach(() => {
+  offered.undo = [];
   cleanup();
   localStorage.clear();
   vi.clearAllMocks();
@@ -120,4 +130,21 @@ test('when both changed the same field, both versions are shown and the person c
   press('Name: take theirs');
   expect(field('Name').value).toBe('invoices');
   expect(localStorage).toHaveLength(0);
+});
+
+test('what Cancel drops can be had again, in the form that is open and in one that was closed, but no secret', () => {
+  const { unmount } = open();
+  press('Cancel');
+  expect(offered.undo).toEqual([]);
+  type('Name', 'billing');
+  type('PIN', '1234');
+  press('Cancel');
+  act(() => offered.undo[0]?.());
+  expect(field('Name').value).toBe('billing');
+  press('Cancel');
+  unmount();
+  expect(localStorage).toHaveLength(0);
+  act(() => offered.undo[1]?.());
+  open();
+  expect([field('Name').value, field('PIN').value]).toEqual(['billing', '']);
 });
