@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, statfsSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -11,7 +11,7 @@ import { findProcess, untilGone } from '#infra/embedded/processes.ts';
 import type { Running } from '#infra/embedded/supervisor.ts';
 import { startRedis } from '#test/kit/programs/redis.ts';
 import type { ClickHouseAddress } from '#storage/clickhouse/address.ts';
-import { makeTemplates } from '#test/kit/templates.ts';
+import { COMPOSITIONS, makeTemplates } from '#test/kit/templates.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -70,6 +70,8 @@ export async function setUpWith(
   project.provide('releasedDatabases', releasedDatabases);
   project.provide('redisUrl', redis?.url ?? null);
   return async () => {
+    const compositions = statSync(path.join(folder, COMPOSITIONS), { throwIfNoEntry: false })?.size ?? 0;
+    console.log(`${compositions} compositions of the application`);
     await Promise.all([kill(postgres), clickhouse.stop(), redis?.stop()]);
     removeLater(folder);
   };

@@ -7,6 +7,9 @@ import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/click
 /** Of the databases, of either kind, that all others are copies of. */
 export const TEMPLATE = 'tocsin_template';
 
+/** Name of the file, in the folder of a run, that has a byte for each composition of the application. */
+export const COMPOSITIONS = 'compositions';
+
 /** The same URL with another database. */
 export function withDatabase(url: string, database: string): string {
   const changed = new URL(url);

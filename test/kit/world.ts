@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
 import type { FastifyInstance } from 'fastify';
@@ -21,7 +21,7 @@ import { type Stores, storesOf } from '#modules/stores.ts';
 import { type TestClock, testClock } from '#test/kit/clock.ts';
 import { takeDatabases } from '#test/kit/databases.ts';
 import { type DrivenQueue, drivenQueue } from '#test/kit/driven_queue.ts';
-import { withPostgres } from '#test/kit/templates.ts';
+import { COMPOSITIONS, withPostgres } from '#test/kit/templates.ts';
 import { type ReusableByFiles, useForFile, useInFiles, useInTurn } from '#test/kit/used_in_turn.ts';
 
 /** An answer of the API. */
@@ -132,6 +132,11 @@ export async function world(options: WorldOptions = {}): Promise<World> {
   return await openWorld(await use(key, make));
 }
 
+/** File in the folder of the run, with a byte for each composition. */
+function noteComposition(): void {
+  appendFileSync(path.join(inject('releasedDatabases'), `../${COMPOSITIONS}`), '.');
+}
+
 /** The application on databases of its own. */
 export interface Composition extends ReusableByFiles {
   readonly context: AppContext;
@@ -149,6 +154,7 @@ export async function composeWorld({
 }: Pick<WorldOptions, 'settings' | 'clock' | 'jobs'>): Promise<Composition> {
   const databases = await takeDatabases();
   const dataDir = mkdtempSync(path.join(inject('releasedDatabases'), '../world-'));
+  noteComposition();
   const config = requireStores({
     ...loadConfig({ DATA_DIR: dataDir, BASE_URL: 'http://tocsin.test' }),
     databaseUrl: databases.databaseUrl,

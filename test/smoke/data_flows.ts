@@ -32,6 +32,8 @@ export function dataFlows({ newOrganization }: Smoke): void {
     const h = await newOrganization();
     const { page } = await h.visitor({ path: '/services' });
     await page.getByText('No service yet').waitFor();
+    // The page asks again every some seconds, which need not pass.
+    await page.clock.install();
     await page.getByRole('button', { name: 'Create a service' }).click();
     await page.getByLabel('Name').fill('checkout');
     await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
@@ -47,7 +49,13 @@ export function dataFlows({ newOrganization }: Smoke): void {
       body: JSON.stringify({ points: [{ name: 'latency', value: 3 }] }),
     });
     expect(answer.ok).toBe(true);
-    await page.getByText('1 point in the last hour').waitFor();
+    const arrived = page.getByText('1 point in the last hour');
+    await expect
+      .poll(async () => {
+        await page.clock.fastForward(20_000);
+        return await arrived.isVisible();
+      })
+      .toBe(true);
     await openPath(page, h.baseUrl, 'services');
     await page.getByRole('link', { name: 'checkout' }).waitFor();
   });
