@@ -87,6 +87,7 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
     ['settings/provisioning', 'Provisioning'],
     ['settings/places', 'No place yet'],
     ['settings/status-pages', 'No status page yet'],
+    ['settings/move-in', 'What to read'],
     ['nowhere', 'There is no page at this address'],
   ];
 }
