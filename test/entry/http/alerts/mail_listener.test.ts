@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -81,6 +83,48 @@ test('other addresses are refused before the mail is sent, and what is too much 
   expect(await mail({ to })).toMatchObject([451, expect.stringContaining('4.7.0')]);
   expect(await incidents()).toHaveLength(1);
 });
+
+test('a network holds ten connections, a mail has ten recipients, and a place that is given back is free again', async () => {
+  const { w, key } = await mailedService();
+  const port = w.context.config.mailInPort;
+  const connections = await Promise.all(Array.from({ length: 10 }, () => dial(port)));
+  expect(connections.map(({ greeting }) => greeting.slice(0, 3))).toEqual(Array(10).fill('220'));
+  expect((await dial(port)).greeting).toMatch(/^421 4\.7\.0 too many connections/);
+  const [first, second] = connections;
+  await first!.say('EHLO tool.example');
+  await first!.say('MAIL FROM:<nagios@db-1.example>');
+  const replies: string[] = [];
+  for (let name = 0; name < 11; name += 1) replies.push(await first!.say(`RCPT TO:<${key}+n${name}@alerts.example>`));
+  expect(replies.map((reply) => reply.slice(0, 3))).toEqual([...Array(10).fill('250'), '452']);
+  second!.end();
+  await expect.poll(async () => (await dial(port)).greeting).toMatch(/^220/);
+});
+
+interface Dialled {
+  readonly greeting: string;
+  /** Returns the last line of the answer to a command. */
+  say(command: string): Promise<string>;
+  end(): void;
+}
+
+async function dial(port: number): Promise<Dialled> {
+  const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+  onTestFinished(() => void socket.destroy());
+  const answer = async (): Promise<string> => {
+    let text = '';
+    while (!/^\d{3} .*\r\n$/m.test(text)) text += String((await once(socket, 'data'))[0]);
+    return text.trimEnd().split('\r\n').at(-1) ?? '';
+  };
+  const greeting = await answer();
+  return {
+    greeting,
+    async say(command) {
+      socket.write(`${command}\r\n`);
+      return await answer();
+    },
+    end: () => void socket.end(),
+  };
+}
 
 test('while PostgreSQL admits no connections the sender is told to try again, and then one incident opens', async () => {
   const { w, key, mail, incidents } = await mailedService();
