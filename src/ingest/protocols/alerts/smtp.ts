@@ -60,9 +60,15 @@ export async function listenForMail(options: MailListenerOptions): Promise<MailL
   const { host, port, domain, tls, bytesMax, check, take, log } = options;
   const { SMTPServer } = await import('smtp-server');
   const networks = new Map<string, number>();
-  const sessions = new Map<string, NodeJS.Timeout>();
+  /** Open sessions, the oldest first. */
+  const sessions = new Map<string, { readonly timer: NodeJS.Timeout; hasKey: boolean }>();
   const underWay = new Set<Promise<unknown>>();
   const certificate = tls === null ? null : { cert: await readFile(tls.certFile), key: await readFile(tls.keyFile) };
+
+  const forget = (id: string): boolean => {
+    clearTimeout(sessions.get(id)?.timer);
+    return sessions.delete(id);
+  };
 
   const replyTo = async (work: Promise<void>): Promise<Error | null> => {
     try {
@@ -88,7 +94,8 @@ export async function listenForMail(options: MailListenerOptions): Promise<MailL
     disabledCommands: ['AUTH', ...(certificate === null ? ['STARTTLS'] : [])],
     disableReverseLookup: true,
     hideSMTPUTF8: true,
-    maxClients: CONNECTIONS_MAX,
+    // One that is closed to make room takes a moment to end.
+    maxClients: CONNECTIONS_MAX + CONNECTIONS_OF_NETWORK_MAX,
     socketTimeout: SILENCE_MS_MAX,
     closeTimeout: CLOSE_MS_MAX,
     ...certificate,
@@ -99,15 +106,21 @@ export async function listenForMail(options: MailListenerOptions): Promise<MailL
         done(reply(421, '4.7.0', 'too many connections from this network; try again later'));
         return;
       }
+      if (sessions.size >= CONNECTIONS_MAX) {
+        const [oldest] = [...sessions].find(([, { hasKey }]) => !hasKey) ?? [];
+        if (oldest === undefined) {
+          done(reply(421, '4.7.0', 'too many connections; try again later'));
+          return;
+        }
+        endSession(oldest);
+      }
       networks.set(network, open + 1);
-      sessions.set(session.id, setTimeout(() => endSession(session.id), SESSION_MS_MAX).unref());
+      const timer = setTimeout(() => endSession(session.id), SESSION_MS_MAX).unref();
+      sessions.set(session.id, { timer, hasKey: false });
       done();
     },
     onClose(session) {
-      const timer = sessions.get(session.id);
-      if (timer === undefined) return;
-      clearTimeout(timer);
-      sessions.delete(session.id);
+      if (!forget(session.id)) return;
       const network = networkOf(session.remoteAddress);
       const open = (networks.get(network) ?? 1) - 1;
       if (open === 0) networks.delete(network);
@@ -121,7 +134,7 @@ export async function listenForMail(options: MailListenerOptions): Promise<MailL
       const recipient = recipientOf(to, domain);
       if (recipient === null)
         done(reply(550, '5.1.1', 'no such address; it is an alert key at the domain of this server'));
-      else void answer(check(recipient, session.remoteAddress), done);
+      else void answer(checkKey(recipient, session), done);
     },
     onData(stream, session, done) {
       const chunks: Buffer[] = [];
@@ -150,6 +163,11 @@ export async function listenForMail(options: MailListenerOptions): Promise<MailL
     if (passing !== undefined) throw passing;
     if (errors.length === taken.length) throw errors[0];
   };
+  const checkKey = async (recipient: MailRecipient, { id, remoteAddress }: SMTPServerSession): Promise<void> => {
+    await check(recipient, remoteAddress);
+    const session = sessions.get(id);
+    if (session !== undefined) session.hasKey = true;
+  };
   const endSession = (id: string): void => {
     for (const connection of server.connections) if (connection.id === id) connection.close();
   };
@@ -167,7 +185,7 @@ export async function listenForMail(options: MailListenerOptions): Promise<MailL
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await waitForAll([closed, ...underWay]);
-      for (const timer of sessions.values()) clearTimeout(timer);
+      for (const { timer } of sessions.values()) clearTimeout(timer);
     },
   };
 }

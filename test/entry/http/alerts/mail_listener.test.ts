@@ -100,15 +100,30 @@ test('a network holds ten connections, a mail has ten recipients, and a place th
   await expect.poll(async () => (await dial(port)).greeting).toMatch(/^220/);
 });
 
+test('of all connections the oldest that has shown no key is closed for another network', async () => {
+  const { w, key } = await mailedService();
+  const port = w.context.config.mailInPort;
+  const shown = await dial(port, '127.0.0.2');
+  await shown.say('EHLO tool.example');
+  await shown.say('MAIL FROM:<nagios@db-1.example>');
+  expect(await shown.say(`RCPT TO:<${key}@alerts.example>`)).toMatch(/^250/);
+  const oldest = await dial(port, '127.0.0.2');
+  for (let index = 2; index < 50; index += 1) await dial(port, `127.0.0.${2 + Math.floor(index / 10)}`);
+  expect((await dial(port, '127.0.0.9')).greeting).toMatch(/^220/);
+  await expect.poll(() => oldest.isOpen()).toBe(false);
+  expect(await shown.say('NOOP')).toMatch(/^250/);
+});
+
 interface Dialled {
   readonly greeting: string;
   /** Returns the last line of the answer to a command. */
   say(command: string): Promise<string>;
   end(): void;
+  isOpen(): boolean;
 }
 
-async function dial(port: number): Promise<Dialled> {
-  const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+async function dial(port: number, localAddress = '127.0.0.1'): Promise<Dialled> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress }).setEncoding('utf8');
   onTestFinished(() => void socket.destroy());
   const answer = async (): Promise<string> => {
     let text = '';
@@ -123,6 +138,7 @@ async function dial(port: number): Promise<Dialled> {
       return await answer();
     },
     end: () => void socket.end(),
+    isOpen: () => socket.readyState === 'open',
   };
 }
 
