@@ -4,7 +4,7 @@ import { type Connections, type Foundation, openFoundation } from '#entry/founda
 import type { RunningConfig } from '#entry/running_config.ts';
 import { resumeAfterRestore } from '#modules/incidents/paging/resume_after_restore.ts';
 import { repageStale } from '#modules/incidents/paging/repage_stale.ts';
-import { restartTimers } from '#modules/incidents/paging/start_timers.ts';
+import { restartTimers } from '#modules/incidents/paging/schedule_steps.ts';
 import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { Log } from '#kernel/log.ts';
 import { retryWhileUnavailable } from '#kernel/retry.ts';
@@ -71,7 +71,7 @@ export function pagerRuntime({
   senders,
   config,
   latencies,
-  limitLog,
+  reachedLimits,
 }: Foundation): PagerRuntime {
   return {
     db,
@@ -82,7 +82,7 @@ export function pagerRuntime({
     configured: new Set(senders.keys()),
     heartbeatUrl: config.heartbeatUrl,
     latencies,
-    limitLog,
+    reachedLimits,
   };
 }
 

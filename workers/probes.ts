@@ -5,7 +5,7 @@ import { checkClickHouse, checkPostgres, checkQueue } from '#entry/store_checks.
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 
 /** The stores that a role needs; a pager needs no ClickHouse. */
-export type ProbedStores = Pick<Foundation, 'config' | 'log' | 'db' | 'queue' | 'latencies' | 'limitLog'> & {
+export type ProbedStores = Pick<Foundation, 'config' | 'log' | 'db' | 'queue' | 'latencies' | 'reachedLimits'> & {
   readonly clickhouse?: ClickHouseClient;
 };
 
@@ -22,12 +22,12 @@ export async function openProbes({
   db,
   queue,
   latencies,
-  limitLog,
+  reachedLimits,
   clickhouse,
 }: ProbedStores): Promise<Probes> {
   let isDraining = false;
   const registry = openProcessRegistry();
-  registry.registerMetric(limitCounter(limitLog));
+  registry.registerMetric(limitCounter(reachedLimits));
   const readiness = async () => {
     const checks = {
       PostgreSQL: await checkPostgres(db),

@@ -24,7 +24,7 @@ export const onSendPasswordReset = (runtime: AccountMailRuntime): JobHandler =>
       await unit.stores.people.lockUser(user.id);
       const recent = await unit.stores.passwordResets.countSince(user.id, unit.now.subtract({ hours: 1 }));
       if (recent >= runtime.resetsOfAccountMax) {
-        unit.limitMet('resetsOfAccountMax', user.id);
+        unit.limitReached('resetsOfAccountMax', user.id);
         return null;
       }
       const asked = { actor: { kind: 'unknown' }, via: 'console', origin: { requestId, address } } as const;

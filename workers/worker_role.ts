@@ -156,7 +156,7 @@ export function workerRuntime(context: AppContext): WorkerRuntime {
       accept: 'text/calendar, */*',
     }),
     onStoring: ({ series, points }) => context.newSeries.add(series, points),
-    limitLog: context.limitLog,
+    reachedLimits: context.reachedLimits,
   };
 }
 

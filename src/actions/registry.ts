@@ -71,7 +71,7 @@ import { editIncidentNote } from '#modules/incidents/operations/edit_incident_no
 import { escalateIncident } from '#modules/incidents/operations/escalate_incident.ts';
 import { getIncident } from '#modules/incidents/operations/get_incident.ts';
 import { getIncidentContext } from '#modules/incidents/operations/get_incident_context.ts';
-import { getIncidentLinks } from '#modules/incidents/operations/get_incident_links.ts';
+import { getLinkedIncidents } from '#modules/incidents/operations/get_linked_incidents.ts';
 import { RESPONSE_OPERATIONS } from '#modules/incidents/operations/operations.ts';
 import { listAssignees } from '#modules/incidents/operations/list_assignees.ts';
 import { listIncidents } from '#modules/incidents/operations/list_incidents.ts';
@@ -265,7 +265,7 @@ const WITHIN_ORGANIZATIONS = [
   editIncidentNote,
   deleteIncidentNote,
   getIncidentContext,
-  getIncidentLinks,
+  getLinkedIncidents,
   ...RESPONSE_OPERATIONS,
   searchEverything,
   ...AGENT_OPERATIONS,

@@ -33,7 +33,7 @@ export async function runAccountOperation(
   const outside = contextOf(runtime, requester, {
     now: runtime.clock.now(),
     stores: storesOf(runtime.db.session()),
-    limitMet: (limit, who) => runtime.limitLog?.met(limit, who),
+    limitReached: (limit, who) => runtime.reachedLimits?.record(limit, who),
     enqueue: () => {
       throw new Error(`${operation.name} enqueues nothing outside its transaction`);
     },

@@ -223,7 +223,7 @@ function readContextOf(
     configuredChannels,
     baseUrl,
     installation,
-    limitLog,
+    reachedLimits,
     moveIns,
   } = runtime;
   return {
@@ -241,7 +241,7 @@ function readContextOf(
     configuredChannels,
     baseUrl,
     installation,
-    limitMet: (limit, who) => limitLog?.met(limit, who),
+    limitReached: (limit, who) => reachedLimits?.record(limit, who),
     record: () => {
       throw new Error('a read action changes nothing');
     },

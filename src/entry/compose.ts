@@ -57,7 +57,7 @@ export async function compose(config: RunningConfig, options: FoundationOptions)
     log,
     memoryBytesMax: SOURCE_MAP_MEMORY_BYTES,
     readingMsPerMinute: config.sourceMapSeconds * 1_000,
-    onLimit: (orgId) => foundation.limitLog.met('sourceMapSeconds', orgId),
+    onLimit: (orgId) => foundation.reachedLimits.record('sourceMapSeconds', orgId),
   });
   const patterns = new PatternChecks({ clock, secondsPerMinute: config.patternSeconds });
   const moveIns = new MoveInRunner(() => actions, log);
@@ -75,7 +75,7 @@ export async function compose(config: RunningConfig, options: FoundationOptions)
     installation: installationOf(config, clock),
     moveIns,
     onOutbox: () => outbox.wake(),
-    limitLog: foundation.limitLog,
+    reachedLimits: foundation.reachedLimits,
   };
   const changes = createChangeFeed(db, clock, log, config);
   let closing: Promise<void> | null = null;

@@ -3,7 +3,7 @@ import type { Config } from '#entry/config.ts';
 import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
 import { NewSeriesMemory } from '#entry/memory/new_series_memory.ts';
 import { LatencyHistograms } from '#kernel/latency_histograms.ts';
-import { LimitLog } from '#kernel/limit_log.ts';
+import { ReachedLimits } from '#kernel/reached_limits.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 import { type AnswerLinks, createAnswerLinks } from '#notify/answer_link.ts';
@@ -54,7 +54,7 @@ export interface Foundation {
   /** Durations in this process of the operations with a latency objective. */
   readonly latencies: LatencyHistograms;
   /** Record of which callers reached which limit of this process. */
-  readonly limitLog: LimitLog;
+  readonly reachedLimits: ReachedLimits;
   /** Notified of series that were not known before. */
   readonly newSeries: NewSeriesMemory;
   /** Undoes `openFoundation` in reverse. */
@@ -136,7 +136,7 @@ export async function openFoundation(
     answerLinks,
     vapidKeys,
     latencies: new LatencyHistograms(),
-    limitLog: new LimitLog(log, clock),
+    reachedLimits: new ReachedLimits(log, clock),
     newSeries: new NewSeriesMemory(),
     async close() {
       await outbox.settled();

@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 
 import { readTimeZoneRules } from '#entry/time_zone_rules.ts';
 
-import type { LimitLog } from '#kernel/limit_log.ts';
+import type { ReachedLimits } from '#kernel/reached_limits.ts';
 import { LIMIT_SETTINGS, type LimitName } from '#kernel/limit_settings.ts';
 
 /** Sampling interval of the lag of the event loop: each sample wakes the process. */
@@ -31,7 +31,7 @@ export function openProcessRegistry(): Registry {
 }
 
 /** Counter of the limits that callers of this process have reached. */
-export function limitCounter(limitLog: LimitLog): Counter {
+export function limitCounter(reachedLimits: ReachedLimits): Counter {
   return new Counter({
     name: 'tocsin_limits_met_total',
     help: 'How often a limit was reached by those who use this process; the log names who met it.',
@@ -40,7 +40,7 @@ export function limitCounter(limitLog: LimitLog): Counter {
     collect() {
       this.reset();
       for (const [name, { variable: limit }] of Object.entries(LIMIT_SETTINGS)) {
-        this.inc({ limit }, limitLog.counts.get(name as LimitName) ?? 0);
+        this.inc({ limit }, reachedLimits.counts.get(name as LimitName) ?? 0);
       }
     },
   });

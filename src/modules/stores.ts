@@ -35,7 +35,7 @@ import { IncidentResponseStore } from '#modules/incidents/store/incident_respons
 import { SearchReader } from '#modules/search/store.ts';
 import { IncidentLeaseStore } from '#modules/agents/store/incident_lease_store.ts';
 import { IncidentNoteStore } from '#modules/incidents/store/incident_note_store.ts';
-import { IncidentPagingStore } from '#modules/incidents/store/incident_paging_store.ts';
+import { SuppressionStore } from '#modules/incidents/store/suppression_store.ts';
 import { IncidentSearch } from '#modules/incidents/store/incident_search.ts';
 import { GroupActivityStore } from '#modules/exceptions/store/group_activity_store.ts';
 import { GroupAssignmentStore } from '#modules/exceptions/store/group_assignment_store.ts';
@@ -179,7 +179,7 @@ export interface Stores {
   readonly ruleSearch: RuleSearch;
   readonly maintenance: MaintenanceStore;
   readonly incidents: IncidentStore;
-  readonly incidentPaging: IncidentPagingStore;
+  readonly suppression: SuppressionStore;
   readonly timeline: IncidentTimelineStore;
   readonly incidentSearch: IncidentSearch;
   readonly incidentNotes: IncidentNoteStore;
@@ -294,7 +294,7 @@ export function storesOf(session: Session): Stores {
     ruleSearch: new RuleSearch(session),
     maintenance: new MaintenanceStore(session),
     incidents: new IncidentStore(session),
-    incidentPaging: new IncidentPagingStore(session),
+    suppression: new SuppressionStore(session),
     timeline: new IncidentTimelineStore(session),
     incidentSearch: new IncidentSearch(session),
     incidentNotes: new IncidentNoteStore(session),

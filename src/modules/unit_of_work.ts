@@ -1,7 +1,7 @@
 import type { Static, TObject } from 'typebox';
 
 import { type JobContract, toStored } from '#kernel/job.ts';
-import type { LimitLog } from '#kernel/limit_log.ts';
+import type { ReachedLimits } from '#kernel/reached_limits.ts';
 import type { LimitName } from '#kernel/limit_settings.ts';
 import type { Clock, Temporal } from '#kernel/time.ts';
 import type { Database, Session } from '#storage/postgres/database.ts';
@@ -14,7 +14,7 @@ export interface UnitOfWork {
   /** Enqueues a job once the transaction has committed, at `runAt` or at once. */
   enqueue<Payload extends TObject>(job: JobContract<Payload>, payload: Static<Payload>, runAt?: Temporal.Instant): void;
   /** Counts that somebody has reached a limit; `who` is never a secret. */
-  limitMet(limit: LimitName, who: string): void;
+  limitReached(limit: LimitName, who: string): void;
 }
 
 export interface UnitOfWorkRuntime {
@@ -23,7 +23,7 @@ export interface UnitOfWorkRuntime {
   /** Called after a commit that left jobs in the outbox. */
   readonly onOutbox: () => void;
   /** Undefined where nobody counts, as on the command line. */
-  readonly limitLog?: Pick<LimitLog, 'met'>;
+  readonly reachedLimits?: Pick<ReachedLimits, 'record'>;
 }
 
 export async function inUnitOfWork<Result>(
@@ -37,7 +37,7 @@ export async function inUnitOfWork<Result>(
     const unit: UnitOfWork = {
       now,
       stores,
-      limitMet: (limit, who) => runtime.limitLog?.met(limit, who),
+      limitReached: (limit, who) => runtime.reachedLimits?.record(limit, who),
       enqueue: (job, payload, runAt) => {
         jobs.push({ jobName: job.name, payload: toStored(job, payload), runAt: runAt ?? null });
       },

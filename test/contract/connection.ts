@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 import { type ConnectionLimits, connectionLimitsOf, limitConnections } from '#entry/http/connections/connections.ts';
-import { LimitLog } from '#kernel/limit_log.ts';
+import { ReachedLimits } from '#kernel/reached_limits.ts';
 import { silentLog } from '#kernel/log.ts';
 import { testClock } from '#test/kit/clock.ts';
 import { DEFAULT_LIMITS } from '#test/kit/limits.ts';
@@ -35,15 +35,15 @@ export async function guarded(
   answer: RequestListener,
   limits: Partial<ConnectionLimits>,
   processes = () => 1,
-): Promise<{ port: number; limitLog: LimitLog }> {
+): Promise<{ port: number; reachedLimits: ReachedLimits }> {
   const server = createServer(answer);
-  const limitLog = new LimitLog(silentLog, testClock());
+  const reachedLimits = new ReachedLimits(silentLog, testClock());
   const all = { ...connectionLimitsOf(DEFAULT_LIMITS), ...limits };
-  const connections = limitConnections(server, all, { limitLog, trustedProxies: undefined, processes });
+  const connections = limitConnections(server, all, { reachedLimits, trustedProxies: undefined, processes });
   onTestFinished(() => {
     connections.close();
     server.closeAllConnections();
     server.close();
   });
-  return { port: await portOf(server), limitLog };
+  return { port: await portOf(server), reachedLimits };
 }

@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from 'node:net';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { LimitLog } from '#kernel/limit_log.ts';
+import { ReachedLimits } from '#kernel/reached_limits.ts';
 import { AppError } from '#kernel/errors.ts';
 import { silentLog } from '#kernel/log.ts';
 import { testClock } from '#test/kit/clock.ts';
@@ -48,16 +48,16 @@ test('a head that never ends is told which limit it has met', async () => {
 test('the log names once a minute who met a limit, and a refusal counts once wherever it passes', () => {
   const clock = testClock();
   const lines: object[] = [];
-  const limits = new LimitLog({ ...silentLog, warn: (fields: object) => void lines.push(fields) }, clock);
+  const limits = new ReachedLimits({ ...silentLog, warn: (fields: object) => void lines.push(fields) }, clock);
   const refusal = new AppError('rate_limited', 'too much', { limit: 'callsPerMinute' });
-  limits.refused(refusal, 'key_1');
-  limits.refused(refusal, 'key_1');
-  limits.refused(new AppError('rate_limited', 'for another reason'), 'key_1');
+  limits.recordRefusal(refusal, 'key_1');
+  limits.recordRefusal(refusal, 'key_1');
+  limits.recordRefusal(new AppError('rate_limited', 'for another reason'), 'key_1');
   expect(limits.counts.get('callsPerMinute')).toBe(1);
-  limits.met('callsPerMinute', 'key_1');
-  limits.met('callsPerMinute', 'key_2');
+  limits.record('callsPerMinute', 'key_1');
+  limits.record('callsPerMinute', 'key_2');
   clock.advance({ seconds: 61 });
-  limits.met('callsPerMinute', 'key_2');
+  limits.record('callsPerMinute', 'key_2');
   expect(lines).toEqual([
     { limit: 'CALLS_PER_MINUTE', who: { key_1: 1 } },
     { limit: 'CALLS_PER_MINUTE', who: { key_1: 1, key_2: 2 } },

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 
 import { requestsInPieces } from '#entry/http/connections/body_pieces.ts';
 import { limitPortConnections, portLimitsOf } from '#entry/http/connections/port_connections.ts';
-import { LimitLog } from '#kernel/limit_log.ts';
+import { ReachedLimits } from '#kernel/reached_limits.ts';
 import { silentLog } from '#kernel/log.ts';
 import { guarded, opened, portOf } from '#test/contract/connection.ts';
 import { testClock } from '#test/kit/clock.ts';
@@ -100,7 +100,7 @@ test.each([
 ] as const)(
   'a body that goes on arriving after its request was refused is cut off after %s',
   async (_, limit, bounds) => {
-    const { port, limitLog } = await guarded((_request, response) => response.end('refused'), bounds);
+    const { port, reachedLimits } = await guarded((_request, response) => response.end('refused'), bounds);
     const given = async (bytes: number) => {
       const socket = await opened(port);
       socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n');
@@ -111,14 +111,14 @@ test.each([
     const [little, much] = [await given(10_000), await given(1_000_000)];
     const isOfBytes = limit === 'unreadKilobytes';
     await expect.poll(() => [much.isGone, little.isGone]).toEqual([true, !isOfBytes]);
-    expect(limitLog.counts.get(limit)).toBe(isOfBytes ? 1 : 2);
+    expect(reachedLimits.counts.get(limit)).toBe(isOfBytes ? 1 : 2);
   },
 );
 
 test('a port limits how many connections without a valid key it has, for how long and for how many bytes', async () => {
-  const limitLog = new LimitLog(silentLog, testClock());
+  const reachedLimits = new ReachedLimits(silentLog, testClock());
   const limits = { ...portLimitsOf(DEFAULT_LIMITS), connectionsMax: 3, unauthenticatedBytesMax: 1_000 };
-  const connections = limitPortConnections(limits, { limitLog, trustedProxies: undefined, processes: () => 1 });
+  const connections = limitPortConnections(limits, { reachedLimits, trustedProxies: undefined, processes: () => 1 });
   const admitted: boolean[] = [];
   const server = createServer((socket) => {
     admitted.push(connections.admit(socket));
@@ -144,13 +144,13 @@ test('a port limits how many connections without a valid key it has, for how lon
   loud.write(Buffer.alloc(5_000));
   await expect.poll(() => loud.isGone).toBe(true);
   expect([known.isGone, late.isGone, admitted]).toEqual([false, false, [true, true, true, true]]);
-  expect(limitLog.counts.get('portKilobytesWithoutKey')).toBe(1);
+  expect(reachedLimits.counts.get('portKilobytesWithoutKey')).toBe(1);
 });
 
 test('of connections of a port that have shown a key, the one that was used longest ago makes room', async () => {
-  const limitLog = new LimitLog(silentLog, testClock());
+  const reachedLimits = new ReachedLimits(silentLog, testClock());
   const limits = { ...portLimitsOf(DEFAULT_LIMITS), connectionsMax: 3 };
-  const connections = limitPortConnections(limits, { limitLog, trustedProxies: undefined, processes: () => 1 });
+  const connections = limitPortConnections(limits, { reachedLimits, trustedProxies: undefined, processes: () => 1 });
   const server = createServer((socket) => {
     connections.admit(socket);
     socket

@@ -14,11 +14,11 @@ const KEY_HEADERS = (key: string) => ({ authorization: `Bearer ${key}`, 'content
 const answer: RequestListener = (request, response) => void request.resume().on('end', () => response.end('done'));
 
 test('one address without a key has so many connections and no more: a new one takes the place of the one that waited longest', async () => {
-  const { port, limitLog } = await guarded(answer, { connectionsOfAddressMax: 3 });
+  const { port, reachedLimits } = await guarded(answer, { connectionsOfAddressMax: 3 });
   const sockets: Awaited<ReturnType<typeof opened>>[] = [];
   for (let index = 0; index < 5; index += 1) sockets.push(await opened(port));
   await expect.poll(() => sockets.map(({ isGone }) => isGone)).toEqual([true, true, false, false, false]);
-  expect(limitLog.counts.get('connectionsOfAddressMax')).toBe(2);
+  expect(reachedLimits.counts.get('connectionsOfAddressMax')).toBe(2);
 });
 
 test('who sends nothing shuts out nobody from the same address', async () => {
@@ -34,22 +34,22 @@ test('who sends nothing shuts out nobody from the same address', async () => {
 });
 
 test('of several processes each lets one address have its part of the connections', async () => {
-  const { port, limitLog } = await guarded(answer, { connectionsOfAddressMax: 7 }, () => 3);
+  const { port, reachedLimits } = await guarded(answer, { connectionsOfAddressMax: 7 }, () => 3);
   const sockets: Awaited<ReturnType<typeof opened>>[] = [];
   for (let index = 0; index < 5; index += 1) sockets.push(await opened(port));
   await expect.poll(() => sockets.map(({ isGone }) => isGone)).toEqual([true, true, false, false, false]);
-  expect(limitLog.counts.get('connectionsOfAddressMax')).toBe(2);
+  expect(reachedLimits.counts.get('connectionsOfAddressMax')).toBe(2);
 });
 
 test('when all connections are in use, the one without a key that was idle longest is closed', async () => {
-  const { port, limitLog } = await guarded(answer, { connectionsMax: 3 });
+  const { port, reachedLimits } = await guarded(answer, { connectionsMax: 3 });
   const [first, second, third] = [await opened(port), await opened(port), await opened(port)];
   first.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
   await expect.poll(() => first.heard).toContain('done');
   const fourth = await opened(port);
   await expect.poll(() => second.isGone).toBe(true);
   expect([first.isGone, third.isGone, fourth.isGone]).toEqual([false, false, false]);
-  expect(limitLog.counts.get('connectionsMax')).toBe(1);
+  expect(reachedLimits.counts.get('connectionsMax')).toBe(1);
 });
 
 /** What has shown a key and been answered since, from this address. */
@@ -67,7 +67,7 @@ const answerKnown: RequestListener = (request, response) => {
 };
 
 test('one sender cannot keep others out with connections that wait for a request: the longest idle of the network with most makes room', async () => {
-  const { port, limitLog } = await guarded(answerKnown, { connectionsMax: 4 });
+  const { port, reachedLimits } = await guarded(answerKnown, { connectionsMax: 4 });
   const other = await known(port, '127.0.0.2');
   const many = [await known(port), await known(port), await known(port)];
   many[0]!.write('GET /again HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -75,7 +75,7 @@ test('one sender cannot keep others out with connections that wait for a request
   const stranger = await opened(port, '127.0.0.3');
   await expect.poll(() => many.map(({ isGone }) => isGone)).toEqual([false, true, false]);
   expect([other.isGone, stranger.isGone]).toEqual([false, false]);
-  expect(limitLog.counts.get('connectionsMax')).toBe(1);
+  expect(reachedLimits.counts.get('connectionsMax')).toBe(1);
 });
 
 test('a connection whose request is not answered yet makes room for nobody', async () => {
@@ -88,13 +88,13 @@ test('a connection whose request is not answered yet makes room for nobody', asy
 });
 
 test('a body that stops arriving is answered with 408, and the connection is closed', async () => {
-  const { port, limitLog } = await guarded(answer, { bodyGraceMs: 100, bodyBytesPerSecondMin: 1_000_000 });
+  const { port, reachedLimits } = await guarded(answer, { bodyGraceMs: 100, bodyBytesPerSecondMin: 1_000_000 });
   const slow = await opened(port);
   slow.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nx');
   await expect.poll(() => slow.isGone).toBe(true);
   expect(slow.heard).toMatch(/^HTTP\/1\.1 408 /);
   expect(slow.heard).toContain('took too long to arrive (limit: LIMIT_SLOW_BODY_BYTES_PER_SECOND)');
-  expect(limitLog.counts.get('bodyBytesPerSecondMin')).toBe(1);
+  expect(reachedLimits.counts.get('bodyBytesPerSecondMin')).toBe(1);
 });
 
 test('bodies without a valid key share a small memory budget, which is released afterwards', async () => {

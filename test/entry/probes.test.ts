@@ -66,7 +66,7 @@ test('a background process answers the same, is not ready without its stores, an
   const metricsPort = await findFreePort(0);
   const config = { ...w.context.config, metricsPort };
   const probes = await openProbes({ ...w.context, config });
-  w.context.limitLog.met('newGroupsPerMinute', 'service_1');
+  w.context.reachedLimits.record('newGroupsPerMinute', 'service_1');
   onTestFinished(() => probes.close());
   expect(await get(metricsPort, '/livez')).toEqual({ status: 200, body: '{"live":true}' });
   expect(await get(metricsPort, '/readyz')).toEqual({ status: 200, body: '{"ready":true}' });

@@ -175,7 +175,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
         ['if (await unit.stores.storms.hasOpenMembers(storm.id)) return false;', ''],
       ]),
       ...inFile('src/modules/incidents/open_incident.ts', [
-        ['for (const { incidentId, timers } of opened) startTimers(unit, incidentId, timers);', ''],
+        ['for (const { incidentId, timers } of opened) scheduleSteps(unit, incidentId, timers);', ''],
         ['`${rule.ruleId}.${cause.exceptionGroupId}`', 'rule.ruleId'],
       ]),
       ...inFile('src/modules/incidents/store/step_timer_store.ts', [

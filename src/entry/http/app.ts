@@ -141,17 +141,17 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   sendSecurityHeaders(app, context.config.baseUrl);
   readNoBodies(app);
   const limits = openSharedLimits(app, context);
-  const { limitLog } = context;
+  const { reachedLimits } = context;
   const { trustedProxies } = context.config;
   const connections = limitConnections(app.server, connectionLimitsOf(context.config), {
-    limitLog,
+    reachedLimits,
     trustedProxies,
     processes: limits.processes,
   });
   app.addHook('preClose', async () => connections.drain());
   app.addHook('onClose', async () => connections.close());
   new BodyBudget(bodyLimitsOf(context.config)).mount(app);
-  const budget = new CallBudget(context.config, limitLog, limits);
+  const budget = new CallBudget(context.config, reachedLimits, limits);
   budget.mount(app);
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, context.log));
   app.addHook('onSend', async (request, reply) => {
@@ -159,7 +159,7 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   });
   app.addHook('onResponse', async (request, reply) => {
     const refusal = refusalOf(request);
-    if (refusal !== undefined) limitLog.refused(refusal, senderOf(request) ?? networkOf(request.ip));
+    if (refusal !== undefined) reachedLimits.recordRefusal(refusal, senderOf(request) ?? networkOf(request.ip));
     const fields = {
       requestId: request.id,
       method: request.method,

@@ -12,10 +12,10 @@ import { API_PATHS } from '#kernel/api_paths.ts';
 
 /** Opens the authorization server on top of the console, which knows who is signed in and has the page for consent. */
 export function openAuthorizationServer(
-  context: Pick<AppContext, 'config' | 'db' | 'clock' | 'log' | 'limitLog'>,
+  context: Pick<AppContext, 'config' | 'db' | 'clock' | 'log' | 'reachedLimits'>,
   { processes }: Pick<SharedLimits, 'processes'>,
 ): AuthorizationServer {
-  const { config, db, clock, log, limitLog } = context;
+  const { config, db, clock, log, reachedLimits } = context;
   const cookie = sessionCookieOf(config.baseUrl);
   return createAuthorizationServer({
     db,
@@ -23,7 +23,7 @@ export function openAuthorizationServer(
     log,
     processes,
     fetchesPerMinute: config.appDocumentsPerMinute,
-    onTooManyFetches: (network) => limitLog.met('appDocumentsPerMinute', network),
+    onTooManyFetches: (network) => reachedLimits.record('appDocumentsPerMinute', network),
     baseUrl: config.baseUrl,
     appSecret: config.appSecret,
     resource: config.baseUrl + MCP_PATH,

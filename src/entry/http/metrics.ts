@@ -64,7 +64,7 @@ export function mountMetrics(
   registry.registerMetric(setAsideJobsGauge(context));
   registry.registerMetric(waitingGauge(context));
   registry.registerMetric(waitingJobsGauge(context));
-  registry.registerMetric(limitCounter(context.limitLog));
+  registry.registerMetric(limitCounter(context.reachedLimits));
   registry.registerMetric(refusedQuantilesCounter(context));
   registry.registerMetric(processesGauge(limits));
   registry.registerMetric(refusedGauge(context));

@@ -1,7 +1,7 @@
 import { routeOf } from '#modules/alerts/decide/route.ts';
-import { decideSeverity } from '#modules/incidents/decide/severity_change.ts';
+import { decideSeverity } from '#modules/incidents/decide/decide_severity.ts';
 import type { AlertQueue } from '#modules/alerts/alert_queue.ts';
-import { pageAnew } from '#modules/incidents/paging/start_timers.ts';
+import { pageAnew } from '#modules/incidents/paging/schedule_steps.ts';
 import { readPolicies, runOfPolicy } from '#modules/policies/read_run.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';

@@ -82,7 +82,7 @@ export async function storeSeen(
     );
     await groupKeys.touchMerged(placed);
     const overflowing = groups.flatMap((group) => (group?.isOverflow === true ? [group] : []));
-    for (const { serviceId } of overflowing) unit.limitMet('newGroupsPerMinute', serviceId);
+    for (const { serviceId } of overflowing) unit.limitReached('newGroupsPerMinute', serviceId);
     await recordRefused(
       unit.stores,
       'too_many_new_groups',

@@ -8,7 +8,7 @@ import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
 import { asId } from '#kernel/ids.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { stillAwaited } from '#modules/policies/decide/rounds.ts';
-import { pageWithoutLead } from '#modules/incidents/paging/paging_start.ts';
+import { pageWithoutLead } from '#modules/incidents/paging/suppression.ts';
 import { resumeEscalation, withdrawNews } from '#modules/incidents/paging/repage_stale.ts';
 
 /**
@@ -50,7 +50,7 @@ async function acknowledgeForOne(
   if (left.length === 0) return null;
   if (acknowledged.some((earlier) => earlier.userId === userId)) return 'again';
   const acknowledgement = { userId, at: toTimestamp(now) };
-  await stores.incidentPaging.setAcknowledgements(incident.id, [...acknowledged, acknowledgement], now);
+  await stores.suppression.setAcknowledgements(incident.id, [...acknowledged, acknowledgement], now);
   await stores.notifications.cancelQueued(incident.id, 'acknowledged', now, userId);
   await stores.timeline.record(incident.id, 'acknowledged_by_one', { by, waitsFor: left }, now);
   return 'once';
@@ -65,7 +65,7 @@ async function unacknowledgeForOne(
   const acknowledged = incident.acknowledgements ?? [];
   if (!('userId' in by) || !acknowledged.some(({ userId }) => userId === by.userId)) return false;
   const others = acknowledged.filter(({ userId }) => userId !== by.userId);
-  await stores.incidentPaging.setAcknowledgements(incident.id, others, now);
+  await stores.suppression.setAcknowledgements(incident.id, others, now);
   const pages = await stores.notifications.requeueCancelled(incident.id, now, asId('user', by.userId));
   for (const notificationId of pages) enqueue(deliverPage, { notificationId });
   await stores.timeline.record(incident.id, 'unacknowledged_by_one', { by }, now);

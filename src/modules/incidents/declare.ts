@@ -5,7 +5,7 @@ import { areSteps, readSteps } from '#modules/policies/decide/stored_steps.ts';
 import { heldEventsOf } from '#modules/incidents/paging/hold.ts';
 import { repeatsOf } from '#modules/policies/decide/rounds.ts';
 import { readPolicies, runOfPolicy } from '#modules/policies/read_run.ts';
-import { startTimers } from '#modules/incidents/paging/start_timers.ts';
+import { scheduleSteps } from '#modules/incidents/paging/schedule_steps.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Limits } from '#kernel/limit_settings.ts';
@@ -101,6 +101,6 @@ export async function declare(
     const reason = policy === null ? 'none_chosen' : 'no_steps';
     await stores.timeline.record(incidentId, 'nobody_paged', { reason }, now);
   }
-  startTimers(unit, incidentId, timers);
+  scheduleSteps(unit, incidentId, timers);
   return { incidentId, isNew: true };
 }

@@ -2,7 +2,7 @@ import { type IncidentLimit, stormTitle, worseSeverity } from '#modules/incident
 import type { CauseKind } from '#modules/incidents/decide/incident_kind.ts';
 import { type Cause, dedupKeyOf, type Firing, type Opener } from '#modules/incidents/paging/firing.ts';
 import { openIncident } from '#modules/incidents/open_incident.ts';
-import { isQuiet, isWaitingForMaintenance, movePaging } from '#modules/incidents/paging/paging_start.ts';
+import { isSuppressed, isWaitingForMaintenance, movePaging } from '#modules/incidents/paging/suppression.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 
@@ -61,7 +61,7 @@ async function releaseStorm(unit: UnitOfWork, stormId: Id<'incident'>, firings: 
   const storm = await unit.stores.incidents.lock(stormId);
   if (storm === null || !isWaitingForMaintenance(storm, unit.now)) return;
   for (const firing of firings) {
-    if (await isQuiet(unit, firing)) continue;
+    if (await isSuppressed(unit, firing)) continue;
     await movePaging(unit, storm, null);
     await unit.stores.timeline.record(stormId, 'maintenance_ended', {}, unit.now);
     return;

@@ -4,8 +4,8 @@ import { type IncidentRun, readPolicies, runOfPolicy } from '#modules/policies/r
 import { repeatsOf } from '#modules/policies/decide/rounds.ts';
 import type { FindPolicy } from '#modules/policies/decide/run.ts';
 import { type Cause, dedupKeyOf, type Firing, type Opener } from '#modules/incidents/paging/firing.ts';
-import { decidePagingStart, mayFollow, type PagingStart, startsAt } from '#modules/incidents/paging/paging_start.ts';
-import { startTimers } from '#modules/incidents/paging/start_timers.ts';
+import { decideSuppression, mayFollow, type Suppression, startsAt } from '#modules/incidents/paging/suppression.ts';
+import { scheduleSteps } from '#modules/incidents/paging/schedule_steps.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import { startSpan, type TracedSpan } from '#kernel/tracing.ts';
@@ -61,7 +61,7 @@ const NO_SETTING: Setting = { windows: [], findPolicy: () => undefined };
 
 /** A firing, with all that its incident begins with. */
 interface Prepared extends Firing {
-  readonly start: PagingStart;
+  readonly start: Suppression;
   readonly run: IncidentRun;
   readonly incident: NewIncident;
   readonly timers: readonly PlannedStep[];
@@ -76,7 +76,7 @@ async function prepare(
   const runAt = (at: Temporal.Instant) => runOfPolicy(rule, findPolicy, at, cause.severity);
   const atOnce = runAt(unit.now);
   const firing = { rule: { ...rule, ...policyOf(atOnce) }, cause };
-  const start = await decidePagingStart(unit, firing, { windows, isShadow });
+  const start = await decideSuppression(unit, firing, { windows, isShadow });
   const from = startsAt(start);
   const run = start.kind === 'quiet' ? runAt(start.until) : atOnce;
   const steps = from === null ? run.steps : run.steps.map((step) => ({ ...step, countsFrom: toTimestamp(from) }));
@@ -156,7 +156,7 @@ async function store(
       },
     })),
   );
-  for (const { incidentId, timers } of opened) startTimers(unit, incidentId, timers);
+  for (const { incidentId, timers } of opened) scheduleSteps(unit, incidentId, timers);
   return ids;
 }
 
@@ -180,7 +180,7 @@ function eventsOf({ incidentId, rule, cause, timers, start, run, incident }: Ope
   ];
 }
 
-function startEventsOf(incidentId: Id<'incident'>, start: PagingStart, title: string) {
+function startEventsOf(incidentId: Id<'incident'>, start: Suppression, title: string) {
   switch (start.kind) {
     case 'at_once':
       return [];

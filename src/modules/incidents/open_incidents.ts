@@ -49,7 +49,7 @@ export async function openIncidents(
       await joinStorm(unit, source, group, limit);
     }
     if (excess.length === 0) continue;
-    unit.limitMet('incidentsPerService', source.serviceId);
+    unit.limitReached('incidentsPerService', source.serviceId);
     await recordLimitReached(unit, source, excess.length);
   }
   return open;

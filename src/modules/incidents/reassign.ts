@@ -8,7 +8,7 @@ import type { IncidentActor, IncidentStatus } from '#modules/incidents/decide/in
 import { type EscalationStep, stepCountOf } from '#modules/policies/decide/escalation.ts';
 import { withdrawNews } from '#modules/incidents/paging/repage_stale.ts';
 import type { Repeats } from '#modules/policies/decide/rounds.ts';
-import { startTimers } from '#modules/incidents/paging/start_timers.ts';
+import { scheduleSteps } from '#modules/incidents/paging/schedule_steps.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
@@ -70,7 +70,7 @@ export async function reassign(
   const to = target.kind === 'policy' ? { policy: target.name } : { userId: target.userId };
   const stepsLeft = target.kind === 'policy' ? 0 : plan.steps.length - 1;
   await stores.timeline.record(incident.id, 'reassigned', { by, ...to, stepsLeft, told: notified }, now);
-  startTimers(unit, incident.id, plan.timers);
+  scheduleSteps(unit, incident.id, plan.timers);
 }
 
 function requireAsSeen({ status, steps }: IncidentRow, seen: SeenIncident): void {

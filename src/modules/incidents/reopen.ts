@@ -1,5 +1,5 @@
 import { decideReopen, type IncidentActor, REOPEN_DAYS_MAX } from '#modules/incidents/decide/incident.ts';
-import { pageWithoutLead } from '#modules/incidents/paging/paging_start.ts';
+import { pageWithoutLead } from '#modules/incidents/paging/suppression.ts';
 import { resumeEscalation, withdrawNews } from '#modules/incidents/paging/repage_stale.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';

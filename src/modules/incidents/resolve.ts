@@ -1,5 +1,5 @@
 import { decideResolve, type IncidentActor } from '#modules/incidents/decide/incident.ts';
-import { releaseFollowers } from '#modules/incidents/paging/paging_start.ts';
+import { releaseFollowers } from '#modules/incidents/paging/suppression.ts';
 import { stopEscalation, type TimelineDetails } from '#modules/incidents/paging/stop_escalation.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { MembersOf } from '#modules/incidents/store/storm_store.ts';

@@ -98,7 +98,7 @@ export async function readSignInSettings(
         ? null
         : {
             ...auditedConnection(connection),
-            people: await openId.countLinked(orgId, connection.issuer),
+            people: await openId.countFollowers(orgId, connection.issuer),
             lastFault: connection.lastFault,
             lastFaultAt: toTimestampOrNull(connection.lastFaultAt),
           },

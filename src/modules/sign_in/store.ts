@@ -156,7 +156,7 @@ export class OpenIdStore {
   }
 
   /** Number of accounts that were signed in to through this issuer. */
-  async countLinked(orgId: Id<'org'>, issuer: string): Promise<number> {
+  async countFollowers(orgId: Id<'org'>, issuer: string): Promise<number> {
     const { count } = await this.#session.db
       .selectFrom('openid_accounts')
       .select(({ fn }) => fn.countAll<number>().as('count'))

@@ -12,7 +12,7 @@ import {
   toRow,
   WATCHED_FOR_MS,
   watchOf,
-} from '#storage/postgres/durable_job_row.ts';
+} from '#storage/postgres/new_durable_job.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 /** Owner of the data; empty for jobs of a release that named no owner. */

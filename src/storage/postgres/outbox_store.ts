@@ -1,7 +1,7 @@
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { OutboxEntity } from '#storage/postgres/entities/work.ts';
+import { OutboxEntity } from '#storage/postgres/entities/jobs.ts';
 
 /** A job that must be enqueued because a change was committed. */
 export type OutboxEntry = Row<typeof OutboxEntity>;

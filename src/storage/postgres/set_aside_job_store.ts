@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import type { Temporal } from '#kernel/time.ts';
 import { columns, type Row, rowsChanged } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { type DurableJobKey, keyRows } from '#storage/postgres/durable_job_row.ts';
-import { DurableJobEntity } from '#storage/postgres/entities/work.ts';
+import { type DurableJobKey, keyRows } from '#storage/postgres/new_durable_job.ts';
+import { DurableJobEntity } from '#storage/postgres/entities/jobs.ts';
 
 const LISTED = ['keptId', 'jobName', 'serviceId', 'items', 'setAsideAt', 'readyAt'] as const;
 

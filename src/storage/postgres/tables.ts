@@ -152,7 +152,7 @@ import {
   RestorationEntity,
   SpooledDataEntity,
   WorkMemberEntity,
-} from '#storage/postgres/entities/work.ts';
+} from '#storage/postgres/entities/jobs.ts';
 
 /** Every table: the only declaration of its columns. */
 export const ENTITIES = [

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { Temporal } from '#kernel/time.ts';
 import { anyOf, type Row, rowsOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import type { WorkMemberEntity } from '#storage/postgres/entities/work.ts';
+import type { WorkMemberEntity } from '#storage/postgres/entities/jobs.ts';
 
 /** Nobody is alive until later than this: such a time was written by a clock that has been set back since. */
 const AHEAD_MAX = Temporal.Duration.from({ minutes: 1 });

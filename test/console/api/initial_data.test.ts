@@ -56,7 +56,9 @@ test('what a page asks for first is in the page, and nobody is asked', async () 
     await client.ensureQueryData(incidents.incidentCountsQuery(ORG)),
     await client.ensureQueryData(queries.incidentQuery(ORG, INCIDENT)),
     await client.ensureQueryData(queries.agentWorkQuery(ORG, INCIDENT)),
-    await client.ensureQueryData(queries.actionQuery(ORG, 'incidents', 'get_incident_links', { incidentId: INCIDENT })),
+    await client.ensureQueryData(
+      queries.actionQuery(ORG, 'incidents', 'get_linked_incidents', { incidentId: INCIDENT }),
+    ),
   ];
   expect(found).toEqual([
     'get_home {}',
@@ -64,7 +66,7 @@ test('what a page asks for first is in the page, and nobody is asked', async () 
     'count_incidents {}',
     `get_incident {"incidentId":"${INCIDENT}"}`,
     `get_agent_work {"incidentId":"${INCIDENT}"}`,
-    `get_incident_links {"incidentId":"${INCIDENT}"}`,
+    `get_linked_incidents {"incidentId":"${INCIDENT}"}`,
   ]);
   for (const search of [MY_INCIDENTS, LAST_RESOLVED, { status: 'open' } as const]) {
     expect(await client.ensureInfiniteQueryData(incidents.incidentSearchQuery(ORG, search))).toEqual({

@@ -35,7 +35,7 @@ beforeAll(async () => {
   const limits = openSharedLimits(app, w.context);
   const budget = new CallBudget(
     { ...DEFAULT_LIMITS, callsPerMinute: 0, answerMegabytesPerMinute: 0 },
-    w.context.limitLog,
+    w.context.reachedLimits,
     limits,
   );
   const findSession = await mountConsole(app, httpContextOf(w.context, limits), budget);

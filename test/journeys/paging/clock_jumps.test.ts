@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import { fireStep } from '#modules/incidents/paging/fire_step.ts';
-import { restartTimers } from '#modules/incidents/paging/start_timers.ts';
+import { restartTimers } from '#modules/incidents/paging/schedule_steps.ts';
 import { AppError } from '#kernel/errors.ts';
 import { newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';

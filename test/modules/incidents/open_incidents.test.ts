@@ -29,7 +29,7 @@ test('incidents of many services open in as many statements as one, and each has
     let statements = 0;
     await db.transaction(async (session) => {
       const stores = storesOf(watchedSession(session, async () => void (statements += 1)));
-      await openIncidents({ now: clock.now(), stores, enqueue: () => {}, limitMet: () => {} }, some, LIMIT);
+      await openIncidents({ now: clock.now(), stores, enqueue: () => {}, limitReached: () => {} }, some, LIMIT);
     });
     return statements;
   };

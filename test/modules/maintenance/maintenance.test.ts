@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
-import { getIncidentLinks } from '#modules/incidents/operations/get_incident_links.ts';
+import { getLinkedIncidents } from '#modules/incidents/operations/get_linked_incidents.ts';
 import { createMaintenance } from '#modules/maintenance/operations/create_maintenance.ts';
 import { deleteMaintenance } from '#modules/maintenance/operations/delete_maintenance.ts';
 import { listMaintenance } from '#modules/maintenance/operations/list_maintenance.ts';
@@ -142,12 +142,12 @@ test('incidents that one cause opens name each other, and one that waits shows n
   const followerId = (await w.expectOk('list_incidents')).incidents.find(({ title }: { title: string }) =>
     title.startsWith('Queue'),
   ).incidentId;
-  expect(await run(getIncidentLinks, { incidentId: leadId })).toMatchObject({
+  expect(await run(getLinkedIncidents, { incidentId: leadId })).toMatchObject({
     lead: null,
     followers: [{ incidentId: followerId, status: 'triggered' }],
     followerCount: 1,
   });
-  expect(await run(getIncidentLinks, { incidentId: followerId })).toMatchObject({
+  expect(await run(getLinkedIncidents, { incidentId: followerId })).toMatchObject({
     lead: { incidentId: leadId },
     followers: [],
     maintenance: [],

@@ -46,12 +46,12 @@ export class RefusedAnswers {
   }
 
   async record(request: FastifyRequest, { action, via, notification, why }: Refusal): Promise<void> {
-    const { log, limitLog } = this.#context;
+    const { log, reachedLimits } = this.#context;
     const network = networkOf(request.ip);
     const orgId = notification?.orgId ?? '';
     const isLeft =
       (await this.#ofAddress.take(`${orgId} ${network}`, 1)) === 0 && (await this.#ofOrganization.take(orgId, 1)) === 0;
-    if (!isLeft) return limitLog.met('refusedAnswersPerHour', network);
+    if (!isLeft) return reachedLimits.record('refusedAnswersPerHour', network);
     const origin = { requestId: request.id, address: request.ip };
     log.warn({ ...origin, action, why, notificationId: notification?.id }, 'refused');
     if (notification === null) return;

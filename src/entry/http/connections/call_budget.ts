@@ -5,7 +5,7 @@ import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
-import type { LimitLog } from '#kernel/limit_log.ts';
+import type { ReachedLimits } from '#kernel/reached_limits.ts';
 import type { LimitName, Limits } from '#kernel/limit_settings.ts';
 import type { SharedLimit } from '#kernel/shared_limit.ts';
 import { systemClock } from '#kernel/time.ts';
@@ -20,15 +20,15 @@ const MEGABYTE = 1024 * 1024;
 /** Bounds each caller's concurrent calls, calls per minute, and bytes of answers per minute. */
 export class CallBudget {
   readonly #limits: CallLimits;
-  readonly #limitLog: LimitLog;
+  readonly #reachedLimits: ReachedLimits;
   readonly #running: KeyedLimit;
   /** Null for no limit. */
   readonly #calls: SharedLimit | null;
   readonly #bytes: SharedLimit | null;
 
-  constructor(limits: CallLimits, limitLog: LimitLog, { openLimit }: Pick<SharedLimits, 'openLimit'>) {
+  constructor(limits: CallLimits, reachedLimits: ReachedLimits, { openLimit }: Pick<SharedLimits, 'openLimit'>) {
     this.#limits = limits;
-    this.#limitLog = limitLog;
+    this.#reachedLimits = reachedLimits;
     this.#running = new KeyedLimit({ concurrency: CONCURRENCY, concurrencyPerKey: limits.callsAtOnce });
     // Real time, not the injected clock: this bounds work.
     const open = (name: string, aMinute: number): SharedLimit | null =>
@@ -56,7 +56,7 @@ export class CallBudget {
       this.#requireTurn(sender);
       return await this.#running.run(sender, work);
     } catch (error) {
-      if (error instanceof AppError) this.#limitLog.refused(error, sender);
+      if (error instanceof AppError) this.#reachedLimits.recordRefusal(error, sender);
       throw error;
     }
   }

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 
 import { networkOf } from '#kernel/ip_address.ts';
 import { addressListOf } from '#entry/http/connections/address_list.ts';
-import type { LimitLog } from '#kernel/limit_log.ts';
+import type { ReachedLimits } from '#kernel/reached_limits.ts';
 import type { LimitName } from '#kernel/limit_settings.ts';
 
 /** Limits on the number of connections of a listener. */
@@ -21,7 +21,7 @@ export interface ConnectionCounts {
 }
 
 export interface ConnectionOptions {
-  readonly limitLog: LimitLog;
+  readonly reachedLimits: ReachedLimits;
   readonly trustedProxies: string | undefined;
   /** Returns the number of live processes. */
   readonly processes: () => number;
@@ -56,20 +56,20 @@ export class ConnectionTable {
   /** Returns the network of a new connection, '' for a proxy's; null if there is no room for it, and it was closed. */
   admit(socket: Socket): string | null {
     const { connectionsMax, connectionsOfAddressMax } = this.#counts;
-    const { limitLog, processes, names = HTTP_NAMES } = this.#options;
+    const { reachedLimits, processes, names = HTTP_NAMES } = this.#options;
     const address = socket.remoteAddress ?? '';
     const isProxy = this.#isProxy(address);
     const network = networkOf(address);
     const counted = isProxy ? '' : network;
     const ofNetwork = this.#ofNetwork.get(counted) ?? new Set();
     if (!isProxy && ofNetwork.size >= Math.ceil(connectionsOfAddressMax / processes())) {
-      limitLog.met(names.ofAddress, network);
+      reachedLimits.record(names.ofAddress, network);
       const [longest = socket] = ofNetwork;
       this.#forget(longest);
       longest.destroy();
     }
     if (this.#sockets.size >= connectionsMax) {
-      limitLog.met(names.inAll, network);
+      reachedLimits.record(names.inAll, network);
       const [oldest = this.#longestIdle()] = this.#unauthenticated.keys();
       if (oldest === undefined) {
         socket.destroy();

@@ -88,7 +88,7 @@ export function limitConnections(
   limits: ConnectionLimits,
   options: ConnectionOptions,
 ): LimitedConnections {
-  const { limitLog } = options;
+  const { reachedLimits } = options;
   let isDraining = false;
   const connections = new Map<Socket, Connection>();
   const table = new ConnectionTable(limits, options);
@@ -138,7 +138,7 @@ export function limitConnections(
       if (answered !== null) {
         const isLate = performance.now() - answered.at > limits.bodyGraceMs;
         if (isLate || socket.bytesRead - answered.bytes > limits.unreadBytesMax) {
-          limitLog.met(isLate ? 'bodyBytesPerSecondMin' : 'unreadKilobytes', network);
+          reachedLimits.record(isLate ? 'bodyBytesPerSecondMin' : 'unreadKilobytes', network);
           socket.destroy();
         }
         continue;
@@ -146,7 +146,7 @@ export function limitConnections(
       const elapsedMs = performance.now() - since;
       const bytes = socket.bytesRead - bytesBefore;
       if (elapsedMs < limits.bodyGraceMs || bytes >= (elapsedMs / 1_000) * limits.bodyBytesPerSecondMin) continue;
-      limitLog.met('bodyBytesPerSecondMin', network);
+      reachedLimits.record('bodyBytesPerSecondMin', network);
       answerSlowRequest(socket, 'bodyBytesPerSecondMin');
     }
   }, LOOK_EVERY_MS);
@@ -165,19 +165,19 @@ export function limitConnections(
       connection.unanswered += 1;
       response.once('close', () => (connection.unanswered -= 1));
       if (connection.unanswered <= limits.pipelinedMax) return true;
-      limitLog.met('pipelinedMax', connection.network);
+      reachedLimits.record('pipelinedMax', connection.network);
       destroyWithRequests(socket);
       return false;
     },
     refusePieces(socket) {
-      limitLog.met('bodyPieceBytesMin', connections.get(socket)?.network ?? '');
+      reachedLimits.record('bodyPieceBytesMin', connections.get(socket)?.network ?? '');
       if (connections.get(socket)?.last?.answered === null) answerSmallPieces(socket);
       else socket.destroy();
     },
     timedOut(socket) {
       const { last = null, network = '' } = connections.get(socket) ?? {};
       const limit = last === null || last.request.complete ? 'headSeconds' : 'requestSeconds';
-      limitLog.met(limit, network);
+      reachedLimits.record(limit, network);
       return limit;
     },
     close: () => clearInterval(look),

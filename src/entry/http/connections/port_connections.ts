@@ -40,7 +40,7 @@ export function limitPortConnections(
     for (const [socket, { network, since }] of unauthenticated) {
       const isLate = now - since > limits.unauthenticatedMsMax;
       if (!isLate && socket.bytesRead <= limits.unauthenticatedBytesMax) continue;
-      options.limitLog.met(isLate ? 'portSecondsWithoutKey' : 'portKilobytesWithoutKey', network);
+      options.reachedLimits.record(isLate ? 'portSecondsWithoutKey' : 'portKilobytesWithoutKey', network);
       socket.destroy();
     }
   }, LOOK_EVERY_MS);
@@ -59,7 +59,7 @@ export function limitPortConnections(
       table.setIdle(socket);
     },
     refusePieces(socket) {
-      options.limitLog.met('bodyPieceBytesMin', networkOf(socket.remoteAddress ?? ''));
+      options.reachedLimits.record('bodyPieceBytesMin', networkOf(socket.remoteAddress ?? ''));
       socket.destroy();
     },
     close: () => clearInterval(look),

@@ -48,7 +48,7 @@ export async function mountIngest(
   counters: IngestCounters,
   { disk, limits }: { readonly disk: DiskSpace; readonly limits: SharedLimits },
 ): Promise<void> {
-  const { clock, config, db, log, limitLog } = context;
+  const { clock, config, db, log, reachedLimits } = context;
   const { openLimit } = limits;
   const spoolFolder = path.resolve(config.dataDir, 'spool');
   const telemetry = new TelemetryRecorder({
@@ -99,13 +99,13 @@ export async function mountIngest(
     }),
     clock,
     log,
-    limitLog,
+    reachedLimits,
     tunnelPaths: [INGEST_PATHS.sentry_tunnel, config.ingestTunnelPath].filter((path) => path !== undefined),
     prefixes: [...new Set(['', new URL(config.baseUrl).pathname.replace(/\/+$/, '')])],
   };
   const refusals = new RefusalRecorder({ counters, db, clock, log });
   const { trustedProxies } = config;
-  const ports = openIngestPorts(app, context, ingest, { limitLog, trustedProxies, processes: limits.processes });
+  const ports = openIngestPorts(app, context, ingest, { reachedLimits, trustedProxies, processes: limits.processes });
   app.addHook('onClose', async () => {
     await ports.close();
     await ingest.checkIns.close();

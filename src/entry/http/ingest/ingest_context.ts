@@ -13,7 +13,7 @@ import type { TelemetryRecorder } from '#ingest/telemetry_recorder.ts';
 import type { ExemplarRecorder } from '#ingest/exemplar_recorder.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import type { KeyedLimit } from '#kernel/keyed_limit.ts';
-import type { LimitLog } from '#kernel/limit_log.ts';
+import type { ReachedLimits } from '#kernel/reached_limits.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 
@@ -44,7 +44,7 @@ export interface IngestContext {
   readonly checkIns: CheckInIntake;
   readonly clock: Clock;
   readonly log: Log;
-  readonly limitLog: LimitLog;
+  readonly reachedLimits: ReachedLimits;
   /** Paths that take envelopes whose address does not identify their service. */
   readonly tunnelPaths: readonly string[];
   /** Possible prefixes of `/api`: empty, or the path of the base URL, for proxies that keep it. */

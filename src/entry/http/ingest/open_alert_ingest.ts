@@ -31,12 +31,12 @@ export async function openAlertIngest(
   { badKeys, checkIns, counters, refusedBytes, prefixes }: IngestContext,
   { openLimit }: SharedLimits,
 ): Promise<void> {
-  const { db, clock, log, config, limitLog } = context;
+  const { db, clock, log, config, reachedLimits } = context;
   const incidentLimit = {
     incidents: config.incidentsPerService || Infinity,
     minutes: config.incidentsPerServiceMinutes,
   };
-  const runtime = { db, clock, onOutbox: () => context.outbox.wake(), limitLog, incidentLimit };
+  const runtime = { db, clock, onOutbox: () => context.outbox.wake(), reachedLimits, incidentLimit };
   const intake = new AlertIntake({
     take: (sent) => takeAlerts(runtime, sent),
     mayRetry: (error) => isLockConflict(error) || isUniqueViolation(error),

@@ -66,7 +66,7 @@ export function portSenders(
           return await takePoints(context, target, async () => decode);
         } catch (error) {
           context.counters.refusedRequests.add({ kind: 'points', code: toAppError(error).code, serviceId });
-          context.limitLog.refused(toAppError(error), serviceId);
+          context.reachedLimits.recordRefusal(toAppError(error), serviceId);
           throw error;
         }
       },

@@ -4,7 +4,7 @@ import type {
   MaintenanceTarget,
   MaintenanceTimes,
 } from '#modules/maintenance/decide/maintenance.ts';
-import { QuietTimes } from '#modules/incidents/decide/quiet_times.ts';
+import { SuppressionTimes } from '#modules/incidents/decide/maintenance_times.ts';
 import { staleAt } from '#modules/incidents/decide/stale.ts';
 import { finish, type Steps } from '#kernel/steps.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
@@ -64,7 +64,7 @@ interface Replayed<Window> {
   from: Instant | null;
   /** The replayed or the real one that pages for it. */
   lead: Lead<Window> | null;
-  isQuiet: boolean;
+  isSuppressed: boolean;
   isOpen: boolean;
 }
 
@@ -92,11 +92,11 @@ export function* replayPagingInSteps<Window extends MaintenanceTimes & Maintenan
 ): Steps<ReplayedPaging<Window>[]> {
   const open = new Set<Replayed<Window>>();
   const replayed: (Replayed<Window> | undefined)[] = [];
-  const quietTimes = new QuietTimes(setting.windows);
+  const suppressionTimes = new SuppressionTimes(setting.windows);
   for (const event of eventsOf(incidents, setting.others)) {
     yield;
     if (event.kind === 'open') {
-      const opened = openOne(event.index, event.incident, open, { quietTimes, others: setting.others });
+      const opened = openOne(event.index, event.incident, open, { suppressionTimes, others: setting.others });
       replayed[event.index] = opened;
       open.add(opened);
       continue;
@@ -138,17 +138,20 @@ function openOne<Window extends MaintenanceTimes & MaintenanceTarget>(
   index: number,
   incident: ReplayedOpening,
   open: ReadonlySet<Replayed<Window>>,
-  { quietTimes, others }: { readonly quietTimes: QuietTimes<Window>; readonly others: readonly RealIncident[] },
+  {
+    suppressionTimes,
+    others,
+  }: { readonly suppressionTimes: SuppressionTimes<Window>; readonly others: readonly RealIncident[] },
 ): Replayed<Window> {
   const now = incident.openedAt;
   const state = { index, incident, isOpen: true };
-  const quiet = quietTimes.find(incident, now);
+  const quiet = suppressionTimes.find(incident, now);
   if (quiet !== null) {
-    return { ...state, start: { kind: 'quiet', ...quiet }, from: quiet.until, lead: null, isQuiet: true };
+    return { ...state, start: { kind: 'quiet', ...quiet }, from: quiet.until, lead: null, isSuppressed: true };
   }
   const lead = findLead([...realLeads<Window>(incident, others, now), ...replayedLeads(incident, open)], incident, now);
-  if (lead === null) return { ...state, start: { kind: 'at_once' }, from: now, lead, isQuiet: false };
-  return { ...state, start: { kind: 'with_lead', lead: lead.real }, from: null, lead, isQuiet: false };
+  if (lead === null) return { ...state, start: { kind: 'at_once' }, from: now, lead, isSuppressed: false };
+  return { ...state, start: { kind: 'with_lead', lead: lead.real }, from: null, lead, isSuppressed: false };
 }
 
 function realLeads<Window>(
@@ -165,10 +168,10 @@ function realLeads<Window>(
 
 function replayedLeads<Window>({ serviceId }: ReplayedOpening, open: ReadonlySet<Replayed<Window>>): Lead<Window>[] {
   return [...open].flatMap((replayed) => {
-    const { incident, index, isQuiet, lead } = replayed;
+    const { incident, index, isSuppressed, lead } = replayed;
     if (incident.serviceId !== serviceId) return [];
     const { escalationPolicyId, severity, openedAt: triggeredAt, steps } = incident;
-    const isBound = isQuiet || lead !== null;
+    const isBound = isSuppressed || lead !== null;
     const occurrence = { id: String(index), escalationPolicyId, severity, triggeredAt, steps, isBound };
     return [{ ...occurrence, status: 'triggered', replayed, real: null }];
   });

@@ -7,7 +7,7 @@ import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import { inSpan } from '#kernel/tracing.ts';
-import { startTimers } from '#modules/incidents/paging/start_timers.ts';
+import { scheduleSteps } from '#modules/incidents/paging/schedule_steps.ts';
 import { holdStep } from '#modules/incidents/paging/hold.ts';
 import { readAudience } from '#modules/incidents/paging/read_audience.ts';
 import { nextRound } from '#modules/policies/decide/rounds.ts';
@@ -100,7 +100,7 @@ async function beginNextRound(unit: UnitOfWork, incident: IncidentRow, stepIndex
   await stores.incidents.addSteps({ id: incident.id, steps, repeats: { ...repeats, done } }, timers, now);
   const at = toTimestamp(now.add({ minutes: repeats.pauseMinutes }));
   await stores.timeline.record(incident.id, 'repeats', { round: done, times: repeats.times, at }, now);
-  startTimers(unit, incident.id, timers);
+  scheduleSteps(unit, incident.id, timers);
 }
 
 function channelOf({ channel }: PageDecision): Channel {

@@ -1,6 +1,6 @@
 import { type EscalationStep, type PlannedStep, stepAt, waitsForHours } from '#modules/policies/decide/escalation.ts';
 import type { StepTimerRow } from '#modules/incidents/decide/step_records.ts';
-import { startTimers } from '#modules/incidents/paging/start_timers.ts';
+import { scheduleSteps } from '#modules/incidents/paging/schedule_steps.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import { moveBehind, waitsUntil } from '#modules/policies/decide/rounds.ts';
@@ -43,7 +43,7 @@ export async function holdStep(
     if (from !== undefined) await stores.stepTimers.moveStep(incident.id, index, from, dueAt);
   }
   await stores.timeline.record(incident.id, 'held', { stepIndex, until: toTimestamp(until) }, now);
-  startTimers(unit, incident.id, moved);
+  scheduleSteps(unit, incident.id, moved);
   return until;
 }
 

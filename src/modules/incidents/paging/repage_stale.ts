@@ -1,7 +1,7 @@
 import { settingsOf } from '#modules/rules/decide/rule_settings.ts';
 import { isStale } from '#modules/incidents/decide/stale.ts';
 import { followedBy, planReassignment } from '#modules/incidents/decide/reassignment.ts';
-import { startTimers } from '#modules/incidents/paging/start_timers.ts';
+import { scheduleSteps } from '#modules/incidents/paging/schedule_steps.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
@@ -27,7 +27,7 @@ export async function resumeEscalation(
   );
   const timers = resumeTimers(stopped, stoppedAt, now);
   await stores.stepTimers.resumeSteps(id, timers);
-  startTimers(unit, id, timers);
+  scheduleSteps(unit, id, timers);
   const pages = await stores.notifications.requeueCancelled(id, now);
   for (const notificationId of pages) enqueue(deliverPage, { notificationId });
   return pages.length;
@@ -51,8 +51,8 @@ const BATCH = 500;
  * before. One that cannot page now delays none of the others, and is tried again.
  */
 export async function repageStale(runtime: UnitOfWorkRuntime & { readonly log: Log }): Promise<void> {
-  const { incidentPaging } = storesOf(runtime.db.session());
-  for (const incidentId of await incidentPaging.listStale(runtime.clock.now(), BATCH)) {
+  const { suppression } = storesOf(runtime.db.session());
+  for (const incidentId of await suppression.listStale(runtime.clock.now(), BATCH)) {
     try {
       await inUnitOfWork(runtime, (unit) => repage(unit, incidentId));
     } catch (error) {
@@ -82,12 +82,12 @@ async function repage(unit: UnitOfWork, incidentId: Id<'incident'>): Promise<voi
   await stores.incidents.reassign({ id: incidentId, steps, escalationPolicyId, teamId, repeats }, plan.timers, now);
   const minutes = Math.floor((now.epochMilliseconds - incident.acknowledgedAt.epochMilliseconds) / 60_000);
   await stores.timeline.record(incidentId, 'repaged', { minutes }, now);
-  startTimers(unit, incidentId, plan.timers);
+  scheduleSteps(unit, incidentId, plan.timers);
 }
 
 /** Returns the acknowledgement timeout of the rule of an incident, or of the sources of its alerts; null for none. */
 async function findRepageMinutes({ stores }: UnitOfWork, { id, orgId, ruleId }: IncidentRow): Promise<number | null> {
-  if (ruleId === null) return await stores.incidentPaging.findRepageMinutes(id);
+  if (ruleId === null) return await stores.suppression.findRepageMinutes(id);
   const rule = (await stores.ruleSearch.findAll(orgId, [ruleId])).get(ruleId);
   return rule === undefined ? null : settingsOf(rule.settings).repageMinutes;
 }

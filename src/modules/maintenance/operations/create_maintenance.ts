@@ -9,7 +9,7 @@ import {
   readMaintenance,
 } from '#modules/maintenance/operations/maintenance_input.ts';
 import { MaintenanceView, toMaintenanceView } from '#modules/maintenance/operations/maintenance_view.ts';
-import { renewQuiet } from '#modules/incidents/paging/paging_start.ts';
+import { renewSuppression } from '#modules/incidents/paging/suppression.ts';
 import { AppError } from '#kernel/errors.ts';
 import { MAINTENANCE_MAX } from '#modules/maintenance/store.ts';
 
@@ -36,7 +36,7 @@ export const createMaintenance = defineAction({
       throw new AppError('conflict', `there are ${MAINTENANCE_MAX} maintenance windows; delete one that is over`);
     }
     const row = await stores.maintenance.insert(wanted, now);
-    await renewQuiet(context, orgId);
+    await renewSuppression(context, orgId);
     const after = toMaintenanceView(row, now);
     record({ target: row.id, before: null, after });
     return after;

@@ -5,7 +5,7 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { STRICT, IdText } from '#actions/fields.ts';
 import { toMaintenanceView } from '#modules/maintenance/operations/maintenance_view.ts';
 import { nextMaintenance } from '#modules/maintenance/decide/maintenance.ts';
-import { renewQuiet } from '#modules/incidents/paging/paging_start.ts';
+import { renewSuppression } from '#modules/incidents/paging/suppression.ts';
 import { isAtOrBefore } from '#kernel/time.ts';
 
 export const deleteMaintenance = defineAction({
@@ -27,7 +27,7 @@ export const deleteMaintenance = defineAction({
     const ended = hasBegun ? { ...row, endsAt: now, updatedAt: now } : null;
     if (ended === null) await stores.maintenance.delete(row.id);
     else await stores.maintenance.save(ended);
-    await renewQuiet(context, caller.orgId);
+    await renewSuppression(context, caller.orgId);
     record({ target: row.id, before, after: ended && toMaintenanceView(ended, now) });
     return { deleted: true as const, maintenanceId: row.id };
   },

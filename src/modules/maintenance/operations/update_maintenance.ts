@@ -9,7 +9,7 @@ import {
   readMaintenance,
 } from '#modules/maintenance/operations/maintenance_input.ts';
 import { MaintenanceView, toMaintenanceView } from '#modules/maintenance/operations/maintenance_view.ts';
-import { renewQuiet } from '#modules/incidents/paging/paging_start.ts';
+import { renewSuppression } from '#modules/incidents/paging/suppression.ts';
 import { AppError } from '#kernel/errors.ts';
 
 export const updateMaintenance = defineAction({
@@ -45,7 +45,7 @@ export const updateMaintenance = defineAction({
     }
     const changed = { ...row, ...(await readMaintenance(input, context)), updatedAt: now };
     await stores.maintenance.save(changed);
-    await renewQuiet(context, caller.orgId);
+    await renewSuppression(context, caller.orgId);
     const after = toMaintenanceView(changed, now);
     record({ target: row.id, before, after });
     return after;

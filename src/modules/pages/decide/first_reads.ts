@@ -10,7 +10,7 @@ const incidentReads = (incidentId: string) =>
   [
     { action: 'get_incident', input: { incidentId } },
     { action: 'get_agent_work', input: { incidentId } },
-    { action: 'get_incident_links', input: { incidentId } },
+    { action: 'get_linked_incidents', input: { incidentId } },
   ] as const;
 
 /** An operation that a page calls when it opens, and its input. */

@@ -65,7 +65,7 @@ export async function simulatePaging(
     openedAt: triggeredAt,
     closedAt: null,
   };
-  const others = await stores.incidentPaging.listDuring(
+  const others = await stores.suppression.listDuring(
     serviceId,
     { from: triggeredAt.subtract({ minutes: GROUP_MINUTES_MAX }), to: triggeredAt, exceptRuleId: ruleId },
     OTHERS_MAX,

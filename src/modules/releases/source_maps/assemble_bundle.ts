@@ -140,11 +140,11 @@ class Archive {
   reachedLimit(): string | null {
     const { uploadUnpackedMegabytes, uploadSeconds } = this.#runtime.uploadLimits;
     if (this.#unpackedBytes > uploadUnpackedMegabytes * 1_048_576) {
-      this.#runtime.limitLog?.met('uploadUnpackedMegabytes', this.#orgId);
+      this.#runtime.reachedLimits?.record('uploadUnpackedMegabytes', this.#orgId);
       return `its files unpack to more than ${uploadUnpackedMegabytes} MiB (LIMIT_UPLOAD_UNPACKED_MEGABYTES): split it`;
     }
     if (this.#tookMs > uploadSeconds * 1_000) {
-      this.#runtime.limitLog?.met('uploadSeconds', this.#orgId);
+      this.#runtime.reachedLimits?.record('uploadSeconds', this.#orgId);
       return `it takes more than ${uploadSeconds} s to read (LIMIT_UPLOAD_SECONDS): split it`;
     }
     return null;

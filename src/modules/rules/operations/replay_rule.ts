@@ -156,5 +156,5 @@ async function readOthers(
   { stores, now }: ActionContext,
 ) {
   const from = fromEpochMilliseconds(firstMs).subtract({ minutes: GROUP_MINUTES_MAX });
-  return await stores.incidentPaging.listDuring(serviceId, { from, to: now, exceptRuleId }, OTHERS_MAX);
+  return await stores.suppression.listDuring(serviceId, { from, to: now, exceptRuleId }, OTHERS_MAX);
 }

@@ -69,7 +69,7 @@ export const setOpenidConnection = defineAction({
     if (clientSecretSealed === null) {
       throw invalidInput([{ path: 'clientSecret', message: 'is required for a new issuer or client' }]);
     }
-    if (fields.isRequired && (await stores.openId.countLinked(orgId, issuer)) === 0) {
+    if (fields.isRequired && (await stores.openId.countFollowers(orgId, issuer)) === 0) {
       throw new AppError('conflict', 'sign in through the provider once yourself before you require it of everybody');
     }
     const connection = {

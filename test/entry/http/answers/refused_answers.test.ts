@@ -49,7 +49,7 @@ test('of forged links and unsigned call-backs from one address twelve an hour ar
     action: 'acknowledge_incident',
     after: { notificationId: id, why: 'forged link' },
   });
-  expect(w.context.limitLog.counts.get('refusedAnswersPerHour'), 'the rest is counted').toBe(4 * 25 - 12);
+  expect(w.context.reachedLimits.counts.get('refusedAnswersPerHour'), 'the rest is counted').toBe(4 * 25 - 12);
 
   expect((await w.app.inject({ method: 'POST', url })).statusCode, 'the true link still acts').toBe(200);
 

@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { ConnectionTable } from '#entry/http/connections/connection_table.ts';
-import { LimitLog } from '#kernel/limit_log.ts';
+import { ReachedLimits } from '#kernel/reached_limits.ts';
 import { silentLog } from '#kernel/log.ts';
 import { opened, portOf } from '#test/contract/connection.ts';
 import { testClock } from '#test/kit/clock.ts';
@@ -20,7 +20,7 @@ test('of many connections that come in one moment each takes a place of its own'
   await expect.poll(() => accepted.length).toBe(8);
   const table = new ConnectionTable(
     { connectionsMax: 3, connectionsOfAddressMax: 100 },
-    { limitLog: new LimitLog(silentLog, testClock()), trustedProxies: undefined, processes: () => 1 },
+    { reachedLimits: new ReachedLimits(silentLog, testClock()), trustedProxies: undefined, processes: () => 1 },
   );
   // In one turn: none of those that are closed has told so before the next comes.
   for (const socket of accepted) table.admit(socket);

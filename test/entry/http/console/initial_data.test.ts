@@ -65,7 +65,7 @@ async function openApp({ callsPerMinute = 0, pageWaitMs = LONG_MS }: AppOptions 
   app.removeAllContentTypeParsers();
   const limits = openSharedLimits(app, w.context);
   const own = { ...DEFAULT_LIMITS, callsPerMinute, answerMegabytesPerMinute: 0 };
-  const budget = new CallBudget(own, w.context.limitLog, limits);
+  const budget = new CallBudget(own, w.context.reachedLimits, limits);
   const findData = await mountConsole(app, httpContextOf(w.context, limits), budget, pageWaitMs);
   await mountConsolePages(app, { baseUrl: w.context.config.baseUrl, folder }, findData);
   return app;

@@ -9,7 +9,7 @@ import {
   nextMaintenance,
   nextOverlap,
 } from '#modules/maintenance/decide/maintenance.ts';
-import { QuietTimes } from '#modules/incidents/decide/quiet_times.ts';
+import { SuppressionTimes } from '#modules/incidents/decide/maintenance_times.ts';
 import { fromEpochMilliseconds, Temporal } from '#kernel/time.ts';
 import { CHAINED_AT, chainedWindows } from '#test/modules/maintenance/decide/maintenance_workloads.ts';
 import { countWork } from '#test/kit/counting/count_work.ts';
@@ -125,12 +125,12 @@ const once: fc.Arbitrary<MaintenanceTimes> = fc
 const SERVICE = { serviceId: 'svc_1', ruleId: null, labelName: null, labelValue: null };
 const SUBJECT = { serviceId: 'svc_1', ruleId: 'rule_1', labels: {} };
 
-function quietTimesOf(windows: readonly MaintenanceTimes[]) {
-  return new QuietTimes(windows.map((one) => ({ ...SERVICE, ...one })));
+function suppressionTimesOf(windows: readonly MaintenanceTimes[]) {
+  return new SuppressionTimes(windows.map((one) => ({ ...SERVICE, ...one })));
 }
 
 function quietUntil(windows: readonly MaintenanceTimes[], at: Temporal.Instant): Temporal.Instant | null {
-  return quietTimesOf(windows).find(SUBJECT, at)?.until ?? null;
+  return suppressionTimesOf(windows).find(SUBJECT, at)?.until ?? null;
 }
 
 const window = fc.oneof({ weight: 4, arbitrary: recurring }, { weight: 1, arbitrary: once });
@@ -195,10 +195,10 @@ test('what was found out about one instant changes nothing for another', () => {
       instant,
       fc.array(fc.integer({ min: -5_000, max: 5_000 }), { minLength: 2, maxLength: 8 }),
       (windows, minute, others) => {
-        const quietTimes = quietTimesOf(windows);
+        const suppressionTimes = suppressionTimesOf(windows);
         for (const other of others) {
           const at = fromEpochMilliseconds((minute + other) * MINUTE);
-          expect(quietTimes.find(SUBJECT, at)?.until.toString()).toBe(quietUntil(windows, at)?.toString());
+          expect(suppressionTimes.find(SUBJECT, at)?.until.toString()).toBe(quietUntil(windows, at)?.toString());
         }
       },
     ),
@@ -264,9 +264,9 @@ describe('two windows', () => {
     const now = { ...SERVICE, ...once('2026-05-31T00:00:00Z', '2026-06-01T03:00:00Z') };
     const ended = { ...SERVICE, ...once('2026-05-30T00:00:00Z', '2026-06-01T00:00:00Z') };
     const other = { ...now, serviceId: 'svc_2' };
-    const quiet = new QuietTimes([ended, other, later, now]).find(SUBJECT, from);
+    const quiet = new SuppressionTimes([ended, other, later, now]).find(SUBJECT, from);
     expect([quiet?.window, quiet?.until.toString()]).toEqual([now, '2026-06-01T05:00:00Z']);
-    expect(new QuietTimes([later, other]).find(SUBJECT, from)).toBeNull();
+    expect(new SuppressionTimes([later, other]).find(SUBJECT, from)).toBeNull();
   });
 
   test.each([

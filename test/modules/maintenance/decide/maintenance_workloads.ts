@@ -1,4 +1,4 @@
-import { QuietTimes } from '#modules/incidents/decide/quiet_times.ts';
+import { SuppressionTimes } from '#modules/incidents/decide/maintenance_times.ts';
 import { Temporal } from '#kernel/time.ts';
 import type { Workloads } from '#test/kit/counting/count_work.ts';
 
@@ -29,6 +29,6 @@ export const CHAINED_AT = Temporal.Instant.from('2026-11-02T23:01:00Z');
 export default {
   'windows that follow each other': (count) => {
     const windows = chainedWindows(count);
-    return () => new QuietTimes(windows).find({ serviceId: 'svc_1', ruleId: null, labels: {} }, CHAINED_AT);
+    return () => new SuppressionTimes(windows).find({ serviceId: 'svc_1', ruleId: null, labels: {} }, CHAINED_AT);
   },
 } satisfies Workloads;

@@ -11,11 +11,11 @@ import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { ActiveMaintenance } from '#console/pages/rules/active_maintenance.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-type Links = ResultOf<'get_incident_links'>;
+type Links = ResultOf<'get_linked_incidents'>;
 
 export function useLinks(incidentId: string): Links | undefined {
   const { orgId } = useOrganization().org;
-  return useQuery(actionQuery(orgId, 'incidents', 'get_incident_links', { incidentId })).data;
+  return useQuery(actionQuery(orgId, 'incidents', 'get_linked_incidents', { incidentId })).data;
 }
 
 /** Notice that a maintenance is active, and what it means for this incident. */

@@ -9,7 +9,7 @@ import { guidanceOf } from '#modules/rules/decide/rule_guidance.ts';
 import { GUIDANCE_FIELDS } from '#modules/rules/view.ts';
 import { isAtOrBefore, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { ZoneClocks } from '#kernel/zone_clock.ts';
-import type { LinkedIncident } from '#modules/incidents/store/incident_paging_store.ts';
+import type { LinkedIncident } from '#modules/incidents/store/suppression_store.ts';
 
 const FOLLOWERS_SHOWN = 50;
 
@@ -21,8 +21,8 @@ const LinkedView = Type.Object({
   triggeredAt: Timestamp,
 });
 
-export const getIncidentLinks = defineAction({
-  name: 'get_incident_links',
+export const getLinkedIncidents = defineAction({
+  name: 'get_linked_incidents',
   consoleOnly: true,
   summary:
     'What an incident leads to: its rule with description and runbook, the incident that its cause opened since, which one pages for it, for which others it pages, until when its pages wait, and which maintenance windows of its service, rule or labels are in effect.',
@@ -53,11 +53,11 @@ export const getIncidentLinks = defineAction({
   async handle({ incidentId }, { stores, caller: { orgId }, now }) {
     const incident = await stores.incidents.get(orgId, incidentId, now);
     const { serviceId, ruleId, leadId, quietUntil } = incident;
-    const [lead] = leadId === null ? [] : await stores.incidentPaging.listLinked(orgId, { ids: [leadId] }, 1);
+    const [lead] = leadId === null ? [] : await stores.suppression.listLinked(orgId, { ids: [leadId] }, 1);
     const later = await stores.incidentContext.findLater(incident);
-    const followers = await stores.incidentPaging.listLinked(orgId, { leadId: incident.id }, FOLLOWERS_SHOWN);
+    const followers = await stores.suppression.listLinked(orgId, { leadId: incident.id }, FOLLOWERS_SHOWN);
     const followerCount =
-      followers.length < FOLLOWERS_SHOWN ? followers.length : await stores.incidentPaging.countFollowers(incident.id);
+      followers.length < FOLLOWERS_SHOWN ? followers.length : await stores.suppression.countFollowers(incident.id);
     const rule = ruleId === null ? undefined : (await stores.ruleSearch.findAll(orgId, [ruleId])).get(ruleId);
     const subject = { serviceId, ruleId, labels: rule === undefined ? {} : labelsOf(rule) };
     const windows = (await stores.maintenance.list(orgId)).filter((window) => isFor(window, subject));

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 
 import { type Row, rowsOf, toColumns } from '#storage/postgres/columns.ts';
-import { DurableJobEntity } from '#storage/postgres/entities/work.ts';
+import { DurableJobEntity } from '#storage/postgres/entities/jobs.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 /** Stored columns of a job that nobody has begun. */

@@ -28,7 +28,7 @@ type Paging = Pick<Row<typeof IncidentEntity>, 'steps' | 'quietUntil' | 'leadId'
  * Stores which incidents wait before they page: for the end of a maintenance, or for another incident that pages for
  * them.
  */
-export class IncidentPagingStore {
+export class SuppressionStore {
   readonly #session: Session;
 
   constructor(session: Session) {
@@ -36,7 +36,7 @@ export class IncidentPagingStore {
   }
 
   /** Incidents of the organization that nobody has answered and whose pages wait, oldest first; their ids. */
-  async listQuiet(orgId: Id<'org'>, now: Temporal.Instant, limit: number): Promise<Id<'incident'>[]> {
+  async listSuppressed(orgId: Id<'org'>, now: Temporal.Instant, limit: number): Promise<Id<'incident'>[]> {
     const quiet = await this.#session.db
       .selectFrom('incidents')
       .select('id')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { getIncidentLinks } from '#modules/incidents/operations/get_incident_links.ts';
+import { getLinkedIncidents } from '#modules/incidents/operations/get_linked_incidents.ts';
 import { replaceAlertRule } from '#modules/rules/operations/replace_alert_rule.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';
@@ -12,7 +12,7 @@ test('an incident leads to its rule, what that says, its runbook and the inciden
   const steps = [{ afterMinutes: 0, channels: ['sms' as const], targetUserIds: [anna.userId] }];
   const alert = await w.staff.alert(teamId, steps);
   const caller = memberCaller(w.orgId, w.owner.userId, 'editor');
-  const linksOf = (incidentId: string) => runOperation(w, getIncidentLinks, caller, { incidentId });
+  const linksOf = (incidentId: string) => runOperation(w, getLinkedIncidents, caller, { incidentId });
 
   const first = await alert.trigger();
   expect(await linksOf(first)).toMatchObject({

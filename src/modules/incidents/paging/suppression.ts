@@ -1,11 +1,11 @@
 import { findLead, nextLead } from '#modules/incidents/decide/group.ts';
 import { labelsOfAlert } from '#modules/alerts/decide/labels.ts';
 import { labelsOf, type MaintenanceSubject } from '#modules/maintenance/decide/maintenance.ts';
-import { QuietTimes } from '#modules/incidents/decide/quiet_times.ts';
+import { SuppressionTimes } from '#modules/incidents/decide/maintenance_times.ts';
 import type { Cause, Opener } from '#modules/incidents/paging/firing.ts';
 import { settingsOf } from '#modules/rules/decide/rule_settings.ts';
 import { planSteps, stepAt } from '#modules/policies/decide/escalation.ts';
-import { startTimers } from '#modules/incidents/paging/start_timers.ts';
+import { scheduleSteps } from '#modules/incidents/paging/schedule_steps.ts';
 import type { Id } from '#kernel/ids.ts';
 import { FAR_FUTURE, isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
@@ -19,7 +19,7 @@ interface Fired {
 }
 
 /** Start of paging for a new incident, and what delays it. */
-export type PagingStart =
+export type Suppression =
   | { readonly kind: 'at_once' }
   | { readonly kind: 'quiet'; readonly until: Temporal.Instant; readonly maintenance: string }
   | { readonly kind: 'with_lead'; readonly leadId: Id<'incident'>; readonly title: string };
@@ -28,41 +28,44 @@ export type PagingStart =
  * Decides when an incident of this firing begins to page, given the organization's maintenance windows. One in shadow mode
  * and one that pages never wait for each other.
  */
-export async function decidePagingStart(
+export async function decideSuppression(
   unit: UnitOfWork,
   firing: Fired,
   { windows, isShadow }: { readonly windows: readonly MaintenanceRow[]; readonly isShadow: boolean },
-): Promise<PagingStart> {
+): Promise<Suppression> {
   const { rule, cause } = firing;
   const { stores, now } = unit;
   const subject = subjectOf(firing);
-  let quiet = new QuietTimes(windows).find(subject, now);
+  let quiet = new SuppressionTimes(windows).find(subject, now);
   if (quiet !== null) {
     // Whoever ends a maintenance releases the incidents that wait for it: this one must be among them.
     await stores.maintenance.hold(rule.orgId);
-    quiet = (await readQuietTimes(unit, rule.orgId)).find(subject, now);
+    quiet = (await readSuppressionTimes(unit, rule.orgId)).find(subject, now);
   }
   if (quiet !== null) return { kind: 'quiet', until: quiet.until, maintenance: quiet.window.name };
   if (!mayFollow(firing)) return { kind: 'at_once' };
   const { groupMinutes } = settingsOf(rule.settings);
-  const open = await stores.incidentPaging.lockLeads(rule.serviceId, now.subtract({ minutes: groupMinutes }), isShadow);
+  const open = await stores.suppression.lockLeads(rule.serviceId, now.subtract({ minutes: groupMinutes }), isShadow);
   const opening = { escalationPolicyId: rule.escalationPolicyId, severity: cause.severity, groupMinutes };
   const lead = findLead(open, opening, now);
   return lead === null ? { kind: 'at_once' } : { kind: 'with_lead', leadId: lead.id, title: lead.title };
 }
 
 /** Returns the time from which the steps count; null if they count from the trigger. */
-export function startsAt(start: PagingStart): Temporal.Instant | null {
+export function startsAt(start: Suppression): Temporal.Instant | null {
   return { at_once: null, quiet: start.kind === 'quiet' ? start.until : null, with_lead: FAR_FUTURE }[start.kind];
 }
 
 /** Whether this firing would page at once if it opened an incident of its own. */
-export async function isQuiet(unit: UnitOfWork, firing: Fired): Promise<boolean> {
-  return (await readQuietTimes(unit, firing.rule.orgId)).find(subjectOf(firing), unit.now) !== null;
+export async function isSuppressed(unit: UnitOfWork, firing: Fired): Promise<boolean> {
+  return (await readSuppressionTimes(unit, firing.rule.orgId)).find(subjectOf(firing), unit.now) !== null;
 }
 
-async function readQuietTimes({ stores }: UnitOfWork, orgId: Id<'org'>): Promise<QuietTimes<MaintenanceRow>> {
-  return new QuietTimes(await stores.maintenance.list(orgId));
+async function readSuppressionTimes(
+  { stores }: UnitOfWork,
+  orgId: Id<'org'>,
+): Promise<SuppressionTimes<MaintenanceRow>> {
+  return new SuppressionTimes(await stores.maintenance.list(orgId));
 }
 
 /** Whether another incident may page for that of this firing. */
@@ -78,16 +81,16 @@ function subjectOf({ rule, cause }: Fired): MaintenanceSubject {
 }
 
 /** Recomputes suppression after a maintenance was added or removed: suppressed incidents page when they now should. */
-export async function renewQuiet(unit: UnitOfWork, orgId: Id<'org'>): Promise<void> {
+export async function renewSuppression(unit: UnitOfWork, orgId: Id<'org'>): Promise<void> {
   const { stores, now } = unit;
-  const quietTimes = await readQuietTimes(unit, orgId);
-  for (const incidentId of await stores.incidentPaging.listQuiet(orgId, now, QUIET_MAX)) {
+  const suppressionTimes = await readSuppressionTimes(unit, orgId);
+  for (const incidentId of await stores.suppression.listSuppressed(orgId, now, SUPPRESSED_MAX)) {
     const incident = await stores.incidents.lock(incidentId);
     if (incident?.status !== 'triggered' || incident.quietUntil === null) continue;
     const { serviceId, ruleId } = incident;
     const rule = ruleId === null ? undefined : (await stores.ruleSearch.findAll(orgId, [ruleId])).get(ruleId);
     const labels = rule === undefined ? labelsOfAlert(incident) : labelsOf(rule);
-    const quiet = quietTimes.find({ serviceId, ruleId, labels }, now);
+    const quiet = suppressionTimes.find({ serviceId, ruleId, labels }, now);
     if (quiet?.until.epochMilliseconds === incident.quietUntil.epochMilliseconds) continue;
     await movePaging(unit, incident, quiet?.until ?? null);
     if (quiet === null) await stores.timeline.record(incident.id, 'maintenance_ended', {}, now);
@@ -98,7 +101,7 @@ export async function renewQuiet(unit: UnitOfWork, orgId: Id<'org'>): Promise<vo
   }
 }
 
-const QUIET_MAX = 10_000;
+const SUPPRESSED_MAX = 10_000;
 
 /** Lets a locked incident, whose pages wait, begin to page then, or now. Steps that a person has asked for stay. */
 export async function movePaging(
@@ -110,7 +113,7 @@ export async function movePaging(
   const waited = toTimestamp(incident.quietUntil ?? FAR_FUTURE);
   const countsFrom = toTimestamp(until ?? now);
   const steps = incident.steps.map((step) => (step.countsFrom === waited ? { ...step, countsFrom } : step));
-  await stores.incidentPaging.setPaging(incident.id, { steps, quietUntil: until, leadId: null }, now);
+  await stores.suppression.setPaging(incident.id, { steps, quietUntil: until, leadId: null }, now);
   const timers = await stores.stepTimers.listSteps([incident.id]);
   const planned = planSteps(steps, now).filter(
     ({ stepIndex }) => stepAt(incident.steps, stepIndex)?.countsFrom === waited,
@@ -119,7 +122,7 @@ export async function movePaging(
     const timer = timers.find((timer) => timer.stepIndex === stepIndex);
     if (timer !== undefined) await stores.stepTimers.moveStep(incident.id, stepIndex, timer.dueAt, dueAt);
   }
-  startTimers(unit, incident.id, planned);
+  scheduleSteps(unit, incident.id, planned);
 }
 
 /**
@@ -128,14 +131,14 @@ export async function movePaging(
  */
 export async function releaseFollowers(unit: UnitOfWork, lead: Pick<IncidentRow, 'id'>): Promise<void> {
   const { stores, now } = unit;
-  const ids = await stores.incidentPaging.listFollowers(lead.id);
+  const ids = await stores.suppression.listFollowers(lead.id);
   if (ids.length === 0) return;
   const followers = [...(await stores.incidents.lockAll(ids)).values()].filter(({ status }) => status !== 'resolved');
   const next = nextLead(followers);
   if (next === null) return;
   await movePaging(unit, next, null);
   await stores.timeline.record(next.id, 'pages_itself', {}, now);
-  await stores.incidentPaging.follow(
+  await stores.suppression.follow(
     followers.map(({ id }) => id).filter((id) => id !== next.id),
     next.id,
   );

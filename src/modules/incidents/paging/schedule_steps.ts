@@ -36,11 +36,15 @@ export async function pageAnew(unit: UnitOfWork, incident: IncidentRow, run: Inc
     plan.timers,
     now,
   );
-  startTimers(unit, incident.id, plan.timers);
+  scheduleSteps(unit, incident.id, plan.timers);
   return true;
 }
 
 /** Wakes somebody up when each of these timers is due; the timers themselves are rows. */
-export function startTimers({ enqueue }: UnitOfWork, incidentId: Id<'incident'>, timers: readonly PlannedStep[]): void {
+export function scheduleSteps(
+  { enqueue }: UnitOfWork,
+  incidentId: Id<'incident'>,
+  timers: readonly PlannedStep[],
+): void {
   for (const { stepIndex, dueAt } of timers) enqueue(runEscalationStep, { incidentId, stepIndex }, dueAt);
 }

@@ -31,6 +31,6 @@ export function decideSeverity(standing: SeverityStanding, to: string, now: Temp
   if (status === 'resolved') return { kind: 'conflict', because: 'resolved' };
   if (severity === to) return { kind: 'unchanged' };
   if (worseSeverity(severity, to) !== to) return { kind: 'change', direction: 'lowered', mayPage: false };
-  const isQuiet = quietUntil !== null && quietUntil.epochMilliseconds > now.epochMilliseconds;
-  return { kind: 'change', direction: 'raised', mayPage: status === 'triggered' && leadId === null && !isQuiet };
+  const isSuppressed = quietUntil !== null && quietUntil.epochMilliseconds > now.epochMilliseconds;
+  return { kind: 'change', direction: 'raised', mayPage: status === 'triggered' && leadId === null && !isSuppressed };
 }

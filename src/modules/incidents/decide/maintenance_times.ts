@@ -23,7 +23,7 @@ export interface Quiet<Window> {
  * Computes until when pages wait, by maintenance windows. Results for a day are cached: many queries about many windows
  * take little longer than one.
  */
-export class QuietTimes<Window extends MaintenanceTimes & MaintenanceTarget> {
+export class SuppressionTimes<Window extends MaintenanceTimes & MaintenanceTarget> {
   readonly #windows: readonly Window[];
   readonly #clocks = new ZoneClocks();
   /** Occurrences by day of UTC, in the order of the windows. */
