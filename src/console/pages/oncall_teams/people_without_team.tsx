@@ -1,14 +1,51 @@
 import { Button } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { type PersonWithoutTeam, withoutTeamQuery } from '#console/api/team_pages.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
-import { Name } from '#console/components/text/name.tsx';
-import { AddToTeam } from '#console/pages/oncall_teams/add_to_team.tsx';
+import { Name, named } from '#console/components/text/name.tsx';
 import { ReadinessDetails, ReadinessStatus } from '#console/pages/oncall_teams/readiness.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { teamNamesQuery } from '#console/api/teams.ts';
+import { TeamPicker } from '#console/components/forms/team_picker.tsx';
+import { MembershipDialog } from '#console/pages/oncall_teams/membership_dialog.tsx';
+
+interface AddToTeamProps {
+  readonly person: PersonWithoutTeam;
+  readonly onClose: () => void;
+}
+
+/** Dialog that adds somebody who is in no team to one. */
+function AddToTeam({ person: { userId, name }, onClose }: AddToTeamProps) {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  const teamNameOf = (teamId: string): string => {
+    const cachedNames = queryClient.getQueryData(teamNamesQuery(orgId, { teamIds: [teamId] }).queryKey);
+    return cachedNames?.teams[0]?.name ?? 'the team';
+  };
+  return (
+    <MembershipDialog
+      title={named`Add ${name} to a team`}
+      chosen={{ userId }}
+      asked={{ name: 'teamId', fault: 'Choose a team' }}
+      teamNameOf={teamNameOf}
+      onClose={onClose}
+      field={(form) => (
+        <TeamPicker
+          label="Team"
+          placeholder="Choose a team"
+          isRequired
+          isFocused
+          value={form.values.teamId === '' ? null : form.values.teamId}
+          onChange={(teamId) => form.setFieldValue('teamId', teamId ?? '')}
+          error={form.errors['teamId']}
+        />
+      )}
+    />
+  );
+}
 
 /** List of people whom only a step or an override can name. */
 export function PeopleWithoutTeam({ text }: { readonly text: string }) {

@@ -1,6 +1,6 @@
 import { Button, Group, Input, Radio, Skeleton, Stack, Switch, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import type { ReactNode } from 'react';
+import type { ComponentType, ReactNode } from 'react';
 
 import { isApiError } from '#console/api/http.ts';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
@@ -11,7 +11,6 @@ import { Name } from '#console/components/text/name.tsx';
 import { Page } from '#console/components/page.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import type { Draft } from '#console/components/forms/use_draft_state.ts';
-import { ConfigFields } from '#console/pages/rules/config_fields.tsx';
 import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
 import classes from '#console/pages/rules/rule_editor.module.css';
 import { RuleReplay } from '#console/pages/rules/rule_replay.tsx';
@@ -29,7 +28,22 @@ import {
   RULE_KIND_NAMES,
   RULE_KINDS,
   type RuleConfig,
+  type RuleKind,
 } from '#modules/rules/decide/rule_kinds.ts';
+import { DeclaredFields } from '#console/pages/rules/declared_fields.tsx';
+import { MetricFields } from '#console/pages/rules/metric_fields.tsx';
+import type { ConfigFieldsProps } from '#console/pages/rules/config_field_props.ts';
+
+/** Forms of the kinds that have their own. */
+const OWN_FIELDS: Readonly<Partial<Record<RuleKind, ComponentType<ConfigFieldsProps>>>> = {
+  metric_threshold: MetricFields,
+};
+
+/** Fields that a kind of rule has beyond those of every rule. */
+function ConfigFields(props: ConfigFieldsProps) {
+  const Fields = OWN_FIELDS[props.kind] ?? DeclaredFields;
+  return <Fields {...props} />;
+}
 
 const GuidanceFields = lazyPart(() =>
   import('#console/pages/rules/settings/guidance_fields.tsx').then((m) => m.GuidanceFields),

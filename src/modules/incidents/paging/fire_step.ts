@@ -1,7 +1,12 @@
 import type { Channel } from '#modules/contacts/decide/channel.ts';
 import { followedBy } from '#modules/incidents/decide/reassignment.ts';
 import { type EscalationStep, planSteps, stepAt, stepCountOf } from '#modules/policies/decide/escalation.ts';
-import { decideRecipients, firstStatusOf, type PageDecision } from '#modules/policies/decide/recipients.ts';
+import {
+  chooseInTurn,
+  decideRecipients,
+  firstStatusOf,
+  type PageDecision,
+} from '#modules/policies/decide/recipients.ts';
 import { fireNextStep, skipUnreachablePerson } from '#modules/incidents/paging/expedite_step.ts';
 import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -9,11 +14,55 @@ import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import { inSpan } from '#kernel/tracing.ts';
 import { scheduleSteps } from '#modules/incidents/paging/schedule_steps.ts';
 import { holdStep } from '#modules/incidents/paging/hold.ts';
-import { readAudience } from '#modules/incidents/paging/read_audience.ts';
 import { nextRound } from '#modules/policies/decide/rounds.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { NewNotification } from '#modules/notifications/store/notification_store.ts';
 import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { type Contact, contactsOf } from '#modules/contacts/decide/contact.ts';
+import { audienceOf, inTurn } from '#modules/policies/decide/audience.ts';
+
+/** People whom a step pages, and how each can be reached. */
+interface Audience {
+  readonly userIds: readonly Id<'user'>[];
+  readonly contacts: ReadonlyMap<Id<'user'>, Contact>;
+}
+
+/**
+ * Reads whom a step of a locked incident pages now, besides the people it names. A round robin takes its turn in the
+ * caller's transaction, so that a step which fires counts once.
+ */
+async function readAudience(
+  { stores, now }: UnitOfWork,
+  incident: IncidentRow,
+  step: EscalationStep,
+  configured: ReadonlySet<Channel>,
+): Promise<Audience> {
+  const { orgId } = incident;
+  const teamId = step.origin?.teamId ?? incident.teamId;
+  const onCall =
+    step.useSchedule && teamId !== null ? await stores.onCall.ofTeam(orgId, teamId, now) : { schedules: [] };
+  const schedules = onCall.schedules.map(({ schedule, onCall: then }) => ({ id: schedule.id, onCall: then }));
+  const paged = step.members === undefined ? [] : await stores.teams.listMembers(orgId, [step.members.teamId]);
+  const memberIds = paged.map(({ userId }) => userId);
+  const userIds = audienceOf(step, { schedules, memberIds });
+  const people = await stores.people.listReachable(orgId, [...step.targetUserIds, ...userIds]);
+  const subscribers = await stores.pushSubscriptions.listSubscribers(
+    [...people.values()].map((person) => person.userId),
+  );
+  const teamMembers = teamId === null ? [] : await stores.teams.listMembers(orgId, [teamId]);
+  // The settings in the policy's team come before those in the team that is paged.
+  const ownIds = new Set(teamMembers.map(({ userId }) => userId));
+  const members = [...teamMembers, ...paged.filter(({ userId }) => !ownIds.has(userId))];
+  const contacts = contactsOf([...people.values()], subscribers, members);
+  if (step.members?.inTurn !== true) return { userIds, contacts };
+  const policyId = step.origin?.policyId ?? incident.escalationPolicyId;
+  const last = policyId === null ? null : await stores.policies.lockTurn(policyId);
+  const userId = chooseInTurn(inTurn(memberIds, last), step, contacts, configured);
+  if (userId !== null && policyId !== null) {
+    await stores.policies.setTurn(policyId, { userId, position: memberIds.indexOf(userId) });
+  }
+  return { userIds: audienceOf(step, { schedules, memberIds: userId === null ? [] : [userId] }), contacts };
+}
 
 export interface EscalationRuntime extends UnitOfWorkRuntime {
   /** The channels that the operator has set up. */

@@ -1,6 +1,5 @@
 import { claimNotification } from '#modules/incidents/paging/claim_notification.ts';
-import { outcomeOf } from '#modules/incidents/paging/delivery_outcome.ts';
-import { recordOutcome } from '#modules/incidents/paging/record_outcome.ts';
+import { type Outcome, recordOutcome } from '#modules/incidents/paging/record_outcome.ts';
 import { writeMessage } from '#modules/incidents/paging/write_message.ts';
 import { isUnavailable, messageOf } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -14,6 +13,47 @@ import type { Senders } from '#notify/registry.ts';
 import type { ClaimedNotification, DeliveryStore } from '#modules/notifications/store/delivery_store.ts';
 import { storesOf } from '#modules/stores.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { nextRetryDelayMs, UNCONFIRMED } from '#modules/notifications/decide/retry.ts';
+
+/**
+ * Returns the outcome of a message from the result of a provider: a temporary fault is retried for five minutes from
+ * the first attempt. A message of unknown fate is tried up to `uncertainAttemptsMax` times, then it counts as sent,
+ * unconfirmed.
+ *
+ * @param random from 0 to below 1
+ */
+export function outcomeOf(
+  claimed: Pick<ClaimedNotification, 'attempts' | 'releasedAt' | 'createdAt'>,
+  delivery: Delivery,
+  { uncertainAttemptsMax, now, random }: { uncertainAttemptsMax: number; now: Temporal.Instant; random: number },
+): Outcome {
+  switch (delivery.kind) {
+    case 'accepted':
+      return { status: 'sent', reason: null, providerId: delivery.providerId };
+    case 'rejected':
+      return { status: 'failed', reason: delivery.reason, providerId: null };
+    case 'uncertain':
+      return claimed.attempts >= uncertainAttemptsMax
+        ? { status: 'sent', reason: UNCONFIRMED, providerId: null }
+        : retryOrFail(claimed, delivery.reason, 0, now, random);
+    case 'retry':
+      return retryOrFail(claimed, delivery.reason, delivery.afterMs ?? 0, now, random);
+  }
+}
+
+function retryOrFail(
+  { attempts, releasedAt, createdAt }: Pick<ClaimedNotification, 'attempts' | 'releasedAt' | 'createdAt'>,
+  reason: string,
+  atLeastMs: number,
+  now: Temporal.Instant,
+  random: number,
+): Outcome {
+  const elapsedMs = now.epochMilliseconds - (releasedAt ?? createdAt).epochMilliseconds;
+  const delayMs = nextRetryDelayMs(attempts, elapsedMs, random, atLeastMs);
+  return delayMs === null
+    ? { status: 'failed', reason, providerId: null }
+    : { status: 'retry', reason, dueAt: now.add({ milliseconds: delayMs }) };
+}
 
 export interface DeliveryRuntime extends UnitOfWorkRuntime {
   readonly senders: Senders;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { outcomeOf } from '#modules/incidents/paging/delivery_outcome.ts';
+import { outcomeOf } from '#modules/incidents/paging/send_notification.ts';
 import type { Delivery } from '#notify/channel_sender.ts';
 import { at } from '#test/modules/schedules/decide/given_rotation.ts';
 
