@@ -211,7 +211,7 @@ function RouteFields(props: RouteFieldsProps) {
               onClick={() => onChange({ conditions: [...conditions, NEW_CONDITION] })}
               aria-label={`Add a condition to ${name}`}
             >
-              {conditions.length === 0 ? 'Add a condition' : 'And …'}
+              Add a condition
             </Button>
           )}
         </div>
