@@ -84,6 +84,7 @@ const NO_MOVE_INS: ActionRuntime['moveIns'] = {
     throw new AppError('unavailable', 'a server works on these moves; use the command move-in');
   },
   read: () => {},
+  stop: () => {},
   plan: () => {},
   apply: () => {},
   idle: async () => {},

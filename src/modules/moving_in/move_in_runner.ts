@@ -33,7 +33,7 @@ export class MoveInRunner implements MoveInWorker {
   readonly #log: Pick<Log, 'error'>;
   readonly #files = new FileThread();
   readonly #running = new Map<string, { readonly orgId: Id<'org'>; readonly ended: Promise<void> }>();
-  readonly #threads = new Set<Worker>();
+  readonly #threads = new Map<string, Worker>();
 
   constructor(runtime: () => ActionRuntime, log: Pick<Log, 'error'>) {
     this.#runtime = runtime;
@@ -104,12 +104,16 @@ export class MoveInRunner implements MoveInWorker {
     this.#start(work, async () => await this.#plan(work, await fileOf(this.#runtime(), work.moveInId)));
   }
 
+  stop(moveInId: Id<'movein'>): void {
+    void this.#threads.get(moveInId)?.terminate();
+  }
+
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all([...this.#running.values()].map(async ({ ended }) => await ended));
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#threads].map(async (thread) => await thread.terminate()));
+    await Promise.all([...this.#threads.values()].map(async (thread) => await thread.terminate()));
     await this.idle();
     await this.#files.close();
   }
@@ -117,10 +121,8 @@ export class MoveInRunner implements MoveInWorker {
   #start(work: MoveInWork, step: () => Promise<void>): void {
     const { moveInId } = work;
     if (this.#running.has(moveInId)) throw new AppError('conflict', 'this move is being worked on');
-    const { clock, db } = this.#runtime();
-    const { moveIns } = storesOf(db.session());
     const sign = setInterval(() => {
-      moveIns.save(moveInId, { updatedAt: clock.now() }).catch((error: unknown) => {
+      this.#sign(work).catch((error: unknown) => {
         this.#log.error({ err: error, moveInId }, 'a move could not say that it goes on');
       });
     }, SIGN_MS);
@@ -139,6 +141,15 @@ export class MoveInRunner implements MoveInWorker {
       }
     };
     this.#running.set(moveInId, { orgId: work.caller.orgId, ended: run() });
+  }
+
+  /** Says that the move goes on, or ends the reading where somebody has stopped it by another process. */
+  async #sign({ moveInId, caller }: MoveInWork): Promise<void> {
+    const { clock, db } = this.#runtime();
+    const { moveIns } = storesOf(db.session());
+    const { status } = await moveIns.get(caller.orgId, moveInId);
+    if (status === 'failed') return this.stop(moveInId);
+    await moveIns.save(moveInId, { updatedAt: clock.now() });
   }
 
   /** Writes the fault. Everything that was read stays, so that planning and applying can be tried again. */
@@ -174,7 +185,7 @@ export class MoveInRunner implements MoveInWorker {
       workerData: data,
       resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
     });
-    this.#threads.add(thread);
+    this.#threads.set(moveInId, thread);
     const timer = setTimeout(() => void thread.terminate(), READING_MS_MAX);
     const end: { message: Extract<ReadingMessage, { readonly kind: 'read' | 'fault' }> | null } = { message: null };
     let written: Promise<void> = Promise.resolve();
@@ -192,7 +203,7 @@ export class MoveInRunner implements MoveInWorker {
       await written;
     } finally {
       clearTimeout(timer);
-      this.#threads.delete(thread);
+      this.#threads.delete(moveInId);
     }
     const { message } = end;
     if (message?.kind === 'read') return message;

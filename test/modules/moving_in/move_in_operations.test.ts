@@ -173,6 +173,23 @@ describe('a move that the console leads through', () => {
     expect((await seen(w)).status).toBe('read');
   });
 
+  test('is stopped while the tool does not answer, and leaves room for another', async () => {
+    const w = await world({ settings: { allowInternalAddresses: 'true' } });
+    const silent = createServer(() => {});
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const asked = once(silent, 'request');
+    const moveInId = await begun(w, 'pagerduty');
+    await run(w, 'read_move_in', { moveInId, key: 'first-key', baseUrl: `http://127.0.0.1:${port}` });
+    await asked;
+    await run(w, 'stop_move_in', { moveInId });
+    expect(await seen(w)).toMatchObject({ status: 'failed', fault: expect.stringContaining('was stopped') });
+    await expect(run(w, 'stop_move_in', { moveInId })).rejects.toThrow('is not being read');
+    silent.closeAllConnections();
+    silent.close();
+  });
+
   test('does not apply another plan than the one that was reviewed', async () => {
     const w = await world();
     const moveInId = await begun(w, 'ical');

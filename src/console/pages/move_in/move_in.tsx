@@ -1,9 +1,10 @@
 import { Button, Group, Skeleton, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
+import { invoke } from '#console/api/actions.ts';
 import { addressOf } from '#console/api/http.ts';
-import { actionQuery } from '#console/api/queries.ts';
+import { actionQuery, topicKey } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Page } from '#console/components/page.tsx';
@@ -103,6 +104,7 @@ function UnderWay({ moveIn, onAnother }: { readonly moveIn: MoveIn; readonly onA
           {fault}
         </Text>
       )}
+      {status === 'reading' && <StopReading moveInId={moveIn.moveInId} />}
       {!isWorkedOn(moveIn) && (
         <Group mt={progress === '' && fault === null ? 0 : 'sm'}>
           <Button variant="default" onClick={onAnother}>
@@ -111,5 +113,22 @@ function UnderWay({ moveIn, onAnother }: { readonly moveIn: MoveIn; readonly onA
         </Group>
       )}
     </Card>
+  );
+}
+
+/** Button that ends a reading, such as of a tool that does not answer. */
+function StopReading({ moveInId }: { readonly moveInId: string }) {
+  const { org } = useOrganization();
+  const queryClient = useQueryClient();
+  const stopping = useMutation({
+    mutationFn: () => invoke(org.orgId, 'stop_move_in', { moveInId }),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') }),
+  });
+  return (
+    <Group mt="sm">
+      <Button variant="default" loading={stopping.isPending} onClick={() => stopping.mutate()}>
+        Stop reading
+      </Button>
+    </Group>
   );
 }

@@ -23,6 +23,8 @@ export interface MoveInWorker {
   requireRoom(orgId: Id<'org'>): void;
   /** Begins to read with a key, or with null the files that were uploaded. */
   read(work: MoveInWork, access: ToolAccess | null): void;
+  /** Ends the reading of a move in this process; another process sees in the row that it was stopped. */
+  stop(moveInId: Id<'movein'>): void;
   /** Begins to plan anew, since something may have changed. */
   plan(work: MoveInWork): void;
   /** Begins to make the changes of the plan with this fingerprint. */
