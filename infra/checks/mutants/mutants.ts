@@ -60,7 +60,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
         ['steps[stepIndex - firstStepIndex(steps)]', 'steps[stepIndex]'],
       ]),
       ...inFile('src/modules/policies/decide/recipients.ts', [
-        ['step.useSchedule ? onCallUserIds : []', '[]'],
+        [', ...(asks ? audience : [])', ''],
         [
           "if (!contact) return { kind: 'skipped', userId, channel, reason: 'left_organization' };",
           "if (!contact) return { kind: 'failed', userId, channel, reason: 'channel_not_configured' };",
@@ -99,7 +99,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
       ...inFile('src/modules/rules/decide/breach.ts', [
         ["'>=': (value, threshold) => value >= threshold", "'>=': (value, threshold) => value > threshold"],
         ["'<': (value, threshold) => value < threshold", "'<': (value, threshold) => value <= threshold"],
-        ['return value !== null && COMPARISONS', 'return COMPARISONS'],
+        ['if (value === null) return false;', ''],
         ['sinceCountedMs >= windowMinutes * MINUTE_MS', 'sinceCountedMs >= 0'],
         [
           'return Math.max(settings.recoveryMinutes ?? windowMinutes, flapMinutes);',
@@ -136,7 +136,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
       ...inFile('src/modules/exceptions/decide/seen_events.ts', [
         ["if (after.decision !== 'regression') continue;", 'continue;'],
         ['level = worseLevel(level, occurrence.level);', ''],
-        ['own.slice(room)', 'own.slice(0)'],
+        ['ofService.slice(room)', 'ofService.slice(0)'],
         ['return `${serviceId} ${key}`;', 'return key;'],
       ]),
       ...inFile('src/modules/exceptions/decide/occurrence.ts', [
@@ -164,7 +164,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
       ...inFile('src/modules/incidents/paging/fire_step.ts', [
         ["if (incident?.status !== 'triggered') return null;", 'if (!incident) return null;'],
         ['for (const notificationId of ids) enqueue(deliverPage, { notificationId });', ''],
-        ['const next = await fireNextStep(unit, incident, stepIndex);', 'const next = null;'],
+        ["nobodyReached === 'acknowledged' ? null : await fireNextStep(unit, incident, stepIndex)", 'null'],
       ]),
       ...inFile('src/modules/incidents/acknowledge.ts', [
         ["await stopEscalation(unit, incident, 'acknowledged', by);", ''],
@@ -176,6 +176,8 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
       ]),
       ...inFile('src/modules/incidents/open_incident.ts', [
         ['for (const { incidentId, timers } of opened) scheduleSteps(unit, incidentId, timers);', ''],
+      ]),
+      ...inFile('src/modules/incidents/paging/firing.ts', [
         ['`${rule.ruleId}.${cause.exceptionGroupId}`', 'rule.ruleId'],
       ]),
       ...inFile('src/modules/incidents/store/step_timer_store.ts', [

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
 import { afterAll, expect, test } from 'vitest';
 
+import { MUTANT_GROUPS } from '#infra/checks/mutants/mutants.ts';
 import { countTests, resultLine } from '#infra/checks/run_check.ts';
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'tocsin-report-'));
@@ -42,4 +43,14 @@ test('the line of a result says what failed, was skipped or ended at its time li
   expect(resultLine('faults', { ...outcome, failed: 1, skipped: 2, isTimedOut: true })).toBe(
     'FAILED faults         3 passed, 1 failed, 2 skipped, 12 s (ended at its time limit)',
   );
+});
+
+test('what a mutant changes stands once in its file, and the tests that are to notice it exist', () => {
+  const lost = MUTANT_GROUPS.flatMap(({ mutants, tests }) => [
+    ...mutants
+      .filter(({ file, find }) => !existsSync(file) || readFileSync(file, 'utf8').split(find).length !== 2)
+      .map((mutant) => `${mutant.file}: ${mutant.find}`),
+    ...tests.filter((test) => !existsSync(test)),
+  ]);
+  expect(lost).toEqual([]);
 });
