@@ -1,4 +1,4 @@
-import { Skeleton, TextInput } from '@mantine/core';
+import { Checkbox, Skeleton, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -42,6 +42,7 @@ function Form({ firstTeamId }: { readonly firstTeamId: string | null }) {
   const { team: wanted } = route.useSearch();
   const [base] = useState(() => newDraft(serverNow(), wanted ?? firstTeamId ?? ''));
   const [draft, setDraft, stored] = useDraftState<ScheduleDraft>({ form: 'create_schedule', base });
+  const [isContinued, setIsContinued] = useState(false);
   const teamId = firstTeamId === null ? '' : draft.teamId || firstTeamId;
   const creating = useMutation({
     mutationFn: async () => {
@@ -59,7 +60,8 @@ function Form({ firstTeamId }: { readonly firstTeamId: string | null }) {
     async onSuccess({ scheduleId, name }) {
       stored.done();
       showSuccess(named`${name} is created.`);
-      await navigate({ to: '/oncall/schedules/$scheduleId', params: { scheduleId } });
+      const to = isContinued ? '/oncall/schedules/$scheduleId/edit' : '/oncall/schedules/$scheduleId';
+      await navigate({ to, params: { scheduleId } });
     },
     onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'teams') }),
   });
@@ -67,6 +69,14 @@ function Form({ firstTeamId }: { readonly firstTeamId: string | null }) {
     <ScheduleForm
       draft={draft}
       onChange={setDraft}
+      further={
+        <Checkbox
+          label="Then add layers, hours or holidays"
+          description="Nights by others, office hours and days off are layers above this rotation."
+          checked={isContinued}
+          onChange={(event) => setIsContinued(event.currentTarget.checked)}
+        />
+      }
       button="Create"
       isPending={creating.isPending}
       error={creating.error}

@@ -19,6 +19,8 @@ interface ScheduleFormProps {
   readonly notice?: ReactNode;
   /** Renders the field of the team, with its fault. */
   readonly team?: (fault: string | undefined) => ReactNode;
+  /** Content between the fields and the buttons. */
+  readonly further: ReactNode;
   readonly button: string;
   readonly isPending: boolean;
   readonly isBlocked?: boolean;
@@ -31,7 +33,19 @@ const LENGTHS = [12, 24, 168, 336] as const;
 
 /** Form of a new schedule beside a preview of it. */
 export function ScheduleForm(props: ScheduleFormProps) {
-  const { draft, onChange, notice, team, button, isPending, isBlocked = false, error, onSubmit, onCancel } = props;
+  const {
+    draft,
+    onChange,
+    notice,
+    team,
+    further,
+    button,
+    isPending,
+    isBlocked = false,
+    error,
+    onSubmit,
+    onCancel,
+  } = props;
   const names = useNamesOf(draft.turns.map(({ userId }) => userId));
   const nameOf = (userId: string) => names.nameOf(userId) ?? (names.isLoading ? '…' : 'Somebody who has left');
   const [isChecked, setIsChecked] = useState(false);
@@ -80,6 +94,7 @@ export function ScheduleForm(props: ScheduleFormProps) {
           {error !== null && error !== undefined && (
             <ErrorAlert title="The schedule was not saved" error={error} atFields={AT_FIELDS} />
           )}
+          {further}
           <Group justify="flex-end">
             <span className={classes.hint}>
               <Kbd>Ctrl</Kbd> <Kbd>Enter</Kbd>

@@ -104,7 +104,7 @@ export function LayerFields(props: LayerFieldsProps) {
               data={UNITS.map((unit) => ({ value: unit, label: unit }))}
             />
           </Group>
-          <Group gap="xs" align="flex-start" grow>
+          <Stack gap="sm">
             <TextInput
               label="Turns are counted from"
               type="datetime-local"
@@ -119,7 +119,7 @@ export function LayerFields(props: LayerFieldsProps) {
               onChange={({ currentTarget }) => onChange({ endsAt: currentTarget.value })}
               error={faultOf('endsAt')}
             />
-          </Group>
+          </Stack>
           <HoursField hours={layer.hours} error={faultOf('hours')} onChange={(hours) => onChange({ hours })} />
           <HolidayField
             holidays={layer.holidays ?? null}

@@ -77,7 +77,7 @@ export function LayersPreview({ draft, schedule, isValid, nameOf, onMark }: Laye
       {isValid && error === null && data !== undefined && (
         <div aria-busy={isPlaceholderData || asked !== input} aria-live="polite">
           <Bars preview={data} range={range} nameOf={nameOf} onMark={view === 'week' ? onMark : undefined} />
-          <GapList gaps={data.gaps} />
+          <GapList gaps={aheadOf(data.gaps, serverNow())} />
           <Changes preview={data} />
         </div>
       )}
@@ -199,6 +199,13 @@ function useDragging(range: TimelineRange, onMark: BarProps['onMark']) {
     },
     onPointerCancel: stop,
   };
+}
+
+/** Returns what is left of gaps from now on: nobody can be put on call for the past. */
+function aheadOf(gaps: Preview['gaps'], now: number): Preview['gaps'] {
+  return gaps
+    .filter(({ until }) => Date.parse(until) > now)
+    .map(({ since, until }) => ({ since: Date.parse(since) < now ? new Date(now).toISOString() : since, until }));
 }
 
 function GapList({ gaps }: { readonly gaps: Preview['gaps'] }) {
