@@ -48,7 +48,7 @@ export async function runReads(
     return { input: read.input, find: findRead(getOperation, read.action, index) };
   });
   return await Promise.all(
-    wanted.map(async ({ input: input, find }): Promise<Outcome> => {
+    wanted.map(async ({ input, find }): Promise<Outcome> => {
       try {
         const operation = find();
         await requirePermission(runtime, operation, caller, origin);

@@ -84,7 +84,12 @@ test('an export has the alerts and no key; where it is imported a new key goes o
   const apiKey = await to.given.apiKey({ orgId });
   const { kind, title, severity, details, status, occurrences } = await w.expectOk('get_incident', { incidentId });
   expect(await to.expectOk('get_incident', { incidentId }, { key: apiKey })).toMatchObject({
-    ...{ kind, title, severity, details, status, occurrences },
+    kind,
+    title,
+    severity,
+    details,
+    status,
+    occurrences,
     escalation: { state: 'finished' },
   });
   expect((await sendAlert(to, key, '/events', { dedupKey: 'disk', title: 'disk' })).status).toBe(401);

@@ -55,8 +55,8 @@ async function event(message: string, extra: object = {}): Promise<SentEvent> {
   return events[0]!;
 }
 
-async function run(events: readonly SentEvent[], attempt = 1): Promise<void> {
-  const accepted = events.map((sent) => ({ orgId: w.orgId, serviceId, sent }));
+async function run(events: readonly SentEvent[], attempt = 1, of: readonly Id<'service'>[] = []): Promise<void> {
+  const accepted = events.map((sent, index) => ({ orgId: w.orgId, serviceId: of[index] ?? serviceId, sent }));
   await groupJobs(runtime)(packEvents(accepted, CIPHER), { jobId: '1', attempt, log: silentLog });
 }
 
@@ -228,8 +228,7 @@ test('settings that cannot be read leave out nothing, and hold up nobody', async
      values ($1, '["all"]', '[null]', '5', '[{"path": 5}]', false, now())`,
     [other],
   );
-  const { context, payload } = await event('of the other');
-  await run([await event('out of beans'), { context: { ...context, serviceId: other }, payload }]);
+  await run([await event('out of beans'), await event('of the other')], 1, [serviceId, other]);
   expect(await counts()).toEqual({ 'out of beans': 1 });
   const { groups } = await w.expectOk('list_exception_groups', { serviceId: other });
   expect(groups).toHaveLength(1);

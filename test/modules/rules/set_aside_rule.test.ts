@@ -136,7 +136,7 @@ test('a calendar of holidays that cannot be read has no days, says so, and the l
     `insert into holiday_calendars (id, org_id, name, dates, created_at, updated_at) values ($1, $2, 'Odd', '5', now(), now())`,
     [calendarId, w.orgId],
   );
-  const { userId, phone } = await w.staff.responder(String(policy?.team_id) as Id<'team'>, 'Nora');
+  const { userId, phone } = await w.staff.responder(String(policy?.team_id), 'Nora');
   const layer = { id: 'rotation', name: 'Days', endsAt: null, hours: null, holidays: { calendarId, on: 'silent' } };
   await sql.run(
     `insert into schedules (id, org_id, team_id, name, timezone, rotation_type, rotation_config, layers, start_at, created_at, updated_at)

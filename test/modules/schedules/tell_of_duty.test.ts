@@ -15,8 +15,10 @@ let post: MailServer;
 let anna: { userId: Id<'user'>; email: string };
 let bram: { userId: Id<'user'>; email: string };
 let scheduleId: string;
+let seen: number;
 beforeEach(async () => {
   post = await startMailServer();
+  seen = 0;
   w = await staffedWorld({ settings: { smtpUrl: post.url, mailFrom: 'Tocsin <tocsin@example.com>' } });
   w.clock.set('2026-03-04T12:00:00Z');
   const teamId = await w.staff.team();
@@ -33,8 +35,6 @@ beforeEach(async () => {
 
 const as = (who: { userId: Id<'user'> }, operation: AnyOperation, input: object) =>
   runOperation(w, operation, memberCaller(w.orgId, who.userId, 'editor'), input);
-
-let seen = 0;
 
 /** Who was mailed since the last look, with the subject and the first sentences. */
 async function mailed() {
@@ -95,7 +95,8 @@ test('a swap is one mail to each of the two but the one who makes it, and so is 
   ]);
   const { first, second } = swapped;
   await as(w.owner, undoShiftSwap, { firstOverrideId: first.overrideId, secondOverrideId: second.overrideId });
-  expect((await mailed()).map(({ to }) => to[0]).toSorted()).toEqual([anna.email, bram.email].toSorted());
+  const told = (await mailed()).flatMap(({ to }) => to);
+  expect(new Set(told)).toEqual(new Set([anna.email, bram.email]));
 });
 
 test('nobody is mailed of what changes nothing, or is past', async () => {

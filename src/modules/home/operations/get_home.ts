@@ -57,7 +57,7 @@ export const getHome = defineAction({
     const userId = callerUser(caller);
     const places = await stores.teams.listPlacesOf(caller.orgId, userId);
     const ownTeams = new Set<string>(places.map(({ teamId }) => teamId));
-    const { schedules: schedules, people, teamNameOf } = await readSchedules(userId, [...ownTeams], context);
+    const { schedules, people, teamNameOf } = await readSchedules(userId, [...ownTeams], context);
     const rank = ({ onCall, schedule }: ScheduleOnCall): number => {
       if (onCall.shift?.userIds.includes(userId)) return 0;
       if (onCall.next?.userIds.includes(userId)) return 1;

@@ -69,7 +69,7 @@ export function divideByLabel(
   const values = new Map([...byValue].map(([value, measured]) => [partOfValue(label, value), { value, measured }]));
   const breaching = [...values]
     .filter(([, { measured }]) => measured.value !== null && isBeyond(comparator, measured.value, threshold))
-    .toSorted(([a, { measured: measured }], [b, { measured: other }]) => {
+    .toSorted(([a, { measured }], [b, { measured: other }]) => {
       const distance = beyond(comparator, other.value ?? 0) - beyond(comparator, measured.value ?? 0);
       return distance !== 0 ? distance : a < b ? -1 : 1;
     })
