@@ -6,7 +6,7 @@ import { endSilentAlerts } from '#modules/alerts/end_silent_alerts.ts';
 import { takeAlerts } from '#modules/alerts/take_alerts.ts';
 import { bareEvent } from '#modules/alerts/decide/alert_event.ts';
 import { storesOf } from '#modules/stores.ts';
-import { alertedService, alertKeyOf, sendAlert } from '#test/kit/alert_senders.ts';
+import { alertedService, alertedServiceIn, alertKeyOf, sendAlert } from '#test/kit/alert_senders.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 
 test('an alert pages, is acknowledged here, counts without paging again, and its tool resolves it', async () => {
@@ -93,6 +93,38 @@ test('several processes that get the same alert at once open one incident, and p
   await w.runUntilIdle();
   expect(w.phone.messages).toHaveLength(1);
   expect(await incidents()).toHaveLength(1);
+});
+
+test('alerts of several services in one transaction open and end by the routes of each, and page the people of each', async () => {
+  const first = await alertedService();
+  const { w } = first;
+  const second = await alertedServiceIn(w);
+  const runtime = {
+    db: w.context.db,
+    clock: w.clock,
+    onOutbox: () => w.context.outbox.wake(),
+    incidentLimit: { incidents: 20, minutes: 5 },
+  };
+  const take = async (action: 'trigger' | 'resolve') => {
+    const sent = [first, second, first].map(({ serviceId }, index) => ({
+      owner: { orgId: w.orgId, serviceId },
+      source: { protocol: 'events' as const, name: '' },
+      event: { ...bareEvent(action, `disk ${index}`), title: `Disk ${index} full` },
+    }));
+    return await takeAlerts(runtime, sent);
+  };
+  expect((await take('trigger')).map(({ effect }) => effect)).toEqual(['open', 'open', 'open']);
+  await w.runUntilIdle();
+  expect(w.phone.messages.map(({ to, body }) => [to, /Disk \d/.exec(body)?.[0]]).toSorted()).toEqual(
+    [
+      [first.anna.phone, 'Disk 0'],
+      [first.anna.phone, 'Disk 2'],
+      [second.anna.phone, 'Disk 1'],
+    ].toSorted(),
+  );
+  expect((await second.incidents()).map(({ title }) => title)).toEqual(['Disk 1 full']);
+  expect((await take('resolve')).map(({ effect }) => effect)).toEqual(['resolve', 'resolve', 'resolve']);
+  expect((await take('resolve')).map(({ effect }) => effect)).toEqual(['nothing', 'nothing', 'nothing']);
 });
 
 test('an alert whose transaction ends halfway is taken as if nothing had happened when it is sent again', async () => {
