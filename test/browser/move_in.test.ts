@@ -65,6 +65,8 @@ inBrowser('moving in', () => {
       { name: 'half.json', mimeType: 'application/json', buffer: Buffer.from('{"schedules": [') },
     ]);
     await page.getByText('2 files chosen.').waitFor();
+    const shots = process.env['SCREENSHOTS'];
+    if (shots !== undefined) await page.screenshot({ path: `${shots}/move_in_begin.png`, fullPage: true });
     await page.getByRole('button', { name: 'Read', exact: true }).click();
     await page.getByText('It is no JSON: it may have been cut off. Nothing of it was read.').waitFor();
     expect(await page.getByRole('button', { name: /^refused/ }).innerText()).toMatch(/^refused [1-9]/);

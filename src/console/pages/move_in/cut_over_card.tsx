@@ -13,6 +13,8 @@ interface Check {
   readonly about: string;
 }
 
+const NOT_READ = 'Nothing was read yet.';
+
 /** Card with what has to be true before the old tool is switched off. */
 export function CutOverCard({ moveIn }: { readonly moveIn: MoveIn | null }) {
   const { org } = useOrganization();
@@ -21,11 +23,12 @@ export function CutOverCard({ moveIn }: { readonly moveIn: MoveIn | null }) {
   const summary = moveIn?.summary ?? null;
   const refused = summary?.verdicts['refused'] ?? 0;
   const differing = (summary?.minutes ?? 0) - (summary?.equal ?? 0);
+  const isInShadow = shadow === undefined || shadow.organizationSince !== null || shadow.services.length > 0;
   const checks: readonly Check[] = [
     {
       title: 'Everything is applied',
       isDone: moveIn?.plan?.changes === 0,
-      about: 'The plan has nothing left to change.',
+      about: summary === null ? NOT_READ : `${(moveIn?.plan?.changes ?? 0).toLocaleString()} changes are left.`,
     },
     {
       title: 'Schedules say the same',
@@ -36,7 +39,10 @@ export function CutOverCard({ moveIn }: { readonly moveIn: MoveIn | null }) {
     {
       title: 'What was refused is made by hand, or not missed',
       isDone: summary !== null && refused === 0 ? true : null,
-      about: `${refused.toLocaleString()} ${refused === 1 ? 'item is' : 'items are'} refused; the report says what to do.`,
+      about:
+        summary === null
+          ? NOT_READ
+          : `${refused.toLocaleString()} ${refused === 1 ? 'item is' : 'items are'} refused; the report says what to do.`,
     },
     {
       title: 'Everybody has a confirmed number, and has received a test',
@@ -55,7 +61,7 @@ export function CutOverCard({ moveIn }: { readonly moveIn: MoveIn | null }) {
     },
     {
       title: 'Shadow mode is over',
-      isDone: shadow !== undefined && shadow.organizationSince === null && shadow.services.length === 0,
+      isDone: isInShadow ? false : summary === null ? null : true,
       about: 'End it after some weeks in which both tools said the same. From then on people are paged.',
     },
     {

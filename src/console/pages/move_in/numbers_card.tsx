@@ -44,14 +44,18 @@ export function NumbersCard() {
       {data === undefined && error === null && <Skeleton height={80} radius="lg" />}
       {data !== undefined && (
         <Stack gap="sm">
-          <Group gap="xs">
-            <Status tone={data.done === data.people ? 'green' : 'amber'}>
-              {data.done === data.people ? 'Done' : 'Open'}
-            </Status>
-            <Text size="sm">
-              {data.done.toLocaleString()} of {data.people.toLocaleString()} people have done both.
-            </Text>
-          </Group>
+          {data.people === 0 ? (
+            <Text size="sm">No team has members yet.</Text>
+          ) : (
+            <Group gap="xs">
+              <Status tone={data.done === data.people ? 'green' : 'amber'}>
+                {data.done === data.people ? 'Done' : 'Open'}
+              </Status>
+              <Text size="sm">
+                {data.done.toLocaleString()} of {data.people.toLocaleString()} people have done both.
+              </Text>
+            </Group>
+          )}
           {data.since === null ? (
             <Text size="sm">Nobody is asked yet.</Text>
           ) : (
