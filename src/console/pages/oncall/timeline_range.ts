@@ -17,7 +17,16 @@ export interface TimelineDay {
 /** Returns the range that contains a day. Weeks begin on Monday, months on their first day. */
 export function rangeOf(view: TimelineView, day: Date): TimelineRange {
   const first = firstDayOf(view, day);
-  const end = addToRange(view, first, 1);
+  return daysBetween(first, addToRange(view, first, 1));
+}
+
+/** Returns the range of so many days that begins with a day. */
+export function rangeFrom(day: Date, count: number): TimelineRange {
+  const [year, month, date] = [day.getFullYear(), day.getMonth(), day.getDate()];
+  return daysBetween(localDay(year, month, date), localDay(year, month, date + count));
+}
+
+function daysBetween(first: Date, end: Date): TimelineRange {
   const days: TimelineDay[] = [];
   for (let start = first; start < end;) {
     const next = localDay(start.getFullYear(), start.getMonth(), start.getDate() + 1);

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 
 import { readLocalField, readOrKeep, toLocalField } from '#console/pages/oncall/local_time.ts';
 import { readTimelineFilter, TIMELINE_VIEWS } from '#console/pages/oncall/timeline_filter.ts';
-import { addToRange, dayText, findDay, placeOf, rangeOf } from '#console/pages/oncall/timeline_range.ts';
+import { addToRange, dayText, findDay, placeOf, rangeFrom, rangeOf } from '#console/pages/oncall/timeline_range.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -64,4 +64,11 @@ test('a field keeps the exact time that it was filled with as long as nobody has
   expect(readOrKeep('2026-10-25T02:30', secondPass)).toBe(secondPass);
   expect(readOrKeep('2026-10-25T02:31', secondPass)).toBe(Date.parse('2026-10-25T00:31:00Z'));
   expect(readLocalField('')).toBeNull();
+});
+
+test('a range from a day begins with it, and has so many days over a change of clocks', () => {
+  vi.stubEnv('TZ', 'Europe/Amsterdam');
+  const { from, to, days } = rangeFrom(new Date(2026, 9, 22, 15), 7);
+  expect([dayText(new Date(from)), dayText(new Date(to)), days.length]).toEqual(['2026-10-22', '2026-10-29', 7]);
+  expect(to - from).toBe(7 * 24 * HOUR_MS + HOUR_MS);
 });

@@ -156,6 +156,15 @@ function HoursField({ hours, error, onChange }: HoursFieldProps) {
           { value: 'hours', label: 'At these hours of the week' },
         ]}
       />
+      {hours !== null && (
+        <Group gap="xs" role="group" aria-label="Usual hours">
+          {USUAL_HOURS.map(([name, usual]) => (
+            <Button key={name} size="compact-sm" variant="default" onClick={() => onChange(usual)}>
+              {name}
+            </Button>
+          ))}
+        </Group>
+      )}
       {(hours ?? []).map((window, index) => (
         // Windows have no identity but their place.
         // eslint-disable-next-line react/no-array-index-key
@@ -190,6 +199,17 @@ function HoursField({ hours, error, onChange }: HoursFieldProps) {
     </Stack>
   );
 }
+
+const NIGHTS: readonly WeekWindow[] = WEEKDAYS.map((_, index) => {
+  return { fromDay: index + 1, from: '17:00', toDay: ((index + 1) % 7) + 1, to: '09:00' };
+});
+
+/** Hours that most layers have, to begin with. */
+const USUAL_HOURS: readonly (readonly [string, readonly WeekWindow[]])[] = [
+  ['Office hours', WORKDAYS],
+  ['Nights', NIGHTS],
+  ['Weekends', [{ fromDay: 5, from: '17:00', toDay: 1, to: '09:00' }]],
+];
 
 const nine = (day: number): WeekWindow => ({ fromDay: day, from: '09:00', toDay: day, to: '17:00' });
 

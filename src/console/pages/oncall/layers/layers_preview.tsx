@@ -15,7 +15,7 @@ import classes from '#console/pages/oncall/rotation_preview.module.css';
 import { namesOf, type Selection, selectionsOf } from '#console/pages/oncall/selection.ts';
 import { momentText, spanText, viewerZone } from '#console/pages/oncall/span_text.ts';
 import { TimelineDays } from '#console/pages/oncall/timeline_days.tsx';
-import { placeOf, rangeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
+import { placeOf, rangeFrom, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import { TimelineTrack } from '#console/pages/oncall/timeline_track.tsx';
 import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -41,7 +41,8 @@ const WEEKS = { week: 1, month: 5 } as const;
 export function LayersPreview({ draft, schedule, isValid, nameOf, onMark }: LayersPreviewProps) {
   const { orgId } = useOrganization().org;
   const [view, setView] = useState<keyof typeof WEEKS>('week');
-  const range = rangeOf(view, new Date(serverNow()));
+  // What is past cannot be changed, so the bars begin today.
+  const range = rangeFrom(new Date(serverNow()), WEEKS[view] * 7);
   const input = JSON.stringify({
     scheduleId: schedule.scheduleId,
     from: new Date(range.from).toISOString(),
