@@ -33,8 +33,7 @@ export function CutOverCard({ moveIn }: { readonly moveIn: MoveIn | null }) {
     {
       title: 'Schedules say the same',
       isDone: summary !== null && differing === 0,
-      about:
-        differing === 0 ? 'Each minute that was compared is equal.' : `${differing.toLocaleString()} minutes differ.`,
+      about: summary === null ? NOT_READ : `${differing.toLocaleString()} minutes differ.`,
     },
     {
       title: 'What was refused is made by hand, or not missed',
