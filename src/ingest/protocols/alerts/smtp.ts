@@ -94,7 +94,7 @@ export async function listenForMail(options: MailListenerOptions): Promise<MailL
     disabledCommands: ['AUTH', ...(certificate === null ? ['STARTTLS'] : [])],
     disableReverseLookup: true,
     hideSMTPUTF8: true,
-    // One that is closed to make room takes a moment to end.
+    // A session that is closed to make room takes a moment to end.
     maxClients: CONNECTIONS_MAX + CONNECTIONS_OF_NETWORK_MAX,
     socketTimeout: SILENCE_MS_MAX,
     closeTimeout: CLOSE_MS_MAX,
