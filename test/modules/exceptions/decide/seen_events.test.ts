@@ -67,6 +67,12 @@ test('the events of a batch mean together the most telling of what each means, a
   expect(onOccurrences(resolved, [late])).toMatchObject({ outcome: 'known', state: { status: 'resolved' } });
 });
 
+test('an event that comes late was the first one of its group, and never the last', () => {
+  const { state } = onOccurrences(null, [seen('a', 'x')]);
+  const late = onOccurrences(state, [seen('a', 'x', { ago: 9 })]);
+  expect(late.state).toMatchObject({ firstSeenAt: NOW.subtract({ minutes: 9 }), lastSeenAt: NOW });
+});
+
 test('one event more of the same is no change that a person sees', () => {
   const { state } = onOccurrences(null, [seen('a', 'x', { ago: 1 })]);
   expect(isNoticeable(state, onOccurrences(state, [seen('a', 'x')]).state)).toBe(false);

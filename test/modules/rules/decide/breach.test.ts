@@ -71,6 +71,11 @@ describe('an evaluation', () => {
     expect(decide(9, 60, open(0, null))).toEqual({ kind: 'raise_occurrences' });
   });
 
+  test('counts a breach anew after the clock was set back, but for the minute by which two processes may differ', () => {
+    expect(decide(9, -60, open(0, null))).toEqual({ kind: 'nothing' });
+    expect(decide(9, -61, open(0, null))).toEqual({ kind: 'raise_occurrences' });
+  });
+
   test('counts a breach that returns at once', () => {
     expect(decide(9, 15, open(0, 5))).toEqual({ kind: 'raise_occurrences' });
   });
