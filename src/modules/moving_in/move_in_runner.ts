@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
 import type { ActionRuntime } from '#actions/run_action.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { applyConfiguration } from '#modules/configuration/apply_plan.ts';
 import { FileThread } from '#modules/configuration/file_thread.ts';
 import { readPlan } from '#modules/configuration/read_plan.ts';
@@ -11,6 +12,7 @@ import type { ReadingData, ReadingMessage } from '#modules/moving_in/reading_pro
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
+import { isManagerRole } from '#kernel/permissions.ts';
 import { storesOf } from '#modules/stores.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';
 
@@ -90,6 +92,7 @@ export class MoveInRunner implements MoveInWorker {
       const { applied } = await applyConfiguration(runtime, work.caller, work.origin, request, {
         files: this.#files,
         onChange: async (_change, index) => {
+          await requireManager(runtime, work.caller);
           if ((index + 1) % NOTED_EVERY === 0)
             await moveIns.save(work.moveInId, { progress: `${index + 1} changes are made.` });
         },
@@ -237,4 +240,12 @@ async function fileOf(runtime: ActionRuntime, moveInId: Id<'movein'>): Promise<s
 /** Returns the message of an error as a sentence. */
 function sentenceOf({ message }: AppError): string {
   return `${message.slice(0, 1).toUpperCase()}${message.slice(1)}${message.endsWith('.') ? '' : '.'}`;
+}
+
+/** Throws once whoever began a move is no owner or admin any more: it goes on long after their request. */
+async function requireManager({ db }: ActionRuntime, { actor, orgId }: Caller): Promise<void> {
+  if (actor.kind !== 'user') return;
+  const role = await storesOf(db.session()).people.findRole(orgId, actor.userId);
+  if (role !== null && isManagerRole(role)) return;
+  throw new AppError('forbidden', 'whoever began this is no owner or admin any more; what is made stays');
 }

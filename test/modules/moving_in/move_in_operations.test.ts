@@ -9,6 +9,7 @@ import { runAction } from '#actions/run_action.ts';
 import { operatorIn } from '#actions/operator.ts';
 import { storesOf } from '#modules/stores.ts';
 import { SILENCE_MS } from '#modules/moving_in/decide/move_in_state.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { pagerDutyDouble } from '#test/modules/moving_in/vendor_double.ts';
 
@@ -188,6 +189,22 @@ describe('a move that the console leads through', () => {
     await expect(run(w, 'stop_move_in', { moveInId })).rejects.toThrow('is not being read');
     silent.closeAllConnections();
     silent.close();
+  });
+
+  test('makes no more changes for somebody who is no admin any more', async () => {
+    const w = await world();
+    const moveInId = await begun(w, 'ical');
+    const text = FEED.replace(/ATTENDEE.*\r\n/, '');
+    await run(w, 'add_move_in_file', { moveInId, name: 'feed.ics', part: 0, text });
+    await run(w, 'read_move_in', { moveInId });
+    const { plan } = await seen(w);
+    const { userId } = await w.given.user({ name: 'Vera', role: 'viewer' });
+    const asAdmin = memberCaller(w.orgId, userId, 'admin');
+    await runOperation(w, getConsoleOperation('apply_move_in'), asAdmin, { moveInId, fingerprint: plan.fingerprint });
+    expect(await seen(w)).toMatchObject({
+      status: 'read',
+      fault: expect.stringContaining('no owner or admin any more'),
+    });
   });
 
   test('does not apply another plan than the one that was reviewed', async () => {
