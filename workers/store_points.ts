@@ -31,8 +31,8 @@ interface Batch {
 }
 
 /**
- * ClickHouse prefers few large inserts: one of 400,000 points costs half as much per point as four of 100,000 that are
- * merged later. So with much to do (`BUSY_POINTS`), jobs wait up to `EVERY_MS` to be inserted together.
+ * ClickHouse prefers few large inserts, as it merges less: points in inserts of 200,000, 400,000, 600,000 take it 1.1, 0.9
+ * and 0.6 s of processor a million. So with much to do (`BUSY_POINTS`), jobs wait up to `EVERY_MS` to be inserted together.
  */
 const LINGER_MS = 5;
 const EVERY_MS = 1_000;
@@ -41,10 +41,10 @@ const EVERY_MS_MIN = 150;
 const BUSY_POINTS = 150_000;
 /** Idle time after which a burst is over, and its last jobs are inserted without waiting for more. */
 const QUIET_MS = 200;
-const INSERT_POINTS_MAX = 400_000;
+const INSERT_POINTS_MAX = 600_000;
 const JOBS_MAX = 400;
 /**
- * Capacity held in memory. An organization may fill three inserts, so that one is always ready; the rest is for the
+ * Capacity held in memory. An organization may fill two inserts, so that one is always ready; the rest is for the
  * others. Points of known series take 10 to 18 bytes, those of new ones, which come with their labels, twice to many
  * times as much.
  */
