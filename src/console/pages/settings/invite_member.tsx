@@ -31,14 +31,14 @@ interface Invited {
 const START: Invited = { email: '', role: 'responder', teamIds: [] };
 
 /** Limit on the people whom one form invites, so that nobody waits long. */
-const PEOPLE_MAX = 50;
+const ADDRESSES_MAX = 50;
 
 const addressesIn = (text: string): string[] => [...new Set(text.split(/[\s,;]+/).filter((part) => part !== ''))];
 
 function addressFault(text: string): string | null {
   const addresses = addressesIn(text);
   if (addresses.length === 0) return 'Enter a mail address';
-  if (addresses.length > PEOPLE_MAX) return `Invite at most ${PEOPLE_MAX} people at once`;
+  if (addresses.length > ADDRESSES_MAX) return `Invite at most ${ADDRESSES_MAX} people at once`;
   const wrong = addresses.find((address) => !/^\S+@\S+$/.test(address));
   return wrong === undefined ? null : addresses.length === 1 ? 'Enter a mail address' : `${wrong} is no mail address`;
 }
