@@ -141,6 +141,7 @@ inBrowser('what people have entered', () => {
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('production, 30 5 * * 1 (UTC), edited here').waitFor();
 
+    await page.goto(`${h.baseUrl}/services/${serviceId}/settings`);
     await press(button('Edit'));
     await dialog.getByLabel('Environment').fill('mine');
     // Nothing has told the page of it.

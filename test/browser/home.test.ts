@@ -194,7 +194,7 @@ inBrowser('a form', () => {
   test('shows both versions when somebody else changed the same field, and takes over what touches nothing of mine', async () => {
     const h = await openConsole();
     const { serviceId } = await h.given.service({ name: 'checkout' });
-    const { page } = await h.visitor({ path: `/services/${serviceId}` });
+    const { page } = await h.visitor({ path: `/services/${serviceId}/settings` });
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Edit the service' });
     await dialog.getByLabel('Name').fill('payments');

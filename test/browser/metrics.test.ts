@@ -118,7 +118,11 @@ inBrowser('metrics and dashboards', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByRole('heading', { name: 'Checkout' }).waitFor();
     await plotOf(page, 'http_requests_total').waitFor();
-    await page.getByText('30 per minute').or(page.getByText('30 per 15 s')).waitFor();
+    await page
+      .getByText('0.5/s', { exact: true })
+      .or(page.getByText('2/s', { exact: true }))
+      .first()
+      .waitFor();
     // All that is in view, in one request.
     expect(asked).toHaveLength(1);
     const { dashboards } = await h.expectOk('list_dashboards');

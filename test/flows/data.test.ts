@@ -38,6 +38,7 @@ async function makeService(
   await isClosed();
   const serviceId = new URL(page.url()).pathname.split('/').at(-1)! as Id<'service'>;
   const read = () => h.expectOk('get_service', { serviceId });
+  await open(`services/${serviceId}/settings`, 'Service settings');
   await press(page.getByRole('switch', { name: 'On-call enabled' }));
   await press(button('Enable', dialog));
   await isClosed();

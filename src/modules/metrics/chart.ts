@@ -4,10 +4,10 @@ import type { ActionContext } from '#actions/action_context.ts';
 import { nullable } from '#actions/fields.ts';
 import { nearestToAsked } from '#modules/metrics/unmet_selectors.ts';
 import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
-import { CHART_MINUTES_MAX, cutRange, widenToColumns } from '#modules/metrics/decide/buckets.ts';
+import { CHART_MINUTES_MAX, cutRange, widenForRates, widenToColumns } from '#modules/metrics/decide/buckets.ts';
 import { parseExpression } from '#modules/metrics/decide/selector.ts';
 import { nextTurn } from '#kernel/event_loop_turns.ts';
-import { spacingSeconds } from '#modules/metrics/decide/spacing.ts';
+import { meanSpacingSeconds } from '#modules/metrics/decide/spacing.ts';
 import { chartExpression, rankExpression } from '#modules/metrics/expression_values.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { Temporal } from '#kernel/time.ts';
@@ -96,7 +96,7 @@ export async function readChart(
   const cut = cutRange(from.epochMilliseconds - offset, to.epochMilliseconds - offset, pixels);
   const isManyRatios = splitBy !== null && expression.sides.length > 1;
   const isRateShown = isRate && aggregation === 'sum' && expression.sides.length === 1;
-  const { columnMs, ...buckets } = isManyRatios || isRateShown ? widenToColumns(cut) : cut;
+  const { columnMs, ...buckets } = isRateShown ? widenForRates(cut) : isManyRatios ? widenToColumns(cut) : cut;
   const keptSince = now.subtract({ hours: 24 * service.retentionMetrics });
   const query = await metrics.withRollups({ serviceId: service.id, aggregation, buckets, keptSince });
   const ranked =
@@ -116,7 +116,7 @@ export async function readChart(
     .toSorted((a, b) => (a.part || Number.MAX_VALUE) - (b.part || Number.MAX_VALUE))
     .map(({ part: _, ...shown }) => shown);
   const stepSeconds = buckets.stepMs / 1_000;
-  const spacings = isRateShown ? series.map(({ steps }) => spacingSeconds(steps, stepSeconds)) : [];
+  const spacings = isRateShown ? series.map(({ steps }) => meanSpacingSeconds(steps, stepSeconds)) : [];
   return {
     stepSeconds,
     rateSeconds: spacings.length === 0 ? null : Math.max(...spacings),

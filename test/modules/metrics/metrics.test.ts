@@ -338,7 +338,19 @@ test('a chart shows a counter as its rate per second, over no less than the time
   };
   expect(await rate({})).toEqual({ rateSeconds: 60, usual: 0.5 });
   // What does not fit is added up in wider buckets, not left out.
-  expect(await rate({ pixels: 20 })).toEqual({ rateSeconds: 180, usual: 0.5 });
+  expect(await rate({ pixels: 20 })).toEqual({ rateSeconds: 300, usual: 0.5 });
+  // Columns of 45 s would hold one point each, and every third none.
+  expect(await rate({ pixels: 100 })).toEqual({ rateSeconds: 60, usual: 0.5 });
+  await givenMetrics(w, serviceId, {
+    name: 'odd',
+    kind: 'counter',
+    minutes: 60,
+    everySeconds: 20,
+    value: (step) => step * 10,
+  });
+  const odd = await rate({ metricName: 'odd' });
+  expect(odd.rateSeconds).toBeCloseTo(20, 0);
+  expect(odd.usual).toBeCloseTo(0.5, 1);
   expect(await rate({ isRate: false })).toEqual({ rateSeconds: null, usual: 30 });
   expect(await rate({ metricName: 'm / m' })).toEqual({ rateSeconds: null, usual: 1 });
 });

@@ -108,3 +108,14 @@ export function reduceToColumns(values: readonly BucketValue[], columnMs: number
     return column.filter((value) => value === least || value === greatest || value === newest);
   });
 }
+
+const HOUR_MS = 60 * MINUTE_MS;
+/** Widths of the buckets of a rate: multiples of the usual intervals of sending, so that each holds as many points. */
+const RATE_STEPS_MS: readonly number[] = [...STEPS_MS, ...[2, 4, 6, 12, 24].map((hours) => hours * HOUR_MS)];
+
+/** Returns buckets for rates: none is reduced, and each is a round width that columns fit in. */
+export function widenForRates(buckets: ChartBuckets): ChartBuckets {
+  const { columnMs } = buckets;
+  const width = columnMs === null ? null : (RATE_STEPS_MS.find((step) => step >= columnMs) ?? columnMs);
+  return widenToColumns({ ...buckets, columnMs: width });
+}
