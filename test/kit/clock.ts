@@ -1,3 +1,5 @@
+import { expect } from 'vitest';
+
 import { type Clock, Temporal } from '#kernel/time.ts';
 
 /** A clock that stands still until a test moves it. */
@@ -43,4 +45,17 @@ export function runningClock(): TestClock {
       shift = new Temporal.Duration();
     },
   };
+}
+
+let areInstantsCompared = false;
+
+/** Has matchers compare instants: none has a property of its own, so that `toMatchObject` took any for any other. */
+export function compareInstants(): void {
+  // One process runs many files, which share what matchers compare by.
+  if (areInstantsCompared) return;
+  areInstantsCompared = true;
+  expect.addEqualityTesters([
+    (a: unknown, b: unknown) =>
+      a instanceof Temporal.Instant && b instanceof Temporal.Instant ? a.equals(b) : undefined,
+  ]);
 }
