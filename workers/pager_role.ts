@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import type { Channel } from '#modules/contacts/decide/channel.ts';
 import { WATCHED_WORK } from '#modules/notifications/decide/pager_health.ts';
 import { type Connections, type Foundation, openFoundation } from '#entry/foundation.ts';
@@ -17,9 +19,30 @@ import { type DeliveryRuntime, sendNotification } from '#modules/incidents/pagin
 import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
 import { asId } from '#kernel/ids.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
-import { runWhenDue } from '#workers/run_when_due.ts';
 import { type EscalationRuntime, fireStep } from '#modules/incidents/paging/fire_step.ts';
 import { runEscalationStep } from '#storage/queue/jobs/run_escalation_step.ts';
+import type { Clock, Temporal } from '#kernel/time.ts';
+
+/**
+ * Longest wait for work that is nearly due: synchronized machines differ by less. Work that is due later is left to the
+ * sweep.
+ */
+const WAIT_MS_MAX = 250;
+
+/**
+ * Runs the work. If it says that it is due in a moment, waits until then and runs it once more: the queue wakes this
+ * process by the clocks of other machines, which may be a little ahead of the clock of the database.
+ *
+ * @param work returns when it is due, or null when nothing is left to do
+ */
+async function runWhenDue(clock: Clock, work: () => Promise<Temporal.Instant | null>): Promise<void> {
+  const dueAt = await work();
+  if (dueAt === null) return;
+  const waitMs = dueAt.epochMilliseconds - clock.now().epochMilliseconds;
+  if (waitMs > WAIT_MS_MAX) return;
+  await delay(waitMs + 1);
+  await work();
+}
 
 export const onRunEscalationStep = (runtime: EscalationRuntime): JobHandler =>
   handleJob(runEscalationStep, async ({ incidentId, stepIndex }) => {

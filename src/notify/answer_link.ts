@@ -68,8 +68,8 @@ export function createAnswerLinks(appSecret: string, baseUrl: string): AnswerLin
   const readCode = (purpose: string, code: string) => {
     const [, id = '', signature = ''] = SHORT_CODE.exec(code) ?? [];
     const notificationId = `${ID_PREFIX}${id}`;
-    const [given, expected] = [Buffer.from(signature), Buffer.from(signShort(purpose, notificationId))];
-    return { isGenuine: given.length === expected.length && timingSafeEqual(given, expected), notificationId };
+    const [signed, expected] = [Buffer.from(signature), Buffer.from(signShort(purpose, notificationId))];
+    return { isGenuine: signed.length === expected.length && timingSafeEqual(signed, expected), notificationId };
   };
 
   return {

@@ -1,7 +1,6 @@
 import { COUNTER_LOOKBACK_MS } from '#modules/metrics/decide/aggregation.ts';
 import { baseOf, type CounterWriter, earlierOf } from '#modules/metrics/decide/counter_writers.ts';
-import type { GridHistogram } from '#modules/metrics/decide/exponential_buckets.ts';
-import { bucketsBefore } from '#modules/metrics/decide/histogram_layout.ts';
+import { bucketsBefore, type GridHistogram } from '#modules/metrics/decide/exponential_buckets.ts';
 import type { PointBatch } from '#ingest/admission/point_batch.ts';
 import { type HistogramExport, isSameWriter, withExport } from '#ingest/series/histogram_memory.ts';
 import { SeriesStarts } from '#ingest/series/series_starts.ts';

@@ -19,11 +19,11 @@ export async function findAssignees(
   ids: readonly string[],
 ): Promise<Map<string, Assignee>> {
   if (ids.length === 0) return new Map();
-  const [members, found] = await Promise.all([people.listPeople(orgId, ids), teams.findAll(orgId, ids)]);
+  const [members, teamRows] = await Promise.all([people.listPeople(orgId, ids), teams.findAll(orgId, ids)]);
   const assignees = new Map<string, Assignee>();
   for (const [id, { name }] of members)
     assignees.set(id, { name, assignedUserId: asId('user', id), assignedTeamId: null });
-  for (const { id, name } of found) assignees.set(id, { name, assignedUserId: null, assignedTeamId: id });
+  for (const { id, name } of teamRows) assignees.set(id, { name, assignedUserId: null, assignedTeamId: id });
   return assignees;
 }
 

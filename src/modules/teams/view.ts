@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { EXAMPLE_PEOPLE } from '#actions/example_people.ts';
+import { EXAMPLE_PEOPLE, EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { EXAMPLE_STAMPS } from '#actions/example_stamps.ts';
 import { IdText, nullable, SafeInteger, STRICT, Timestamp } from '#actions/fields.ts';
 import { CHANNEL_PREFERENCES } from '#modules/contacts/decide/channel.ts';

@@ -175,7 +175,7 @@ async function findMissingMacro(
 export async function findReplicaFault(client: ClickHouseClient): Promise<string | null> {
   const { cluster } = client.layout;
   const from = cluster === null ? 'system.replicas' : 'clusterAllReplicas({cluster:String}, system.replicas)';
-  const [found] = await rows<[table: string, isReadonly: number, active: number, total: number]>(
+  const [replica] = await rows<[table: string, isReadonly: number, active: number, total: number]>(
     client,
     `SELECT table, toUInt32(is_readonly), toUInt32(active_replicas), toUInt32(total_replicas) FROM ${from}
      WHERE database = {database:String} AND table != 'migrations'
@@ -184,8 +184,8 @@ export async function findReplicaFault(client: ClickHouseClient): Promise<string
     { cluster: cluster ?? '', database: client.database },
     WHO_IS_THERE,
   );
-  if (found === undefined) return null;
-  const [table, isReadonly, active, total] = found;
+  if (replica === undefined) return null;
+  const [table, isReadonly, active, total] = replica;
   return isReadonly === 1
     ? `a replica of ${table} is read-only: it cannot reach Keeper, or has lost its data`
     : `${active} of ${total} replicas of ${table} are there, which is no majority: nothing is stored until more are`;

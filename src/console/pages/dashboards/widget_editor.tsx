@@ -11,17 +11,16 @@ import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { useDraftState } from '#console/components/forms/use_draft_state.ts';
 import { MetricField } from '#console/pages/dashboards/metric_field.tsx';
 import {
+  CHART_LOOKS,
+  type ChartLook,
   QUERIES_MAX,
   type Widget,
   WIDGET_KINDS,
-  CHART_LOOKS,
-  type ChartLook,
   type WidgetFacts,
   type WidgetKind,
   type WidgetQuery,
 } from '#modules/dashboards/decide/widget.ts';
-import { askedOf, SHOWN_AGGREGATIONS, shownOf } from '#modules/metrics/decide/aggregation.ts';
-import { AGGREGATION_NAMES } from '#modules/metrics/decide/aggregation_names.ts';
+import { AGGREGATION_NAMES, askedOf, SHOWN_AGGREGATIONS, shownOf } from '#modules/metrics/decide/aggregation.ts';
 import { Form } from '#console/components/forms/form.tsx';
 
 export const KIND_TITLES: Readonly<Record<WidgetKind, string>> = {

@@ -27,8 +27,8 @@ import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
 import { betweenOf, type TimeRange } from '#console/components/text/time_range.ts';
 import classes from '#console/pages/explore/explore.module.css';
 import {
-  COMPARISONS,
   type Comparison,
+  COMPARISONS,
   type ExploreSearch,
   isSelector,
   metricNameOf,
@@ -40,8 +40,12 @@ import {
 import { LabelList } from '#console/pages/explore/label_list.tsx';
 import { TraceList } from '#console/pages/explore/trace_list.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { type Aggregation, askedOf, SHOWN_AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
-import { AGGREGATION_NAMES } from '#modules/metrics/decide/aggregation_names.ts';
+import {
+  type Aggregation,
+  AGGREGATION_NAMES,
+  askedOf,
+  SHOWN_AGGREGATIONS,
+} from '#modules/metrics/decide/aggregation.ts';
 import { measureOf, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 const AddToDashboard = lazyDialog(() =>

@@ -16,8 +16,8 @@ interface TeamWarningsProps {
 }
 
 /** List of why pages of the teams might reach nobody, besides gaps: one line each, with a link to the fix. */
-export function TeamWarnings({ warnings: given, teamId }: TeamWarningsProps) {
-  const { warnings = [], warningCount = 0 } = given ?? {};
+export function TeamWarnings({ warnings: passed, teamId }: TeamWarningsProps) {
+  const { warnings = [], warningCount = 0 } = passed ?? {};
   const meant = warnings.filter((warning) => teamId === undefined || warning.teamId === teamId);
   const left = (teamId === undefined ? warningCount : meant.length) - Math.min(meant.length, SHOWN_MAX);
   if (meant.length === 0) return null;

@@ -5,8 +5,7 @@ import type { ConfigFieldsProps } from '#console/pages/rules/config_field_props.
 import { LabelFields } from '#console/pages/rules/label_fields.tsx';
 import { MetricPicker } from '#console/pages/rules/metric_picker.tsx';
 import classes from '#console/pages/rules/rule_editor.module.css';
-import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
-import { AGGREGATION_NAMES } from '#modules/metrics/decide/aggregation_names.ts';
+import { AGGREGATION_NAMES, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { COMPARATORS } from '#modules/rules/decide/comparator.ts';
 import { type LabelMatcher, readSelector } from '#modules/metrics/decide/read_selector.ts';
 import { divideExpression } from '#modules/metrics/decide/ratio.ts';

@@ -203,8 +203,8 @@ function questionOf(context: AnswerContext, { answer, notification, incidents, g
     : { status: 200, heading: NOTHING_LEFT, paragraphs, link };
 }
 
-async function act(context: AnswerContext, request: FastifyRequest, found: ReadAnswer): Promise<AnswerPage> {
-  const { answer, notification, incidents, given } = found;
+async function act(context: AnswerContext, request: FastifyRequest, pageLink: ReadAnswer): Promise<AnswerPage> {
+  const { answer, notification, incidents, given } = pageLink;
   const link = linkToIncidents(context, notification.orgId, incidents);
   const [only] = incidents;
   const done = incidents.length === 1 ? given.get(only?.id ?? '') : undefined;

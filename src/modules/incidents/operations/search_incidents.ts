@@ -104,14 +104,14 @@ async function readFound(
   places: readonly IncidentPlace[],
   { caller: { orgId }, stores }: ActionContext,
 ): Promise<FoundIncident[]> {
-  const [found, timers] = await Promise.all([
+  const [rows, timers] = await Promise.all([
     stores.incidents.findAll(
       orgId,
       places.map(({ id }) => id),
     ),
     stores.stepTimers.listSteps(places.map(({ id }) => id)),
   ]);
-  const incidents = places.flatMap(({ id }) => found.get(id) ?? []);
+  const incidents = places.flatMap(({ id }) => rows.get(id) ?? []);
   const steps = Map.groupBy(timers, ({ incidentId }) => incidentId);
   const waiting = incidents.filter(({ status }) => status === 'triggered').map(({ id }) => id);
   const pages = Map.groupBy(await stores.notifications.listPagesOf(waiting), ({ incidentId }) => incidentId);

@@ -1,5 +1,16 @@
 import { isCounted, type PointKind } from '#modules/metrics/decide/point.ts';
 
+/** Names of what is asked, the same in charts, widgets and rules. */
+export const AGGREGATION_NAMES: Readonly<Record<ShownAggregation, string>> = {
+  rate: 'Rate per second',
+  avg: 'Average',
+  sum: 'Sum, or increase of a counter',
+  min: 'Lowest',
+  max: 'Highest',
+  last: 'Newest of each series, added up',
+  count: 'Number of points',
+};
+
 export const AGGREGATIONS = ['avg', 'sum', 'min', 'max', 'last', 'count'] as const;
 
 /**

@@ -116,7 +116,7 @@ export const describeMetrics = defineAction({
 function typeIn(types: ReadonlyMap<string, AnnouncedType>, { name }: MetricEntry) {
   const [family, type] = familiesOf(name)
     .map((family) => [family, types.get(family)] as const)
-    .find(([, one]) => one !== undefined) ?? ['', undefined];
+    .find(([, familyType]) => familyType !== undefined) ?? ['', undefined];
   if (type === undefined) return { type: null, unit: null };
   const isCount = family !== name && /_(?:count|bucket)$/.test(name);
   return { type: metricTypeOf(type.type), unit: isCount || type.unit === '' ? null : type.unit };

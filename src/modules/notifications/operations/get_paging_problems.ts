@@ -59,11 +59,11 @@ export const getPagingProblems = defineAction({
     const used = new Set<Channel>();
     const warnings: Static<typeof TeamWarningView>[] = [];
     let warningCount = 0;
-    for await (const { team, policies, warnings: given } of eachTeam(context)) {
+    for await (const { team, policies, warnings: teamWarnings } of eachTeam(context)) {
       for (const channel of policies.flatMap(({ steps }) => steps.flatMap(({ channels }) => channels))) {
         used.add(channel);
       }
-      const shownProblems = given.filter(({ kind }) => !withoutGaps || kind !== 'schedule_gap');
+      const shownProblems = teamWarnings.filter(({ kind }) => !withoutGaps || kind !== 'schedule_gap');
       warningCount += shownProblems.length;
       for (const { message, policyId = null } of shownProblems.slice(0, WARNINGS_MAX - warnings.length)) {
         warnings.push({ teamId: team.id, teamName: team.name, message, policyId });

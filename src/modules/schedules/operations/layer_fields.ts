@@ -108,8 +108,8 @@ export async function planLayers(
   await requireUsers(people, context);
   const calendarIds = input.layers.flatMap(({ holidays }) => (holidays ? asId('calendar', holidays.calendarId) : []));
   const holidays = await stores.holidayCalendars.listDates(caller.orgId, calendarIds);
-  for (const [index, { holidays: own }] of input.layers.entries()) {
-    if (own && !holidays.has(own.calendarId)) {
+  for (const [index, { holidays: layerHolidays }] of input.layers.entries()) {
+    if (layerHolidays && !holidays.has(layerHolidays.calendarId)) {
       throw notFound(`layers[${index}].holidays.calendarId`, 'calendar of holidays');
     }
   }

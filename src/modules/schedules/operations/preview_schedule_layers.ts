@@ -2,11 +2,11 @@ import { type Static, Type } from 'typebox';
 
 import { PREVIEW_WEEKS_MAX } from '#modules/pages/decide/limits.ts';
 import { defineAction } from '#actions/action_context.ts';
-import { STRICT, IdText, Timestamp } from '#actions/fields.ts';
+import { IdText, STRICT, Timestamp } from '#actions/fields.ts';
 import { ShiftView, toShiftView } from '#modules/schedules/operations/shift_view.ts';
 import { setScheduleLayers } from '#modules/schedules/operations/set_schedule_layers.ts';
 import { LAYERS_FIELDS, planLayers } from '#modules/schedules/operations/layer_fields.ts';
-import { LayerView, toLayerView } from '#modules/schedules/layer_view.ts';
+import { LayerView, toLayerView } from '#modules/schedules/view.ts';
 import { changedShifts } from '#modules/schedules/decide/changed_shifts.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
@@ -82,10 +82,10 @@ export const previewScheduleLayers = defineAction({
     const to = from.add({ hours: weeks * 7 * 24 });
     const earliest = isAtOrBefore(from, now) ? from : now;
     const range = { from: earliest, to, at: now, limit: SHIFTS_MAX };
-    const { schedules, people: known } = await stores.onCall.overTime(caller.orgId, [schedule], range);
+    const { schedules, people: onCallPeople } = await stores.onCall.overTime(caller.orgId, [schedule], range);
     const [current] = schedules;
     const named = plan.layers.flatMap(({ turns }) => turns.flatMap(({ userIds }) => userIds));
-    const people = await stores.people.listPeople(caller.orgId, [...named, ...known.keys()]);
+    const people = await stores.people.listPeople(caller.orgId, [...named, ...onCallPeople.keys()]);
     const isPresent = (userId: string) => people.has(userId);
     const overrides = current?.layered.overrides ?? [];
     const planned: LayeredSchedule = { ...plan, timeZone: plan.timezone, overrides };

@@ -1,11 +1,10 @@
 import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { EXAMPLE_PEOPLE as PEOPLE } from '#actions/example_people.ts';
-import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, EXAMPLE_PEOPLE as PEOPLE } from '#actions/example_ids.ts';
+import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
 import { SCHEDULE_EXAMPLE } from '#modules/schedules/view.ts';
-import { readWarnings, WarningView, WARNING_EXAMPLE } from '#modules/teams/warnings.ts';
+import { readWarnings, WARNING_EXAMPLE, WarningView } from '#modules/teams/warnings.ts';
 import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';
 import { overrideAt } from '#modules/schedules/decide/overrides.ts';
 import { nextTurn } from '#kernel/event_loop_turns.ts';

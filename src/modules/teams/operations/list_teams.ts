@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox';
 
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
-import { EXAMPLE_PEOPLE as PEOPLE } from '#actions/example_people.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { EXAMPLE_PEOPLE as PEOPLE } from '#actions/example_ids.ts';
+import { IdText, STRICT } from '#actions/fields.ts';
 import { POLICY_EXAMPLE } from '#modules/policies/view.ts';
 import { SCHEDULE_EXAMPLE } from '#modules/schedules/view.ts';
 import { readTeams, toWholeTeamView, WholeTeamView } from '#modules/teams/read_teams.ts';
-import { TEAM_EXAMPLE, MEMBER_EXAMPLE } from '#modules/teams/view.ts';
+import { MEMBER_EXAMPLE, TEAM_EXAMPLE } from '#modules/teams/view.ts';
 import { readWarnings, WARNING_EXAMPLE } from '#modules/teams/warnings.ts';
 
 /** Limit on the people read, far more than an organization has. */

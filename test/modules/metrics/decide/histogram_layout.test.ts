@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { toGrid } from '#modules/metrics/decide/exponential_buckets.ts';
-import { bucketsBefore } from '#modules/metrics/decide/histogram_layout.ts';
+import { bucketsBefore, toGrid } from '#modules/metrics/decide/exponential_buckets.ts';
 import fc from '#test/kit/properties.ts';
 
 interface Sent {
