@@ -45,6 +45,10 @@ export function faultyBodies(schema: object, good: object): FaultyBody[] {
         for (const found of [60, 'unheard_of', null, []]) wrong('neither the word nor the object', found);
         return;
       }
+      if (alternative?.type === 'string' && nothing?.type === 'object') {
+        for (const found of [60, null, []]) wrong('neither the text nor the object', found);
+        return;
+      }
       if (nothing?.type !== 'null') throw new Error(`${path}: only "or null" is expected`);
       visitValue(alternative!, value ?? sampleOf(alternative!), path, put, wrong);
       return;

@@ -12,7 +12,7 @@ const FACTS = {
   environment: nullable(FreeText),
   scmOwner: nullable(FreeText),
   scmRepo: nullable(FreeText),
-  teamId: nullable(Type.String({ ...IdText, description: 'the team that owns it' })),
+  teamId: Type.Optional(nullable(Type.String({ ...IdText, description: 'the team that owns it' }))),
 };
 
 const { serviceId, name, environment, scmOwner, scmRepo } = SERVICE_EXAMPLE;
@@ -42,8 +42,9 @@ export const editService = defineAction({
   handle: ({ serviceId, basedOn, ...wanted }, context) =>
     changeService(serviceId, context, async (service) => {
       const { stores, caller } = context;
-      const team = wanted.teamId === null ? null : await stores.teams.get(caller.orgId, wanted.teamId);
-      const { teamId, ...changes } = changesSince(basedOn, service, wanted, 'this service');
+      const team = typeof wanted.teamId === 'string' ? await stores.teams.get(caller.orgId, wanted.teamId) : null;
+      const read = { ...basedOn, teamId: basedOn.teamId ?? null };
+      const { teamId, ...changes } = changesSince(read, service, wanted, 'this service');
       Object.assign(service, changes);
       if (teamId !== undefined) service.teamId = team?.id ?? null;
     }),
