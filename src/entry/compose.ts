@@ -45,7 +45,7 @@ function placePartsOf(config: RunningConfig): PlaceParts {
 }
 
 /** Approximate limit on the memory of source maps in each process that needs them. */
-const SOURCE_MAP_MEMORY_BYTES = 64 * 1024 * 1024;
+const SOURCE_MAP_MEMORY_BYTES = 48 * 1024 * 1024;
 
 export async function compose(config: RunningConfig, options: FoundationOptions): Promise<AppContext> {
   const foundation = await openFoundation(config, options);
