@@ -67,7 +67,7 @@ inBrowser('sources of alerts', () => {
     await page.getByRole('button', { name: 'Lines and test of Alertmanager' }).click();
     await page.getByLabel('Lines for Alertmanager').waitFor();
     await page.getByRole('button', { name: 'Last bodies of Alertmanager' }).click();
-    await page.getByLabel('Text of body 1').getByText('"status": "resolved"').first().waitFor();
+    await page.getByLabel('Text of body 1').getByText('"receiver": "test"').first().waitFor();
     expect(await axeViolations(page)).toEqual([]);
     const looks = await h.context.db.sql.rows(`select 1 from audit_log where action = 'list_alert_bodies'`);
     expect(looks).toHaveLength(1);

@@ -205,7 +205,7 @@ inBrowser('a form', () => {
     await expect.poll(() => dialog.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await conflict.getByRole('button', { name: 'Name: keep yours' }).click();
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await page.getByRole('heading', { name: 'payments' }).waitFor();
+    await page.getByText('payments', { exact: true }).first().waitFor();
     expect((await h.expectOk('get_service', { serviceId })).environment).toBe('production');
   });
 });
