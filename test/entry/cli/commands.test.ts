@@ -153,3 +153,28 @@ test('"audit verify" ends with 0 for whole logs, and with 1 for a broken one, wh
   const { code, stdout } = await tocsin(w, 'audit', 'verify', '--org', w.orgId);
   expect([code, stdout]).toEqual([1, expect.stringContaining(`BROKEN  at row 2, ${row!.id}: it was changed`)]);
 });
+
+test('"alert-key" shows, rotates and revokes the key of a service, and lets its last route page a policy', async () => {
+  const w = await world();
+  const { serviceId } = await w.given.service();
+  const { teamId } = await w.expectOk('create_team', { name: 'Payments' });
+  const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [w.owner.userId] }];
+  const { policyId } = await w.expectOk('create_escalation_policy', { teamId, name: 'Wake', steps });
+  const command = (name: string, ...more: string[]) =>
+    tocsinJson(w, 'alert-key', name, '--service', serviceId, ...more);
+  const { alertKey } = await command('show', '--policy', policyId);
+  expect(alertKey).toMatch(/^[a-z0-9]{32}$/);
+  expect(await command('show')).toMatchObject({ serviceId, alertKey });
+  const routes = await w.context.db.sql.rows('select policy_id from alert_routes where service_id = $1', [serviceId]);
+  expect(routes).toEqual([{ policy_id: policyId }]);
+  const { alertKey: next } = await command('rotate');
+  expect(next).toMatch(/^[a-z0-9]{32}$/);
+  expect(next).not.toBe(alertKey);
+  expect(await command('revoke')).toMatchObject({ serviceId, revoked: true });
+  expect(await tocsin(w, 'alert-key', 'show', '--service', 'service_unknown')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('there is no service service_unknown'),
+  });
+  const audited = (await auditOfCommands(w, w.orgId)).map(({ action }) => action);
+  expect(new Set(audited)).toEqual(new Set(['show_alert_key', 'rotate_alert_key', 'revoke_alert_key']));
+});
