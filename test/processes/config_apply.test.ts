@@ -63,7 +63,7 @@ async function ended(child: ChildProcess): Promise<{ code: number | null; out: s
   return { code, out, said };
 }
 
-/** What a pull says without the owner, whom each organization has of its own, and without the domain of addresses. */
+/** Pulled file without the owner and the domain of addresses, which differ between organizations. */
 async function pulled(w: World, domain: string): Promise<string> {
   const file = await pullConfiguration(w.context.actions, operatorIn(w.orgId));
   return file.replaceAll(/ *- key: olga.*\n(?: +[^ -].*\n)*/g, '').replaceAll(domain, 'DOMAIN');

@@ -10,7 +10,7 @@ export interface ToolDouble {
   readonly keyOf: (headers: IncomingMessage['headers']) => string;
   /** Text of the key file for a key. */
   readonly keyText: (key: string) => string;
-  /** What is read from it, by kind. */
+  /** Number of items read from the double, by kind. */
   readonly read: Readonly<Record<string, number>>;
 }
 

@@ -26,7 +26,7 @@ export interface VendorDouble {
 const PAGE = 2;
 const DAY_MS = 86_400_000;
 
-/** What a double answers to a request, or null for what is not there. */
+/** Answer of a double to a request; null for a path that it does not have. */
 export type Respond = (url: URL, body: string) => { readonly value: object; readonly link?: string } | null;
 
 /** PagerDuty with some people, a team and a schedule. */
