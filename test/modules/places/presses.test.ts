@@ -3,13 +3,13 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Role } from '#kernel/permissions.ts';
 import { addIncidentNote } from '#modules/incidents/operations/add_incident_note.ts';
 import { beginChatLink } from '#modules/places/operations/begin_chat_link.ts';
-import { createPlace } from '#modules/places/operations/create_place.ts';
 import { listChatAccounts } from '#modules/places/operations/list_chat_accounts.ts';
 import { updatePlace } from '#modules/places/operations/update_place.ts';
 import { unlinkChatAccount } from '#modules/places/operations/unlink_chat_account.ts';
 import { SLACK_CHANNEL, SLACK_SECRET, SLACK_TOKEN, type Slack, startSlack } from '#test/kit/programs/slack.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
+import { linkedPerson, makeSlackPlace } from '#test/modules/places/slack_people.ts';
 
 let slack: Slack;
 let w: StaffedWorld;
@@ -37,22 +37,9 @@ beforeEach(async () => {
   await w.runUntilIdle();
 });
 
-async function makePlace(of: Pick<StaffedWorld, 'orgId' | 'owner'> = w): Promise<string> {
-  const settings = { channel: SLACK_CHANNEL, token: SLACK_TOKEN, signingSecret: SLACK_SECRET };
-  const routes = [{ serviceId: null, teamId: null, atLeast: null }];
-  const owner = memberCaller(of.orgId, of.owner.userId, 'owner');
-  return (await runOperation(w, createPlace, owner, { kind: 'slack', name: 'Operations', settings, routes })).place
-    .placeId;
-}
+const makePlace = (of?: Pick<StaffedWorld, 'orgId' | 'owner'>, name?: string) => makeSlackPlace(w, of, name);
 
-/** Somebody in this role, whose account in Slack is linked. */
-async function linked(user: string, role: Role = 'responder') {
-  const person = await w.given.user({ name: user, role });
-  const caller = memberCaller(w.orgId, person.userId, role);
-  const { code } = await runOperation(w, beginChatLink, caller, { kind: 'slack' });
-  expect(await slack.command(w.app, placeId, { user, text: `link ${code}` })).toContain(`act for ${user}`);
-  return { ...person, caller };
-}
+const linked = (user: string, role: Role = 'responder') => linkedPerson(w, slack, placeId, user, role);
 
 const press = (pressed: Partial<Parameters<Slack['press']>[1]> & { user: string; button: string }) =>
   slack.press(w.app, { placeId, nowMs: w.clock.now().epochMilliseconds, ...pressed });
