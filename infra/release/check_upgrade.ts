@@ -13,22 +13,23 @@ import { openDatabase } from '#storage/postgres/database.ts';
 import { type Outcome, outcomeOf, prepare, startLoad } from './upgrade_load.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-/** Commit of the baseline of the schema, for checkouts without a tagged release. */
-const FIRST = '209d6559';
+/** Folders of the baseline of the schema, whose last change is what checkouts without a tagged release upgrade from. */
+const BASELINE = ['infra/migrations/postgres/0001_baseline.ts', 'infra/migrations/postgres/baseline'] as const;
 const ALONE_MS = 10_000;
 const TOGETHER_MS = 25_000;
 const AFTERWARDS_MS = 10_000;
 
 const USAGE = `npm run check:upgrade [-- REF]: installs the release REF beside this one (a tag, branch or commit; without it the newest tag,
-or ${FIRST} where there is none), migrates its stores with this release, and runs an API, a worker and a pager of each on them, under
-load. With a Redis on this machine once more with the queue there. Ends with status 1 when anything was lost or paged twice.`;
+or the last change of the baseline where there is none), migrates its stores with this release, and runs an API, a worker and a
+pager of each on them, under load. With a Redis on this machine once more with the queue there. Ends with status 1 when
+anything was lost or paged twice.`;
 
 const [wanted, ...others] = process.argv.slice(2);
 if (wanted === '--help' || wanted === '-h' || others.length > 0) {
   console.log(USAGE);
   process.exit(others.length > 0 ? 2 : 0);
 }
-const ref = wanted ?? newestTag() ?? FIRST;
+const ref = wanted ?? newestTag() ?? git('log', '-1', '--format=%h', '--', ...BASELINE) ?? 'HEAD';
 const commit = commitOf(ref);
 if (commit === null) {
   console.error(`check:upgrade: there is no tag, branch or commit ${ref} here`);

@@ -1,17 +1,23 @@
 import { Migration } from '@mikro-orm/migrations';
 
 import { agents } from './baseline/agents.ts';
+import { alerts } from './baseline/alerts.ts';
 import { audit } from './baseline/audit.ts';
+import { configuration } from './baseline/configuration.ts';
 import { contacts } from './baseline/contacts.ts';
 import { exceptions } from './baseline/exceptions.ts';
 import { incidents } from './baseline/incidents.ts';
 import { metrics } from './baseline/metrics.ts';
+import { moveIns } from './baseline/move_ins.ts';
 import { onCall } from './baseline/on_call.ts';
 import { organizations } from './baseline/organizations.ts';
+import { places } from './baseline/places.ts';
+import { provisioning } from './baseline/provisioning.ts';
 import { releases } from './baseline/releases.ts';
 import { rules } from './baseline/rules.ts';
 import { services } from './baseline/services.ts';
 import { signIn } from './baseline/sign_in.ts';
+import { statusPages } from './baseline/status_pages.ts';
 import { work } from './baseline/work.ts';
 
 /** Parts in an order in which none refers to a later one. */
@@ -19,14 +25,20 @@ const PARTS = [
   organizations,
   audit,
   signIn,
+  onCall,
+  provisioning,
+  configuration,
   services,
   metrics,
   exceptions,
   releases,
-  onCall,
   rules,
   incidents,
+  alerts,
   contacts,
+  places,
+  statusPages,
+  moveIns,
   agents,
   work,
 ];

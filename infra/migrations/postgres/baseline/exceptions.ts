@@ -24,13 +24,19 @@ export const exceptions = `
     updated_at timestamptz(3) not null,
     merged_into_id text references exception_groups on delete set null,
     merged_at timestamptz(3),
+    assigned_user_id text references users on delete set null,
+    assigned_team_id text references teams on delete set null,
+    issue_url text,
     unique (service_id, key)
   );
   create index exception_groups_by_service on exception_groups (service_id, last_seen_at desc);
   create index exception_groups_by_last_seen on exception_groups (org_id, last_seen_at desc, id desc);
   create index exception_groups_made on exception_groups (service_id, created_at);
   create index exception_groups_merged on exception_groups (merged_into_id) where (merged_into_id is not null);
-  create index exception_groups_of_version_2 on exception_groups (service_id) where (grouping_version < 3);
+  create index exception_groups_of_user on exception_groups (assigned_user_id)
+    where (assigned_user_id is not null);
+  create index exception_groups_of_team on exception_groups (assigned_team_id)
+    where (assigned_team_id is not null);
 
   create table exception_group_keys (
     service_id text not null,
@@ -74,7 +80,9 @@ export const exceptions = `
     updated_at timestamptz(3) not null,
     learns_spikes boolean not null default false,
     learnt_per_hour bigint,
-    learnt_at timestamptz(3)
+    learnt_at timestamptz(3),
+    assignment_rules json not null default '[]'::json,
+    issue_link text
   );
 
   create table exception_hours (
@@ -123,4 +131,50 @@ export const exceptions = `
   alter table set_aside_events alter column payload set storage external; -- Compressed before it is stored.
   create index set_aside_events_by_service on set_aside_events (service_id);
   create index set_aside_events_by_due on set_aside_events (due_at);
+
+  create table group_snoozes (
+    group_id text not null references exception_groups on delete cascade,
+    decided_at timestamptz(3) not null,
+    until timestamptz(3),
+    events bigint,
+    users bigint,
+    user_id text,
+    checked_at timestamptz(3),
+    primary key (group_id, decided_at)
+  );
+  create index group_snoozes_by_time on group_snoozes (until) where (until is not null);
+
+  create table group_activity (
+    id text primary key,
+    org_id text not null references organizations on delete cascade,
+    group_id text not null references exception_groups on delete cascade,
+    at timestamptz(3) not null,
+    actor json not null,
+    facts json not null,
+    body text,
+    user_id text,
+    request_key text,
+    edited_at timestamptz(3),
+    unique (group_id, user_id, request_key)
+  );
+  create index group_activity_by_group on group_activity (group_id, at, id);
+
+  create table group_watchers (
+    group_id text not null references exception_groups on delete cascade,
+    user_id text not null references users on delete cascade,
+    created_at timestamptz(3) not null,
+    primary key (group_id, user_id)
+  );
+
+  create table saved_searches (
+    id text primary key,
+    org_id text not null references organizations on delete cascade,
+    user_id text references users on delete set null,
+    name text not null,
+    search json not null,
+    is_shared boolean not null,
+    created_at timestamptz(3) not null,
+    updated_at timestamptz(3) not null
+  );
+  create index saved_searches_of_organization on saved_searches (org_id, user_id);
 `;

@@ -31,6 +31,10 @@ export const incidents = `
     traceparent text,
     quiet_until timestamptz(3),
     lead_id text references incidents on delete set null,
+    is_shadow boolean not null default false,
+    repeats json,
+    acknowledgements json,
+    commander_id text,
     unique (org_id, number)
   );
   create unique index incidents_open on incidents (dedup_key) where (status <> 'resolved');
@@ -50,6 +54,7 @@ export const incidents = `
   create index incidents_of_rule_by_time on incidents (rule_id, triggered_at) where (rule_id is not null);
   create index incidents_quiet on incidents (org_id, quiet_until) where (quiet_until is not null);
   create index incidents_followers on incidents (lead_id) where (lead_id is not null);
+  create index incidents_in_shadow on incidents (org_id, service_id) where (is_shadow and (status <> 'resolved'));
   create index incidents_open_counts on incidents (org_id, service_id, status) where (status <> 'resolved');
 
   create table incident_numbers (

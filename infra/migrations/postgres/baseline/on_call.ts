@@ -39,7 +39,8 @@ export const onCall = `
     start_at timestamptz(3) not null,
     created_at timestamptz(3) not null,
     updated_at timestamptz(3) not null,
-    start_wall text
+    start_wall text,
+    layers json
   );
   create index schedules_by_team on schedules (team_id);
 
@@ -51,6 +52,7 @@ export const onCall = `
     start_at timestamptz(3) not null,
     end_at timestamptz(3) not null,
     created_at timestamptz(3) not null,
+    layer_id text,
     constraint schedule_overrides_check check ((end_at > start_at))
   );
   create index schedule_overrides_by_schedule on schedule_overrides (schedule_id, end_at);
@@ -62,7 +64,9 @@ export const onCall = `
     name text not null,
     steps json not null,
     created_at timestamptz(3) not null,
-    updated_at timestamptz(3) not null
+    updated_at timestamptz(3) not null,
+    details json,
+    last_turn json
   );
   create index escalation_policies_by_team on escalation_policies (team_id);
 
@@ -90,4 +94,19 @@ export const onCall = `
     primary key (org_id, user_id),
     foreign key (org_id, user_id) references memberships(org_id, user_id) on delete cascade
   );
+
+  create table holiday_calendars (
+    id text primary key,
+    org_id text not null references organizations on delete cascade,
+    name text not null,
+    url text,
+    dates json not null,
+    fetched_at timestamptz(3),
+    tried_at timestamptz(3),
+    fault text,
+    created_at timestamptz(3) not null,
+    updated_at timestamptz(3) not null
+  );
+  create index holiday_calendars_by_org on holiday_calendars (org_id);
+  create index holiday_calendars_by_try on holiday_calendars (tried_at) where url is not null;
 `;

@@ -5,7 +5,13 @@ export const organizations = `
     name text not null,
     created_at timestamptz(3) not null,
     second_factor_required boolean not null default false,
-    trace_link text
+    trace_link text,
+    shadow_since timestamptz(3),
+    managed_changes text not null default 'allowed' check (managed_changes in ('allowed', 'refused')),
+    key_networks json,
+    session_networks json,
+    provisioned_role text not null default 'viewer'
+      check (provisioned_role in ('admin', 'editor', 'responder', 'viewer'))
   );
 
   create table users (
@@ -47,9 +53,11 @@ export const organizations = `
     expires_at timestamptz(3),
     revoked_at timestamptz(3),
     last_used_at timestamptz(3),
-    created_by text references users on delete set null
+    created_by text references users on delete set null,
+    is_provisioning boolean not null default false
   );
   create index api_keys_by_org on api_keys (org_id);
+  create unique index api_keys_provisioning on api_keys (org_id) where (is_provisioning and (revoked_at is null));
 
   -- The ledger outlives the service: it names it instead of pointing at it.
   create table billing_periods (
@@ -78,7 +86,8 @@ export const organizations = `
     expires_at timestamptz(3) not null,
     accepted_at timestamptz(3),
     revoked_at timestamptz(3),
-    mailed_token_hash bytea unique
+    mailed_token_hash bytea unique,
+    team_ids json not null default '[]'
   );
   create index invitations_by_org on invitations (org_id, created_at desc);
   create unique index invitations_open on invitations (org_id, lower(email))

@@ -105,4 +105,13 @@ export const rules = `
     by_key boolean not null default false
   );
   create index check_ins_by_service on check_ins (service_id);
+
+  create table rule_part_memory (
+    rule_id text not null references alert_rules on delete cascade,
+    part text not null,
+    breached_since timestamptz(3),
+    silent_since timestamptz(3),
+    missing_since timestamptz(3),
+    primary key (rule_id, part)
+  );
 `;

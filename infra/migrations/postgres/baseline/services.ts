@@ -13,9 +13,13 @@ export const services = `
     retention_oncall integer not null default 400,
     created_at timestamptz(3) not null,
     updated_at timestamptz(3) not null,
-    deleted_at timestamptz(3)
+    deleted_at timestamptz(3),
+    shadow_since timestamptz(3),
+    kept_project_number bigint,
+    team_id text references teams on delete set null
   );
   create index services_by_org on services (org_id) where (deleted_at is null);
+  create index services_by_team on services (team_id) where (team_id is not null);
   create index services_to_purge on services (deleted_at) where (deleted_at is not null);
 
   -- billed_until is the end of the running period, whether or not the capability is still enabled.
@@ -44,7 +48,7 @@ export const services = `
 
   create table ingest_refusals (
     service_id text not null references services on delete cascade,
-    kind text not null check (kind in ('points', 'events')),
+    kind text not null,
     reason text not null,
     hour timestamptz(3) not null,
     count bigint not null,

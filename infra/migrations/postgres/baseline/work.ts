@@ -72,9 +72,6 @@ export const work = `
     release text not null,
     at timestamptz(3) not null default now(),
     works_with_postgres text,
-    works_with_clickhouse text,
-    version_2_until timestamptz(3),
-    version_3_until timestamptz(3),
-    version_4_until timestamptz(3)
+    works_with_clickhouse text
   );
 `;

@@ -99,13 +99,9 @@ export const MigratedByEntity = defineEntity({
     isOnly: p.boolean().primary().default(true),
     release: p.text(),
     at: instant().defaultRaw('now()'),
-    /** The newest migrations that a program has to know to work on the schema; null before a release that says so. */
+    /** The newest migrations that a program has to know to work on the schema. */
     worksWithPostgres: p.text().strictNullable(),
     worksWithClickhouse: p.text().strictNullable(),
-    /** Null since nothing reads them; the build before does, so that they go with the one after. */
-    version2Until: instant().name('version_2_until').strictNullable(),
-    version3Until: instant().name('version_3_until').strictNullable(),
-    version4Until: instant().name('version_4_until').strictNullable(),
   },
 });
 
