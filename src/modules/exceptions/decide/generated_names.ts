@@ -72,7 +72,12 @@ const FILES: readonly Rule[] = [
   [/ line \d+ > (?:eval|Function).*/s, ''],
   [/(?<![0-9a-z])(?=[0-9a-f]{0,64}\d)[0-9a-f]{12,64}(?![0-9a-z])/gi, '<hash>'],
   [/\(\d+\) : (?:eval\(\)'d code|runtime-created function).*/s, ' : eval'],
+  // Python: notebooks, and code that libraries make; V8 and Firefox name WebAssembly by a digest or a position.
   [/^<ipython-input-.*/s, '<ipython>'],
+  [/(?<=^<attrs generated .{1,200}|^<(?:decorator-gen|string))-\d+(?=>$)/s, ''],
+  [/^memory:0x[0-9a-f]+$|(?<=^<@?[\w.() ]{1,200}) at 0x[0-9a-f]+(?=>$)/, ''],
+  [/(?<=^<doctest .{1,200})\[\d+\](?=>$)/s, ''],
+  [/:wasm-function\[\d+\](?::0x[0-9a-f]+)?$/, ''],
   [/^(?:\(eval|<eval|eval at).*/s, '<eval>'],
 ];
 
@@ -113,6 +118,8 @@ export const stableFile = remembering(stableFileOf);
 
 function stableFileOf(path: string): string | null {
   if (path.startsWith('blob:') || path.startsWith('data:')) return '<blob>';
+  if (/[/\\]ipykernel_\d+[/\\]\d+\.py$/.test(path)) return '<ipython>';
+  if (path.startsWith('wasm://wasm/')) return path.slice('wasm://wasm/'.length).replace(/(?:^|-)[0-9a-f]{8}$/, '.wasm');
   const isCode = /^[<(]|\) : |^eval at /.test(path);
   const base = isCode
     ? path

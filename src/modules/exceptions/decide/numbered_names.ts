@@ -23,7 +23,7 @@ export const NUMBERED: readonly Rule[] = [
   [/(?<=\{closure:)(?:[a-z]{2,10}:\/\/)?(?:[A-Za-z]:)?[\\/](?:[^{}\\/]{0,200}[\\/])*(?=[^{}\\/]{1,200}\})/g, ''],
   [/(?:\(\d+\) : eval\(\)'d code)?:\d+(?=\})/g, ''],
   // What Symfony, Doctrine, Twig, Smarty and libraries for tests compile.
-  [/(?<=(?:^|\\)Container)(?=[A-Z][a-z]{0,5}[A-Z\d])[A-Za-z\d]{7}(?=\\)/g, ''],
+  [/(?<=(?:^|\\)Container)(?=[A-Z\d][a-z]{0,5}[A-Z\d])[A-Za-z\d]{7}(?=\\)/g, ''],
   [/(?<=[a-z](?:Ghost|Proxy|_))(?=[\da-f]{0,6}\d)[\da-f]{7}(?=::|->)/i, ''],
   [/(?<=__TwigTemplate_[\da-f]{20,64})___\d+/, ''],
   [/(?<=\bcontent_[\da-f]{12,24})_\d{6,10}(?!\w)/, ''],
@@ -49,7 +49,8 @@ export const NUMBERED: readonly Rule[] = [
   [/(\$\$(?:External|Internal)Synthetic[A-Za-z]{0,20})[\d$][\w$]*/g, '$1'],
   [/(?<=\$r8\$lambda\$)[\w-]{20,40}/, ''],
   [/^m\d+(?=\w{1,100}\$lambda)/, ''],
-  [/(?<=\w\$lambda)[-$]\d+/g, ''],
+  [/(?<=\w\$lambda)(?:-|\$-?)\d+/g, ''],
+  [/(?<=\bobject-)\d+(?=\.)|(?<=\bLambdaForm\$[A-Z]{2,4})\d+/g, ''],
   [/(?<=\blambda\$\w{1,100})\$[\da-f]{1,8}(?=\$\d)/, ''],
   [/(?<=\$(?:FastClass|Enhancer)By\w{1,20})\$\$\w+/, ''],
   [/(?<=\$MockitoMock)\$-?\d+/, ''],
