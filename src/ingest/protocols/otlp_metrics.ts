@@ -10,7 +10,8 @@ import { OtlpJsonDecoder } from '#ingest/protocols/otlp/json.ts';
 import { MetricMapper } from '#ingest/protocols/otlp/metric_mapper.ts';
 import { OtlpProtobufDecoder } from '#ingest/protocols/otlp/protobuf.ts';
 import { encodeBytes, encodeVarint } from '#ingest/protocols/protobuf/wire_writer.ts';
-import { describeTypeChanges } from '#ingest/series/metric_types.ts';
+import { describeTypeChanges, TypeChanges } from '#ingest/series/metric_types.ts';
+import { RequestScopes } from '#ingest/series/scope_versions.ts';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';
 import { AppError, type ErrorCode } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -59,7 +60,8 @@ export const OTLP_METRICS: MetricProtocol = {
  * OTLP/HTTP metrics: an inflated ExportMetricsServiceRequest in protobuf or JSON, depending on its content type. Sums,
  * gauges and summaries become points under their own names; histograms become `_bucket{le}`, `_sum`, `_count`, `_min` and
  * `_max`. Attributes become labels, as do the resource attributes that distinguish senders, and the scope as
- * `otel_scope_name` and `otel_scope_<attribute>`.
+ * `otel_scope_name` and `otel_scope_<attribute>`, with its version where one resource has several. A body in which this
+ * turns out is read once more, as the versions may stand behind the points.
  *
  * Throws `unsupported_media_type`, `payload_too_large`, or `invalid_input` when the body cannot be decoded at all.
  */
@@ -71,11 +73,22 @@ export function* decodeOtlpMetrics(
 ): Steps<DecodedPoints> {
   const isJson = isJsonType(contentType);
   checkBodySize(body, limits.bodyBytesMax);
-  const admission = new PointAdmission(now, limits, { bodyBytes: body.length });
-  const mapper = new MetricMapper(admission, now.epochMilliseconds);
-  if (isJson) yield* new OtlpJsonDecoder(body, admission, mapper).decode();
-  else yield* new OtlpProtobufDecoder(body, admission, mapper).decode();
-  return { ...admission.result(), shared: mapper.shared.result() };
+  const scopes = new RequestScopes(limits.starts.scopes);
+  const typeChanges = new TypeChanges();
+  for (;;) {
+    const mixed = scopes.mixed.size;
+    const admission = new PointAdmission(now, limits, { bodyBytes: body.length, typeChanges });
+    const mapper = new MetricMapper(admission, now.epochMilliseconds, scopes);
+    if (isJson) yield* new OtlpJsonDecoder(body, admission, mapper).decode();
+    else yield* new OtlpProtobufDecoder(body, admission, mapper).decode();
+    if (scopes.mixed.size > mixed) continue;
+    const decoded = admission.result();
+    const remember = (): void => {
+      decoded.remember();
+      scopes.remember();
+    };
+    return { ...decoded, remember, shared: mapper.shared.result() };
+  }
 }
 
 /** The ExportMetricsServiceResponse that goes with status 200, in the encoding of the request. */

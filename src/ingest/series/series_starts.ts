@@ -1,5 +1,6 @@
 import type { CounterWriter } from '#modules/metrics/decide/counter_writers.ts';
 import { HistogramMemory } from '#ingest/series/histogram_memory.ts';
+import { ScopeVersions } from '#ingest/series/scope_versions.ts';
 import { SeriesIndex } from '#ingest/series/series_index.ts';
 import { freeBytes } from '#kernel/free_bytes.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -31,9 +32,10 @@ export class SeriesStarts {
   /** Series that several processes write, as what is stored of them shows. */
   readonly #shared = new Set<bigint>();
   readonly histograms = new HistogramMemory();
+  readonly scopes = new ScopeVersions();
 
   get size(): number {
-    return this.#index.size + this.#otherWriters + this.#shared.size + this.histograms.size;
+    return this.#index.size + this.#otherWriters + this.#shared.size + this.histograms.size + this.scopes.size;
   }
 
   /** The process that wrote the newest sample; null for a series of which nothing is known. */

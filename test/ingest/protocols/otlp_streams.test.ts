@@ -16,8 +16,8 @@ import {
 
 const JSON_TYPE = 'application/json';
 const decode = (body: Buffer) => finish(decodeOtlpMetrics(body, 'application/x-protobuf', NOW, freshLimits()));
-const decodeJson = (body: unknown) =>
-  finish(decodeOtlpMetrics(Buffer.from(JSON.stringify(body)), JSON_TYPE, NOW, freshLimits()));
+const decodeJson = (body: unknown, limits = freshLimits()) =>
+  finish(decodeOtlpMetrics(Buffer.from(JSON.stringify(body)), JSON_TYPE, NOW, limits));
 const TIME = BigInt(NOW_MS) * 1_000_000n;
 const point = (...fields: Buffer[]) => Buffer.concat([fixed64(3, TIME), ...fields]);
 const gauge = (name: string, ...points: Buffer[]) =>
@@ -94,6 +94,74 @@ describe('streams (OpenTelemetry data model: resource and scope are part of the 
       'up{otel_scope_name=pool-b} 1 gauge',
       'up{otel_scope_name=pool-b,otel_scope_shard=2} 1 gauge',
     ]);
+  });
+
+  test.each(['version', 'schemaUrl'])(
+    'two scopes of one name that differ in %s are two series, in any order',
+    (field) => {
+      const label = field === 'version' ? 'otel_scope_version' : 'otel_scope_schema_url';
+      const of = (text: string | undefined, value: number) => {
+        const { resource: sender, scopeMetrics } = available([], value, {
+          name: 'http',
+          version: field === 'version' ? text : '',
+        });
+        return {
+          resource: sender,
+          scopeMetrics: scopeMetrics.map((scope) => ({ ...scope, schemaUrl: field === 'version' ? '' : text })),
+        };
+      };
+      const [a, b] = [of('1.0', 1), of('2.0', 2)];
+      for (const resourceMetrics of [
+        [a, b],
+        [b, a],
+        [of(undefined, 1), b],
+      ]) {
+        const decoded = decodeJson({ resourceMetrics });
+        expect(decoded.shared).toEqual({ count: 0, named: [] });
+        expect(new Set(shortOf(decoded)).size).toBe(2);
+        expect(shortOf(decoded)).toContain(`up{otel_scope_name=http,${label}=2.0} 2 gauge`);
+      }
+      expect(shortOf(decodeJson({ resourceMetrics: [a] }))).toEqual(['up{otel_scope_name=http} 1 gauge']);
+    },
+  );
+
+  test('a new version of a library alone starts no new series, and versions that stood together stay apart', () => {
+    const limits = freshLimits();
+    const of = (version: string, name = 'http') => available([], 1, { name, version });
+    const send = (...resourceMetrics: object[]) => {
+      const decoded = decodeJson({ resourceMetrics }, limits);
+      decoded.remember();
+      return decoded.points.series.map(({ labels }) => labels.join(' '));
+    };
+    const plain = 'otel_scope_name http';
+    expect(send(of('1.0'))).toEqual([plain]);
+    expect(send(of('1.1'))).toEqual([plain]);
+    const apart = (version: string) => `${plain} otel_scope_version ${version}`;
+    expect(send(of('1.1'), of('1.2'), of('3', 'db'))).toEqual([apart('1.1'), apart('1.2'), 'otel_scope_name db']);
+    // A collector may split a batch anywhere.
+    expect(send(of('1.1'))).toEqual([apart('1.1')]);
+    expect(send(of('1.2'))).toEqual([apart('1.2')]);
+    const host = { ...of('1.2'), resource: { attributes: [resource('host.name', 'b')] } };
+    expect(send(host)).toEqual(['host.name b otel_scope_name http']);
+  });
+
+  test('an attribute of a scope that is called as its name, version or schema is left out, and the points are taken', () => {
+    const attributes = ['name', 'version', 'schema_url'].map((name) => resource(name, 'x'));
+    const decoded = decodeJson({ resourceMetrics: [available([], 1, { name: 'http', version: '1', attributes })] });
+    expect(decoded.rejected.count).toBe(0);
+    expect(shortOf(decoded)).toEqual(['up{otel_scope_name=http} 1 gauge']);
+  });
+
+  test('the version and the schema of a scope are read from protobuf, wherever they stand', () => {
+    const of = (version: string, schema: string) => {
+      const scope = bytes(1, Buffer.concat([bytes(1, 'http'), bytes(2, version)]));
+      return bytes(2, Buffer.concat([bytes(3, schema), gauge('g', point(double(4, 1))), scope]));
+    };
+    const decoded = decode(bytes(1, Buffer.concat([of('1', 'a'), of('2', 'a'), of('2', 'b')])));
+    const label = (version: string, schema: string) =>
+      `g{otel_scope_name=http,otel_scope_schema_url=${schema},otel_scope_version=${version}} 1 gauge`;
+    expect(shortOf(decoded)).toEqual([label('1', 'a'), label('2', 'a'), label('2', 'b')]);
+    expect(decoded.shared.count).toBe(0);
   });
 
   test('the scope is read from protobuf, wherever it stands', () => {

@@ -12,8 +12,8 @@ export type AttributeValue =
 /** Limit on the attributes of a resource; few of them become labels. */
 export const RESOURCE_ATTRIBUTES_MAX = 1_000;
 
-/** Longest name of a scope; a longer one is dropped, as no label could hold it. */
-export const SCOPE_NAME_BYTES_MAX = 512;
+/** Longest name, version and schema of a scope; a longer one is dropped, as no label could hold it. */
+export const SCOPE_TEXT_BYTES_MAX = 512;
 
 const DEPTH_MAX = 8;
 

@@ -1,4 +1,4 @@
-import { RESOURCE_ATTRIBUTES_MAX, SCOPE_NAME_BYTES_MAX } from '#ingest/protocols/otlp/attributes.ts';
+import { RESOURCE_ATTRIBUTES_MAX, SCOPE_TEXT_BYTES_MAX } from '#ingest/protocols/otlp/attributes.ts';
 import { POINT_BYTES_MAX } from '#ingest/protocols/otlp/point.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { JsonCheck } from '#ingest/protocols/body/json_check.ts';
@@ -9,6 +9,7 @@ import { JsonAttributes } from '#ingest/protocols/otlp/json_attributes.ts';
 import { JsonPointReader } from '#ingest/protocols/otlp/json_point.ts';
 import { JsonNames, readNumber, skipOfRequest } from '#ingest/protocols/otlp/json_values.ts';
 import { toTemporality, type MetricMapper, type Temporality } from '#ingest/protocols/otlp/metric_mapper.ts';
+import { emptyScope, type Scope } from '#ingest/protocols/otlp/stream_labels.ts';
 import { emptyLabels } from '#ingest/admission/labels.ts';
 import { AppError, type Fault } from '#kernel/errors.ts';
 
@@ -64,7 +65,7 @@ export class OtlpJsonDecoder {
   #metricsAt = NO_POSITION;
   #dataAt = NO_POSITION;
   #pointsAt = NO_POSITION;
-  #scopeName = '';
+  #scope: Scope;
   #name = '';
   /** Position of the unit. */
   #unitAt = NO_POSITION;
@@ -81,6 +82,7 @@ export class OtlpJsonDecoder {
     this.#cursor = new JsonCursor(body, this.#check.large);
     const invalid = (field: string, expected: string): AppError => this.#invalid(field, expected);
     this.#attributes = new JsonAttributes(this.#cursor, admission, invalid);
+    this.#scope = emptyScope(this.#attributes.labels);
     mapper.unit = () => this.#readUnit();
     this.#points = new JsonPointReader(this.#cursor, this.#attributes, admission.limits.labelsMax, invalid);
   }
@@ -131,13 +133,17 @@ export class OtlpJsonDecoder {
         return true;
       case 'scopeMetrics':
         if (!this.#nextObject()) return true;
-        this.#mapper.beginScope('', []);
+        emptyLabels(this.#attributes.labels);
+        this.#scope = emptyScope(this.#attributes.labels);
         this.#metricsAt = NO_POSITION;
         this.#enterObject('scope metrics');
         return true;
       case 'scope metrics':
-        if (!cursor.nextName()) this.#enterPassed(this.#metricsAt, 'metrics');
-        else if (cursor.isTextOf('scope')) this.#enterScope();
+        if (!cursor.nextName()) {
+          this.#mapper.beginScope(this.#scope);
+          this.#enterPassed(this.#metricsAt, 'metrics');
+        } else if (cursor.isTextOf('scope')) this.#enterField('scope', 'scope');
+        else if (cursor.isTextOf('schemaUrl')) this.#scope.schemaUrl = this.#readScopeText('schemaUrl');
         else if (cursor.isTextOf('metrics')) this.#metricsAt = this.#pass('metrics', 'a list');
         else cursor.skip();
         return true;
@@ -167,25 +173,18 @@ export class OtlpJsonDecoder {
     return this.#part === 'scope';
   }
 
-  #enterScope(): void {
-    this.#scopeName = '';
-    emptyLabels(this.#attributes.labels);
-    this.#enterField('scope', 'scope');
-  }
-
   #readScope(): void {
     const cursor = this.#cursor;
-    if (!cursor.nextName()) {
-      this.#mapper.beginScope(this.#scopeName, this.#attributes.labels);
-      this.#leave();
-    } else if (cursor.isTextOf('attributes')) this.#enterList('attributes');
-    else if (cursor.isTextOf('name')) this.#scopeName = this.#readScopeName();
+    if (!cursor.nextName()) this.#leave();
+    else if (cursor.isTextOf('attributes')) this.#enterList('attributes');
+    else if (cursor.isTextOf('name')) this.#scope.name = this.#readScopeText('name');
+    else if (cursor.isTextOf('version')) this.#scope.version = this.#readScopeText('version');
     else cursor.skip();
   }
 
-  #readScopeName(): string {
-    const name = this.#readText('name');
-    return name.length > SCOPE_NAME_BYTES_MAX ? '' : name;
+  #readScopeText(field: string): string {
+    const text = this.#readText(field);
+    return text.length > SCOPE_TEXT_BYTES_MAX ? '' : text;
   }
 
   #readMetric(): void {

@@ -6,8 +6,9 @@ import { METRIC_TYPE } from '#modules/metrics/decide/metric_type.ts';
 import type { PointKind } from '#modules/metrics/decide/point.ts';
 import { LabelCache } from '#ingest/protocols/body/label_cache.ts';
 import { type OtlpPoint, QUANTILES_MAX } from '#ingest/protocols/otlp/point.ts';
-import { StreamLabels } from '#ingest/protocols/otlp/stream_labels.ts';
+import { type Scope, StreamLabels } from '#ingest/protocols/otlp/stream_labels.ts';
 import { NOT_UTF8 } from '#ingest/protocols/protobuf/decode_text.ts';
+import type { RequestScopes } from '#ingest/series/scope_versions.ts';
 
 /** Values of `AggregationTemporality`. */
 export type Temporality = 'unspecified' | 'delta' | 'cumulative';
@@ -43,11 +44,11 @@ export class MetricMapper {
   #placedSuffix = '';
   readonly #place = (): string => toSeriesText((this.#name ?? '') + this.#placedSuffix, this.#placed?.labels ?? []);
 
-  constructor(admission: PointAdmission, nowMs: number) {
+  constructor(admission: PointAdmission, nowMs: number, scopes: RequestScopes) {
     this.#admission = admission;
     this.#nowMs = nowMs;
     this.labels = new LabelCache(admission);
-    this.#stream = new StreamLabels(admission, this.labels);
+    this.#stream = new StreamLabels(admission, this.labels, scopes);
   }
 
   /** Begins a resource with all its attributes; those that distinguish senders become labels. */
@@ -55,9 +56,8 @@ export class MetricMapper {
     this.#stream.beginResource(attributes);
   }
 
-  /** An empty name for a scope that says nothing. */
-  beginScope(name: string, attributes: readonly Label[]): void {
-    this.#stream.beginScope(name, attributes);
+  beginScope(scope: Scope): void {
+    this.#stream.beginScope(scope);
   }
 
   /** Begins a metric; null means that its name is not UTF-8, and its points are refused. */

@@ -1,10 +1,11 @@
-import { RESOURCE_ATTRIBUTES_MAX, SCOPE_NAME_BYTES_MAX } from '#ingest/protocols/otlp/attributes.ts';
+import { RESOURCE_ATTRIBUTES_MAX, SCOPE_TEXT_BYTES_MAX } from '#ingest/protocols/otlp/attributes.ts';
 import { POINT_BYTES_MAX } from '#ingest/protocols/otlp/point.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import type { Steps } from '#kernel/steps.ts';
 import { toTemporality, type MetricMapper, type Temporality } from '#ingest/protocols/otlp/metric_mapper.ts';
 import type { OtlpPoint } from '#ingest/protocols/otlp/point.ts';
 import { ProtobufAttributes } from '#ingest/protocols/otlp/protobuf_attributes.ts';
+import { emptyScope, type Scope } from '#ingest/protocols/otlp/stream_labels.ts';
 import { LAYOUTS, ProtobufPointReader, type Layout } from '#ingest/protocols/otlp/protobuf_point.ts';
 import { decodeText } from '#ingest/protocols/protobuf/decode_text.ts';
 import { WIRE, WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
@@ -56,7 +57,7 @@ export class OtlpProtobufDecoder {
   #part: Part = 'request';
   #start = 0;
   #end: number;
-  #scopeName = '';
+  #scope: Scope;
   /** Position of the metric's name. */
   #nameStart = 0;
   #nameEnd = 0;
@@ -76,6 +77,7 @@ export class OtlpProtobufDecoder {
     this.#attributes = new ProtobufAttributes(this.#reader, admission);
     this.#points = new ProtobufPointReader(this.#reader, this.#attributes);
     this.#end = body.length;
+    this.#scope = emptyScope(this.#attributes.labels);
     mapper.unit = () => decodeText(body, this.#unitStart, this.#unitEnd) ?? '';
   }
 
@@ -113,11 +115,11 @@ export class OtlpProtobufDecoder {
         return;
       case 'scopes of resource metrics':
         if (field !== 2) reader.pos = end;
-        else if (this.#enter('scope of scope metrics', end)) this.#mapper.beginScope('', []);
+        else if (this.#enter('scope of scope metrics', end)) this.#beginScope();
         return;
       case 'scope of scope metrics':
-        if (field !== 1) reader.pos = end;
-        else if (this.#enter('scope', end)) this.#beginScope();
+        if (field === 3) this.#scope.schemaUrl = this.#readScopeText(end);
+        else if (field !== 1 || !this.#enter('scope', end)) reader.pos = end;
         return;
       case 'scope':
         this.#readScope(field, end);
@@ -164,6 +166,7 @@ export class OtlpProtobufDecoder {
       case 'resource of resource metrics':
         return this.#walkAgain('scopes of resource metrics');
       case 'scope of scope metrics':
+        this.#mapper.beginScope(this.#scope);
         return this.#walkAgain('metrics of scope metrics');
       case 'name of metric':
         this.#mapper.beginMetric(decodeText(this.#reader.bytes, this.#nameStart, this.#nameEnd));
@@ -174,8 +177,6 @@ export class OtlpProtobufDecoder {
         this.#mapper.beginResource(this.#attributes.labels);
         break;
       case 'scope':
-        this.#mapper.beginScope(this.#scopeName, this.#attributes.labels);
-        break;
       case 'scopes of resource metrics':
       case 'metrics of scope metrics':
       case 'data of metric':
@@ -194,21 +195,23 @@ export class OtlpProtobufDecoder {
   }
 
   #beginScope(): void {
-    this.#scopeName = '';
     this.#attributes.clear();
+    this.#scope = emptyScope(this.#attributes.labels);
   }
 
-  /** Names that are too long or no text are as if they were missing. */
   #readScope(field: number, end: number): void {
+    if (field === 1) this.#scope.name = this.#readScopeText(end);
+    else if (field === 2) this.#scope.version = this.#readScopeText(end);
+    else if (field === 3) this.#attributes.read(end);
+    else this.#reader.pos = end;
+  }
+
+  /** Texts that are too long or no text are as if they were missing. */
+  #readScopeText(end: number): string {
     const reader = this.#reader;
-    if (field === 3) {
-      this.#attributes.read(end);
-      return;
-    }
-    if (field === 1 && end - reader.pos <= SCOPE_NAME_BYTES_MAX) {
-      this.#scopeName = decodeText(reader.bytes, reader.pos, end) ?? '';
-    }
+    const { pos } = reader;
     reader.pos = end;
+    return end - pos > SCOPE_TEXT_BYTES_MAX ? '' : (decodeText(reader.bytes, pos, end) ?? '');
   }
 
   #enterMetric(end: number): void {
