@@ -12,10 +12,12 @@ const SECRET_WORDS: ReadonlySet<string> = new Set([
   'csrf',
   'cvc',
   'cvv',
+  'iban',
   'jsessionid',
   'jwt',
   'kennwort',
   'mnemonic',
+  'keypass',
   'mypass',
   'passcode',
   'passphrase',
@@ -24,12 +26,15 @@ const SECRET_WORDS: ReadonlySet<string> = new Set([
   'passwords',
   'passwort',
   'phpsessid',
+  'pswd',
   'pwd',
   'secret',
   'senha',
   'sessionid',
   'signature',
+  'samlresponse',
   'ssn',
+  'storepass',
   'token',
   'userpass',
   'wachtwoord',
@@ -40,6 +45,8 @@ const LAST_WORDS: ReadonlySet<string> = new Set([
   'auth',
   'cookie',
   'cookies',
+  'hmac',
+  'mtan',
   'otp',
   'pass',
   'pin',
@@ -81,12 +88,12 @@ const CARRIERS: ReadonlySet<string> = new Set([
   'word',
 ]);
 const KEY_OWNERS =
-  'access|account|api|app|auth|consumer|deploy|encryption|hmac|license|master|private|secret|service|session|shared|signing|ssh|webhook';
+  'access|account|api|app|auth|consumer|deploy|encryption|hmac|licence|license|master|pass|private|secret|service|session|shared|signing|ssh|ssl|tls|webhook';
 const CODE_OWNERS =
   'access|activation|auth|authorization|backup|card|confirmation|fa|login|mfa|one time|otp|pin|recovery|reset|security|sms|tfa|two factor|verification|verify';
 /** Words that are secret together, between blanks. Numbers are left out: `2fa_code` is ` fa code `. */
 const PHRASES = new RegExp(
-  ` (?:(?:${KEY_OWNERS}) keys?|(?:${CODE_OWNERS}) codes?|(?:access|api|auth|bearer|id|refresh|session) tokens|session id|(?:card|cc|credit card|debit card) (?:no|num|number)|(?:credit|debit) card|security (?:answer|number)|card verification value|mot de passe|(?:recovery|seed) phrase|connection string) `,
+  ` (?:(?:${KEY_OWNERS}) keys?|(?:${CODE_OWNERS}) codes?|(?:access|api|auth|bearer|id|refresh|session) tokens|session id|(?:card|cc|credit card|debit card) (?:no|num|number)|(?:credit|debit) card|security (?:answer|number)|card verification value|mot de passe|(?:recovery|seed) phrase|connection string|(?:client|jwt|saml) assertion|saml response|(?:code|oauth) verifier|(?:gh|git ?hub|git ?lab) pat|magic link) `,
 );
 /** Secret words written as one. */
 const COMPOUNDS =

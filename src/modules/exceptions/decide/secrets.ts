@@ -37,6 +37,12 @@ export function withoutSecrets(text: string): string {
   }
   let clean = hasKeyRun(text) ? withoutKeys(text) : text;
   if (hasMark) clean = withoutNamed(clean);
+  if (clean.includes('%3')) {
+    clean = clean.replace(ENCODED, (whole: string, name: string) =>
+      isSecretName(name) ? `${name}%3D${FILTERED}` : whole,
+    );
+  }
+  if (clean.includes(" '")) clean = clean.replace(SQL_PASSWORD, `'${FILTERED}'`);
   if (clean.includes('--')) {
     clean = clean.replace(FLAG, (whole: string, name: string, blanks: string) =>
       isSecretName(name) ? `${name}${blanks}${FILTERED}` : whole,
@@ -105,17 +111,23 @@ function withoutKeyBlocks(text: string): string {
 }
 
 /**
- * Assignments such as `token=…`, `"password": "…"`, `:password=>"…"`, `X-Api-Key: …`, with the letters before a quoted
- * value, as in `b'…'`.
+ * Assignments such as `token=…`, `"password" : "…"`, `:password=>"…"`, `X-Api-Key: …`, with the letters before a quoted
+ * value, as in `b'…'`, or the type and length that `var_dump` of PHP writes on the next line.
  */
 const ASSIGNED =
-  /(?<![\w.%\]-]|\[(?!["'\\]))(\\{0,7}["']?)([\w.%[\]-]{2,100})\1( {0,2}=>? {0,2}|: ?)(?:[bBuUrR]{0,2}(\\{0,7}["']))?/g;
+  /(?<![\w.%\]-]|\[(?!["'\\]))(\\{0,7}["']?)([\w.%[\]-]{2,100})\1(?:(?<=["'])\])?( {0,2}=>? {0,2}| {0,2}: ?)(?:\r?\n\s{0,40}string\(\d{1,9}\) )?(?:[bBuUrR]{0,2}(\\{0,7}["']))?/g;
 /** Pairs such as `('password', '…')`, as Python shows them. */
 const PAIRED = /(?<=[([] ?)(\\{0,7}["'])([\w.%[\]-]{2,100})\1(, ?)(?:[bBuUrR]{0,2}(\\{0,7}["']))/g;
+/** Members of a map of Clojure: `{:password "…"}`. */
+const KEYWORD = /(?<=[{ ,]:)()([\w.-]{2,100})( )(\\{0,7}["])/g;
+/** Parameters of an address within an address: `next=%2Flogin%3Ftoken%3D…`. */
+const ENCODED = /(?<=^|%3f|%26|[^\w.%-])([\w.-]{2,100})%3d(?!\[filtered\])(?:%(?!26)|[^%\s&#;,"'<>)}\]]){1,400}/gi;
 /** A field of a form that is sent in parts: its name, further headers, an empty line and its value. */
 const PART = /(?<=\bname="([^"\r\n]{2,100})"[^\r\n]{0,200}(?:\r?\n[^\r\n]{1,200}){0,2}\r?\n\r?\n)[^\r\n]+/g;
 /** A setting of a command line: `--password1 …`; a plain word behind it rather belongs to a sentence. */
 const FLAG = /(?<=(?:^|\s)--)([\w-]{2,100})( {1,4})(?![-\s]|[a-z]+\b)(?:"[^"]{1,200}"|'[^']{1,200}'|[^\s"']{1,200})/g;
+/** A password in a statement of SQL. */
+const SQL_PASSWORD = /(?<=\b(?:password|identified by) {1,4})'[^']{1,200}'/gi;
 const HEADER_NAME = /^(?:authorization|cookie)$|-/i;
 const VALUE_END = /[\s&#;,"'<>)}\]]/g;
 /** Elements such as `<password>…</password>`. */
@@ -126,9 +138,10 @@ const CREDENTIALS = /(?<=[a-z0-9]:\/\/[^\s/?#@:]{0,200}:)[^\s/?#@]{1,200}(?=@)/g
 function withoutNamed(text: string): string {
   const assigned = withoutValues(text, ASSIGNED);
   const paired = /[([] ?\\{0,7}["']/.test(assigned) ? withoutValues(assigned, PAIRED) : assigned;
-  const parted = paired.includes('name="')
-    ? paired.replace(PART, (value: string, name: string) => (isSecretName(name) ? FILTERED : value))
-    : paired;
+  const edn = paired.includes('{:') ? withoutValues(paired, KEYWORD) : paired;
+  const parted = edn.includes('name="')
+    ? edn.replace(PART, (value: string, name: string) => (isSecretName(name) ? FILTERED : value))
+    : edn;
   const clean = parted.includes('</')
     ? parted.replace(ELEMENT, (whole: string, name: string, attributes = '') =>
         isSecretName(name) ? `<${name}${attributes}>${FILTERED}</${name}>` : whole,
@@ -147,12 +160,15 @@ function withoutValues(text: string, form: RegExp): string {
     const [whole, nameQuote = '', name = '', sign = '', quote] = match;
     const from = match.index + whole.length;
     if (text.startsWith(FILTERED, from) || !isSecretName(name)) continue;
-    const isHeader = sign.startsWith(':') && quote === undefined && HEADER_NAME.test(name);
+    const isColon = sign.trim() === ':';
+    const isHeader = isColon && quote === undefined && HEADER_NAME.test(name);
     // `Invalid token: expected a name` and `Unexpected token = in JSON` describe an error and reveal no secret; but
-    // `{ otp_code: '…' }`, as Ruby and JavaScript show it, and `map[pin:…]` of Go do.
-    const isCoded = quote !== undefined || CODED.test(text.slice(from, from + CODED_LENGTH_MAX));
-    const isShown = (isCoded && /[\d_-]/.test(name)) || (sign === ':' && isMember(text, match.index, name));
-    const mayDescribe = (sign.startsWith(':') && !isShown) || (/^ .* $/.test(sign) && /^token$/i.test(name));
+    // `{ password: '…' }`, as Ruby, JavaScript, Swift and Rust show it, and `map[pin:…]` of Go do.
+    const isParserWord =
+      /^token$/i.test(name) && !/[[{(,] ?$/.test(text.slice(Math.max(0, match.index - 2), match.index));
+    const isCoded = quote !== undefined || codedForm(name).test(text.slice(from, from + CODED_LENGTH_MAX));
+    const isShown = (isCoded && !isParserWord) || (sign === ':' && isMember(text, match.index, name));
+    const mayDescribe = (isColon && !isShown) || (/^ .* $/.test(sign) && isParserWord);
     const isAssigned = !mayDescribe || isHeader || nameQuote !== '' || (quote !== undefined && sign.includes('='));
     const end = endOfValue(text, { from, quote, isHeader, mayBeList: isAssigned });
     const value = text.slice(from, end);
@@ -167,7 +183,13 @@ function withoutValues(text: string, form: RegExp): string {
 
 /** A word with a digit: `password1: hunter2` shows a value, `password1: must not be blank` a sentence. */
 const CODED = /^[^\s\d,;]{0,64}\d/;
+/** A word with letters and a digit: `password: hunter2` shows a value, `password: 8 characters at least` a sentence. */
+const CODED_WORD = /^(?=\d{0,64}[^\s\d,;])[^\s\d,;]{0,64}\d/;
 const CODED_LENGTH_MAX = 66;
+
+function codedForm(name: string): RegExp {
+  return /[\d_-]/.test(name) ? CODED : CODED_WORD;
+}
 
 /** Whether a name stands where those of a map or a structure do: `map[pin:1 a:b]`, `{Name:a Pin:1}`. */
 function isMember(text: string, at: number, name: string): boolean {
