@@ -171,8 +171,8 @@ describe('a job that checks in by its address', () => {
       await look(w);
     };
     await say('0 * * * *');
-    await say('0 20 L * *');
-    await say('0 20 L * *');
+    await say('0 20 15W * *');
+    await say('0 20 15W * *');
     const title = 'Cron monitor job (production) sent a schedule that cannot be read';
     expect(await incidentsOf(w, serviceId)).toMatchObject([{ title, status: 'triggered', occurrences: 1 }]);
     w.clock.advance({ hours: 30 });

@@ -5,9 +5,10 @@ import { Temporal } from '#kernel/time.ts';
 export interface Crontab {
   /** Minutes since midnight, ascending. */
   readonly times: readonly number[];
+  /** Days of the month, LAST_DAY and LAST_WORKDAY. */
   readonly days: ReadonlySet<number>;
   readonly months: ReadonlySet<number>;
-  /** Days of the week; 0 is Sunday. */
+  /** Days of the week, and those that are the nth of their month, by `nthWeekday`; 0 is Sunday. */
   readonly weekdays: ReadonlySet<number>;
   /** Whether a day counts that either field names, as in cron when neither begins with `*`. */
   readonly isEitherDay: boolean;
@@ -34,6 +35,14 @@ const WEEKDAY: Field = {
   names: ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'],
 };
 
+/** Days of the month beyond the numbers: `L`, and `LW` for the last one from Monday to Friday. */
+const [LAST_DAY, LAST_WORKDAY] = [32, 33];
+/** Stands for n of a weekday that is the last of its month: `5L`. */
+const LAST = 6;
+
+/** Value for the nth of a weekday in its month: `5#2` is the second Friday. */
+const nthWeekday = (n: number, weekday: number): number => n * 10 + (weekday % 7);
+
 const NICKNAMES: Readonly<Record<string, string>> = {
   '@yearly': '0 0 1 1 *',
   '@annually': '0 0 1 1 *',
@@ -46,7 +55,10 @@ const NICKNAMES: Readonly<Record<string, string>> = {
 
 const LENGTH_MAX = 200;
 
-/** Parses a line of five fields with lists, ranges, steps and English names, or a nickname such as `@daily`. */
+/**
+ * Parses a line of five fields with lists, ranges, steps, English names and the days `L`, `LW`, `5L` and `5#2`, or a
+ * nickname such as `@daily`.
+ */
 export function parseCrontab(text: string, path: string): Parsed<Crontab> {
   if (text.length > LENGTH_MAX) return fault(path, `${shown(text)} is longer than ${LENGTH_MAX} characters`);
   const line = text.trim().toLowerCase();
@@ -69,7 +81,7 @@ export function parseCrontab(text: string, path: string): Parsed<Crontab> {
     times: listed(hours).flatMap((hour) => listed(minutes).map((other) => hour * 60 + other)),
     days: new Set(listed(days)),
     months: new Set(listed(months)),
-    weekdays: new Set(listed(weekdays).map((weekday) => weekday % 7)),
+    weekdays: new Set(listed(weekdays).map((weekday) => (weekday === WEEKDAY.max ? 0 : weekday))),
     isEitherDay: !isStar(day) && !isStar(weekday),
     isRepeating: isStar(minute) || isStar(hour),
   };
@@ -84,6 +96,11 @@ function isStar(field: string): boolean {
 function valuesOf(text: string, field: Field): readonly number[] | string {
   const values = new Set<number>();
   for (const part of text.split(',')) {
+    const special = specialDay(part, field);
+    if (special !== null) {
+      values.add(special);
+      continue;
+    }
     const [range = '', stepText, ...more] = part.split('/');
     const step = stepText === undefined ? 1 : wholeNumber(stepText);
     if (more.length > 0 || step === null || step < 1) return `the step of ${shown(part)} is no number above 0`;
@@ -94,6 +111,15 @@ function valuesOf(text: string, field: Field): readonly number[] | string {
     for (let value = bounds[0]; value <= bounds[1]; value += step) values.add(inField(value, field));
   }
   return [...values].toSorted((a, b) => a - b);
+}
+
+/** Returns the value of a day that is counted from an end of its month; null for any other part. */
+function specialDay(part: string, field: Field): number | null {
+  if (field === DAY) return part === 'l' ? LAST_DAY : part === 'lw' ? LAST_WORKDAY : null;
+  const [, weekdayText = '', nth] = (field === WEEKDAY && /^(\w{1,3}?)(?:l|#([1-5]))$/.exec(part)) || [];
+  const weekday = valueOf(weekdayText, field);
+  if (weekday === null || weekday > field.max) return null;
+  return nthWeekday(nth === undefined ? LAST : Number(nth), weekday);
 }
 
 /** Returns how many different values a field has: a weekday of 7 is Sunday again. */
@@ -134,7 +160,8 @@ const DAYS_OF_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
  * Whether it can ever run: a weekday comes in each month, but a day of the month may be one that no month named has.
  */
 function canRun({ days, months, isEitherDay }: Crontab): boolean {
-  return isEitherDay || [...months].some((month) => Math.min(...days) <= (DAYS_OF_MONTHS[month - 1] ?? 0));
+  if (isEitherDay || days.has(LAST_DAY) || days.has(LAST_WORKDAY)) return true;
+  return [...months].some((month) => Math.min(...days) <= (DAYS_OF_MONTHS[month - 1] ?? 0));
 }
 
 /** Limit on the years searched: February 29 may be a given weekday after 40 years, over a century without leap day. */
@@ -163,8 +190,19 @@ export function nextRun(crontab: Crontab, zone: string, after: Temporal.Instant)
 }
 
 function isOnDay({ days, weekdays, isEitherDay }: Crontab, day: Temporal.PlainDate): boolean {
-  const [isDay, isWeekday] = [days.has(day.day), weekdays.has(day.dayOfWeek % 7)];
+  const left = day.daysInMonth - day.day;
+  const isDay =
+    days.has(day.day) || (left === 0 && days.has(LAST_DAY)) || (days.has(LAST_WORKDAY) && isLastWorkday(day, left));
+  const isWeekday =
+    weekdays.has(day.dayOfWeek % 7) ||
+    weekdays.has(nthWeekday(Math.ceil(day.day / 7), day.dayOfWeek)) ||
+    (left < 7 && weekdays.has(nthWeekday(LAST, day.dayOfWeek)));
   return isEitherDay ? isDay || isWeekday : isDay && isWeekday;
+}
+
+/** Whether no day from Monday to Friday is left in the month after this one, which is one. */
+function isLastWorkday({ dayOfWeek }: Temporal.PlainDate, left: number): boolean {
+  return dayOfWeek <= 5 && (left === 0 || (dayOfWeek === 5 && left <= 2));
 }
 
 /** A part of a day in which the clocks are not changed. */

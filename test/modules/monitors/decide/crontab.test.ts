@@ -109,6 +109,31 @@ const lines = fc
   .map((fields) => fields.join(' '));
 
 describe('the next run of a crontab', () => {
+  test.each([
+    ['0 0 L * *', ['2026-11-30', '2026-12-31', '2027-01-31', '2027-02-28']],
+    ['0 0 L 2 *', ['2027-02-28', '2028-02-29']],
+    ['0 0 LW * *', ['2026-11-30', '2026-12-31', '2027-01-29', '2027-02-26']],
+    ['0 0 1,L * *', ['2026-11-30', '2026-12-01', '2026-12-31', '2027-01-01']],
+    ['0 0 * * 5L', ['2026-12-25', '2027-01-29', '2027-02-26']],
+    ['0 0 * * FRI#2', ['2026-12-11', '2027-01-08', '2027-02-12']],
+    ['0 0 * * 7#5', ['2027-01-31', '2027-05-30']],
+    ['0 0 * * 1#1,3#3', ['2026-12-07', '2026-12-16', '2027-01-04']],
+  ])('of %s counts days from an end of the month', (line, dates) => {
+    let at = Temporal.Instant.from('2026-11-29T12:00Z');
+    const runs = dates.map(() => {
+      at = nextRun(crontabOf(line), 'UTC', at)!;
+      return at.toString().slice(0, 10);
+    });
+    expect(runs).toEqual(dates);
+  });
+
+  test.each(['0 0 * * 5#6', '0 0 * * 8L', '0 0 * * L', '0 0 15W * *', '0 L * * *', '0 0 * L *', '0 0 * * 5#'])(
+    'cannot be told where %s names no day',
+    (line) => {
+      expect(parseCrontab(line, 'crontab')).toHaveProperty('faults');
+    },
+  );
+
   test('is the one that a walk over the minutes of the wall finds, also where clocks are changed', () => {
     fc.assert(
       fc.property(
@@ -163,7 +188,7 @@ test.each([
   ['0 0 31 2 *', 'never comes'],
   ['*/0 * * * *', 'step'],
   ['5-60 * * * *', 'minute "5-60"'],
-  ['0 0 L * *', 'day of the month'],
+  ['0 0 15W * *', 'day of the month'],
   [`0 0 1 1 *${' '.repeat(300)}`, 'longer than'],
 ])('the line %j is refused with a reason', (line, reason) => {
   const parsed = parseCrontab(line, 'crontab');

@@ -168,8 +168,8 @@ test('of a run that is told when it has ended, its begin decides which one it wa
 test('a schedule that cannot be read expects nothing, nor does the one before it', () => {
   const monitor = new Watched();
   monitor.say('a', 'ok', 0, HOURLY);
-  const sent = readMonitorConfig({ schedule: { type: 'crontab', value: '0 20 L * *' }, checkin_margin: 3 });
-  expect(sent).toMatchObject({ schedule: { type: 'unreadable', text: '0 20 L * *' }, marginMinutes: 3 });
+  const sent = readMonitorConfig({ schedule: { type: 'crontab', value: '0 20 15W * *' }, checkin_margin: 3 });
+  expect(sent).toMatchObject({ schedule: { type: 'unreadable', text: '0 20 15W * *' }, marginMinutes: 3 });
   monitor.say('b', 'ok', 30, sent);
   expect(monitor.state.nextDueAt).toBeNull();
   expect(monitor.look(10_000)).toMatchObject({ missedAt: null });
