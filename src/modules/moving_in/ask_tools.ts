@@ -270,7 +270,7 @@ const betterStack: AskedTool = {
 export const GOALERT_QUERY = `query Tocsin($users: String!, $rotations: String!, $schedules: String!, $policies: String!, $services: String!, $overrides: String!) {
   users(first: 50, after: $users) { nodes { id name email role contactMethods { id type name value } notificationRules { id delayMinutes contactMethodID } } pageInfo { endCursor hasNextPage } }
   rotations(input: { first: 50, after: $rotations }) { nodes { id name type shiftLength start timeZone activeUserIndex userIDs } pageInfo { endCursor hasNextPage } }
-  schedules(input: { first: 50, after: $schedules }) { nodes { id name timeZone targets { target { id type name } rules { start end weekdayFilter } } temporarySchedules { start end } } pageInfo { endCursor hasNextPage } }
+  schedules(input: { first: 50, after: $schedules }) { nodes { id name timeZone targets { target { id type name } rules { start end weekdayFilter } } temporarySchedules { start end shifts { userID start end } } } pageInfo { endCursor hasNextPage } }
   escalationPolicies(input: { first: 50, after: $policies }) { nodes { id name repeat steps { delayMinutes targets { id type name } } } pageInfo { endCursor hasNextPage } }
   services(input: { first: 50, after: $services }) { nodes { id name escalationPolicyID } pageInfo { endCursor hasNextPage } }
   userOverrides(input: { first: 50, after: $overrides }) { nodes { id start end addUserID removeUserID target { id type name } } pageInfo { endCursor hasNextPage } }

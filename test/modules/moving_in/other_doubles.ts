@@ -134,7 +134,8 @@ const goAlert: Respond = (url, body) => {
   };
   const target = { id: 'rot', type: 'rotation', name: 'Weeks' };
   const schedule = { id: 'sched', name: 'Primary', timeZone: 'UTC', targets: [{ target, rules: [] }] };
-  const temporary = { start: '2026-07-01T00:00:00Z', end: '2026-07-02T00:00:00Z' };
+  const day = { start: '2026-07-01T00:00:00Z', end: '2026-07-02T00:00:00Z' };
+  const temporary = { ...day, shifts: [{ ...day, userID: 'cy' }] };
   const steps = [{ delayMinutes: 5, targets: [{ id: 'sched', type: 'schedule', name: 'Primary' }] }];
   const connection = (items: readonly object[], after = ''): object => {
     const { items: nodes, isMore } = pageOf(items, Number(after));
@@ -368,7 +369,7 @@ export const TOOL_DOUBLES: Readonly<Record<string, ToolDouble>> = {
     respond: goAlert,
     keyOf: bearer,
     keyText: plain,
-    read: { user: 3, contact_method: 3, rotation: 1, schedule: 1, temporary_schedule: 1, policy: 1, service: 1 },
+    read: { user: 3, contact_method: 3, rotation: 1, schedule: 1, override: 1, policy: 1, service: 1 },
   },
   sentry: {
     respond: sentry,

@@ -177,8 +177,69 @@ export function randomAnswers(random: Random): Record<string, readonly RawDocume
   };
 
   const [zone, shiftZone] = [pick(ZONES), pick(ZONES)];
+  const goAlertTime = (): { start: string; end: string } => {
+    const start = BASE + int(100, 500) * DAY_MS + int(0, 23) * 3_600_000;
+    return { start: iso(start), end: iso(start + int(1, 20) * 6 * 3_600_000) };
+  };
+  const goAlertUser = (): string => `u${int(0, PEOPLE - 1)}`;
+  const goAlertRotations = times(int(1, 3), (index) => ({
+    id: `R${index}`,
+    name: `r${index}`,
+    type: pick(['hourly', 'daily', 'weekly', 'monthly']),
+    shiftLength: int(1, 9),
+    start: iso(BASE + int(-400, 100) * DAY_MS + int(0, 23) * 3_600_000),
+    timeZone: random() < 0.7 ? zone : pick(ZONES),
+    activeUserIndex: 0,
+    userIDs: times(int(1, 4), goAlertUser),
+  }));
+  const goAlertRule = (): object => ({
+    start: `${two(int(0, 23))}:${pick(['00', '30'])}`,
+    end: `${two(int(0, 23))}:00`,
+    weekdayFilter: times(7, () => random() < 0.7),
+  });
+  const goAlertSchedule = {
+    id: 'S',
+    name: 'S',
+    timeZone: zone,
+    targets: [
+      ...goAlertRotations.map(({ id, name }) => ({
+        target: { id, type: 'rotation', name },
+        rules: random() < 0.4 ? [] : times(int(1, 2), goAlertRule),
+      })),
+      ...times(int(0, 1), () => ({ target: { id: goAlertUser(), type: 'user', name: 'u' }, rules: [goAlertRule()] })),
+    ],
+    temporarySchedules: times(int(0, 1), () => {
+      const time = goAlertTime();
+      return { ...time, shifts: [{ ...time, end: goAlertTime().end, userID: goAlertUser() }] };
+    }),
+  };
   const shifts = times(int(1, 4), onCallShift);
   return {
+    goalert: [
+      {
+        path: 'answer.json',
+        value: {
+          data: {
+            users: times(PEOPLE, (index) => ({ id: `u${index}`, name: `n${index}`, email: `u${index}@example.com` })),
+            rotations: goAlertRotations.map((rotation) => ({
+              ...rotation,
+              activeUserIndex: int(0, rotation.userIDs.length - 1),
+            })),
+            schedules: [goAlertSchedule],
+            userOverrides: times(int(0, 3), (index) => ({
+              id: `O${index}`,
+              ...goAlertTime(),
+              ...pick([
+                { addUserID: goAlertUser(), removeUserID: '' },
+                { addUserID: '', removeUserID: goAlertUser() },
+                { addUserID: goAlertUser(), removeUserID: goAlertUser() },
+              ]),
+              target: { id: 'S', type: 'schedule', name: 'S' },
+            })),
+          },
+        },
+      },
+    ],
     pagerduty: [
       pagerDutyUsers,
       {

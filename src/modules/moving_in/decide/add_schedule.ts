@@ -4,13 +4,17 @@ import { compileLayers } from '#modules/moving_in/decide/compile_layers.ts';
 import { HORIZON_DAYS, horizonLayers } from '#modules/moving_in/decide/horizon_layers.ts';
 import { momentInFile, nameInFile } from '#modules/moving_in/decide/in_file.ts';
 import type { Verdict } from '#modules/moving_in/decide/ledger.ts';
-import { LAYERS_MAX } from '#modules/moving_in/decide/merge_patterns.ts';
 import { isZone, type Moved, type RenderedTimeline } from '#modules/moving_in/decide/moved.ts';
 import type { Pattern } from '#modules/moving_in/decide/pattern.ts';
+import { tile } from '#modules/moving_in/decide/proof.ts';
 import type { Stretch } from '#modules/moving_in/decide/timeline.ts';
+import { writeTimeline } from '#modules/moving_in/decide/write_timeline.ts';
 import { FAR_FUTURE } from '#kernel/time.ts';
 import { isoDateOf, isoOf } from '#kernel/wall_clock.ts';
 import { DAY_MS, type ZoneClock } from '#kernel/zone_clock.ts';
+
+/** Days for which an override is written down that has no form of its own here. */
+const WRITTEN_DAYS = 730;
 
 /** A replacement that was read. */
 export interface ReadOverride {
@@ -18,8 +22,8 @@ export interface ReadOverride {
   readonly name: string;
   readonly from: number;
   readonly to: number;
-  /** Keys of the people, all on call together; empty: nobody. */
-  readonly people: readonly string[];
+  /** Keys of the people, all on call together; empty: nobody; null: whom the walk names then. */
+  readonly people: readonly string[] | null;
   /** Names of the patterns that it replaces; null: the whole schedule. */
   readonly patterns: readonly string[] | null;
 }
@@ -94,8 +98,9 @@ export function addSchedule(moved: Moved, read: ReadSchedule): void {
       );
     }
   }
-  const context: OverrideContext = { moved, read, clock, layers: [...layers], layerOf, isRendered: horizon !== null };
-  const overrides = overridesInFile(context);
+  const context: OverrideContext = { moved, read, clock, layers, layerOf, isRendered: horizon !== null, overrides: [] };
+  addOverrides(context);
+  const { overrides } = context;
   const key = moved.key(id);
   const teamId = moved.teamFor(read.teamIds);
   const kept = context.layers.length > 0 ? context.layers : [emptyLayer(clock, since)];
@@ -129,51 +134,51 @@ interface OverrideContext {
   readonly moved: Moved;
   readonly read: ReadSchedule;
   readonly clock: ZoneClock;
-  readonly layers: LayerInFile[];
   readonly layerOf: ReadonlyMap<string, string>;
   /** Whether the layers were rendered, overrides included. */
   readonly isRendered: boolean;
+  layers: readonly LayerInFile[];
+  overrides: readonly OverrideInFile[];
 }
 
-function overridesInFile(context: OverrideContext): OverrideInFile[] {
+/** Adds the overrides to the layers and overrides of the file, and passes the verdicts on them. */
+function addOverrides(context: OverrideContext): void {
   const { moved, read, clock } = context;
-  const overrides: OverrideInFile[] = [];
   for (const override of read.overrides) {
-    const { id, from, to } = override;
-    const judge = (verdict: Verdict, reason = '', todo = ''): void =>
-      moved.ledger.judge('override', id, verdict, reason, todo);
+    const { id, from, to, people } = override;
+    const judge: Judge = (verdict, reason = '', todo = '') => moved.ledger.judge('override', id, verdict, reason, todo);
     if (to <= from) judge('refused', 'It ends before it begins.', 'Nothing, if nobody expects it.');
     else if (to <= moved.since) judge('exact', `It ended at ${isoOf(to)}, so nothing is left to do.`);
     else if (from >= FAR_FUTURE.epochMilliseconds)
       judge('refused', 'It begins after the year 2200.', 'Correct its dates, and read again.');
-    else if (override.people.some((person) => !moved.people.has(person))) {
+    else if (people?.some((person) => !moved.people.has(person))) {
       judge(
         'refused',
         'It names somebody who is not among the people that were read.',
         'Add the person, then the override by hand.',
       );
     } else if (context.isRendered) judge('horizon', 'It is part of the rendered schedule.');
-    else if (override.people.length === 0) {
-      judge(
-        'refused',
-        'It puts nobody on call, and an override here always names somebody.',
-        'Decide who is on call in that time.',
-      );
-    } else {
-      const layers = layersOf(override, context);
-      const [person, ...others] = override.people;
-      if (person !== undefined && others.length === 0 && layers !== null) {
-        const times = {
-          startsAt: momentInFile(clock, from),
-          endsAt: momentInFile(clock, Math.min(to, FAR_FUTURE.epochMilliseconds)),
-        };
-        for (const layer of layers) overrides.push({ person, ...times, ...(layer !== null && { layer }) });
-        judge('exact');
-      } else judgeRendered(override, context, judge);
+    else {
+      const layers = people?.length === 1 ? layersOf(override, context) : null;
+      const [person] = people ?? [];
+      if (person === undefined || layers === null) {
+        judgeWritten(override, context, judge);
+        continue;
+      }
+      const times = {
+        startsAt: momentInFile(clock, from),
+        endsAt: momentInFile(clock, Math.min(to, FAR_FUTURE.epochMilliseconds)),
+      };
+      context.overrides = [
+        ...context.overrides,
+        ...layers.map((layer) => ({ person, ...times, ...(layer !== null && { layer }) })),
+      ];
+      judge('exact');
     }
   }
-  return overrides;
 }
+
+type Judge = (verdict: Verdict, reason?: string, todo?: string) => void;
 
 /**
  * Returns the layers that an override replaces, null in the list for the schedule; null if no layers say it. An
@@ -191,23 +196,25 @@ function layersOf({ patterns, from, to }: ReadOverride, { read, layerOf }: Overr
   return layers.every((layer) => layer !== undefined) ? layers : null;
 }
 
-/** Writes the time of an override as a layer above all others. */
-function judgeRendered(
-  { from, to }: ReadOverride,
-  { moved, read, clock, layers }: OverrideContext,
-  judge: (verdict: Verdict, reason?: string, todo?: string) => void,
-): void {
-  const start = Math.max(from, moved.since);
-  const { layers: horizon, until } = horizonLayers(read.walk(start, to), clock, layers);
-  if (horizon.length + layers.length > LAYERS_MAX || until < to) {
+/** Writes down what the tool says within the time of an override, where no single override here says it. */
+function judgeWritten(override: ReadOverride, context: OverrideContext, judge: Judge): void {
+  const { moved, read, clock } = context;
+  const from = Math.max(override.from, moved.since);
+  const to = Math.min(override.to, moved.time.now + WRITTEN_DAYS * DAY_MS);
+  const draft = { zone: read.zone, layers: context.layers, overrides: context.overrides };
+  const written = to <= from ? null : writeTimeline(draft, tile(read.walk(from, to), { from, to }), clock);
+  if (written === null) {
     judge('refused', 'A schedule has too few layers to say it.', 'Enter it by hand.');
     return;
   }
-  layers.push(...horizon);
-  judge(
-    'compiled',
-    'It is a layer of its own above the others, since an override here names one person for the schedule or for one layer.',
-  );
+  ({ layers: context.layers, overrides: context.overrides } = written);
+  const until = isoDateOf(to);
+  const { forms, minutesRounded } = written;
+  if (to < override.to) judge('horizon', `It is written down until ${until} only.`, `Read again before ${until}.`);
+  else if (forms.length === 0) judge('exact', 'Nothing more has to be written down for its time.');
+  else judge('compiled', `It is written down as ${forms.join(' and ')}.`);
+  if (minutesRounded > 0)
+    judge('compiled', `${minutesRounded} minutes of it differ, because changes of hands within an hour are rounded.`);
 }
 
 /** A layer that puts nobody on call: a schedule has one at least. */

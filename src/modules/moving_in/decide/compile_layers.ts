@@ -45,10 +45,10 @@ export function compileLayers(patterns: readonly Pattern[], setting: Setting): C
       const merged = others.length === 0 ? [only] : mergePatterns(group, setting.since);
       if ('because' in merged) return merged;
       for (const pattern of merged) {
-        const added = layersOf(pattern, setting, layers);
-        if ('because' in added) return added;
-        layers.push(...added);
-        if (others.length === 0) layerOf.set(pattern.name, added.at(-1)?.name ?? pattern.name);
+        const layer = layerOfPattern(pattern, setting, layers);
+        if ('because' in layer) return layer;
+        layers.push(layer);
+        if (others.length === 0) layerOf.set(pattern.name, layer.name);
       }
       if (others.length > 0) isDirect = false;
     }
@@ -90,54 +90,32 @@ function overlap(a: Pattern, b: Pattern): boolean {
   return !isApart && haveCommonHours(a.hours, b.hours);
 }
 
-/**
- * Returns the layers for a pattern: one, or two if it begins within a turn that is still to come, since a layer begins
- * with a whole turn.
- */
-function layersOf(
+/** Returns the layer for a pattern. One that begins within a turn counts its turns from before, and is silent until then. */
+function layerOfPattern(
   pattern: Pattern,
   { clock, since }: Setting,
   others: readonly LayerInFile[],
-): LayerInFile[] | CompileFailure {
+): LayerInFile | CompileFailure {
   const rotation = rotationOf(pattern);
   if (rotation === null) return { because: `turns of "${pattern.name}" are no whole hours long` };
   if (pattern.turns.length > TURNS_MAX) return { because: `"${pattern.name}" has more than ${TURNS_MAX} turns` };
   if ((pattern.hours?.length ?? 0) > WINDOWS_MAX)
     return { because: `"${pattern.name}" has more than ${WINDOWS_MAX} windows of hours` };
-  const isOngoing = pattern.from === null || pattern.from <= since;
-  const anchor = isOngoing
-    ? anchorBefore(pattern, clock.wallOf(since))
-    : { wall: pattern.anchorWall, turns: pattern.turns };
-  const names = others.map(({ name }) => name);
-  const layer = (name: string, wall: number, turns: Pattern['turns'], end: number | null): LayerInFile => ({
-    name: uniqueName(name, names),
+  const from = pattern.from === null || pattern.from <= since ? null : pattern.from;
+  const anchor = anchorBefore(pattern, clock.wallOf(from ?? since));
+  const start = clock.instantOf(anchor.wall);
+  return {
+    name: uniqueName(
+      pattern.name,
+      others.map(({ name }) => name),
+    ),
     rotation,
-    turns: turns.map((people) => ({ people: [...people] })),
-    startsAt: momentInFile(clock, clock.instantOf(wall)),
-    ...(end !== null && { endsAt: momentInFile(clock, end) }),
+    turns: anchor.turns.map((people) => ({ people: [...people] })),
+    startsAt: momentInFile(clock, start),
+    ...(from !== null && from > start && { activeFrom: momentInFile(clock, from) }),
+    ...(pattern.until !== null && { endsAt: momentInFile(clock, pattern.until) }),
     ...(pattern.hours !== null && { hours: hoursInFile(pattern.hours) }),
-  });
-  if (isOngoing || pattern.from === null) return [layer(pattern.name, anchor.wall, anchor.turns, pattern.until)];
-
-  const fromWall = clock.wallOf(pattern.from);
-  const turn = turnAtWall(pattern, fromWall);
-  const isWhole = startOfTurn(pattern, turn) === fromWall;
-  const firstWhole = isWhole ? turn : turn + 1;
-  const wall = startOfTurn(pattern, firstWhole);
-  const start = clock.instantOf(wall);
-  const layers: LayerInFile[] = [];
-  if (!isWhole) {
-    const people = pattern.turns[mod(turn, pattern.turns.length)] ?? [];
-    const end = pattern.until === null ? start : Math.min(start, pattern.until);
-    layers.push({
-      ...layer(`${pattern.name} begins`, fromWall, [people], end),
-      startsAt: momentInFile(clock, pattern.from),
-    });
-  }
-  if (pattern.until === null || start < pattern.until) {
-    layers.push(layer(pattern.name, wall, rotated(pattern.turns, firstWhole), pattern.until));
-  }
-  return layers;
+  };
 }
 
 /** Moves the beginning back by whole rounds, so that it is not after a time of the wall clock. */

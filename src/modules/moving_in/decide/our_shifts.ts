@@ -10,8 +10,11 @@ import type { ZoneClock } from '#kernel/zone_clock.ts';
 /** Limit on the shifts of one window: more than one a minute are none. */
 const SHIFTS_MAX = 200_000;
 
+/** Fields that decide who is on call in a schedule of the file. */
+export type ShiftsInFile = Pick<ScheduleInFile, 'timezone' | 'layers' | 'overrides'>;
+
 /** Returns who is on call by a schedule of the file within `[from, to)`, tiling the window. */
-export function ourShifts(schedule: ScheduleInFile, clock: ZoneClock, from: number, to: number): Stretch[] {
+export function ourShifts(schedule: ShiftsInFile, clock: ZoneClock, from: number, to: number): Stretch[] {
   const layerIds = new Map(schedule.layers.map(({ name }, index) => [name, `layer${index}`]));
   const overrides = (schedule.overrides ?? []).map(({ person, startsAt, endsAt, layer }, index) => ({
     overrideId: asId('override', `override${String(index).padStart(6, '0')}`),
@@ -21,16 +24,19 @@ export function ourShifts(schedule: ScheduleInFile, clock: ZoneClock, from: numb
     endAt: fromEpochMilliseconds(momentOf(endsAt, clock)),
     createdAt: fromEpochMilliseconds(index),
   }));
-  const layers = schedule.layers.map(({ name, rotation, turns, startsAt, endsAt, hours }, index): Layer => ({
-    id: `layer${index}`,
-    name,
-    rotation: { every: rotation.every, unit: rotation.unit },
-    turns: turns.map(({ people }) => ({ userIds: people.map((person) => asId('user', person)) })),
-    startsAt: fromEpochMilliseconds(momentOf(startsAt, clock)),
-    endsAt: endsAt === undefined ? null : fromEpochMilliseconds(momentOf(endsAt, clock)),
-    hours: hours ?? null,
-    holidays: null,
-  }));
+  const layers = schedule.layers.map(
+    ({ name, rotation, turns, startsAt, activeFrom, endsAt, hours }, index): Layer => ({
+      id: `layer${index}`,
+      name,
+      rotation: { every: rotation.every, unit: rotation.unit },
+      turns: turns.map(({ people }) => ({ userIds: people.map((person) => asId('user', person)) })),
+      startsAt: fromEpochMilliseconds(momentOf(startsAt, clock)),
+      activeFrom: activeFrom === undefined ? null : fromEpochMilliseconds(momentOf(activeFrom, clock)),
+      endsAt: endsAt === undefined ? null : fromEpochMilliseconds(momentOf(endsAt, clock)),
+      hours: hours ?? null,
+      holidays: null,
+    }),
+  );
   const layered = { timeZone: schedule.timezone, clock, layers, overrides, holidays: new Map<string, string[]>() };
   const stretches: Stretch[] = [];
   let at = from;

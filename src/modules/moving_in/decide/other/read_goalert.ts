@@ -1,10 +1,8 @@
 import { addPolicies, type ReadTarget } from '#modules/moving_in/decide/add_policies.ts';
-import { addSchedule } from '#modules/moving_in/decide/add_schedule.ts';
 import { nameInFile, phoneInFile } from '#modules/moving_in/decide/in_file.ts';
-import { type Channel, isZone, Moved, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
-import { namedApart, type Pattern, spansOf } from '#modules/moving_in/decide/pattern.ts';
+import { type Channel, Moved, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
+import { addGoAlertSchedule, readRotation } from '#modules/moving_in/decide/other/goalert_schedules.ts';
 import {
-  instantOf,
   numberOf,
   objectOf,
   objectsOf,
@@ -12,19 +10,9 @@ import {
   type RawObject,
   textOf,
 } from '#modules/moving_in/decide/raw.ts';
-import { type Duty, layOver, type Stretch } from '#modules/moving_in/decide/timeline.ts';
-import { common, timesOfWeek, turnsBetween, type WeekWindow } from '#modules/moving_in/decide/walk.ts';
-import { DAY_MS } from '#kernel/zone_clock.ts';
 
 const LISTS = ['users', 'rotations', 'schedules', 'escalationPolicies', 'services'];
-const UNIT_MS: Record<string, number> = { hourly: 3_600_000, daily: DAY_MS, weekly: 7 * DAY_MS };
 const CHANNELS: Record<string, Channel> = { SMS: 'sms', VOICE: 'call', EMAIL: 'email' };
-
-interface GoAlertRotation {
-  readonly lengthMs: number;
-  readonly start: number;
-  readonly people: readonly string[];
-}
 
 /** Turns answers of GoAlert's GraphQL API into a file; null if none of the documents is one. */
 export function readGoAlert(documents: readonly RawDocument[], time: ReadingTime): Moved | null {
@@ -37,9 +25,27 @@ export function readGoAlert(documents: readonly RawDocument[], time: ReadingTime
   if (LISTS.every((list) => all(list).length === 0)) return null;
   const moved = new Moved({ prefix: 'goalert', title: 'GoAlert' }, time);
   for (const user of all('users')) addUser(moved, user);
-  const rotations = new Map(all('rotations').flatMap((rotation) => readRotation(moved, rotation) ?? []));
-  for (const schedule of all('schedules')) addOne(moved, schedule, rotations);
-  addReplacements(moved, all('userOverrides'), all('schedules'));
+  const rotations = new Map(
+    all('rotations').flatMap((value) => {
+      const rotation = readRotation(moved, value);
+      return rotation === null ? [] : [[textOf(value, 'id'), rotation] as const];
+    }),
+  );
+  const overrides = Map.groupBy(all('userOverrides'), ({ target }) => textOf(objectOf(target), 'id'));
+  for (const schedule of all('schedules')) {
+    const id = textOf(schedule, 'id');
+    addGoAlertSchedule(moved, schedule, rotations, overrides.get(id) ?? []);
+    overrides.delete(id);
+  }
+  for (const override of [...overrides.values()].flat())
+    moved.ledger.add(
+      'override',
+      textOf(override, 'id'),
+      `${textOf(objectOf(override['target']), 'name')} from ${textOf(override, 'start')} to ${textOf(override, 'end')}`,
+      'refused',
+      'Its schedule was not read.',
+      'Enter an override of the schedule.',
+    );
   addPolicies(
     moved,
     all('escalationPolicies').map((policy) => {
@@ -117,70 +123,6 @@ function addUser(moved: Moved, user: RawObject): void {
   }
 }
 
-function readRotation(moved: Moved, rotation: RawObject): [string, GoAlertRotation][] | null {
-  const [id, name] = [textOf(rotation, 'id'), textOf(rotation, 'name')];
-  const [start, unit] = [instantOf(textOf(rotation, 'start')), UNIT_MS[textOf(rotation, 'type')]];
-  moved.ledger.see('rotation', id, name);
-  if (start === null || unit === undefined) {
-    moved.ledger.judge('rotation', id, 'refused', 'Its start or its type cannot be read.', 'Make the layer by hand.');
-    return null;
-  }
-  const ids = [
-    ...objectsOf(rotation['users']).map((user) => textOf(user, 'id')),
-    ...(Array.isArray(rotation['userIDs']) ? rotation['userIDs'].filter((user) => typeof user === 'string') : []),
-  ];
-  const read = ids.flatMap((user) => moved.person(user) ?? []);
-  const people = beginningAt(moved, rotation, start, unit, read);
-  moved.ledger.judge(
-    'rotation',
-    id,
-    people.length === ids.length ? 'exact' : 'refused',
-    people.length === ids.length ? '' : 'Some of its people were not read.',
-  );
-  return [[id, { start, lengthMs: lengthOf(rotation, unit), people }]];
-}
-
-function lengthOf(rotation: RawObject, unit: number): number {
-  return unit * Math.max(1, numberOf(rotation, 'shiftLength') ?? 1);
-}
-
-/** Returns the people in the order of turns from the start: `activeUserIndex` says who is on call now, not the start. */
-function beginningAt(
-  moved: Moved,
-  rotation: RawObject,
-  start: number,
-  unit: number,
-  people: readonly string[],
-): readonly string[] {
-  const active = numberOf(rotation, 'activeUserIndex');
-  if (active === null || people.length === 0) return people;
-  const zone = textOf(rotation, 'timeZone');
-  const clock = moved.clock(isZone(zone) ? zone : 'UTC');
-  const { now } = moved.time;
-  const turn = turnsBetween(clock, clock.wallOf(start), lengthOf(rotation, unit), now, now + 1)[0]?.turn ?? 0;
-  return people.map(
-    (_, place) => people[(((active + place - turn) % people.length) + people.length) % people.length] ?? '',
-  );
-}
-
-/** Refuses what replaces people for a while, which counts only for the person it names there. */
-function addReplacements(moved: Moved, overrides: readonly RawObject[], schedules: readonly RawObject[]): void {
-  const spanOf = (value: RawObject): string => `from ${textOf(value, 'start')} to ${textOf(value, 'end')}`;
-  const todo = 'Enter an override of the schedule.';
-  for (const override of overrides) {
-    const name = `${textOf(objectOf(override['target']), 'name')} ${spanOf(override)}`;
-    const reason = 'It replaces, adds or removes a person wherever their turn is.';
-    moved.ledger.add('override', textOf(override, 'id'), name, 'refused', reason, todo);
-  }
-  for (const schedule of schedules) {
-    for (const temporary of objectsOf(schedule['temporarySchedules'])) {
-      const name = `${textOf(schedule, 'name')} ${spanOf(temporary)}`;
-      const id = `${textOf(schedule, 'id')} ${textOf(temporary, 'start')}`;
-      moved.ledger.add('temporary_schedule', id, name, 'refused', 'It stands in place of all rotations.', todo);
-    }
-  }
-}
-
 function targetOf(target: RawObject): ReadTarget {
   const type = textOf(target, 'type');
   return {
@@ -188,83 +130,4 @@ function targetOf(target: RawObject): ReadTarget {
     id: textOf(target, 'id'),
     name: textOf(target, 'name'),
   };
-}
-
-/** An assignment of a schedule: a person or a rotation, with the hours in which it counts. */
-interface Assignment {
-  readonly name: string;
-  readonly rotation: GoAlertRotation;
-  readonly windows: readonly WeekWindow[] | null;
-}
-
-function addOne(moved: Moved, schedule: RawObject, rotations: ReadonlyMap<string, GoAlertRotation>): void {
-  const [id, name, zone] = [textOf(schedule, 'id'), textOf(schedule, 'name'), textOf(schedule, 'timeZone')];
-  if (!isZone(zone)) {
-    addSchedule(moved, { id, name, zone, teamIds: [], patterns: [], overrides: [], rendered: [], walk: () => [] });
-    return;
-  }
-  const clock = moved.clock(zone);
-  const assignments = objectsOf(schedule['targets']).flatMap((entry): Assignment[] => {
-    const target = objectOf(entry['target']);
-    const targetId = textOf(target, 'id') || textOf(entry, 'targetID');
-    const person = moved.person(targetId);
-    const rotation =
-      rotations.get(targetId) ?? (person === null ? null : { start: 0, lengthMs: 7 * DAY_MS, people: [person] });
-    return rotation === null || rotation.people.length === 0
-      ? []
-      : [{ name: textOf(target, 'name') || targetId, rotation, windows: windowsOf(objectsOf(entry['rules'])) }];
-  });
-  const patterns = assignments.map(({ name: assignmentName, rotation, windows }): Pattern => ({
-    name: assignmentName,
-    level: 0,
-    anchorWall: clock.wallOf(rotation.start),
-    length: { ms: rotation.lengthMs },
-    turns: rotation.people.map((person) => [person]),
-    hours: windows === null ? null : spansOf(windows),
-    from: null,
-    until: null,
-  }));
-  const walk = (from: number, to: number): Stretch[] => {
-    const duties = assignments.flatMap(({ rotation, windows }) =>
-      common(
-        turnsBetween(clock, clock.wallOf(rotation.start), rotation.lengthMs, from, to),
-        timesOfWeek(clock, windows, from, to),
-      ).map(({ turn, ...at }): Duty => {
-        const { people } = rotation;
-        return { ...at, people: [people[((turn % people.length) + people.length) % people.length] ?? ''], level: 0 };
-      }),
-    );
-    return layOver(duties, from, to);
-  };
-  addSchedule(moved, {
-    id,
-    name,
-    zone,
-    teamIds: [],
-    patterns: namedApart(patterns),
-    overrides: [],
-    rendered: [],
-    walk,
-  });
-}
-
-/** Returns the hours of rules, whose days count from Sunday; equal ends are the whole day. */
-function windowsOf(rules: readonly RawObject[]): WeekWindow[] | null {
-  if (rules.length === 0) return null;
-  return rules.flatMap((rule) => {
-    const [start, end] = [minutesOf(textOf(rule, 'start')), minutesOf(textOf(rule, 'end'))];
-    const days = Array.isArray(rule['weekdayFilter'])
-      ? rule['weekdayFilter']
-      : [true, true, true, true, true, true, true];
-    return days.flatMap((isOn, day) =>
-      isOn === true
-        ? [{ start: ((day + 6) % 7) * 1_440 + start, minutes: end > start ? end - start : end - start + 1_440 }]
-        : [],
-    );
-  });
-}
-
-function minutesOf(time: string): number {
-  const [hours = '0', minutes = '0'] = time.split(':');
-  return Number(hours) * 60 + Number(minutes);
 }
