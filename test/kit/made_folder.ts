@@ -6,6 +6,27 @@ import { EVENT_FILES, NOT_EXPORTED, ORGANIZATION_TABLES } from '#entry/transfer/
 import type { TableColumn } from '#entry/transfer/table_columns.ts';
 import { type Kind, newId } from '#kernel/ids.ts';
 
+/** Values of another type than a column, by the type of the column. */
+export const OTHER_TYPE: Readonly<Record<string, unknown>> = {
+  text: 5,
+  integer: 'many',
+  bigint: 'many',
+  boolean: 'perhaps',
+  json: 'no object',
+  jsonb: 'no object',
+  'timestamp with time zone': 'yesterday',
+};
+/** Values of the right type that no operation would write. */
+export const OUT_OF_RANGE: Readonly<Record<string, unknown>> = {
+  text: 'x'.repeat(300_000),
+  integer: 1e12,
+  bigint: 1e300,
+  boolean: null,
+  json: { windowMinutes: 1e12, steps: 'none', timezone: 'Mars/X', userIds: 7 },
+  jsonb: { windowMinutes: 1e12, steps: 'none', timezone: 'Mars/X', userIds: 7 },
+  'timestamp with time zone': '+012345-01-01T00:00:00Z',
+};
+
 export type Columns = ReadonlyMap<string, readonly TableColumn[]>;
 /** The row of each table, by the table. */
 export type Rows = Readonly<Record<string, Row>>;

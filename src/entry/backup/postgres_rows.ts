@@ -101,7 +101,7 @@ export async function readSequences(client: Client): Promise<Record<string, stri
 export async function writeSequences(client: Client, values: Readonly<Record<string, string>>): Promise<void> {
   const sequences = new Set((await listSequences(client)).map(({ name }) => name));
   for (const [name, value] of Object.entries(values)) {
-    if (!sequences.has(name) || !/^[1-9]\d{0,15}$/.test(value)) {
+    if (!sequences.has(name) || !isSequenceValue(value)) {
       throw new AppError(
         'invalid_input',
         'the backup is not as it was written: it has a sequence that no database has',
@@ -109,6 +109,10 @@ export async function writeSequences(client: Client, values: Readonly<Record<str
     }
     await client.query('select setval(to_regclass($1), $2::bigint)', [`public.${quote(name)}`, value]);
   }
+}
+
+export function isSequenceValue(value: string): boolean {
+  return /^[1-9]\d{0,15}$/.test(value);
 }
 
 /** Moves every sequence past the greatest number in its column, whatever its stored value. */

@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import type { Client } from 'pg';
 
 import { type Manifest, readArchive, type ReadEntry } from '#entry/backup/archive.ts';
+import { BackupCheck, declaredColumns, type DeclaredColumns } from '#entry/backup/check_rows.ts';
 import { emptyTables, hasRows, insertPart } from '#entry/backup/clickhouse_rows.ts';
 import { deleteOrphanRows } from '#entry/backup/delete_orphan_rows.ts';
 import { finishRestore } from '#entry/backup/finish_restore.ts';
@@ -27,7 +28,7 @@ import { migrate, migrateEvents, migratePostgres, migrationNames } from '#entry/
 import { fromSpooled } from '#ingest/packing/spooled_job.ts';
 import { AppError } from '#kernel/errors.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
-import { directUrlOf } from '#storage/postgres/database.ts';
+import { directUrlOf, openDatabase } from '#storage/postgres/database.ts';
 import type { WaitingJob } from '#storage/queue/pending_jobs.ts';
 import type { NewDurableJob } from '#storage/queue/durable_queue.ts';
 import { Temporal } from '#kernel/time.ts';
@@ -36,6 +37,8 @@ export interface RestoreOptions {
   readonly file: string;
   /** Whether an installation that is not empty is deleted first. */
   readonly replace: boolean;
+  /** Whether rows that no operation would write are taken, too. */
+  readonly asIs?: boolean;
 }
 
 /** Summary of a restore. */
@@ -62,10 +65,12 @@ interface Contents {
  * the restore is complete, a marker in the database keeps processes from starting, and an interrupted restore can be
  * repeated.
  */
-export async function restoreBackup(config: Target, { file, replace }: RestoreOptions): Promise<RestoreSummary> {
+export async function restoreBackup(
+  config: Target,
+  { file, replace, asIs = false }: RestoreOptions,
+): Promise<RestoreSummary> {
   const read = () => readArchive(createReadStream(file, { highWaterMark: 1024 * 1024 }), config.backupKey);
-  const contents = await check(read());
-  requireMigrations(contents.manifest);
+  const contents = await check(read(), await readColumns(config), asIs);
   const appSecret = requireSecret(contents, config.appSecret);
   const client = await connect(directUrlOf(config));
   const clickhouse = openClickHouse(config, WRITE_MS_MAX);
@@ -146,16 +151,39 @@ function readJob(line: string): WaitingJob {
   return { jobName, payload, runAt: runAt === null ? null : Temporal.Instant.from(runAt) };
 }
 
-/** Reads and checks the whole archive. Throws `invalid_input` for a wrong key, and if the archive was altered. */
-async function check(entries: AsyncGenerator<ReadEntry>): Promise<Contents> {
+/** Reads what the entities of this release declare; connects to nothing. */
+async function readColumns(config: Target): Promise<DeclaredColumns> {
+  const db = await openDatabase({ url: directUrlOf(config), poolMax: 1 });
+  try {
+    return declaredColumns(db.em.getMetadata().getAll().values());
+  } finally {
+    await db.close();
+  }
+}
+
+/**
+ * Reads and checks the whole archive. Throws `invalid_input` for a wrong key, if the archive was altered, and with table
+ * and row for what no operation would write.
+ */
+async function check(entries: AsyncGenerator<ReadEntry>, columns: DeclaredColumns, asIs: boolean): Promise<Contents> {
   let manifest: Manifest | null = null;
   let appSecret: string | null = null;
   let snapshotAt: string | null = null;
-  for await (const { entry } of entries) {
-    if (entry.kind === 'manifest') manifest = entry;
-    else if (entry.kind === 'secret') appSecret = entry.appSecret;
+  let rows: BackupCheck | null = null;
+  for await (const { entry, content } of entries) {
+    if (entry.kind === 'manifest') {
+      manifest = entry;
+      requireMigrations(manifest);
+      const isSameSchema = manifest.postgresMigrations.length === migrationNames('postgres').size;
+      rows = new BackupCheck(columns, { isSameSchema, asIs });
+    } else if (entry.kind === 'secret') appSecret = entry.appSecret;
     else if (entry.kind === 'snapshot') snapshotAt = entry.at;
+    else if (entry.kind === 'postgres_table') await rows?.table(entry, content());
+    else if (entry.kind === 'postgres_sequences') rows?.sequences(entry.values);
+    else if (entry.kind === 'jobs') await rows?.jobs(content());
+    else if (entry.kind === 'clickhouse_rows') rows?.points(entry);
   }
+  rows?.end();
   if (manifest === null || snapshotAt === null) throw new AppError('invalid_input', 'the backup is damaged');
   return { manifest, appSecret, snapshotAt };
 }

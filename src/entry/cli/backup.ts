@@ -39,8 +39,9 @@ export function addBackupCommands(program: Command, onEmbeddedStores: () => void
     .description('restore a backup into an empty installation; no process of it may be running')
     .argument('<file>', 'what "tocsin backup" wrote')
     .option('--replace', 'delete what the installation has')
+    .option('--as-is', 'take rows that no operation would write; what cannot be read is set aside alone')
     .option('--json', 'print JSON: id, snapshotAt, seconds')
-    .action(async (file: string, { replace, json }: { replace?: true; json?: true }) => {
+    .action(async (file: string, { replace, asIs, json }: { replace?: true; asIs?: true; json?: true }) => {
       if (!existsSync(file)) throw new AppError('not_found', `there is no file ${file}`);
       const configured = loadConfig();
       const config = (await runningConfig(configured).catch(() => null)) ?? configured;
@@ -50,7 +51,7 @@ export function addBackupCommands(program: Command, onEmbeddedStores: () => void
       const startedAt = performance.now();
       const restored = await restoreBackup(
         { ...config, databaseUrl, clickhouseUrl },
-        { file, replace: replace === true },
+        { file, replace: replace === true, asIs: asIs === true },
       );
       keepAppSecret(config, restored.appSecret);
       const seconds = Math.round((performance.now() - startedAt) / 100) / 10;

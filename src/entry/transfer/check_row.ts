@@ -1,5 +1,4 @@
 import { COLUMN_CONTRACTS, TYPE_CONTRACTS } from '#entry/transfer/column_contracts.ts';
-import type { OrganizationTable } from '#entry/transfer/organization_tables.ts';
 import type { TableColumn } from '#entry/transfer/table_columns.ts';
 import { areConditions } from '#modules/alerts/decide/route.ts';
 import { unreadableSettings } from '#modules/alerts/decide/source_settings.ts';
@@ -83,15 +82,22 @@ const FIRST_INSTANT = Temporal.Instant.from('1970-01-01T00:00:00Z');
 
 /** Checks rows of one table against the contract of the operations that create them. */
 export class RowCheck {
-  readonly #table: OrganizationTable['table'];
+  readonly #table: string;
   readonly #columns: readonly TableColumn[];
+  readonly #anyOfType: Readonly<Record<string, object>> | null;
   readonly #shape: object;
   /** Columns of the first row: an export writes the same columns in every row. */
   #written: string | null = null;
 
-  constructor(table: OrganizationTable['table'], columns: readonly TableColumn[]) {
+  /** `anyOfType` has the schemas by type of a table that is never exported, whose ids may be of any kind. */
+  constructor(
+    table: string,
+    columns: readonly TableColumn[],
+    anyOfType: Readonly<Record<string, object>> | null = null,
+  ) {
     this.#table = table;
     this.#columns = columns;
+    this.#anyOfType = anyOfType;
     const contracts = COLUMN_CONTRACTS[table] ?? {};
     this.#shape = {
       type: 'object',
@@ -117,7 +123,10 @@ export class RowCheck {
 
   #schemaOf({ name, type, isNullable }: TableColumn, contract: object | undefined): object {
     const kind = name === 'id' ? KINDS_OF_TABLES[this.#table] : KINDS_OF_COLUMNS[name];
-    const schema = kind === undefined ? (contract ?? TYPE_CONTRACTS[type]) : idOf(kind);
+    const schema =
+      kind === undefined || this.#anyOfType !== null
+        ? (contract ?? (this.#anyOfType ?? TYPE_CONTRACTS)[type])
+        : idOf(kind);
     if (schema === undefined) throw new Error(`no contract says what ${this.#table}.${name} may hold`);
     return isNullable ? { anyOf: [schema, { type: 'null' }] } : schema;
   }
@@ -141,7 +150,8 @@ function idOf(kind: Kind): object {
   };
 }
 
-function isInstant(text: string): boolean {
+/** Whether a text is a time that a row may have. */
+export function isInstant(text: string): boolean {
   try {
     const instant = Temporal.Instant.from(text);
     return isAtOrBefore(FIRST_INSTANT, instant) && isAtOrBefore(instant, FAR_FUTURE);
@@ -150,7 +160,7 @@ function isInstant(text: string): boolean {
   }
 }
 
-const CHECKS: Readonly<Partial<Record<OrganizationTable['table'], (row: Row) => readonly Fault[]>>> = {
+const CHECKS: Readonly<Record<string, (row: Row) => readonly Fault[]>> = {
   organizations: ({ trace_link: link }) =>
     typeof link === 'string' ? faultsOf(parseTraceLink(link, 'trace_link')) : [],
   schedules: (row) => [...zoneFaults(row), ...wallFaults(row), ...layerFaults(row)],

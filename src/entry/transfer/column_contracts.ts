@@ -157,6 +157,8 @@ const COUNTS = {
 export const COLUMN_CONTRACTS: Contracts = {
   organizations: {
     name: Name,
+    key_networks: TEXTS,
+    session_networks: TEXTS,
     managed_changes: oneOf(...MANAGED_CHANGES),
     provisioned_role: oneOf(...PROVISIONED_ROLES),
   },
@@ -276,6 +278,9 @@ export const COLUMN_CONTRACTS: Contracts = {
     after: RECORD,
     result: oneOf('done', 'forbidden', 'refused'),
   },
+  invitations: { role: oneOf(...ROLES), email: EmailField },
+  openid_connections: { default_role: oneOf(...ROLES) },
+  scim_groups: { role: oneOf(...ROLES) },
 };
 
 /** Schema of a column by its type; undefined for a type without a known schema. */
@@ -284,5 +289,19 @@ export const TYPE_CONTRACTS: Readonly<Record<string, object>> = {
   integer: whole(0, 2_147_483_647),
   bigint: whole(0, Number.MAX_SAFE_INTEGER),
   boolean: { type: 'boolean' },
+  'timestamp with time zone': text(40),
+};
+
+/** Schemas of columns that are never exported, by type: whatever the type can hold. */
+export const ANY_COLUMN_CONTRACTS: Readonly<Record<string, object>> = {
+  text: { type: 'string' },
+  'text[]': { type: 'string', pattern: '^\\{.*\\}$', description: 'a list' },
+  integer: whole(-2_147_483_648, 2_147_483_647),
+  bigint: whole(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+  'double precision': { type: 'number' },
+  boolean: { type: 'boolean' },
+  bytea: { type: 'string', pattern: String.raw`^\\x([0-9a-f]{2})*$`, description: 'bytes' },
+  date: { type: 'string', pattern: String.raw`^\d{4}-\d{2}-\d{2}$`, description: 'a date' },
+  jsonb: {},
   'timestamp with time zone': text(40),
 };

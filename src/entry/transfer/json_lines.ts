@@ -7,8 +7,10 @@ import { AppError, type Fault } from '#kernel/errors.ts';
 const LINE_LENGTH_MAX = 64 * 1024 * 1024;
 
 /** Yields the lines of a stream, without their ends. */
-export async function* linesOf(source: AsyncIterable<Buffer | string>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
+export async function* linesOf(
+  source: AsyncIterable<Buffer | string>,
+  decoder = new TextDecoder(),
+): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of source) {
     const lines = (rest + (typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }))).split('\n');

@@ -1,7 +1,23 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+
 import { expect, onTestFinished, test } from 'vitest';
 
-import { connect, continueSequences, requireKnown, writeSequences } from '#entry/backup/postgres_rows.ts';
-import { world } from '#test/kit/world.ts';
+import { ArchiveWriter, type Entry, type Manifest, readArchive } from '#entry/backup/archive.ts';
+import { BackupCheck, DANGLING_COLUMNS, declaredColumns, type DeclaredColumns } from '#entry/backup/check_rows.ts';
+import {
+  connect,
+  continueSequences,
+  readSequences,
+  requireKnown,
+  writeSequences,
+} from '#entry/backup/postgres_rows.ts';
+import { restoreBackup } from '#entry/backup/restore_backup.ts';
+import { ORGANIZATION_TABLES } from '#entry/transfer/organization_tables.ts';
+import { readTableColumns } from '#entry/transfer/table_columns.ts';
+import { backUp, emptyTarget } from '#test/entry/backup/restored.ts';
+import { madeRows, OTHER_TYPE, OUT_OF_RANGE } from '#test/kit/made_folder.ts';
+import { type World, world } from '#test/kit/world.ts';
 
 const TABLES = [{ table: 'teams', columns: ['id', 'name'] }];
 
@@ -30,4 +46,192 @@ test('what a database numbers next is greater than what there is, whatever a bac
   expect(await next()).toBe(901);
   await expect(writeSequences(client, { services_project_id_seq: '9223372036854775807' })).rejects.toThrow('sequence');
   await expect(writeSequences(client, { migrations_id_seq: '-1' })).rejects.toThrow('sequence');
+});
+
+function columnsOf(w: World): DeclaredColumns {
+  return declaredColumns(w.context.db.em.getMetadata().getAll().values());
+}
+
+/** Writes a row as COPY does. */
+function copied(values: readonly unknown[]): string {
+  const texts = values.map((value) => {
+    if (value === null || value === undefined) return String.raw`\N`;
+    const text = typeof value === 'object' ? JSON.stringify(value) : value === true ? 't' : String(value);
+    return text
+      .replaceAll('\\', '\\\\')
+      .replaceAll('\n', String.raw`\n`)
+      .replaceAll('\t', String.raw`\t`);
+  });
+  return texts.join('\t');
+}
+
+interface Held {
+  readonly table: string;
+  readonly columns: readonly string[];
+  readonly values: readonly unknown[];
+}
+
+/** The refusal of a backup that has these rows; null if it is taken. */
+async function refusalOf(columns: DeclaredColumns, tables: readonly Held[], asIs = false): Promise<string | null> {
+  const check = new BackupCheck(columns, { isSameSchema: true, asIs });
+  try {
+    for (const { values, ...table } of tables) {
+      await check.table(table, bytesOf(copied(values)));
+    }
+    check.end();
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+async function* bytesOf(line: string): AsyncGenerator<Buffer> {
+  yield Buffer.from(`${line}\n`);
+}
+
+test('a backup with any value changed is refused by table and row as a folder is', async () => {
+  const w = await world();
+  const columns = columnsOf(w);
+  const folder = await readTableColumns((text) => w.context.db.sql.rows(text));
+  const rows = madeRows(folder);
+  const heldRows = ORGANIZATION_TABLES.map(({ table }): Held => {
+    const all = columns.get(table) ?? [];
+    const values = all.map(({ name, isNullable, type }) =>
+      Object.hasOwn(rows[table] ?? {}, name) ? rows[table]?.[name] : isNullable ? null : type === 'bigint' ? 1 : 'made',
+    );
+    return { table, columns: all.map(({ name }) => name), values };
+  });
+  expect(await refusalOf(columns, heldRows)).toBeNull();
+  let taken = 0;
+  let changed = 0;
+  const unclear: string[] = [];
+  for (const held of heldRows) {
+    for (const [index, { name, type }] of (columns.get(held.table) ?? []).entries()) {
+      if (rows[held.table]?.[name] === undefined) continue;
+      for (const value of [OTHER_TYPE[type], OUT_OF_RANGE[type]]) {
+        changed += 1;
+        const check = new BackupCheck(columns, { isSameSchema: true, asIs: false });
+        const row = copied(held.values.with(index, value));
+        const refusal = await check.table(held, bytesOf(row)).then(
+          () => null,
+          (error: unknown) => (error as Error).message,
+        );
+        if (refusal === null) taken += 1;
+        else if (!refusal.includes('Nothing was changed')) unclear.push(refusal);
+      }
+    }
+  }
+  expect(unclear).toEqual([]);
+  expect(changed).toBeGreaterThan(600);
+  // COPY writes numbers as texts, so that a text may have been a number.
+  expect(taken).toBeLessThan(changed * 0.3);
+});
+
+test('rows of a backup refer to what it has, and to nothing of another organization', async () => {
+  const w = await world();
+  const columns = columnsOf(w);
+  const at = '2026-11-20 10:00:00+00';
+  const [org, other, team] = ['org_0', 'org_1', 'team_0'].map((id) => id.padEnd(id.indexOf('_') + 27, '0')) as string[];
+  const organization = (id: unknown): Held => ({
+    table: 'organizations',
+    columns: (columns.get('organizations') ?? []).map(({ name }) => name),
+    values: (columns.get('organizations') ?? []).map(({ name, isNullable }) => {
+      const values: Record<string, unknown> = {
+        id,
+        name: 'A',
+        created_at: at,
+        second_factor_required: 'f',
+        managed_changes: 'refused',
+        provisioned_role: 'editor',
+      };
+      return values[name] ?? (isNullable ? null : 'A');
+    }),
+  });
+  const service = (orgId: unknown, teamId: unknown): Held => ({
+    table: 'services',
+    columns: (columns.get('services') ?? []).map(({ name }) => name),
+    values: (columns.get('services') ?? []).map(({ name, type, isNullable }) => {
+      const values: Record<string, unknown> = { id: `service_${'0'.repeat(26)}`, org_id: orgId, team_id: teamId };
+      return values[name] ?? (isNullable ? null : type === 'text' ? 'A' : type.startsWith('timestamp') ? at : 9);
+    }),
+  });
+  const teamRow: Held = {
+    table: 'teams',
+    columns: (columns.get('teams') ?? []).map(({ name }) => name),
+    values: (columns.get('teams') ?? []).map(
+      ({ name, type }) => ({ id: team, org_id: org })[name] ?? (type === 'text' ? 'A' : at),
+    ),
+  };
+  const both = [organization(org), organization(other), teamRow];
+  expect(await refusalOf(columns, [...both, service(org, team)])).toBeNull();
+  expect(await refusalOf(columns, [service(org, team), ...both])).toBeNull();
+  expect(await refusalOf(columns, [...both, service(other, team)])).toContain(
+    'team_id names what another organization',
+  );
+  expect(await refusalOf(columns, [...both, service(org, team?.replace(/0$/, '1'))])).toContain('not in the backup');
+  expect(await refusalOf(columns, [...both, teamRow])).toContain('stands in an earlier row');
+  const wrong = both.with(2, { ...teamRow, values: teamRow.values.with(0, 'none') });
+  expect(await refusalOf(columns, wrong)).toContain('teams, row 1: id must be the id of a team');
+  expect(await refusalOf(columns, wrong, true)).toBeNull();
+  // What COPY reads, and does not write, would be another value than the one that was checked.
+  const escaped = both.with(2, { ...teamRow, columns: teamRow.columns.slice(1), values: teamRow.values });
+  expect(await refusalOf(columns, escaped)).toContain('teams has no column id');
+});
+
+test('what a check of a backup takes for granted is what the database has', async () => {
+  const w = await world();
+  const keys = await w.context.db.sql.rows<{ table: string; column: string }>(
+    `select s.relname::text as table, a.attname::text as column from pg_constraint k
+     join pg_class s on s.oid = k.conrelid join pg_attribute a on a.attrelid = s.oid and a.attnum = any (k.conkey)
+     where k.contype = 'f' and s.relnamespace = 'public'::regnamespace`,
+  );
+  const bound = new Set(keys.map(({ table, column }) => `${table}.${column}`));
+  const free = ORGANIZATION_TABLES.flatMap(({ table, refersTo = [] }) =>
+    refersTo.map((column) => `${table}.${column}`),
+  );
+  expect(free.filter((column) => !bound.has(column))).toEqual([...DANGLING_COLUMNS]);
+  const client = await connect(w.context.config.databaseUrl);
+  onTestFinished(() => client.end());
+  await w.given.service();
+  const check = new BackupCheck(columnsOf(w), { isSameSchema: true, asIs: false });
+  expect(() => check.sequences({ services_project_id_seq: '-1' })).toThrow('goes on from no number');
+  expect(() => check.sequences({ other_seq: '1' })).toThrow('has a sequence other_seq');
+  check.sequences(await readSequences(client));
+  expect(() => check.points({ table: "FUNCTION url('http://x')", columns: ['a'] })).toThrow('rows of ClickHouse');
+  expect(() => check.points({ table: 'metric_points', columns: ['a) SELECT 1'] })).toThrow('rows of ClickHouse');
+});
+
+/** Writes the archive again with one entry changed. */
+async function rewrite(file: string, to: string, change: (entry: Entry, content: Buffer) => Buffer): Promise<void> {
+  const sink = createWriteStream(to);
+  let archive: ArchiveWriter | null = null;
+  for await (const { entry, content } of readArchive(createReadStream(file), undefined)) {
+    const parts: Buffer[] = [];
+    for await (const part of content()) parts.push(part);
+    const changed = change(entry, Buffer.concat(parts));
+    if (archive === null) archive = await ArchiveWriter.begin(sink, undefined, entry as Manifest);
+    else await archive.add(entry, [changed]);
+  }
+  await archive?.end();
+  sink.end();
+  await finished(sink);
+}
+
+test('a row that no operation would write is refused before anything of the installation is deleted', async () => {
+  const w = await world();
+  const { file } = await backUp(w.context.config);
+  const changed = `${file}.changed`;
+  await rewrite(file, changed, (entry, content) =>
+    entry.kind === 'postgres_table' && entry.table === 'memberships'
+      ? Buffer.from(content.toString('utf8').replace('owner', 'emperor'))
+      : content,
+  );
+  const target = await emptyTarget(w.context.config);
+  await expect(restoreBackup(target, { file: changed, replace: true })).rejects.toThrow(
+    /^memberships, row 1: role must be one of .* found "emperor"\. Nothing was changed/,
+  );
+  const client = await connect(target.databaseUrl);
+  onTestFinished(() => client.end());
+  const { rows } = await client.query(`select relname from pg_class where relnamespace = 'public'::regnamespace`);
+  expect(rows).toEqual([]);
 });

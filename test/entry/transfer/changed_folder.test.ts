@@ -12,7 +12,7 @@ import { AppError } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { makeFolder } from '#test/faults/folder.ts';
-import { type Columns, madeRows, type Rows, writeFolder } from '#test/kit/made_folder.ts';
+import { type Columns, madeRows, OTHER_TYPE, OUT_OF_RANGE, type Rows, writeFolder } from '#test/kit/made_folder.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 /** One value of one row that somebody changed. */
@@ -21,23 +21,6 @@ interface Change {
   readonly column: string;
   readonly value: unknown;
 }
-
-const OTHER_TYPE: Readonly<Record<string, unknown>> = {
-  text: 5,
-  integer: 'many',
-  bigint: 'many',
-  boolean: 'perhaps',
-  json: 'no object',
-  'timestamp with time zone': 'yesterday',
-};
-const OUT_OF_RANGE: Readonly<Record<string, unknown>> = {
-  text: 'x'.repeat(300_000),
-  integer: 1e12,
-  bigint: 1e300,
-  boolean: null,
-  json: { windowMinutes: 1e12, steps: 'none', timezone: 'Mars/X', userIds: 7 },
-  'timestamp with time zone': '+012345-01-01T00:00:00Z',
-};
 
 /** What everybody's next rows are numbered by, and what others have. */
 const OTHERS = `
