@@ -16,6 +16,6 @@ export async function pruneSignIns(runtime: UnitOfWorkRuntime): Promise<void> {
     await stores.passwordResets.removeOld(now.subtract({ hours: KEEP_ATTEMPTS_HOURS }));
     await stores.invitations.removeOld(now.subtract({ hours: KEEP_INVITATIONS_DAYS * 24 }));
     await stores.signInLimits.removeOld(now.subtract({ hours: KEEP_ATTEMPTS_HOURS }));
-    await stores.limitBuckets.removeOld(now.subtract({ hours: KEEP_LIMITS_HOURS }));
+    await stores.tokenBuckets.removeOld(now.subtract({ hours: KEEP_LIMITS_HOURS }));
   });
 }

@@ -3,7 +3,7 @@ import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { type Clock, Temporal } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { WorkMemberStore } from '#storage/postgres/work_member_store.ts';
+import { WorkerStore } from '#storage/postgres/worker_store.ts';
 import { startTicker, type Ticker } from '#workers/ticker.ts';
 
 /** Work that all processes of a role share: each does the parts that fall to it, from time to time. */
@@ -76,7 +76,7 @@ export function startSharing(runtime: SharingRuntime, role: string, works: reado
       for (const { running } of states) await running;
       const names = [role, ...works.map(({ name }) => name)];
       try {
-        await new WorkMemberStore(db.session()).leave(names, holder);
+        await new WorkerStore(db.session()).leave(names, holder);
       } catch (error) {
         log.warn({ err: messageOf(error) }, 'failed to leave shared work; the others find out in seconds');
       }
@@ -92,7 +92,7 @@ async function renewAndRun(runtime: SharingRuntime, role: string, states: readon
   const namesOf = (some: readonly State[]): string[] => some.map(({ work }) => work.name);
   const works = [role, ...namesOf(states.filter((state) => !isLeft(state)))];
   const times = { now, aliveUntil: now.add(ALIVE) };
-  const shares = await new WorkMemberStore(db.session()).renew(
+  const shares = await new WorkerStore(db.session()).renew(
     { works, left: namesOf(states.filter(isLeft)) },
     holder,
     times,
@@ -129,7 +129,7 @@ async function run(runtime: SharingRuntime, state: State, parts: Parts, now: Tem
   try {
     await work.run(parts);
     state.failingSince = null;
-    await new WorkMemberStore(db.session()).setDone(work.name, holder, now, clock.now());
+    await new WorkerStore(db.session()).setDone(work.name, holder, now, clock.now());
   } catch (error) {
     state.failingSince ??= now;
     log.error({ work: work.name, err: error }, 'a share of the work failed and will be tried again');

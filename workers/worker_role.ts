@@ -10,7 +10,7 @@ import type { RunningConfig } from '#entry/running_config.ts';
 import { countExceptions } from '#modules/exceptions/count_exceptions.ts';
 import { learnSpikeBaseline } from '#modules/exceptions/learn_spike_baseline.ts';
 import { reopenSnoozed } from '#modules/exceptions/reopen_snoozed.ts';
-import { retrySetAside } from '#modules/exceptions/retry_set_aside.ts';
+import { retryQuarantined } from '#modules/exceptions/retry_quarantined.ts';
 import { endSilentAlerts } from '#modules/alerts/end_silent_alerts.ts';
 import { applyGroupRates } from '#modules/rules/apply_group_rates.ts';
 import { type NewOrRegressed, openExceptionIncidents } from '#modules/incidents/open_exception_incidents.ts';
@@ -232,7 +232,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       { name: 'learn_spikes', everySeconds: 60, run: () => learnSpikeBaseline(runtime) },
       { name: 'enforce_retention', everySeconds: 600, run: () => enforceRetention(runtime) },
       { name: 'roll_up_points', everySeconds: 60, run: () => rollUpPoints(runtime) },
-      { name: 'retry_set_aside', everySeconds: 300, run: () => retrySetAside(grouping) },
+      { name: 'retry_quarantined', everySeconds: 300, run: () => retryQuarantined(grouping) },
       { name: 'fetch_holiday_calendars', everySeconds: 10, run: () => fetchHolidayCalendars(runtime) },
       { name: 'ask_for_numbers', everySeconds: 60, run: () => askForNumbers(runtime) },
       { name: 'purge_deleted', everySeconds: 300, run: () => purgeDeleted(runtime) },

@@ -183,7 +183,7 @@ function meanMs(before: ApiFigures, after: ApiFigures): number {
 }
 
 async function jobsInQueue(db: Database): Promise<number> {
-  const row = await db.sql.row<{ jobs: number }>('select count(*)::int as jobs from kept_jobs');
+  const row = await db.sql.row<{ jobs: number }>('select count(*)::int as jobs from durable_jobs');
   return row?.jobs ?? 0;
 }
 

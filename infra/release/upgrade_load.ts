@@ -184,7 +184,7 @@ async function untilDone(db: Database, incidents: number): Promise<void> {
   const deadline = performance.now() + DONE_WITHIN_MS;
   const isDone = async (): Promise<boolean> => {
     const row = await db.sql.row<{ opened: number; waiting: number }>(
-      `select (select count(*)::int from incidents) as opened, (select count(*)::int from kept_jobs) as waiting`,
+      `select (select count(*)::int from incidents) as opened, (select count(*)::int from durable_jobs) as waiting`,
     );
     return row !== null && row.opened >= incidents && row.waiting === 0 && (await isAllDone(db));
   };

@@ -55,7 +55,7 @@ import { InvitationStore } from '#modules/organizations/store.ts';
 import { DurableJobStore } from '#storage/postgres/durable_job_store.ts';
 import { LatePointsStore } from '#modules/metrics/store/late_points_store.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
-import { LimitBucketStore } from '#storage/postgres/limit_bucket_store.ts';
+import { TokenBucketStore } from '#storage/postgres/token_bucket_store.ts';
 import { MaintenanceStore } from '#modules/maintenance/store.ts';
 import { LoadReader } from '#modules/load/store.ts';
 import { MonitorStore } from '#modules/monitors/store/monitor_store.ts';
@@ -93,8 +93,8 @@ import { SecondFactorStore } from '#modules/accounts/store/second_factor_store.t
 import { SentItemStore } from '#modules/services/store/sent_item_store.ts';
 import { SessionOutcomeStore } from '#modules/exceptions/store/session_outcome_store.ts';
 import { ServiceStore } from '#modules/services/store/service_store.ts';
-import { SetAsideJobStore } from '#storage/postgres/set_aside_job_store.ts';
-import { SetAsideStore } from '#modules/exceptions/store/set_aside_store.ts';
+import { QuarantinedJobStore } from '#storage/postgres/quarantined_job_store.ts';
+import { QuarantinedEventStore } from '#modules/exceptions/store/quarantined_event_store.ts';
 import { SetupReader } from '#modules/home/store.ts';
 import { SourceMapStore } from '#modules/releases/store/source_map_store.ts';
 import { SpooledDataStore } from '#storage/postgres/spooled_data_store.ts';
@@ -106,7 +106,7 @@ import { SubscriberStore } from '#modules/status_pages/store/subscriber_store.ts
 import { StepTimerStore } from '#modules/incidents/store/step_timer_store.ts';
 import { StormStore } from '#modules/incidents/store/storm_store.ts';
 import { TeamStore } from '#modules/teams/store.ts';
-import { WorkMemberStore } from '#storage/postgres/work_member_store.ts';
+import { WorkerStore } from '#storage/postgres/worker_store.ts';
 
 /** The stores over one session: what they change commits or vanishes together. */
 export interface Stores {
@@ -140,8 +140,8 @@ export interface Stores {
   readonly alertSources: AlertSourceStore;
   readonly alertRoutes: AlertRouteStore;
   readonly alerts: AlertStore;
-  readonly setAside: SetAsideStore;
-  readonly setAsideJobs: SetAsideJobStore;
+  readonly quarantinedEvents: QuarantinedEventStore;
+  readonly quarantinedJobs: QuarantinedJobStore;
   readonly dashboards: DashboardStore;
   readonly configuration: ConfigurationStore;
   readonly exceptionGroups: ExceptionGroupStore;
@@ -205,8 +205,8 @@ export interface Stores {
   readonly pushSubscriptions: PushSubscriptionStore;
   readonly readiness: ReadinessReader;
   readonly leases: LeaseStore;
-  readonly workMembers: WorkMemberStore;
-  readonly limitBuckets: LimitBucketStore;
+  readonly workers: WorkerStore;
+  readonly tokenBuckets: TokenBucketStore;
   readonly durableJobs: DurableJobStore;
   readonly restorations: RestorationStore;
   readonly outbox: OutboxStore;
@@ -255,8 +255,8 @@ export function storesOf(session: Session): Stores {
     alertSources: new AlertSourceStore(session),
     alertRoutes: new AlertRouteStore(session),
     alerts: new AlertStore(session),
-    setAside: new SetAsideStore(session),
-    setAsideJobs: new SetAsideJobStore(session),
+    quarantinedEvents: new QuarantinedEventStore(session),
+    quarantinedJobs: new QuarantinedJobStore(session),
     dashboards: new DashboardStore(session),
     configuration: new ConfigurationStore(session),
     exceptionGroups: new ExceptionGroupStore(session),
@@ -320,8 +320,8 @@ export function storesOf(session: Session): Stores {
     pushSubscriptions: new PushSubscriptionStore(session),
     readiness: new ReadinessReader(session),
     leases: new LeaseStore(session),
-    workMembers: new WorkMemberStore(session),
-    limitBuckets: new LimitBucketStore(session),
+    workers: new WorkerStore(session),
+    tokenBuckets: new TokenBucketStore(session),
     durableJobs: new DurableJobStore(session),
     restorations: new RestorationStore(session),
     outbox: new OutboxStore(session),

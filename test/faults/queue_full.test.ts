@@ -118,7 +118,7 @@ async function sendEvent(w: World, dsn: string, text: string) {
 }
 
 async function storedInQueue(w: World): Promise<number> {
-  const sql = 'select coalesce(sum(pg_column_size(payload)), 0)::float8 as bytes from kept_jobs';
+  const sql = 'select coalesce(sum(pg_column_size(payload)), 0)::float8 as bytes from durable_jobs';
   return (await w.context.db.sql.row<{ bytes: number }>(sql))?.bytes ?? 0;
 }
 

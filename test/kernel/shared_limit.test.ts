@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { type Allowance, type SharedBuckets, SharedLimit } from '#kernel/shared_limit.ts';
-import { LimitBucketStore } from '#storage/postgres/limit_bucket_store.ts';
+import { TokenBucketStore } from '#storage/postgres/token_bucket_store.ts';
 import { type TestClock, testClock } from '#test/kit/clock.ts';
 import fc from '#test/kit/properties.ts';
 import { world } from '#test/kit/world.ts';
@@ -109,7 +109,7 @@ test('while the shared buckets are away each process lets through its part', asy
 
 test('the buckets in PostgreSQL count as they should, also when the clock was set back', async () => {
   const w = await world();
-  const store = new LimitBucketStore(w.context.db.session());
+  const store = new TokenBucketStore(w.context.db.session());
   const allowance = { burst: 10, perSecond: 2 };
   const take = (amount: number) => store.take('calls key', amount, allowance, w.clock.now());
   expect(await take(4)).toEqual({ isGranted: true, left: 6 });
@@ -125,5 +125,5 @@ test('the buckets in PostgreSQL count as they should, also when the clock was se
   expect(await take(1)).toEqual({ isGranted: true, left: 3 });
   w.clock.advance({ hours: 1 });
   await store.removeOld(w.clock.now());
-  expect(await w.context.db.sql.row('select count(*)::int as left from limit_buckets')).toEqual({ left: 0 });
+  expect(await w.context.db.sql.row('select count(*)::int as left from token_buckets')).toEqual({ left: 0 });
 });

@@ -8,7 +8,7 @@ import { handlersOfRoles, type RolesRuntime } from '#test/kit/roles.ts';
 import { sweepDue } from '#workers/sweep_due.ts';
 import { tellPlaces } from '#workers/tell_places.ts';
 
-const WAITING = `select (select count(*)::int from outbox) as outbox, (select count(*)::int from kept_jobs) as durable`;
+const WAITING = `select (select count(*)::int from outbox) as outbox, (select count(*)::int from durable_jobs) as durable`;
 /** Work that makes work without end would keep a test for ever. */
 const ROUNDS_MAX = 1_000;
 
@@ -68,6 +68,6 @@ async function sweep(runtime: RolesRuntime): Promise<void> {
 
 async function drain(handlers: readonly JobHandler[]): Promise<void> {
   for (const handler of handlers) {
-    await handler.run({ keptId: newId('job') }, { jobId: newId('job'), attempt: 1, log: silentLog });
+    await handler.run({ jobId: newId('job') }, { jobId: newId('job'), attempt: 1, log: silentLog });
   }
 }

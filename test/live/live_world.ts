@@ -84,7 +84,7 @@ export async function liveWorld(options: { keepOpen?: boolean } = {}): Promise<L
     },
     async settle() {
       const isLeft = async (): Promise<boolean> =>
-        (await w.context.db.sql.row('select 1 as is_left from kept_jobs limit 1')) !== null;
+        (await w.context.db.sql.row('select 1 as is_left from durable_jobs limit 1')) !== null;
       while (await isLeft()) await new Promise((resolve) => setImmediate(resolve));
     },
     close,

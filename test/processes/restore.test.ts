@@ -51,7 +51,7 @@ test(
     const restored = startRoles(context);
     onTestFinished(() => restored.stop());
     const isDrained = async () =>
-      (await context.db.sql.row<{ left: number }>('select count(*)::int as left from kept_jobs'))?.left;
+      (await context.db.sql.row<{ left: number }>('select count(*)::int as left from durable_jobs'))?.left;
     await expect.poll(isDrained).toBe(0);
     const counted = async (query: string) =>
       Number((await (await context.clickhouse.query({ query, format: 'JSONEachRow' })).json<{ n: string }>())[0]?.n);

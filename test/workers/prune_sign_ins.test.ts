@@ -15,7 +15,7 @@ test('expired sessions, invitations and sign-in limits are deleted, and nothing 
   await olga.invoke(w.orgId, 'create_invitation', { email: 'nora@example.com', role: 'viewer' });
   const left = async () => {
     await pruneSignIns(workerRuntime(w.context));
-    const tables = ['sessions', 'sign_in_brakes', 'invitations'];
+    const tables = ['sessions', 'sign_in_limits', 'invitations'];
     const counts = tables.map((table) => `(select count(*)::int from ${table}) as ${table}`).join(', ');
     return await w.context.db.sql.row(`select ${counts}`);
   };
@@ -23,7 +23,7 @@ test('expired sessions, invitations and sign-in limits are deleted, and nothing 
   w.clock.advance({ hours: 13 * 24 });
   expect((await olga.get('/session')).status).toBe(200);
   w.clock.advance({ hours: 2 * 24 });
-  expect(await left()).toEqual({ sessions: 1, sign_in_brakes: 0, invitations: 1 });
+  expect(await left()).toEqual({ sessions: 1, sign_in_limits: 0, invitations: 1 });
   w.clock.advance({ hours: 30 * 24 });
-  expect(await left()).toEqual({ sessions: 0, sign_in_brakes: 0, invitations: 0 });
+  expect(await left()).toEqual({ sessions: 0, sign_in_limits: 0, invitations: 0 });
 });

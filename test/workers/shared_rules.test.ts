@@ -152,11 +152,11 @@ test('the parts of all rules together are all rules, and rules over one metric a
 
 test('all of a work is done as of when the slowest of its live members has done its share', async () => {
   const w = await staffedWorld();
-  const { workMembers } = storesOf(w.context.db.session());
+  const { workers } = storesOf(w.context.db.session());
   const at = w.clock.now();
   const seconds = (count: number) => at.add({ seconds: count });
   const renew = (member: string, now = at) =>
-    workMembers.renew({ works: ['evaluate_rules'], left: [] }, member, { now, aliveUntil: now.add({ seconds: 3 }) });
+    workers.renew({ works: ['evaluate_rules'], left: [] }, member, { now, aliveUntil: now.add({ seconds: 3 }) });
   const doneAt = async () => {
     const row = await w.context.db.sql.row<{ ms: number }>(
       `select extract(epoch from done_at) * 1000 as ms from leases where name = 'evaluate_rules'`,
@@ -165,18 +165,18 @@ test('all of a work is done as of when the slowest of its live members has done 
   };
   expect(await renew('a')).toEqual([]);
   expect(await renew('b')).toMatchObject([{ member: 'a', doneAt: null }]);
-  await workMembers.setDone('evaluate_rules', 'a', seconds(1), seconds(1));
+  await workers.setDone('evaluate_rules', 'a', seconds(1), seconds(1));
   expect(await doneAt()).toBe(0);
-  await workMembers.setDone('evaluate_rules', 'b', seconds(2), seconds(2));
+  await workers.setDone('evaluate_rules', 'b', seconds(2), seconds(2));
   expect(await doneAt()).toBe(1_000);
   // One that dies holds back nobody, and comes back as if it were new.
   expect(await renew('a', seconds(9))).toEqual([]);
-  await workMembers.setDone('evaluate_rules', 'a', seconds(9), seconds(9));
+  await workers.setDone('evaluate_rules', 'a', seconds(9), seconds(9));
   expect(await doneAt()).toBe(9_000);
   await renew('b', seconds(10));
-  await workMembers.setDone('evaluate_rules', 'a', seconds(11), seconds(11));
+  await workers.setDone('evaluate_rules', 'a', seconds(11), seconds(11));
   expect(await doneAt()).toBe(10_000);
-  await workMembers.leave(['evaluate_rules'], 'b');
-  await workMembers.setDone('evaluate_rules', 'a', seconds(12), seconds(12));
+  await workers.leave(['evaluate_rules'], 'b');
+  await workers.setDone('evaluate_rules', 'a', seconds(12), seconds(12));
   expect(await doneAt()).toBe(12_000);
 });

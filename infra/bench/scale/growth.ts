@@ -189,7 +189,7 @@ async function sendSeries({ fleet, client, db }: Setting, mark: Memory['mark']):
     if (Math.floor((taken * PARTS) / SERIES) > Math.floor((sent * PARTS) / SERIES)) mark(taken);
   }
   const deadline = performance.now() + GIVEN_UP_AFTER_MS;
-  while ((await db.sql.row('select 1 from kept_jobs limit 1')) !== null) {
+  while ((await db.sql.row('select 1 from durable_jobs limit 1')) !== null) {
     if (performance.now() > deadline) throw new Error('the series were not stored in time');
     await delay(100);
   }

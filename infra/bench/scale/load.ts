@@ -166,7 +166,7 @@ async function countPages({ sql }: Database, name: string): Promise<number> {
 }
 
 const untilDrained = async (db: Database): Promise<void> =>
-  await until(async () => (await db.sql.row('select 1 from kept_jobs limit 1')) === null, 'the queue is drained');
+  await until(async () => (await db.sql.row('select 1 from durable_jobs limit 1')) === null, 'the queue is drained');
 
 async function until(isReached: () => Promise<boolean>, what: string): Promise<void> {
   const deadline = performance.now() + GIVEN_UP_AFTER_MS;

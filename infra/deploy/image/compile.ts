@@ -16,7 +16,7 @@ const LOADED: Readonly<Record<Memory, readonly string[]>> = {
     '#entry/cli/add_commands.ts',
     '#entry/cli/audit.ts',
     '#entry/cli/keys.ts',
-    '#entry/cli/set_aside.ts',
+    '#entry/cli/quarantine.ts',
     '#entry/cli/users.ts',
     '#workers/registry.ts',
     '#workers/worker_role.ts',

@@ -8,7 +8,7 @@ import { addClickHouseCommands } from '#entry/cli/clickhouse.ts';
 import { addConfigurationCommands } from '#entry/cli/configuration.ts';
 import { addKeyCommands } from '#entry/cli/keys.ts';
 import { addMoveInCommand } from '#entry/cli/move_in.ts';
-import { addSetAsideCommands } from '#entry/cli/set_aside.ts';
+import { addQuarantineCommands } from '#entry/cli/quarantine.ts';
 import { addTransferCommands } from '#entry/cli/transfer.ts';
 import { addUserCommands } from '#entry/cli/users.ts';
 import { createOrganization } from '#modules/organizations/operations/create_organization.ts';
@@ -117,7 +117,7 @@ export function addCommands(program: Command, onEmbeddedStores: () => void): voi
   addAlertMailCommand(program);
   addCalendarCommands(program);
   addAuditCommands(program);
-  addSetAsideCommands(program);
+  addQuarantineCommands(program);
   addConfigurationCommands(program);
   addClickHouseCommands(program);
   addMoveInCommand(program);

@@ -60,8 +60,8 @@ export function mountMetrics(
     if (kind !== null) context.latencies.observe('accept', seconds, kind);
   });
   registry.registerMetric(buildInfo());
-  registry.registerMetric(setAsideGauge(context));
-  registry.registerMetric(setAsideJobsGauge(context));
+  registry.registerMetric(quarantinedEventsGauge(context));
+  registry.registerMetric(quarantinedJobsGauge(context));
   registry.registerMetric(waitingGauge(context));
   registry.registerMetric(waitingJobsGauge(context));
   registry.registerMetric(limitCounter(context.reachedLimits));
@@ -183,30 +183,30 @@ function waitingJobsGauge({ db }: AppContext): Gauge {
   });
 }
 
-/** Gauge of jobs set aside; NaN while the database is unavailable. */
-function setAsideJobsGauge({ db }: AppContext): Gauge {
+/** Gauge of jobs quarantined; NaN while the database is unavailable. */
+function quarantinedJobsGauge({ db }: AppContext): Gauge {
   return new Gauge({
-    name: 'tocsin_ingest_set_aside_jobs',
-    help: 'Bundles of points and of events that made workers crash and wait to be tried again; "tocsin set-aside list" shows them.',
+    name: 'tocsin_ingest_quarantined_jobs',
+    help: 'Bundles of points and of events that made workers crash and wait to be tried again; "tocsin quarantine list" shows them.',
     registers: [],
     async collect() {
       const summary = await storesOf(db.session())
-        .setAsideJobs.summary(null)
+        .quarantinedJobs.summary(null)
         .catch(() => null);
       this.set(summary?.jobs ?? NaN);
     },
   });
 }
 
-/** Gauge of events set aside; NaN while the database is unavailable. */
-function setAsideGauge({ db }: AppContext): Gauge {
+/** Gauge of events quarantined; NaN while the database is unavailable. */
+function quarantinedEventsGauge({ db }: AppContext): Gauge {
   return new Gauge({
-    name: 'tocsin_ingest_set_aside_events',
-    help: 'Events that took too long to read and wait to be tried again; "tocsin set-aside list" shows them.',
+    name: 'tocsin_ingest_quarantined_events',
+    help: 'Events that took too long to read and wait to be tried again; "tocsin quarantine list" shows them.',
     registers: [],
     async collect() {
       const summary = await storesOf(db.session())
-        .setAside.summary(null)
+        .quarantinedEvents.summary(null)
         .catch(() => null);
       this.set(summary?.events ?? NaN);
     },

@@ -28,7 +28,7 @@ const ALIVE = Temporal.Duration.from({ seconds: 4 });
 
 export function openSharedLimits(app: FastifyInstance, { config, db, clock, log }: AppContext): SharedLimits {
   const member = newId('job');
-  const members = () => storesOf(db.session()).workMembers;
+  const members = () => storesOf(db.session()).workers;
   let processes = 1;
   let renewing: Promise<void> | null = null;
   const renew = async (): Promise<void> => {
@@ -54,7 +54,7 @@ export function openSharedLimits(app: FastifyInstance, { config, db, clock, log 
       .catch(() => {});
   });
   const buckets: SharedBuckets = {
-    take: (...taking) => storesOf(db.session()).limitBuckets.take(...taking),
+    take: (...taking) => storesOf(db.session()).tokenBuckets.take(...taking),
   };
   return {
     processes: () => processes,

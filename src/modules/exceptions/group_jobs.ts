@@ -5,7 +5,7 @@ import { groupOneByOne } from '#modules/exceptions/group_one_by_one.ts';
 import { type GroupingRuntime, readingOf } from '#modules/exceptions/grouping_runtime.ts';
 import { isEvent, readEvents } from '#modules/exceptions/read_events.ts';
 import { recordRefused } from '#modules/exceptions/record_refused.ts';
-import { setAsideEvents } from '#modules/exceptions/set_aside.ts';
+import { quarantineEvents } from '#modules/exceptions/quarantine_events.ts';
 import { Batcher } from '#ingest/batcher.ts';
 import { type ArrivedEvent, unpackEvents } from '#ingest/packing/pack_events.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
@@ -54,7 +54,7 @@ export const GROUPING_CAPACITY = {
 /**
  * Adds the events of jobs to their groups and stores them. At the first attempt, jobs are handled in batches; a large
  * one by itself, and its events in a thread of their own, so that it holds up no others. If that fails, or if reading takes too long, the next attempt handles each event of the job separately: see `groupOneByOne`.
- * Events that take too long by themselves are set aside for hours.
+ * Events that take too long by themselves are quarantined for hours.
  */
 export function groupJobs(runtime: GroupingRuntime): DurableJobHandler['run'] {
   const thread = new EventThread();
@@ -98,7 +98,7 @@ export function groupJobs(runtime: GroupingRuntime): DurableJobHandler['run'] {
       return await batches.add({ bytes: unread.reduce((sum, { bytes }) => sum + bytes, 0), events, map, token });
     }
     const slow = await groupOneByOne(runtime, unread, { token, attempt, log });
-    if (slow.length > 0) await setAsideEvents(runtime, slow, log);
+    if (slow.length > 0) await quarantineEvents(runtime, slow, log);
   };
 }
 

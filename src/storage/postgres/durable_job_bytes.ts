@@ -8,11 +8,11 @@ import type { Session } from '#storage/postgres/database.ts';
  */
 export async function durableJobBytes({ db }: Pick<Session, 'db'>, bytesOfInterest: number): Promise<number> {
   const table = await db
-    .selectNoFrom(({ fn }) => fn<number>('pg_total_relation_size', [sql.lit('kept_jobs')]).as('bytes'))
+    .selectNoFrom(({ fn }) => fn<number>('pg_total_relation_size', [sql.lit('durable_jobs')]).as('bytes'))
     .executeTakeFirstOrThrow();
   if (table.bytes < bytesOfInterest) return table.bytes;
   const jobs = await db
-    .selectFrom('kept_jobs')
+    .selectFrom('durable_jobs')
     .select(({ fn, cast }) =>
       cast<number | null>(fn.sum(fn<number>('pg_column_size', ['payload'])), 'bigint').as('bytes'),
     )

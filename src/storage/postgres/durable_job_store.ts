@@ -15,7 +15,7 @@ import {
 } from '#storage/postgres/new_durable_job.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
-/** Owner of the data; empty for jobs of a release that named no owner. */
+/** Owner of the data. */
 interface Owner {
   readonly orgId: string;
   readonly serviceId: string;
@@ -34,7 +34,7 @@ export interface ReadyJob extends DurableJobKey, Owner, Pick<DurableJob, 'items'
   /** Size in bytes. */
   readonly size: number;
   /** Raised by runs whose end nobody has recorded: their workers have died, or could not reach the database. */
-  readonly suspicion: number;
+  readonly crashScore: number;
 }
 
 /** A job that is this worker's to run until its lease ends. */
@@ -75,14 +75,14 @@ export class DurableJobStore {
     const watch = watchOf(jobName);
     const rows = jobs.map(({ jobId, orgId, serviceId, items, bytes }): NewJobRow => {
       const payload = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      return { jobName, keptAt: now, keptId: jobId, number: 0, orgId, serviceId, items, payload };
+      return { jobName, createdAt: now, jobId, number: 0, orgId, serviceId, items, payload };
     });
     const [only, ...others] = rows;
     const watched =
       only !== undefined && others.length === 0
         ? await INSERT_ONE.row(this.#session, { ...only, watch })
         : await this.#session.db
-            .with('stored', (db) => db.insertInto('kept_jobs').values(rows.map(toRow)).returning('number'))
+            .with('stored', (db) => db.insertInto('durable_jobs').values(rows.map(toRow)).returning('number'))
             .selectFrom('leases')
             .select(WATCHED_FOR_MS)
             .where('name', '=', watch)
@@ -93,7 +93,7 @@ export class DurableJobStore {
 
   /** Throws `unavailable` while nothing can be stored. */
   async ping(): Promise<void> {
-    await this.#session.db.selectFrom('kept_jobs').select('number').limit(1).execute();
+    await this.#session.db.selectFrom('durable_jobs').select('number').limit(1).execute();
   }
 
   /**
@@ -147,25 +147,25 @@ export class DurableJobStore {
   async listReady(jobName: string, limit: number): Promise<ReadyJob[]> {
     const ready = this.#owners(jobName)
       .crossJoinLateral(({ selectFrom }) =>
-        selectFrom('kept_jobs')
-          .select(['kept_id', 'number', 'items', 'suspicion'])
+        selectFrom('durable_jobs')
+          .select(['job_id', 'number', 'items', 'crash_score'])
           .select(({ fn }) => fn<number>('octet_length', ['payload']).as('size'))
           .where('job_name', '=', jobName)
-          .whereRef('kept_jobs.org_id', '=', 'owners.org_id')
-          .whereRef('kept_jobs.service_id', '=', 'owners.service_id')
+          .whereRef('durable_jobs.org_id', '=', 'owners.org_id')
+          .whereRef('durable_jobs.service_id', '=', 'owners.service_id')
           .where('ready_at', '<=', NOW)
-          .orderBy('kept_id')
+          .orderBy('job_id')
           .orderBy('number')
           .limit(READY_OF_SERVICE_MAX)
           .as('k'),
       )
-      .select(['k.kept_id as jobId', 'k.number', 'k.items', 'k.size', 'k.suspicion'])
+      .select(['k.job_id as jobId', 'k.number', 'k.items', 'k.size', 'k.crash_score as crashScore'])
       .select(['owners.org_id as orgId', 'owners.service_id as serviceId'])
       .select(({ fn }) =>
         fn
           .agg<number>('row_number')
           .over((over) =>
-            over.partitionBy(['owners.org_id', 'owners.service_id']).orderBy('k.kept_id').orderBy('k.number'),
+            over.partitionBy(['owners.org_id', 'owners.service_id']).orderBy('k.job_id').orderBy('k.number'),
           )
           .as('nth'),
       );
@@ -178,7 +178,7 @@ export class DurableJobStore {
         'ready.size',
         'ready.orgId',
         'ready.serviceId',
-        'ready.suspicion',
+        'ready.crashScore',
       ])
       .select(({ fn }) =>
         fn
@@ -195,7 +195,7 @@ export class DurableJobStore {
         'turns.size',
         'turns.orgId',
         'turns.serviceId',
-        'turns.suspicion',
+        'turns.crashScore',
       ])
       .orderBy('turns.turn')
       .orderBy('turns.jobId')
@@ -204,13 +204,13 @@ export class DurableJobStore {
       .execute();
   }
 
-  /** Takes jobs for as long as the lease lasts, and raises the suspicion of each. Those that are gone, or taken, are left out. */
+  /** Takes jobs for as long as the lease lasts, and raises the crash score of each. Those that are gone, or taken, are left out. */
   async claim(keys: readonly DurableJobKey[], leaseMs: number, raised: number): Promise<ClaimedJob[]> {
     const claimed = await this.#updating(keys)
-      .set(({ eb }) => ({ ready_at: inMilliseconds(leaseMs), suspicion: eb('k.suspicion', '+', raised) }))
+      .set(({ eb }) => ({ ready_at: inMilliseconds(leaseMs), crash_score: eb('k.crash_score', '+', raised) }))
       .where('k.ready_at', '<=', NOW)
       .returning(({ eb, ref }) => [
-        'k.kept_id as jobId',
+        'k.job_id as jobId',
         'k.number',
         eb('k.attempts', '+', 1).as('attempt'),
         // The driver reads bytes as hexadecimal digits, which take half as much again.
@@ -233,7 +233,7 @@ export class DurableJobStore {
       .set(({ eb }) => ({
         ready_at: inMilliseconds(waitMs),
         attempts: eb('k.attempts', '+', isAttempt ? 1 : 0),
-        set_aside_at: null,
+        quarantined_at: null,
       }))
       .execute();
   }
@@ -252,28 +252,28 @@ export class DurableJobStore {
 
   async remove(keys: readonly DurableJobKey[]): Promise<void> {
     await this.#session.db
-      .deleteFrom('kept_jobs as k')
+      .deleteFrom('durable_jobs as k')
       .using(keyRows(keys))
-      .whereRef('k.kept_id', '=', 'p.kept_id')
+      .whereRef('k.job_id', '=', 'p.job_id')
       .whereRef('k.number', '=', 'p.number')
       .execute();
   }
 
   /**
    * Returns, by service, since when its oldest data waits to be stored, whether or not a worker has it. Data that is
-   * set aside does not count.
+   * quarantined does not count.
    */
   async listWaiting(jobName: string): Promise<Map<string, Temporal.Instant>> {
     const waiting = await this.#owners(jobName)
       .select(({ selectFrom }) => [
         'owners.service_id as serviceId',
-        selectFrom('kept_jobs as k')
-          .select('k.kept_at')
+        selectFrom('durable_jobs as k')
+          .select('k.created_at')
           .where('k.job_name', '=', jobName)
           .whereRef('k.org_id', '=', 'owners.org_id')
           .whereRef('k.service_id', '=', 'owners.service_id')
-          .where('k.set_aside_at', 'is', null)
-          .orderBy('k.kept_id')
+          .where('k.quarantined_at', 'is', null)
+          .orderBy('k.job_id')
           .limit(1)
           .as('since'),
       ])
@@ -284,22 +284,22 @@ export class DurableJobStore {
   /** Returns the time of `listWaiting` for one service; null when nothing waits. */
   async findWaiting(jobName: string, orgId: string, serviceId: string): Promise<Temporal.Instant | null> {
     const oldest = await this.#session.db
-      .selectFrom('kept_jobs')
-      .select('kept_at')
+      .selectFrom('durable_jobs')
+      .select('created_at')
       .where('job_name', '=', jobName)
       .where('org_id', '=', orgId)
       .where('service_id', '=', serviceId)
-      .where('set_aside_at', 'is', null)
-      .orderBy('kept_id')
+      .where('quarantined_at', 'is', null)
+      .orderBy('job_id')
       .limit(1)
       .executeTakeFirst();
-    return oldest?.kept_at ?? null;
+    return oldest?.created_at ?? null;
   }
 
   /** Counts jobs that wait or run; counts to `limit`, for counting more takes long. */
   async count(limit: number): Promise<number> {
     const { db } = this.#session;
-    const some = db.selectFrom('kept_jobs').select('number').limit(limit).as('some');
+    const some = db.selectFrom('durable_jobs').select('number').limit(limit).as('some');
     const counted = await db
       .selectFrom(some)
       .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -314,7 +314,7 @@ export class DurableJobStore {
       .select('names.name')
       .where(({ exists, selectFrom }) =>
         exists(
-          selectFrom('kept_jobs as k')
+          selectFrom('durable_jobs as k')
             .select('k.number')
             .whereRef('k.job_name', '=', 'names.name')
             .where('k.ready_at', '<', inMilliseconds(-forMs)),
@@ -331,7 +331,7 @@ export class DurableJobStore {
         db
           .selectFrom(
             db
-              .selectFrom('kept_jobs')
+              .selectFrom('durable_jobs')
               .select(['org_id', 'service_id'])
               .where('job_name', '=', jobName)
               .orderBy('org_id')
@@ -344,7 +344,7 @@ export class DurableJobStore {
             db
               .selectFrom('owners')
               .crossJoinLateral(({ selectFrom }) =>
-                selectFrom('kept_jobs as k')
+                selectFrom('durable_jobs as k')
                   .select(['k.org_id', 'k.service_id'])
                   .where('k.job_name', '=', jobName)
                   .where(({ eb, refTuple }) =>
@@ -364,31 +364,31 @@ export class DurableJobStore {
   /** A run may be ended twice, and may have been begun by a release that did not count it. */
   #ending(jobs: readonly BegunJob[]) {
     const ending = rowsOf('p', {
-      kept_id: ['text', jobs.map(({ jobId }) => jobId)],
+      job_id: ['text', jobs.map(({ jobId }) => jobId)],
       number: ['integer', jobs.map(({ number }) => number)],
       raised: ['integer', jobs.map(({ raised }) => raised)],
     });
     return this.#session.db
-      .updateTable('kept_jobs as k')
+      .updateTable('durable_jobs as k')
       .from(ending)
-      .whereRef('k.kept_id', '=', 'p.kept_id')
+      .whereRef('k.job_id', '=', 'p.job_id')
       .whereRef('k.number', '=', 'p.number')
       .set(({ eb, fn, ref, val }) => ({
-        suspicion: fn<number>('greatest', [eb('k.suspicion', '-', ref('p.raised')), val(0)]),
+        crash_score: fn<number>('greatest', [eb('k.crash_score', '-', ref('p.raised')), val(0)]),
       }));
   }
 
   #updating(keys: readonly DurableJobKey[]) {
     return this.#session.db
-      .updateTable('kept_jobs as k')
+      .updateTable('durable_jobs as k')
       .from(keyRows(keys))
-      .whereRef('k.kept_id', '=', 'p.kept_id')
+      .whereRef('k.job_id', '=', 'p.job_id')
       .whereRef('k.number', '=', 'p.number');
   }
 }
 
 const FIRST_READY = prepared((db, { jobName }: Values<{ jobName: string }>) =>
-  db.selectFrom('kept_jobs').select('number').where('job_name', '=', jobName).where('ready_at', '<=', NOW).limit(1),
+  db.selectFrom('durable_jobs').select('number').where('job_name', '=', jobName).where('ready_at', '<=', NOW).limit(1),
 );
 
 function inMilliseconds(milliseconds: number): Expression<Temporal.Instant> {

@@ -7,7 +7,7 @@ import { prepared, type Values } from '#storage/postgres/prepared.ts';
 /** Stored columns of a job that nobody has begun. */
 export type NewJobRow = Pick<Row<typeof DurableJobEntity>, (typeof NEW_COLUMNS)[number]>;
 
-const NEW_COLUMNS = ['jobName', 'keptAt', 'keptId', 'number', 'orgId', 'serviceId', 'items', 'payload'] as const;
+const NEW_COLUMNS = ['jobName', 'createdAt', 'jobId', 'number', 'orgId', 'serviceId', 'items', 'payload'] as const;
 
 export const toRow = (row: NewJobRow) => toColumns(DurableJobEntity, row);
 
@@ -19,11 +19,11 @@ export const INSERT_ONE = prepared((db, job: Values<NewJobRow & { watch: string 
   db
     .with('stored', (insert) =>
       insert
-        .insertInto('kept_jobs')
+        .insertInto('durable_jobs')
         .values({
           job_name: job.jobName,
-          kept_at: job.keptAt,
-          kept_id: job.keptId,
+          created_at: job.createdAt,
+          job_id: job.jobId,
           number: job.number,
           org_id: job.orgId,
           service_id: job.serviceId,
@@ -53,7 +53,7 @@ export interface DurableJobKey {
 /** Returns the keys as rows named `p`. */
 export function keyRows(keys: readonly DurableJobKey[]) {
   return rowsOf('p', {
-    kept_id: ['text', keys.map(({ jobId }) => jobId)],
+    job_id: ['text', keys.map(({ jobId }) => jobId)],
     number: ['integer', keys.map(({ number }) => number)],
   });
 }

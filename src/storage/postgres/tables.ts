@@ -34,7 +34,7 @@ import {
   GroupWatcherEntity,
   MessageTemplateEntity,
   SavedSearchEntity,
-  SetAsideEventsEntity,
+  QuarantinedEventsEntity,
 } from '#storage/postgres/entities/exceptions.ts';
 import {
   IncidentEntity,
@@ -146,12 +146,12 @@ import {
   DurableJobEntity,
   InstallationEntity,
   LeaseEntity,
-  LimitBucketEntity,
+  TokenBucketEntity,
   MigratedByEntity,
   OutboxEntity,
   RestorationEntity,
   SpooledDataEntity,
-  WorkMemberEntity,
+  WorkerEntity,
 } from '#storage/postgres/entities/jobs.ts';
 
 /** Every table: the only declaration of its columns. */
@@ -197,7 +197,7 @@ export const ENTITIES = [
   GroupWatcherEntity,
   SavedSearchEntity,
   MessageTemplateEntity,
-  SetAsideEventsEntity,
+  QuarantinedEventsEntity,
   SentItemEntity,
   ReleaseSessionsEntity,
   SessionOutcomeEntity,
@@ -273,8 +273,8 @@ export const ENTITIES = [
   NumberAskEntity,
   OutboxEntity,
   LeaseEntity,
-  WorkMemberEntity,
-  LimitBucketEntity,
+  WorkerEntity,
+  TokenBucketEntity,
   DurableJobEntity,
   SpooledDataEntity,
   MigratedByEntity,

@@ -13,8 +13,8 @@ import {
   type ReadyJob,
 } from '#storage/postgres/durable_job_store.ts';
 import { newId } from '#kernel/ids.ts';
-import { SetAsideJobStore } from '#storage/postgres/set_aside_job_store.ts';
-import { SET_ASIDE_MS, SUSPECTS_MAX, SUSPICION } from '#storage/queue/crash_limits.ts';
+import { QuarantinedJobStore } from '#storage/postgres/quarantined_job_store.ts';
+import { QUARANTINE_MS, SUSPECTS_MAX, CRASH_SCORE } from '#storage/queue/crash_limits.ts';
 import { Isolation } from '#storage/queue/isolation.ts';
 import { BusyPoller } from '#storage/queue/busy_poller.ts';
 import { backoffMs, handleJob, type JobHandler, type JobRun } from '#storage/queue/job_workers.ts';
@@ -47,7 +47,7 @@ const READY_MAX = 500;
  * end: if jobs come without end, the places of the queue are left to other kinds. After a job, the process looks for the next
  * ones by itself for a while (`BusyPoller`). `wake` wakes a process, which may be another one.
  *
- * Jobs whose worker died run apart from others (`SUSPICION`).
+ * Jobs whose worker died run apart from others (`CRASH_SCORE`).
  */
 export function runDurableJobs(
   db: Database,
@@ -202,14 +202,14 @@ class DurableJobRunner {
         const store = new DurableJobStore(session);
         await store.holdTurns(job.name);
         const listed = await store.listReady(job.name, READY_MAX);
-        const [deadly, ready] = partition(listed, ({ suspicion }) => suspicion >= SUSPICION.setAside);
-        if (deadly.length > 0) await this.#setAside(session, deadly, log);
+        const [deadly, ready] = partition(listed, ({ crashScore }) => crashScore >= CRASH_SCORE.quarantine);
+        if (deadly.length > 0) await this.#quarantine(session, deadly, log);
         const choice = chooseJobs(ready, running, capacity);
         if (choice.jobs.length < ready.length) this.#wake();
         if (!this.#enter(choice)) return;
         entered = choice.jobs.length;
         const byKey = new Map(choice.jobs.map((job) => [keyOf(job), job]));
-        const raised = choice.isApart && entered === 1 ? SUSPICION.ofAlone : SUSPICION.ofMany;
+        const raised = choice.isApart && entered === 1 ? CRASH_SCORE.ofAlone : CRASH_SCORE.ofMany;
         claimed = (await store.claim(choice.jobs, LEASE_MS, raised)).flatMap((job): RunningJob[] => {
           const ready = byKey.get(keyOf(job));
           return ready === undefined ? [] : [{ ...ready, ...job, raised }];
@@ -232,10 +232,10 @@ class DurableJobRunner {
     return false;
   }
 
-  async #setAside(session: Session, deadly: readonly ReadyJob[], log: Log): Promise<void> {
-    await new SetAsideJobStore(session).add(deadly, SET_ASIDE_MS, SUSPICION.whenBack);
+  async #quarantine(session: Session, deadly: readonly ReadyJob[], log: Log): Promise<void> {
+    await new QuarantinedJobStore(session).add(deadly, QUARANTINE_MS, CRASH_SCORE.whenBack);
     for (const { jobId, serviceId, items } of deadly) {
-      log.error({ jobId, serviceId, items }, 'job set aside: workers crashed while they ran it');
+      log.error({ jobId, serviceId, items }, 'job quarantined: workers crashed while they ran it');
     }
   }
 
@@ -315,9 +315,9 @@ const SMALLEST = { orgId: '', serviceId: '', items: 0 };
 
 /** Jobs that may have killed a worker come first: while they wait, so does all else that they might be blamed with. */
 function chooseJobs(ready: readonly ReadyJob[], running: readonly RunningJob[], capacity: Capacity): Choice {
-  const suspects = ready.filter(({ suspicion }) => suspicion > 0);
+  const suspects = ready.filter(({ crashScore }) => crashScore > 0);
   if (suspects.length === 0) return { jobs: scheduleFairly(ready, running, capacity), isApart: false };
-  const [group, single] = partition(suspects, ({ suspicion }) => suspicion <= SUSPICION.ofMany);
+  const [group, single] = partition(suspects, ({ crashScore }) => crashScore <= CRASH_SCORE.ofMany);
   const jobs = group.length > 0 ? scheduleFairly(group, [], capacity).slice(0, SUSPECTS_MAX) : single.slice(0, 1);
   return { jobs, isApart: true };
 }

@@ -6,11 +6,11 @@ import { isKnown, type JobContract, type QueueName } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
 import type { QueueConnection } from '#storage/queue/connection.ts';
-import { CRASHES_MAX, SET_ASIDE_MS } from '#storage/queue/crash_limits.ts';
+import { CRASHES_MAX, QUARANTINE_MS } from '#storage/queue/crash_limits.ts';
 
 /**
  * Jobs of the queue during which workers died. Jobs of `ingest` only wake a worker; what is done then is counted by the
- * durable jobs. Jobs of `paging` are never set aside: they only say that a row is due, which the sweep would find without
+ * durable jobs. Jobs of `paging` are never quarantined: they only say that a row is due, which the sweep would find without
  * them, and no page is to wait for hours.
  */
 const COUNTED: ReadonlySet<QueueName> = new Set(['upkeep', 'uploads']);
@@ -19,12 +19,12 @@ function crashesWorkers(job: Job, queue: QueueName): boolean {
   return COUNTED.has(queue) && job.stalledCounter - forgivenStallsOf(job) >= CRASHES_MAX;
 }
 
-/** Delays the job for hours. Then it is run once more, and set aside again if another worker dies over it. */
-async function setAside(job: Job, token: string | undefined, log: Log): Promise<never> {
+/** Delays the job for hours. Then it is run once more, and quarantined again if another worker dies over it. */
+async function quarantine(job: Job, token: string | undefined, log: Log): Promise<never> {
   const deaths = job.stalledCounter - forgivenStallsOf(job);
   await job.updateProgress(job.stalledCounter - (CRASHES_MAX - 1));
-  await job.moveToDelayed(Date.now() + SET_ASIDE_MS, token);
-  log.error({ job: job.name, jobId: job.id, deaths }, 'job set aside: workers crashed while they ran it');
+  await job.moveToDelayed(Date.now() + QUARANTINE_MS, token);
+  log.error({ job: job.name, jobId: job.id, deaths }, 'job quarantined: workers crashed while they ran it');
   throw new DelayedError();
 }
 
@@ -110,7 +110,7 @@ const WAITING_CONNECTIONS = 2;
 /**
  * Starts consuming. A killed worker's jobs run again after `lockDuration` plus `stalledInterval`; `maxStalledCount`
  * is far above the default of 1, with which two kills would lose a job for good. Instead, a job over which workers have died
- * is set aside.
+ * is quarantined.
  */
 export function startJobWorkers(
   connect: (poolMax: number) => QueueConnection,
@@ -157,7 +157,7 @@ function startWorker(
   const process = async (job: Job, token?: string): Promise<void> => {
     const handler = handlers.get(job.name);
     if (handler === undefined || !isKnown(handler.job, job.data)) return await leaveToNewer(job, token, log);
-    if (crashesWorkers(job, name)) await setAside(job, token, log);
+    if (crashesWorkers(job, name)) await quarantine(job, token, log);
     const jobId = job.id ?? '';
     running.add(job);
     try {

@@ -96,7 +96,7 @@ test('a report that is forged, late or foreign is refused and ends nothing', asy
   const statuses: Record<string, number> = {};
   for (const [name, attack] of Object.entries(ATTACKS)) {
     statuses[name] = await report(flow, provider.sign(attack(right, flow)));
-    await flow.w.context.db.sql.run('delete from sign_in_brakes');
+    await flow.w.context.db.sql.run('delete from sign_in_limits');
   }
   statuses['by another key'] = await report(flow, provider.sign(right, { key: newKey() }));
   const symmetric = headed({ alg: 'HS256' })(right);

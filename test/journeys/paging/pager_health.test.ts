@@ -12,7 +12,7 @@ import { silentLog } from '#kernel/log.ts';
 import { getLateness } from '#modules/notifications/operations/get_lateness.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { storesOf } from '#modules/stores.ts';
-import { WorkMemberStore } from '#storage/postgres/work_member_store.ts';
+import { WorkerStore } from '#storage/postgres/worker_store.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { pagerRole } from '#workers/pager_role.ts';
@@ -292,7 +292,7 @@ test('a pager sends it every minute if HEARTBEAT_URL is set, otherwise never', a
 test('a worker that is frozen shows in every health check after some seconds, and a pager alone is not blamed', async () => {
   const w = await staffedWorld({ jobs: 'lost' });
   const now = w.clock.now();
-  const members = new WorkMemberStore(w.context.db.session());
+  const members = new WorkerStore(w.context.db.session());
   await members.renew({ works: ['worker'], left: [] }, 'frozen', { now, aliveUntil: now.add({ seconds: 3 }) });
   w.clock.advance({ seconds: 13 });
   expect(await health(w)).toMatchObject({ code: 200, pager: { workerSilentSeconds: 10, problems: [] } });

@@ -12,5 +12,5 @@ export async function delayPoints({ context, orgId, clock }: World, serviceId: I
 
 /** Nothing waits any more. */
 export async function arrive({ context }: World): Promise<void> {
-  await context.db.sql.run('delete from kept_jobs');
+  await context.db.sql.run('delete from durable_jobs');
 }

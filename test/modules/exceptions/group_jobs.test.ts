@@ -7,7 +7,7 @@ import { createCipher } from '#auth/cipher.ts';
 import { groupEvent } from '#modules/exceptions/decide/grouping.ts';
 import { groupJobs } from '#modules/exceptions/group_jobs.ts';
 import type { GroupingRuntime } from '#modules/exceptions/grouping_runtime.ts';
-import { retrySetAside } from '#modules/exceptions/retry_set_aside.ts';
+import { retryQuarantined } from '#modules/exceptions/retry_quarantined.ts';
 import type { NewOrRegressed } from '#modules/incidents/open_exception_incidents.ts';
 import { packEvents } from '#ingest/packing/pack_events.ts';
 import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
@@ -276,10 +276,10 @@ describe('an event that takes too long to read', () => {
   });
   const ingestStatus = () =>
     runOperation(w, getIngestStatus, memberCaller(w.orgId, w.owner.userId, 'viewer'), { serviceId });
-  const status = async () => (await ingestStatus()).setAside;
-  const retry = () => retrySetAside({ ...runtime, log: silentLog });
+  const status = async () => (await ingestStatus()).quarantinedEvents;
+  const retry = () => retryQuarantined({ ...runtime, log: silentLog });
 
-  test('is stopped, set aside and shown, and holds up no other event of its job', async () => {
+  test('is stopped, quarantined and shown, and holds up no other event of its job', async () => {
     const events = [await event('before'), await event('poison'), await event('after')];
     await expect(run(events)).rejects.toThrow('stopped after ');
     await run(events, 2);
@@ -290,7 +290,7 @@ describe('an event that takes too long to read', () => {
       nextTryAt: toTimestamp(w.clock.now().add({ hours: 6 })),
     });
     await run(events, 3);
-    expect(await status(), 'set aside once, however often its job runs').toMatchObject({ events: 1 });
+    expect(await status(), 'quarantined once, however often its job runs').toMatchObject({ events: 1 });
   });
 
   test('does not come back for hours, and is stored once it can be read', async () => {
@@ -305,7 +305,7 @@ describe('an event that takes too long to read', () => {
     await retry();
     expect(await status()).toMatchObject({ events: 1, nextTryAt: toTimestamp(w.clock.now().add({ hours: 6 })) });
     endless = null;
-    await storesOf(w.context.db.session()).setAside.retry(null, w.clock.now());
+    await storesOf(w.context.db.session()).quarantinedEvents.retry(null, w.clock.now());
     await retry();
     expect(await counts()).toEqual({ poison: 1 });
     expect(await status()).toEqual({ events: 0, since: null, nextTryAt: null });

@@ -14,7 +14,7 @@ import { connectQueue } from '#storage/queue/connection.ts';
 import { type JobQueue, openJobQueue } from '#storage/queue/job_queue.ts';
 import { startJobWorkers } from '#storage/queue/job_workers.ts';
 import { type NewDurableJob, durableQueue } from '#storage/queue/durable_queue.ts';
-import { SUSPECTS_MAX, SUSPICION } from '#storage/queue/crash_limits.ts';
+import { SUSPECTS_MAX, CRASH_SCORE } from '#storage/queue/crash_limits.ts';
 import { runDurableJobs } from '#storage/queue/durable_job_runner.ts';
 import { type World, world } from '#test/kit/world.ts';
 
@@ -91,9 +91,9 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a durable job 
     await expect.poll(() => begun).toBe(2);
     await stopping.close();
     const ready = await w.context.db.sql.row(
-      'select count(*)::int as n, sum(suspicion)::int as suspicion from kept_jobs where ready_at <= now()',
+      'select count(*)::int as n, sum(crash_score)::int as crash_score from durable_jobs where ready_at <= now()',
     );
-    expect(ready).toEqual({ n: 2, suspicion: 0 });
+    expect(ready).toEqual({ n: 2, crash_score: 0 });
     const attempts: number[] = [];
     consume(async (_text, attempt) => void attempts.push(attempt));
     await expect.poll(() => seen.toSorted()).toEqual(['slow', 'slower']);
@@ -101,26 +101,26 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a durable job 
     end();
   });
 
-  test('over which workers died twice while it ran alone is set aside, holds up nothing, and comes back after hours', async () => {
+  test('over which workers died twice while it ran alone is quarantined, holds up nothing, and comes back after hours', async () => {
     const { w, keep, queue, seen, consume } = await place();
     await keep('deadly', 'beside');
     await dieOver(w, ['deadly', 'beside']);
-    await dieOver(w, ['deadly'], SUSPICION.ofAlone);
-    await dieOver(w, ['deadly'], SUSPICION.ofAlone);
+    await dieOver(w, ['deadly'], CRASH_SCORE.ofAlone);
+    await dieOver(w, ['deadly'], CRASH_SCORE.ofAlone);
     consume();
     await expect.poll(() => seen).toEqual(['beside']);
     const stores = storesOf(w.context.db.session());
-    await expect.poll(() => stores.setAsideJobs.list(10)).toMatchObject([{ jobName: 'group_exceptions', items: 1 }]);
+    await expect.poll(() => stores.quarantinedJobs.list(10)).toMatchObject([{ jobName: 'group_exceptions', items: 1 }]);
     expect(await hoursAway(w)).toBeCloseTo(6, 1);
-    expect(await stores.setAsideJobs.summary('service_1')).toMatchObject({ jobs: 1, items: 1 });
+    expect(await stores.quarantinedJobs.summary('service_1')).toMatchObject({ jobs: 1, items: 1 });
     // Health waits for it no longer.
     await expect.poll(() => stores.durableJobs.listWaiting('group_exceptions')).toEqual(new Map());
 
-    await stores.setAsideJobs.retry(null);
-    await dieOver(w, ['deadly'], SUSPICION.ofAlone);
+    await stores.quarantinedJobs.retry(null);
+    await dieOver(w, ['deadly'], CRASH_SCORE.ofAlone);
     await queue.requeueStale();
     await expect.poll(() => hoursAway(w)).toBeCloseTo(6, 1);
-    await stores.setAsideJobs.retry(null);
+    await stores.quarantinedJobs.retry(null);
     await queue.requeueStale();
     await expect.poll(() => seen).toEqual(['beside', 'deadly']);
     await expect.poll(() => listKept(w)).toEqual([]);
@@ -157,14 +157,14 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a durable job 
     await w.context.db.sql.run(`
       create function refuse() returns trigger language plpgsql as $$ begin raise 'not now'; end $$`);
     await w.context.db.sql.run(`
-      create trigger refuse before update on kept_jobs for each row when (new.attempts > old.attempts) execute function refuse()`);
+      create trigger refuse before update on durable_jobs for each row when (new.attempts > old.attempts) execute function refuse()`);
     const { promise: gate, reject: fail } = Promise.withResolvers<void>();
     await keep('fails');
     consume(() => gate);
-    const suspicion = () => w.context.db.sql.row(`select suspicion as n from kept_jobs`);
-    await expect.poll(suspicion).toEqual({ n: 1 });
+    const crashScore = () => w.context.db.sql.row(`select crash_score as n from durable_jobs`);
+    await expect.poll(crashScore).toEqual({ n: 1 });
     fail(new Error('it fails'));
-    await expect.poll(suspicion).toEqual({ n: 0 });
+    await expect.poll(crashScore).toEqual({ n: 0 });
     await w.context.db.sql.run('drop function refuse cascade');
   });
 
@@ -250,7 +250,7 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a durable job 
     consume(async (text) => (text === 'exceptions' ? await gate : undefined));
     await keep('exceptions');
     for (let i = 0; i < 20; i += 1) {
-      await bare.add([{ job: groupExceptions, payload: { keptId: `wake-up ${i}` }, delayMs: 0 }]);
+      await bare.add([{ job: groupExceptions, payload: { jobId: `wake-up ${i}` }, delayMs: 0 }]);
     }
     await queue.addDurable(storePoints, [jobOf('points')]);
     await expect.poll(() => seen).toEqual(['points']);
@@ -284,22 +284,22 @@ test('a job whose worker died is run by another once the lease has ended; only a
   const store = new DurableJobStore(w.context.db.session());
   await store.insert('group_exceptions', [{ ...jobOf('text'), jobId: 'job_1' }], w.clock.now());
   const place = { jobId: 'job_1', number: 0 };
-  const claim = () => store.claim([place], 60_000, SUSPICION.ofMany);
+  const claim = () => store.claim([place], 60_000, CRASH_SCORE.ofMany);
   expect(await claim()).toMatchObject([{ attempt: 1 }]);
   expect(await store.listReady('group_exceptions', 10)).toEqual([]);
   expect(await claim()).toEqual([]);
   await store.extend([place], 0);
   expect(await store.listReady('group_exceptions', 10)).toMatchObject([place]);
   expect(await claim()).toMatchObject([{ attempt: 1 }]);
-  await store.putBack({ ...place, raised: SUSPICION.ofMany }, 0, { isAttempt: true });
+  await store.putBack({ ...place, raised: CRASH_SCORE.ofMany }, 0, { isAttempt: true });
   expect(await claim()).toMatchObject([{ attempt: 2, bytes: Buffer.from('text') }]);
 });
 
 test('the oldest job of every service may be next, however many jobs others have', async () => {
   const w = await world();
   await w.context.db.sql.run(
-    `insert into kept_jobs (kept_id, number, job_name, payload, org_id, service_id)
-     select 'job_' || to_char(n, 'FM00000'), 0, 'group_exceptions', '', 'org_' || least(n / 1000, 3), 'service_' || n % 100
+    `insert into durable_jobs (job_id, number, job_name, payload, org_id, service_id, items)
+     select 'job_' || to_char(n, 'FM00000'), 0, 'group_exceptions', '', 'org_' || least(n / 1000, 3), 'service_' || n % 100, 1
      from generate_series(0, 3001) n`,
   );
   const ready = await new DurableJobStore(w.context.db.session()).listReady('group_exceptions', 400);
@@ -330,9 +330,13 @@ function jobOf(text: string): NewDurableJob {
 }
 
 /** A worker begins them, and is not heard of any more. */
-async function dieOver({ context }: World, texts: readonly string[], raised: number = SUSPICION.ofMany): Promise<void> {
+async function dieOver(
+  { context }: World,
+  texts: readonly string[],
+  raised: number = CRASH_SCORE.ofMany,
+): Promise<void> {
   const begun = await context.db.sql.rows<{ jobId: string; number: number }>(
-    `select kept_id as "jobId", number from kept_jobs where convert_from(payload, 'UTF8') = any($1)`,
+    `select job_id as "jobId", number from durable_jobs where convert_from(payload, 'UTF8') = any($1)`,
     [texts],
   );
   expect(await new DurableJobStore(context.db.session()).claim(begun, 0, raised)).toHaveLength(texts.length);
@@ -341,13 +345,13 @@ async function dieOver({ context }: World, texts: readonly string[], raised: num
 /** Until the only job is tried again. */
 async function hoursAway({ context }: World): Promise<number> {
   const row = await context.db.sql.row<{ hours: number }>(
-    'select extract(epoch from ready_at - now())::float8 / 3600 as hours from kept_jobs',
+    'select extract(epoch from ready_at - now())::float8 / 3600 as hours from durable_jobs',
   );
   return row?.hours ?? 0;
 }
 
 async function listKept({ context }: World): Promise<unknown[]> {
-  return await context.db.sql.rows('select kept_id from kept_jobs');
+  return await context.db.sql.rows('select job_id from durable_jobs');
 }
 
 async function wipePostgres({ context }: World): Promise<void> {

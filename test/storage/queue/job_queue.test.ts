@@ -145,7 +145,7 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('the queue on $
     await expect.poll(() => attempts).toEqual({ unknown: 1, newer: 1 });
   });
 
-  test('a job over which workers died twice is set aside for hours, and a page never is', async () => {
+  test('a job over which workers died twice is quarantined for hours, and a page never is', async () => {
     const { queue, find, setStalls, consume } = await line();
     const seen: string[] = [];
     await queue.add([pending(tidy, { who: 'deadly' }), pending(greet, { who: 'Anna' })]);

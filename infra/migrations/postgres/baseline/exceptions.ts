@@ -119,18 +119,18 @@ export const exceptions = `
   create index event_feedback_by_age on event_feedback (created_at);
   create index event_feedback_of_service on event_feedback (service_id, created_at);
 
-  create table set_aside_events (
+  create table quarantined_events (
     id text primary key,
     service_id text not null references services on delete cascade,
     events integer not null,
     payload bytea not null,
     tries integer not null default 1,
-    set_aside_at timestamptz(3) not null,
+    quarantined_at timestamptz(3) not null,
     due_at timestamptz(3) not null
   );
-  alter table set_aside_events alter column payload set storage external; -- Compressed before it is stored.
-  create index set_aside_events_by_service on set_aside_events (service_id);
-  create index set_aside_events_by_due on set_aside_events (due_at);
+  alter table quarantined_events alter column payload set storage external; -- Compressed before it is stored.
+  create index quarantined_events_by_service on quarantined_events (service_id);
+  create index quarantined_events_by_due on quarantined_events (due_at);
 
   create table group_snoozes (
     group_id text not null references exception_groups on delete cascade,

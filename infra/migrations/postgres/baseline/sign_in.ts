@@ -26,7 +26,7 @@ export const signIn = `
   create index password_resets_by_user on password_resets (user_id);
 
   -- How often something was tried since when; the key tells what and by whom or for whom.
-  create table sign_in_brakes (
+  create table sign_in_limits (
     key text primary key,
     tries integer not null,
     since timestamptz(3) not null

@@ -8,25 +8,25 @@ export const work = `
     created_at timestamptz(3) not null
   );
 
-  create table kept_jobs (
-    kept_id text not null,
+  create table durable_jobs (
+    job_id text not null,
     job_name text not null,
     payload bytea not null,
-    kept_at timestamptz(3) not null default now(),
+    created_at timestamptz(3) not null default now(),
     number integer not null,
-    org_id text not null default '',
-    service_id text not null default '',
-    items integer not null default 1,
+    org_id text not null,
+    service_id text not null,
+    items integer not null,
     attempts integer not null default 0,
     ready_at timestamptz(3) not null default now(),
-    suspicion integer not null default 0,
-    set_aside_at timestamptz(3),
-    primary key (kept_id, number)
+    crash_score integer not null default 0,
+    quarantined_at timestamptz(3),
+    primary key (job_id, number)
   ) with (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.1,
     toast.autovacuum_vacuum_threshold = 1000, toast.autovacuum_vacuum_scale_factor = 0.1);
-  alter table kept_jobs alter column payload set storage external; -- Compressed before it is stored.
-  create index kept_jobs_turns on kept_jobs (job_name, org_id, service_id, kept_id, number);
-  create index kept_jobs_set_aside on kept_jobs (service_id) where (set_aside_at is not null);
+  alter table durable_jobs alter column payload set storage external; -- Compressed before it is stored.
+  create index durable_jobs_turns on durable_jobs (job_name, org_id, service_id, job_id, number);
+  create index durable_jobs_quarantined on durable_jobs (service_id) where (quarantined_at is not null);
 
   -- Periodic work is done by whoever holds the lease.
   create table leases (
@@ -36,7 +36,7 @@ export const work = `
     done_at timestamptz(3)
   );
 
-  create table work_members (
+  create table workers (
     work text not null,
     member text not null,
     alive_until timestamptz(3) not null,
@@ -45,7 +45,7 @@ export const work = `
     primary key (work, member)
   );
 
-  create table limit_buckets (
+  create table token_buckets (
     key text primary key,
     tokens double precision not null,
     is_granted boolean not null,

@@ -31,8 +31,17 @@ export function IngestCard({ service: { serviceId, capabilities } }: { readonly 
     );
   }
   if (data === undefined) return <Skeleton height={150} radius="lg" mt="lg" />;
-  const { metrics, exceptions, refused, limited, typeChanges, withoutQuantiles, notKept, setAside, setAsideJobs } =
-    data;
+  const {
+    metrics,
+    exceptions,
+    refused,
+    limited,
+    typeChanges,
+    withoutQuantiles,
+    notKept,
+    quarantinedEvents,
+    quarantinedJobs,
+  } = data;
   return (
     <Card
       title="Incoming data"
@@ -69,11 +78,13 @@ export function IngestCard({ service: { serviceId, capabilities } }: { readonly 
           {notKept.map((items) => (
             <NotKept key={`${items.kind} ${items.reason}`} items={items} />
           ))}
-          {setAside.events > 0 && <SetAside title={tooLongText(setAside.events)} setAside={setAside} />}
-          {setAsideJobs.items > 0 && (
-            <SetAside
-              title={`Workers crashed while storing ${wholeNumberText(setAsideJobs.items)} points or events`}
-              setAside={setAsideJobs}
+          {quarantinedEvents.events > 0 && (
+            <Quarantine title={tooLongText(quarantinedEvents.events)} quarantine={quarantinedEvents} />
+          )}
+          {quarantinedJobs.items > 0 && (
+            <Quarantine
+              title={`Workers crashed while storing ${wholeNumberText(quarantinedJobs.items)} points or events`}
+              quarantine={quarantinedJobs}
             />
           )}
         </>
@@ -179,23 +190,23 @@ function tooLongText(events: number): string {
   return `${wholeNumberText(events)} ${events === 1 ? 'event' : 'events'} took too long to read`;
 }
 
-interface SetAsideProps {
+interface QuarantineProps {
   readonly title: string;
-  readonly setAside: Pick<IngestStatus['setAside'], 'since' | 'nextTryAt'>;
+  readonly quarantine: Pick<IngestStatus['quarantinedEvents'], 'since' | 'nextTryAt'>;
 }
 
-function SetAside({ title, setAside: { since, nextTryAt } }: SetAsideProps) {
+function Quarantine({ title, quarantine: { since, nextTryAt } }: QuarantineProps) {
   return (
     <Row
       title={title}
       sub={
         <>
-          Set aside <Timestamp at={since ?? ''} />, so that others do not wait. Next try{' '}
+          Quarantined <Timestamp at={since ?? ''} />, so that others do not wait. Next try{' '}
           <Timestamp at={nextTryAt ?? ''} />.
         </>
       }
     >
-      <Status tone="amber">set aside</Status>
+      <Status tone="amber">quarantined</Status>
     </Row>
   );
 }

@@ -19,30 +19,30 @@ export class SignInLimitStore {
   /** Counts one try, and returns how many there are in the window; tries at the same time are counted one by one. */
   async count(key: string, windowSince: Temporal.Instant, now: Temporal.Instant): Promise<Tries> {
     return await this.#session.db
-      .insertInto('sign_in_brakes')
+      .insertInto('sign_in_limits')
       .values({ key, tries: 1, since: now })
       .onConflict((conflict) =>
         conflict.column('key').doUpdateSet(({ eb, fn, ref, val, case: when }) => ({
           tries: when()
-            .when('sign_in_brakes.since', '>', windowSince)
-            .then(fn<number>('least', [eb('sign_in_brakes.tries', '+', 1), val(TRIES_MAX)]))
+            .when('sign_in_limits.since', '>', windowSince)
+            .then(fn<number>('least', [eb('sign_in_limits.tries', '+', 1), val(TRIES_MAX)]))
             .else(1)
             .end(),
           since: when()
-            .when('sign_in_brakes.since', '>', windowSince)
-            .then(ref('sign_in_brakes.since'))
+            .when('sign_in_limits.since', '>', windowSince)
+            .then(ref('sign_in_limits.since'))
             .else(ref('excluded.since'))
             .end(),
         })),
       )
-      .returning(['sign_in_brakes.tries', 'sign_in_brakes.since'])
+      .returning(['sign_in_limits.tries', 'sign_in_limits.since'])
       .executeTakeFirstOrThrow();
   }
 
   /** Returns when the window of the key began, if it began after `windowSince`; counts nothing. */
   async findSince(key: string, windowSince: Temporal.Instant): Promise<Temporal.Instant | null> {
     const row = await this.#session.db
-      .selectFrom('sign_in_brakes')
+      .selectFrom('sign_in_limits')
       .select('since')
       .where('key', '=', key)
       .where('since', '>', windowSince)
@@ -53,7 +53,7 @@ export class SignInLimitStore {
   /** Returns the number of tries in the window of the key, if it began after `windowSince`; counts nothing. */
   async findTries(key: string, windowSince: Temporal.Instant): Promise<number> {
     const row = await this.#session.db
-      .selectFrom('sign_in_brakes')
+      .selectFrom('sign_in_limits')
       .select('tries')
       .where('key', '=', key)
       .where('since', '>', windowSince)
@@ -62,13 +62,13 @@ export class SignInLimitStore {
   }
 
   async remove(key: string): Promise<void> {
-    await this.#session.db.deleteFrom('sign_in_brakes').where('key', '=', key).execute();
+    await this.#session.db.deleteFrom('sign_in_limits').where('key', '=', key).execute();
   }
 
   /** No longer counts one try, which succeeded. */
   async undoAttempt(key: string): Promise<void> {
     await this.#session.db
-      .updateTable('sign_in_brakes')
+      .updateTable('sign_in_limits')
       .set(({ eb }) => ({ tries: eb('tries', '-', 1) }))
       .where('key', '=', key)
       .where('tries', '>', 0)
@@ -76,6 +76,6 @@ export class SignInLimitStore {
   }
 
   async removeOld(before: Temporal.Instant): Promise<void> {
-    await this.#session.db.deleteFrom('sign_in_brakes').where('since', '<=', before).execute();
+    await this.#session.db.deleteFrom('sign_in_limits').where('since', '<=', before).execute();
   }
 }

@@ -39,7 +39,7 @@ export class PagerSignsReader {
     return await db
       .with('waiting', () => waiting)
       .selectNoFrom(({ selectFrom, fn }) => {
-        const oldest = selectFrom('waiting').select(({ fn }) => fn.min('kept_at').as('at'));
+        const oldest = selectFrom('waiting').select(({ fn }) => fn.min('created_at').as('at'));
         const inShare = oldest.where('is_in_share', '=', true);
         return [
           fn<Temporal.Instant | null>('least', [oldest, spooled]).as('acceptedAt'),
@@ -60,7 +60,7 @@ export class PagerSignsReader {
    */
   #aliveUntil(role: string, now: Temporal.Instant) {
     return this.#session.db
-      .selectFrom('work_members')
+      .selectFrom('workers')
       .select(({ fn }) => fn.max('alive_until').as('at'))
       .where('work', '=', role)
       .where('alive_until', '<=', now.add({ minutes: 1 }));
@@ -84,7 +84,7 @@ export class PagerSignsReader {
         db
           .selectFrom(
             db
-              .selectFrom('kept_jobs')
+              .selectFrom('durable_jobs')
               .select(['job_name', 'org_id', 'service_id'])
               .orderBy('job_name')
               .orderBy('org_id')
@@ -97,7 +97,7 @@ export class PagerSignsReader {
             db
               .selectFrom('owners')
               .crossJoinLateral(({ selectFrom }) =>
-                selectFrom('kept_jobs as k')
+                selectFrom('durable_jobs as k')
                   .select(['k.job_name', 'k.org_id', 'k.service_id'])
                   .where(({ eb, refTuple }) =>
                     eb(
@@ -117,26 +117,26 @@ export class PagerSignsReader {
       )
       .selectFrom('owners as o')
       .crossJoinLateral(({ selectFrom }) =>
-        selectFrom('kept_jobs as k')
-          .select('k.kept_at')
+        selectFrom('durable_jobs as k')
+          .select('k.created_at')
           .whereRef('k.job_name', '=', 'o.job_name')
           .whereRef('k.org_id', '=', 'o.org_id')
           .whereRef('k.service_id', '=', 'o.service_id')
-          .where('k.set_aside_at', 'is', null)
-          .orderBy('k.kept_id')
+          .where('k.quarantined_at', 'is', null)
+          .orderBy('k.job_id')
           .orderBy('k.number')
           .limit(1)
           .as('first'),
       )
       .select(({ eb, fn, selectFrom }) => {
-        const waitingJobs = selectFrom('kept_jobs as k')
+        const waitingJobs = selectFrom('durable_jobs as k')
           .select('k.number')
           .whereRef('k.job_name', '=', 'o.job_name')
           .whereRef('k.org_id', '=', 'o.org_id')
           .whereRef('k.service_id', '=', 'o.service_id')
           .limit(SHARE_JOBS_MAX + 1);
         const count = selectFrom(waitingJobs.as('own')).select(fn.countAll<number>().as('count'));
-        return ['first.kept_at', eb(count, '<=', SHARE_JOBS_MAX).as('is_in_share')];
+        return ['first.created_at', eb(count, '<=', SHARE_JOBS_MAX).as('is_in_share')];
       });
   }
 }

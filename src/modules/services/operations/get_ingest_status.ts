@@ -87,11 +87,11 @@ const IngestStatusView = Type.Object({
     { count: COUNT, lastAt: nullable(Timestamp) },
     { description: 'what users wrote, as far as it is kept: list_feedback lists it' },
   ),
-  setAside: Type.Object(
+  quarantinedEvents: Type.Object(
     { events: COUNT, since: nullable(Timestamp), nextTryAt: nullable(Timestamp) },
     { description: 'events that took too long to read: they wait where they hold up nothing, and are tried again' },
   ),
-  setAsideJobs: Type.Object(
+  quarantinedJobs: Type.Object(
     { items: COUNT, since: nullable(Timestamp), nextTryAt: nullable(Timestamp) },
     { description: 'points and events that were with a worker each time it died; they are tried again' },
   ),
@@ -115,8 +115,8 @@ export const getIngestStatus = defineAction({
     const { changed, total } = await stores.metricTypes.listChanged(service.id, shownSince, TYPE_CHANGES_MAX);
     const notKept = await stores.sentItems.listSince(service.id, shownSince);
     const { feedback, total: feedbackCount } = await stores.eventExtras.listFeedbackOfService(service.id, 1);
-    const setAside = await stores.setAside.summary(service.id);
-    const setAsideJobs = await stores.setAsideJobs.summary(service.id);
+    const quarantinedEvents = await stores.quarantinedEvents.summary(service.id);
+    const quarantinedJobs = await stores.quarantinedJobs.summary(service.id);
     const points = await metrics.recentActivity(service.id, since);
     const rules = await stores.alertRules.listOfService(service.orgId, service.id, LIST_LIMIT);
     const missing = await findMissingMetrics(context, service, rules);
@@ -152,15 +152,15 @@ export const getIngestStatus = defineAction({
       },
       notKept: notKept.map(({ lastAt, ...counted }) => ({ ...counted, lastAt: toTimestamp(lastAt) })),
       feedback: { count: feedbackCount, lastAt: toTimestampOrNull(feedback[0]?.createdAt ?? null) },
-      setAside: {
-        events: setAside.events,
-        since: toTimestampOrNull(setAside.since),
-        nextTryAt: toTimestampOrNull(setAside.nextTryAt),
+      quarantinedEvents: {
+        events: quarantinedEvents.events,
+        since: toTimestampOrNull(quarantinedEvents.since),
+        nextTryAt: toTimestampOrNull(quarantinedEvents.nextTryAt),
       },
-      setAsideJobs: {
-        items: setAsideJobs.items,
-        since: toTimestampOrNull(setAsideJobs.since),
-        nextTryAt: toTimestampOrNull(setAsideJobs.nextTryAt),
+      quarantinedJobs: {
+        items: quarantinedJobs.items,
+        since: toTimestampOrNull(quarantinedJobs.since),
+        nextTryAt: toTimestampOrNull(quarantinedJobs.nextTryAt),
       },
     };
   },

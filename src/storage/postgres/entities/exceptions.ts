@@ -204,16 +204,16 @@ export const ExceptionGroupCountsEntity = defineEntity({
 });
 
 /** Events that took too long to read, twice. They are tried again hours later. */
-export const SetAsideEventsEntity = defineEntity({
-  name: 'SetAsideEvents',
-  tableName: 'set_aside_events',
+export const QuarantinedEventsEntity = defineEntity({
+  name: 'QuarantinedEvents',
+  tableName: 'quarantined_events',
   properties: {
     id: p.text().primary(),
     serviceId: id<'service'>(),
     events: p.integer(),
     payload: bytes(),
     tries: p.integer().default(1),
-    setAsideAt: instant(),
+    quarantinedAt: instant(),
     dueAt: instant(),
   },
 });

@@ -29,9 +29,9 @@ export const LeaseEntity = defineEntity({
 });
 
 /** Processes that share a work, and the time until which each is taken to be alive. */
-export const WorkMemberEntity = defineEntity({
-  name: 'WorkMember',
-  tableName: 'work_members',
+export const WorkerEntity = defineEntity({
+  name: 'Worker',
+  tableName: 'workers',
   properties: {
     work: p.text().primary(),
     member: p.text().primary(),
@@ -43,9 +43,9 @@ export const WorkMemberEntity = defineEntity({
 });
 
 /** Rest of a limit that counts for all processes together. */
-export const LimitBucketEntity = defineEntity({
-  name: 'LimitBucket',
-  tableName: 'limit_buckets',
+export const TokenBucketEntity = defineEntity({
+  name: 'TokenBucket',
+  tableName: 'token_buckets',
   properties: {
     key: p.text().primary(),
     tokens: p.double().$type<number>(),
@@ -58,25 +58,24 @@ export const LimitBucketEntity = defineEntity({
 /** Jobs whose bytes are somebody's only copy, until they have run. */
 export const DurableJobEntity = defineEntity({
   name: 'DurableJob',
-  tableName: 'kept_jobs',
+  tableName: 'durable_jobs',
   properties: {
     /** Rows that wait for one wake-up share it. */
-    keptId: p.text().primary(),
+    jobId: p.text().primary(),
     number: p.integer().primary(),
     jobName: p.text(),
     payload: bytes(),
-    keptAt: instant().defaultRaw('now()'),
-    /** Empty for jobs of a release that named no owner. */
-    orgId: p.text().default(''),
-    serviceId: p.text().default(''),
-    items: p.integer().default(1),
+    createdAt: instant().defaultRaw('now()'),
+    orgId: p.text(),
+    serviceId: p.text(),
+    items: p.integer(),
     attempts: p.integer().default(0),
     /** Ahead while a worker has the row, or while it waits to be tried again. */
     readyAt: instant().defaultRaw('now()'),
     /** Crash count: each run adds to it, until its end is recorded. */
-    suspicion: p.integer().default(0),
-    /** Time since which it is set aside because workers died over it; null when it is not. */
-    setAsideAt: instant().strictNullable(),
+    crashScore: p.integer().default(0),
+    /** Time since which it is quarantined because workers died over it; null when it is not. */
+    quarantinedAt: instant().strictNullable(),
   },
 });
 

@@ -61,7 +61,7 @@ export const PasswordResetEntity = defineEntity({
 
 export const SignInLimitEntity = defineEntity({
   name: 'SignInLimit',
-  tableName: 'sign_in_brakes',
+  tableName: 'sign_in_limits',
   properties: {
     /** Name of what is tried, and by whom or for whom. */
     key: p.text().primary(),

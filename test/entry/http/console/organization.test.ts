@@ -216,8 +216,8 @@ test('the console shows what a service has sent', async () => {
     limited: [],
     typeChanges: { count: 0, metrics: [] },
     withoutQuantiles: { count: 0, rules: [] },
-    setAside: { events: 0, since: null, nextTryAt: null },
-    setAsideJobs: { items: 0, since: null, nextTryAt: null },
+    quarantinedEvents: { events: 0, since: null, nextTryAt: null },
+    quarantinedJobs: { items: 0, since: null, nextTryAt: null },
   });
 });
 

@@ -57,7 +57,7 @@ test('tries that went well are not counted', async () => {
   const w = await world({ fresh: true });
   const { email } = await givenPerson(w);
   for (let time = 0; time < 12; time += 1) await signedIn(w, email, `198.51.100.${time}`);
-  const counted = await w.context.db.sql.row('select max(tries) as tries from sign_in_brakes');
+  const counted = await w.context.db.sql.row('select max(tries) as tries from sign_in_limits');
   expect(counted).toEqual({ tries: 0 });
 });
 

@@ -4,30 +4,30 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { columns, type Row, rowsChanged } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { SetAsideEventsEntity } from '#storage/postgres/entities/exceptions.ts';
+import { QuarantinedEventsEntity } from '#storage/postgres/entities/exceptions.ts';
 
-/** Events of one service that are set aside together. The id says what they are: the same events are set aside once. */
-export type SetAside = Omit<Row<typeof SetAsideEventsEntity>, 'tries' | 'payload'> & {
+/** Events of one service that are quarantined together. The id says what they are: the same events are quarantined once. */
+export type QuarantinedEvents = Omit<Row<typeof QuarantinedEventsEntity>, 'tries' | 'payload'> & {
   /** Bytes in the form that a job holds. */
   readonly payload: Uint8Array;
 };
 
-/** Summary of what is set aside of one service, or of all. */
-export interface SetAsideSummary {
+/** Summary of what is quarantined of one service, or of all. */
+export interface QuarantineSummary {
   readonly events: number;
   readonly since: Temporal.Instant | null;
   readonly nextTryAt: Temporal.Instant | null;
 }
 
-const LISTED = ['id', 'serviceId', 'events', 'tries', 'setAsideAt', 'dueAt'] as const;
+const LISTED = ['id', 'serviceId', 'events', 'tries', 'quarantinedAt', 'dueAt'] as const;
 
-export type SetAsideRow = Pick<Row<typeof SetAsideEventsEntity>, (typeof LISTED)[number]>;
+export type QuarantinedRow = Pick<Row<typeof QuarantinedEventsEntity>, (typeof LISTED)[number]>;
 
 /** A sender of nothing else cannot fill the database: of more than these of one service the oldest are removed. */
 const ROWS_OF_SERVICE_MAX = 200;
 
 /** Events that could not be read in time; see the job group_exceptions. */
-export class SetAsideStore {
+export class QuarantinedEventStore {
   readonly #session: Session;
 
   constructor(session: Session) {
@@ -35,12 +35,12 @@ export class SetAsideStore {
   }
 
   /** Adds rows; those of services that are gone are left out. */
-  async add(rows: readonly SetAside[]): Promise<void> {
+  async add(rows: readonly QuarantinedEvents[]): Promise<void> {
     const { db } = this.#session;
-    for (const { id, serviceId, events, payload, setAsideAt, dueAt } of rows) {
+    for (const { id, serviceId, events, payload, quarantinedAt, dueAt } of rows) {
       await db
-        .insertInto('set_aside_events')
-        .columns(['id', 'service_id', 'events', 'payload', 'set_aside_at', 'due_at'])
+        .insertInto('quarantined_events')
+        .columns(['id', 'service_id', 'events', 'payload', 'quarantined_at', 'due_at'])
         .expression(({ selectFrom, val }) =>
           selectFrom('services as s')
             .select([
@@ -48,7 +48,7 @@ export class SetAsideStore {
               's.id as service_id',
               sql<number>`${events}::integer`.as('events'),
               sql<Buffer>`${payload}::bytea`.as('payload'),
-              sql<Temporal.Instant>`${val(setAsideAt)}::timestamptz`.as('set_aside_at'),
+              sql<Temporal.Instant>`${val(quarantinedAt)}::timestamptz`.as('quarantined_at'),
               sql<Temporal.Instant>`${val(dueAt)}::timestamptz`.as('due_at'),
             ])
             .where('s.id', '=', serviceId)
@@ -57,12 +57,12 @@ export class SetAsideStore {
         .onConflict((conflict) => conflict.column('id').doNothing())
         .execute();
       await db
-        .deleteFrom('set_aside_events')
+        .deleteFrom('quarantined_events')
         .where('id', 'in', ({ selectFrom }) =>
-          selectFrom('set_aside_events')
+          selectFrom('quarantined_events')
             .select('id')
             .where('service_id', '=', serviceId)
-            .orderBy('set_aside_at', 'desc')
+            .orderBy('quarantined_at', 'desc')
             .orderBy('id')
             .offset(ROWS_OF_SERVICE_MAX),
         )
@@ -71,12 +71,12 @@ export class SetAsideStore {
   }
 
   /** The one that is due longest. It is due again at `nextAt`, so that a worker that dies over it leaves it for later. */
-  async takeDue(now: Temporal.Instant, nextAt: Temporal.Instant): Promise<Row<typeof SetAsideEventsEntity> | null> {
+  async takeDue(now: Temporal.Instant, nextAt: Temporal.Instant): Promise<Row<typeof QuarantinedEventsEntity> | null> {
     const taken = await this.#session.db
-      .updateTable('set_aside_events as e')
+      .updateTable('quarantined_events as e')
       .set(({ eb }) => ({ tries: eb('e.tries', '+', 1), due_at: nextAt }))
       .where('e.id', '=', ({ selectFrom }) =>
-        selectFrom('set_aside_events')
+        selectFrom('quarantined_events')
           .select('id')
           .where('due_at', '<=', now)
           .orderBy('due_at')
@@ -84,28 +84,28 @@ export class SetAsideStore {
           .forUpdate()
           .skipLocked(),
       )
-      .returning(columns(SetAsideEventsEntity, 'e'))
+      .returning(columns(QuarantinedEventsEntity, 'e'))
       .executeTakeFirst();
     return taken ?? null;
   }
 
   async remove(id: string): Promise<boolean> {
-    const removed = await this.#session.db.deleteFrom('set_aside_events').where('id', '=', id).execute();
+    const removed = await this.#session.db.deleteFrom('quarantined_events').where('id', '=', id).execute();
     return rowsChanged(removed) > 0;
   }
 
-  async removeBefore(setAsideAt: Temporal.Instant): Promise<readonly SetAsideRow[]> {
+  async removeBefore(quarantinedAt: Temporal.Instant): Promise<readonly QuarantinedRow[]> {
     return await this.#session.db
-      .deleteFrom('set_aside_events as e')
-      .where('e.set_aside_at', '<', setAsideAt)
-      .returning(columns(SetAsideEventsEntity, 'e', LISTED))
+      .deleteFrom('quarantined_events as e')
+      .where('e.quarantined_at', '<', quarantinedAt)
+      .returning(columns(QuarantinedEventsEntity, 'e', LISTED))
       .execute();
   }
 
   /** Makes them due now. Null is all of them. Returns how many. */
   async retry(id: string | null, now: Temporal.Instant): Promise<number> {
     const changed = await this.#session.db
-      .updateTable('set_aside_events')
+      .updateTable('quarantined_events')
       .set({ due_at: now })
       .$if(id !== null, (query) => query.where('id', '=', id))
       .execute();
@@ -113,23 +113,23 @@ export class SetAsideStore {
   }
 
   /** The oldest first. */
-  async list(limit: number): Promise<SetAsideRow[]> {
+  async list(limit: number): Promise<QuarantinedRow[]> {
     return await this.#session.db
-      .selectFrom('set_aside_events as e')
-      .select(columns(SetAsideEventsEntity, 'e', LISTED))
-      .orderBy('e.set_aside_at')
+      .selectFrom('quarantined_events as e')
+      .select(columns(QuarantinedEventsEntity, 'e', LISTED))
+      .orderBy('e.quarantined_at')
       .orderBy('e.id')
       .limit(limit)
       .execute();
   }
 
   /** Summarizes the events of one service, or of all if null. */
-  async summary(serviceId: Id<'service'> | null): Promise<SetAsideSummary> {
+  async summary(serviceId: Id<'service'> | null): Promise<QuarantineSummary> {
     return await this.#session.db
-      .selectFrom('set_aside_events')
+      .selectFrom('quarantined_events')
       .select(({ fn, cast, val }) => [
         cast<number>(fn.coalesce(fn.sum('events'), val(0)), 'integer').as('events'),
-        fn.min('set_aside_at').as('since'),
+        fn.min('quarantined_at').as('since'),
         fn.min('due_at').as('nextTryAt'),
       ])
       .$if(serviceId !== null, (query) => query.where('service_id', '=', serviceId))

@@ -8,7 +8,7 @@ import { storesOf } from '#modules/stores.ts';
 export const RETRY_AFTER_HOURS = 6;
 
 /** Sets aside events that took too long twice. They are listed for their service and tried again hours later. */
-export async function setAsideEvents(
+export async function quarantineEvents(
   { db, clock, eventCipher }: GroupingRuntime,
   events: readonly AcceptedEvent[],
   log: Log,
@@ -19,11 +19,11 @@ export async function setAsideEvents(
     serviceId,
     events: ofService.length,
     payload: packEvents(ofService, eventCipher),
-    setAsideAt: now,
+    quarantinedAt: now,
     dueAt: now.add({ hours: RETRY_AFTER_HOURS }),
   }));
-  await storesOf(db.session()).setAside.add(rows);
+  await storesOf(db.session()).quarantinedEvents.add(rows);
   for (const { serviceId, events: count } of rows) {
-    log.error({ serviceId, events: count }, 'events set aside: reading them took too long');
+    log.error({ serviceId, events: count }, 'events quarantined: reading them took too long');
   }
 }

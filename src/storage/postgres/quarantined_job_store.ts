@@ -6,12 +6,12 @@ import type { Session } from '#storage/postgres/database.ts';
 import { type DurableJobKey, keyRows } from '#storage/postgres/new_durable_job.ts';
 import { DurableJobEntity } from '#storage/postgres/entities/jobs.ts';
 
-const LISTED = ['keptId', 'jobName', 'serviceId', 'items', 'setAsideAt', 'readyAt'] as const;
+const LISTED = ['jobId', 'jobName', 'serviceId', 'items', 'quarantinedAt', 'readyAt'] as const;
 
-export type SetAsideJob = Pick<Row<typeof DurableJobEntity>, (typeof LISTED)[number]>;
+export type QuarantinedJob = Pick<Row<typeof DurableJobEntity>, (typeof LISTED)[number]>;
 
-/** Points and events in jobs that are set aside. */
-export interface SetAsideJobs {
+/** Points and events in jobs that are quarantined. */
+export interface QuarantinedJobs {
   readonly jobs: number;
   readonly items: number;
   readonly since: Temporal.Instant | null;
@@ -19,7 +19,7 @@ export interface SetAsideJobs {
 }
 
 /** Durable jobs over which workers have died; they are not ready until they are tried again. */
-export class SetAsideJobStore {
+export class QuarantinedJobStore {
   readonly #session: Pick<Session, 'db'>;
 
   constructor(session: Pick<Session, 'db'>) {
@@ -27,43 +27,43 @@ export class SetAsideJobStore {
   }
 
   /** Nobody begins them for so long. Then each is as suspicious as it is said here. */
-  async add(keys: readonly DurableJobKey[], forMs: number, suspicion: number): Promise<void> {
+  async add(keys: readonly DurableJobKey[], forMs: number, crashScore: number): Promise<void> {
     await this.#session.db
-      .updateTable('kept_jobs as k')
+      .updateTable('durable_jobs as k')
       .from(keyRows(keys))
-      .whereRef('k.kept_id', '=', 'p.kept_id')
+      .whereRef('k.job_id', '=', 'p.job_id')
       .whereRef('k.number', '=', 'p.number')
       .set(({ fn, ref }) => ({
         ready_at: sql<Temporal.Instant>`now() + ${forMs} * interval '1 millisecond'`,
-        suspicion,
-        set_aside_at: fn.coalesce(ref('k.set_aside_at'), sql<Temporal.Instant>`now()`),
+        crash_score: crashScore,
+        quarantined_at: fn.coalesce(ref('k.quarantined_at'), sql<Temporal.Instant>`now()`),
       }))
       .execute();
   }
 
   /** The oldest first. */
-  async list(limit: number): Promise<SetAsideJob[]> {
+  async list(limit: number): Promise<QuarantinedJob[]> {
     return await this.#session.db
-      .selectFrom('kept_jobs as k')
+      .selectFrom('durable_jobs as k')
       .select(columns(DurableJobEntity, 'k', LISTED))
-      .where('k.set_aside_at', 'is not', null)
-      .orderBy('k.set_aside_at')
-      .orderBy('k.kept_id')
+      .where('k.quarantined_at', 'is not', null)
+      .orderBy('k.quarantined_at')
+      .orderBy('k.job_id')
       .limit(limit)
       .execute();
   }
 
   /** Summarizes jobs of one service, or of all if null. */
-  async summary(serviceId: string | null): Promise<SetAsideJobs> {
+  async summary(serviceId: string | null): Promise<QuarantinedJobs> {
     return await this.#session.db
-      .selectFrom('kept_jobs')
+      .selectFrom('durable_jobs')
       .select(({ fn, cast, val }) => [
         fn.countAll<number>().as('jobs'),
         cast<number>(fn.coalesce(fn.sum('items'), val(0)), 'bigint').as('items'),
-        fn.min('set_aside_at').as('since'),
+        fn.min('quarantined_at').as('since'),
         fn.min('ready_at').as('nextTryAt'),
       ])
-      .where('set_aside_at', 'is not', null)
+      .where('quarantined_at', 'is not', null)
       .$if(serviceId !== null, (query) => query.where('service_id', '=', serviceId ?? ''))
       .executeTakeFirstOrThrow();
   }
@@ -71,18 +71,18 @@ export class SetAsideJobStore {
   /** Makes them ready. Null is all of them. Returns how many. */
   async retry(id: string | null): Promise<number> {
     const changed = await this.#session.db
-      .updateTable('kept_jobs')
+      .updateTable('durable_jobs')
       .set({ ready_at: sql<Temporal.Instant>`now()` })
-      .where('set_aside_at', 'is not', null)
-      .$if(id !== null, (query) => query.where('kept_id', '=', id ?? ''))
+      .where('quarantined_at', 'is not', null)
+      .$if(id !== null, (query) => query.where('job_id', '=', id ?? ''))
       .execute();
     return rowsChanged(changed);
   }
 
-  async removeBefore(setAsideAt: Temporal.Instant): Promise<readonly SetAsideJob[]> {
+  async removeBefore(quarantinedAt: Temporal.Instant): Promise<readonly QuarantinedJob[]> {
     return await this.#session.db
-      .deleteFrom('kept_jobs as k')
-      .where('k.set_aside_at', '<', setAsideAt)
+      .deleteFrom('durable_jobs as k')
+      .where('k.quarantined_at', '<', quarantinedAt)
       .returning(columns(DurableJobEntity, 'k', LISTED))
       .execute();
   }

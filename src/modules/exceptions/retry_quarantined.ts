@@ -1,30 +1,30 @@
 import { groupOneByOne } from '#modules/exceptions/group_one_by_one.ts';
 import type { GroupingRuntime } from '#modules/exceptions/grouping_runtime.ts';
 import { recordRefused } from '#modules/exceptions/record_refused.ts';
-import { RETRY_AFTER_HOURS } from '#modules/exceptions/set_aside.ts';
+import { RETRY_AFTER_HOURS } from '#modules/exceptions/quarantine_events.ts';
 import { unpackEvents } from '#ingest/packing/pack_events.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { deduplicationToken } from '#storage/clickhouse/deduplication_token.ts';
 import { storesOf } from '#modules/stores.ts';
 
-/** Limit on the retries in one round, so that new events never wait for those that were set aside. */
+/** Limit on the retries in one round, so that new events never wait for those that were quarantined. */
 const ROUND_MAX = 20;
 const KEPT_DAYS = 30;
 /** Number of the attempt; not the first, so that each event is read by itself. */
 const ATTEMPT = 2;
 
-/** Tries events that were set aside once more, hours after the last attempt. After a month they, and jobs, are dropped. */
-export async function retrySetAside(runtime: GroupingRuntime & { readonly log: Log }): Promise<void> {
+/** Tries events that were quarantined once more, hours after the last attempt. After a month they, and jobs, are dropped. */
+export async function retryQuarantined(runtime: GroupingRuntime & { readonly log: Log }): Promise<void> {
   const { log } = runtime;
   const now = runtime.clock.now();
   for (let tried = 0; tried < ROUND_MAX && (await retryNext(runtime, now)); tried += 1);
   const stores = storesOf(runtime.db.session());
   const expiredAt = now.subtract({ hours: KEPT_DAYS * 24 });
-  const lostJobs = await stores.setAsideJobs.removeBefore(expiredAt);
+  const lostJobs = await stores.quarantinedJobs.removeBefore(expiredAt);
   if (lostJobs.length > 0)
     log.error({ jobs: lostJobs }, `jobs dropped: workers kept crashing while they ran them, for ${KEPT_DAYS} days`);
-  const lost = await stores.setAside.removeBefore(expiredAt);
+  const lost = await stores.quarantinedEvents.removeBefore(expiredAt);
   if (lost.length === 0) return;
   log.error({ rows: lost.length }, `events dropped: they could not be read in ${KEPT_DAYS} days`);
   await recordRefused(
@@ -38,13 +38,13 @@ export async function retrySetAside(runtime: GroupingRuntime & { readonly log: L
 /** Retries the next due events; returns false if nothing is due. */
 async function retryNext(runtime: GroupingRuntime & { readonly log: Log }, now: Temporal.Instant): Promise<boolean> {
   const { db, log } = runtime;
-  const { setAside } = storesOf(db.session());
-  const due = await setAside.takeDue(now, now.add({ hours: RETRY_AFTER_HOURS }));
+  const { quarantinedEvents } = storesOf(db.session());
+  const due = await quarantinedEvents.takeDue(now, now.add({ hours: RETRY_AFTER_HOURS }));
   if (due === null) return false;
   const { id, serviceId, events, tries, payload } = due;
   const unread = unpackEvents(payload, runtime.eventCipher);
   const slow = await groupOneByOne(runtime, unread, { token: deduplicationToken(payload), attempt: ATTEMPT, log });
-  if (slow.length === 0) await setAside.remove(id);
-  log.info({ serviceId, events, tries, isStored: slow.length === 0 }, 'events that were set aside were tried again');
+  if (slow.length === 0) await quarantinedEvents.remove(id);
+  log.info({ serviceId, events, tries, isStored: slow.length === 0 }, 'events that were quarantined were tried again');
   return true;
 }

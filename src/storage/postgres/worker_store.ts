@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { Temporal } from '#kernel/time.ts';
 import { anyOf, type Row, rowsOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import type { WorkMemberEntity } from '#storage/postgres/entities/jobs.ts';
+import type { WorkerEntity } from '#storage/postgres/entities/jobs.ts';
 
 /** Nobody is alive until later than this: such a time was written by a clock that has been set back since. */
 const AHEAD_MAX = Temporal.Duration.from({ minutes: 1 });
@@ -12,10 +12,10 @@ const REMOVED_AFTER = Temporal.Duration.from({ minutes: 10 });
 const EPOCH = Temporal.Instant.fromEpochMilliseconds(0);
 
 /** Another process that is alive and shares the work. */
-type OtherMember = Pick<Row<typeof WorkMemberEntity>, 'work' | 'member' | 'doneAt'>;
+type OtherMember = Pick<Row<typeof WorkerEntity>, 'work' | 'member' | 'doneAt'>;
 
 /** Stores which processes are alive and share which work. */
-export class WorkMemberStore {
+export class WorkerStore {
   readonly #session: Session;
 
   constructor(session: Session) {
@@ -33,7 +33,7 @@ export class WorkMemberStore {
     return await this.#session.db
       .with('renewed', (db) =>
         db
-          .insertInto('work_members')
+          .insertInto('workers')
           .columns(['work', 'member', 'alive_until', 'joined_at'])
           .expression(({ selectFrom, val }) =>
             selectFrom(rowsOf('w', { work: ['text', works] })).select([
@@ -46,23 +46,23 @@ export class WorkMemberStore {
           .onConflict((conflict) =>
             conflict.columns(['work', 'member']).doUpdateSet((eb) => {
               // Others have taken over the share of one who was silent for too long.
-              const hasLapsed = eb('work_members.alive_until', '<=', now);
+              const hasLapsed = eb('workers.alive_until', '<=', now);
               return {
                 alive_until: eb.ref('excluded.alive_until'),
                 joined_at: eb
                   .case()
                   .when(hasLapsed)
                   .then(eb.ref('excluded.joined_at'))
-                  .else(eb.ref('work_members.joined_at'))
+                  .else(eb.ref('workers.joined_at'))
                   .end(),
-                done_at: eb.case().when(hasLapsed).then(null).else(eb.ref('work_members.done_at')).end(),
+                done_at: eb.case().when(hasLapsed).then(null).else(eb.ref('workers.done_at')).end(),
               };
             }),
           ),
       )
       .with('removed', (db) =>
         db
-          .deleteFrom('work_members')
+          .deleteFrom('workers')
           .where(({ eb, and, or }) =>
             or([
               and([eb('member', '=', member), eb('work', '=', anyOf(left))]),
@@ -70,7 +70,7 @@ export class WorkMemberStore {
             ]),
           ),
       )
-      .selectFrom('work_members')
+      .selectFrom('workers')
       .select(['work', 'member', 'done_at as doneAt'])
       .where('work', '=', anyOf([...works, ...left]))
       .where('member', '<>', member)
@@ -89,7 +89,7 @@ export class WorkMemberStore {
     await this.#session.db
       .with('own', (db) =>
         db
-          .updateTable('work_members')
+          .updateTable('workers')
           .set({ done_at: doneAt })
           .where('work', '=', work)
           .where('member', '=', member)
@@ -98,7 +98,7 @@ export class WorkMemberStore {
       .insertInto('leases')
       .columns(['name', 'holder', 'held_until', 'done_at'])
       .expression(({ selectFrom, fn, val }) => {
-        const ofOthers = selectFrom('work_members')
+        const ofOthers = selectFrom('workers')
           .select(({ fn: of }) => of.min(of.coalesce('done_at', 'joined_at')).as('at'))
           .where('work', '=', work)
           .where('member', '<>', member)
@@ -122,7 +122,7 @@ export class WorkMemberStore {
   /** The member takes part no longer; the others take over at once. */
   async leave(works: readonly string[], member: string): Promise<void> {
     await this.#session.db
-      .deleteFrom('work_members')
+      .deleteFrom('workers')
       .where('member', '=', member)
       .where('work', '=', anyOf(works))
       .execute();
