@@ -31,7 +31,7 @@ export interface JobContract<Payload extends TObject = TObject> {
 }
 
 /** Queue entry of durable jobs, which does not say which job to run. */
-const WakeUp = Type.Object({ jobId: Type.String() });
+const WakeUp = Type.Object({});
 
 /**
  * Work over bytes that exist only in the job: PostgreSQL stores them until the job has run. The queue only wakes a

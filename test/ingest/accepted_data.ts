@@ -15,7 +15,7 @@ interface StoredJob {
 /** The jobs of ingestion that wait, oldest first. */
 export async function acceptedJobs(w: World): Promise<StoredJob[]> {
   return await w.context.db.sql.rows<StoredJob>(
-    'select job_name as name, payload as bytes from durable_jobs order by job_id, number',
+    'select job_name as name, payload as bytes from durable_jobs order by job_id',
   );
 }
 

@@ -68,6 +68,6 @@ async function sweep(runtime: RolesRuntime): Promise<void> {
 
 async function drain(handlers: readonly JobHandler[]): Promise<void> {
   for (const handler of handlers) {
-    await handler.run({ jobId: newId('job') }, { jobId: newId('job'), attempt: 1, log: silentLog });
+    await handler.run({}, { jobId: newId('job'), attempt: 1, log: silentLog });
   }
 }

@@ -1,5 +1,5 @@
 import type { Cipher } from '#auth/cipher.ts';
-import { type ExceptionEvent, parseEvent } from '#modules/exceptions/decide/event.ts';
+import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
 import { NEWER_FORMAT, packBytes, unpackBytes } from '#ingest/packing/pack_bytes.ts';
 import { type EventContext, type NoEvent, readEvent, type SentEvent } from '#ingest/protocols/sentry/event.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -28,8 +28,8 @@ export interface UnreadEvent {
   readonly eventId: string;
   /** Size of the event as sent. */
   readonly bytes: number;
-  /** Returns the event as packed; null for one that an earlier release has already read. */
-  readonly accepted: (() => AcceptedEvent) | null;
+  /** Returns the event as packed. */
+  readonly accepted: () => AcceptedEvent;
   readonly read: () => ArrivedEvent | NoEvent;
 }
 
@@ -60,18 +60,13 @@ export function packEvents(events: readonly AcceptedEvent[], cipher: Pick<Cipher
 
 /** The inverse of `packEvents`. Throws for what was sealed under another APP_SECRET. */
 export function unpackEvents(packed: Buffer, cipher: Pick<Cipher, 'open'>): UnreadEvent[] {
-  const bytes = openEvents(packed, cipher);
-  return bytes === null ? unpackEarlier(unpackBytes(packed)) : listEvents(bytes);
+  return listEvents(openEvents(packed, cipher));
 }
 
-/**
- * Returns the bytes that `listEvents` reads; null for what was packed by an earlier release, before events were kept as
- * sent.
- */
-export function openEvents(packed: Buffer, cipher: Pick<Cipher, 'open'>): Buffer | null {
-  const format = packed[0] ?? 0;
-  if (format > SEALED) throw new Error(NEWER_FORMAT);
-  return format === SEALED ? unpackBytes(unsealed(packed.subarray(1), cipher)) : null;
+/** Returns the bytes that `listEvents` reads. */
+export function openEvents(packed: Buffer, cipher: Pick<Cipher, 'open'>): Buffer {
+  if (packed[0] !== SEALED) throw new Error(NEWER_FORMAT);
+  return unpackBytes(unsealed(packed.subarray(1), cipher));
 }
 
 export function listEvents(bytes: Buffer): UnreadEvent[] {
@@ -103,25 +98,4 @@ function unsealed(sealed: Buffer, cipher: Pick<Cipher, 'open'>): Buffer {
   } catch (cause) {
     throw new Error('events wait that were accepted under another APP_SECRET; set that one again', { cause });
   }
-}
-
-/**
- * Unpacks events packed before they were kept as sent, which may still wait after a long outage of the store: lines
- * `orgId serviceId event`, the event as `serializeEvent` writes it. The first byte is that of a length, 0.
- */
-function unpackEarlier(bytes: Buffer): UnreadEvent[] {
-  const lines = bytes.toString('utf8').split('\n');
-  return lines.map((line) => {
-    const [orgId = '', serviceId = ''] = line.split(' ', 2);
-    const event = parseEvent(line.slice(orgId.length + serviceId.length + 2));
-    const arrived: ArrivedEvent = { orgId: orgId as Id<'org'>, serviceId: serviceId as Id<'service'>, event };
-    return {
-      orgId: arrived.orgId,
-      serviceId: arrived.serviceId,
-      eventId: event.eventId,
-      bytes: line.length,
-      accepted: null,
-      read: () => arrived,
-    };
-  });
 }

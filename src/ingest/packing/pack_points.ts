@@ -1,6 +1,5 @@
 import {
   type AnnouncedColumns,
-  type AnnouncedSeries,
   AnnouncedTable,
   type PointColumns,
   type ServicePoints,
@@ -36,19 +35,13 @@ interface Head {
   readonly announced: { readonly count: number; readonly labels: number };
 }
 
-/** Head as earlier releases wrote it: keys in decimal, and the other columns as one list of numbers. */
-interface OldHead extends Omit<Head, 'announced'> {
-  readonly keys: readonly string[];
-  readonly told: readonly number[];
-}
-
 interface Format {
   /** Format of the job; absent in format 1. */
   readonly format?: number;
 }
 
 /**
- * Format that this release writes; it also reads the earlier ones. A job in a later format waits for a worker of that
+ * Format that this release reads and writes. A job in a later format waits for a worker of that
  * release.
  */
 const FORMAT = 1;
@@ -92,13 +85,10 @@ export function packedWeight(packed: Buffer): number {
 export function unpackPoints(packed: Buffer): ServicePoints[] {
   const bytes = unpackBytes(packed);
   const columnsStart = LENGTHS_BYTES + bytes.readUInt32LE(0);
-  const head = JSON.parse(bytes.toString('utf8', LENGTHS_BYTES, columnsStart)) as (Head | OldHead) & Format;
+  const head = JSON.parse(bytes.toString('utf8', LENGTHS_BYTES, columnsStart)) as Head & Format;
   if ((head.format ?? FORMAT) > FORMAT) throw new Error(NEWER_FORMAT);
   const memory = new ColumnMemory(bytes.readUInt32LE(4), bytes.subarray(columnsStart));
-  const announced =
-    'announced' in head
-      ? readAnnounced(head, bytes.subarray(columnsStart + memory.bytes.length))
-      : AnnouncedTable.of(readOldAnnounced(head));
+  const announced = readAnnounced(head, bytes.subarray(columnsStart + memory.bytes.length));
   // All of it has been copied out.
   if (bytes.buffer !== packed.buffer) freeBytes(bytes);
   const parts = announced.parts(head.services.map(([, , count]) => count));
@@ -133,17 +123,5 @@ function readAnnounced({ texts, announced: { count, labels } }: Head, bytes: Uin
     names: new Uint32Array(memory, count * 16, count),
     labelCounts: new Uint32Array(memory, count * 20, count),
     labels: new Uint32Array(memory, count * 24, labels),
-  });
-}
-
-function readOldAnnounced({ texts, keys, told }: OldHead): AnnouncedSeries[] {
-  let position = 0;
-  const next = (): number => told[position++] ?? 0;
-  const text = (): string => texts[next()] ?? '';
-  return keys.map((key) => {
-    const newestAt = next();
-    const name = text();
-    const labels = Array.from({ length: next() }, text);
-    return { name, key: BigInt(key), labels, newestAt };
   });
 }

@@ -35,7 +35,6 @@ export function isLarge(events: readonly { readonly bytes: number; readonly acce
  */
 export async function groupLarge(runtime: GroupingRuntime, thread: EventThread, packed: Buffer): Promise<void> {
   const opened = openEvents(packed, runtime.eventCipher);
-  if (opened === null) throw new Error('events of an earlier release are not for the thread');
   const unread = listEvents(opened);
   const [{ orgId } = {}] = unread;
   if (orgId === undefined) return;

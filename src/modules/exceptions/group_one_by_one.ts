@@ -15,8 +15,7 @@ export async function groupOneByOne(
   unread: readonly UnreadEvent[],
   { token, attempt, log }: { readonly token: string; readonly attempt: number; readonly log: Log },
 ): Promise<readonly AcceptedEvent[]> {
-  const packed = unread.filter(({ accepted }) => accepted !== null);
-  const slow = new Set(await listSlow(readingOf(runtime), packed));
+  const slow = new Set(await listSlow(readingOf(runtime), unread));
   const others = unread.filter((event) => !slow.has(event));
   const work = async (part: readonly UnreadEvent[]): Promise<void> => {
     const events = part.map(readEvent).filter(isEvent);
@@ -26,5 +25,5 @@ export async function groupOneByOne(
     const { serviceId, eventId } = item;
     log.error({ serviceId, eventId, err: error }, 'event dropped: the stores permanently reject it');
   }
-  return [...slow].flatMap(({ accepted }) => accepted?.() ?? []);
+  return [...slow].map(({ accepted }) => accepted());
 }

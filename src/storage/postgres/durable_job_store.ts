@@ -75,14 +75,14 @@ export class DurableJobStore {
     const watch = watchOf(jobName);
     const rows = jobs.map(({ jobId, orgId, serviceId, items, bytes }): NewJobRow => {
       const payload = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      return { jobName, createdAt: now, jobId, number: 0, orgId, serviceId, items, payload };
+      return { jobName, createdAt: now, jobId, orgId, serviceId, items, payload };
     });
     const [only, ...others] = rows;
     const watched =
       only !== undefined && others.length === 0
         ? await INSERT_ONE.row(this.#session, { ...only, watch })
         : await this.#session.db
-            .with('stored', (db) => db.insertInto('durable_jobs').values(rows.map(toRow)).returning('number'))
+            .with('stored', (db) => db.insertInto('durable_jobs').values(rows.map(toRow)).returning('job_id'))
             .selectFrom('leases')
             .select(WATCHED_FOR_MS)
             .where('name', '=', watch)
@@ -93,7 +93,7 @@ export class DurableJobStore {
 
   /** Throws `unavailable` while nothing can be stored. */
   async ping(): Promise<void> {
-    await this.#session.db.selectFrom('durable_jobs').select('number').limit(1).execute();
+    await this.#session.db.selectFrom('durable_jobs').select('job_id').limit(1).execute();
   }
 
   /**
@@ -148,38 +148,27 @@ export class DurableJobStore {
     const ready = this.#owners(jobName)
       .crossJoinLateral(({ selectFrom }) =>
         selectFrom('durable_jobs')
-          .select(['job_id', 'number', 'items', 'crash_score'])
+          .select(['job_id', 'items', 'crash_score'])
           .select(({ fn }) => fn<number>('octet_length', ['payload']).as('size'))
           .where('job_name', '=', jobName)
           .whereRef('durable_jobs.org_id', '=', 'owners.org_id')
           .whereRef('durable_jobs.service_id', '=', 'owners.service_id')
           .where('ready_at', '<=', NOW)
           .orderBy('job_id')
-          .orderBy('number')
           .limit(READY_OF_SERVICE_MAX)
           .as('k'),
       )
-      .select(['k.job_id as jobId', 'k.number', 'k.items', 'k.size', 'k.crash_score as crashScore'])
+      .select(['k.job_id as jobId', 'k.items', 'k.size', 'k.crash_score as crashScore'])
       .select(['owners.org_id as orgId', 'owners.service_id as serviceId'])
       .select(({ fn }) =>
         fn
           .agg<number>('row_number')
-          .over((over) =>
-            over.partitionBy(['owners.org_id', 'owners.service_id']).orderBy('k.job_id').orderBy('k.number'),
-          )
+          .over((over) => over.partitionBy(['owners.org_id', 'owners.service_id']).orderBy('k.job_id'))
           .as('nth'),
       );
     const turns = this.#session.db
       .selectFrom(ready.as('ready'))
-      .select([
-        'ready.jobId',
-        'ready.number',
-        'ready.items',
-        'ready.size',
-        'ready.orgId',
-        'ready.serviceId',
-        'ready.crashScore',
-      ])
+      .select(['ready.jobId', 'ready.items', 'ready.size', 'ready.orgId', 'ready.serviceId', 'ready.crashScore'])
       .select(({ fn }) =>
         fn
           .agg<number>('row_number')
@@ -188,18 +177,9 @@ export class DurableJobStore {
       );
     return await this.#session.db
       .selectFrom(turns.as('turns'))
-      .select([
-        'turns.jobId',
-        'turns.number',
-        'turns.items',
-        'turns.size',
-        'turns.orgId',
-        'turns.serviceId',
-        'turns.crashScore',
-      ])
+      .select(['turns.jobId', 'turns.items', 'turns.size', 'turns.orgId', 'turns.serviceId', 'turns.crashScore'])
       .orderBy('turns.turn')
       .orderBy('turns.jobId')
-      .orderBy('turns.number')
       .limit(limit)
       .execute();
   }
@@ -211,7 +191,6 @@ export class DurableJobStore {
       .where('k.ready_at', '<=', NOW)
       .returning(({ eb, ref }) => [
         'k.job_id as jobId',
-        'k.number',
         eb('k.attempts', '+', 1).as('attempt'),
         // The driver reads bytes as hexadecimal digits, which take half as much again.
         sql<string>`encode(${ref('k.payload')}, 'base64')`.as('text'),
@@ -255,7 +234,6 @@ export class DurableJobStore {
       .deleteFrom('durable_jobs as k')
       .using(keyRows(keys))
       .whereRef('k.job_id', '=', 'p.job_id')
-      .whereRef('k.number', '=', 'p.number')
       .execute();
   }
 
@@ -299,7 +277,7 @@ export class DurableJobStore {
   /** Counts jobs that wait or run; counts to `limit`, for counting more takes long. */
   async count(limit: number): Promise<number> {
     const { db } = this.#session;
-    const some = db.selectFrom('durable_jobs').select('number').limit(limit).as('some');
+    const some = db.selectFrom('durable_jobs').select('job_id').limit(limit).as('some');
     const counted = await db
       .selectFrom(some)
       .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -315,7 +293,7 @@ export class DurableJobStore {
       .where(({ exists, selectFrom }) =>
         exists(
           selectFrom('durable_jobs as k')
-            .select('k.number')
+            .select('k.job_id')
             .whereRef('k.job_name', '=', 'names.name')
             .where('k.ready_at', '<', inMilliseconds(-forMs)),
         ),
@@ -365,30 +343,24 @@ export class DurableJobStore {
   #ending(jobs: readonly BegunJob[]) {
     const ending = rowsOf('p', {
       job_id: ['text', jobs.map(({ jobId }) => jobId)],
-      number: ['integer', jobs.map(({ number }) => number)],
       raised: ['integer', jobs.map(({ raised }) => raised)],
     });
     return this.#session.db
       .updateTable('durable_jobs as k')
       .from(ending)
       .whereRef('k.job_id', '=', 'p.job_id')
-      .whereRef('k.number', '=', 'p.number')
       .set(({ eb, fn, ref, val }) => ({
         crash_score: fn<number>('greatest', [eb('k.crash_score', '-', ref('p.raised')), val(0)]),
       }));
   }
 
   #updating(keys: readonly DurableJobKey[]) {
-    return this.#session.db
-      .updateTable('durable_jobs as k')
-      .from(keyRows(keys))
-      .whereRef('k.job_id', '=', 'p.job_id')
-      .whereRef('k.number', '=', 'p.number');
+    return this.#session.db.updateTable('durable_jobs as k').from(keyRows(keys)).whereRef('k.job_id', '=', 'p.job_id');
   }
 }
 
 const FIRST_READY = prepared((db, { jobName }: Values<{ jobName: string }>) =>
-  db.selectFrom('durable_jobs').select('number').where('job_name', '=', jobName).where('ready_at', '<=', NOW).limit(1),
+  db.selectFrom('durable_jobs').select('job_id').where('job_name', '=', jobName).where('ready_at', '<=', NOW).limit(1),
 );
 
 function inMilliseconds(milliseconds: number): Expression<Temporal.Instant> {

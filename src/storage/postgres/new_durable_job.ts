@@ -7,7 +7,7 @@ import { prepared, type Values } from '#storage/postgres/prepared.ts';
 /** Stored columns of a job that nobody has begun. */
 export type NewJobRow = Pick<Row<typeof DurableJobEntity>, (typeof NEW_COLUMNS)[number]>;
 
-const NEW_COLUMNS = ['jobName', 'createdAt', 'jobId', 'number', 'orgId', 'serviceId', 'items', 'payload'] as const;
+const NEW_COLUMNS = ['jobName', 'createdAt', 'jobId', 'orgId', 'serviceId', 'items', 'payload'] as const;
 
 export const toRow = (row: NewJobRow) => toColumns(DurableJobEntity, row);
 
@@ -24,13 +24,12 @@ export const INSERT_ONE = prepared((db, job: Values<NewJobRow & { watch: string 
           job_name: job.jobName,
           created_at: job.createdAt,
           job_id: job.jobId,
-          number: job.number,
           org_id: job.orgId,
           service_id: job.serviceId,
           items: job.items,
           payload: job.payload,
         })
-        .returning('number'),
+        .returning('job_id'),
     )
     .selectFrom('leases')
     .select(WATCHED_FOR_MS)
@@ -46,14 +45,11 @@ export function watchOf(jobName: string): string {
 export interface DurableJobKey {
   /** Sorts by the time at which it was made, roughly. */
   readonly jobId: string;
-  /** Jobs of earlier releases may share an id. */
-  readonly number: number;
 }
 
 /** Returns the keys as rows named `p`. */
 export function keyRows(keys: readonly DurableJobKey[]) {
   return rowsOf('p', {
     job_id: ['text', keys.map(({ jobId }) => jobId)],
-    number: ['integer', keys.map(({ number }) => number)],
   });
 }

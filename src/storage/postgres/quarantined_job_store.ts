@@ -32,7 +32,6 @@ export class QuarantinedJobStore {
       .updateTable('durable_jobs as k')
       .from(keyRows(keys))
       .whereRef('k.job_id', '=', 'p.job_id')
-      .whereRef('k.number', '=', 'p.number')
       .set(({ fn, ref }) => ({
         ready_at: sql<Temporal.Instant>`now() + ${forMs} * interval '1 millisecond'`,
         crash_score: crashScore,

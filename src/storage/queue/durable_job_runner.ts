@@ -208,10 +208,10 @@ class DurableJobRunner {
         if (choice.jobs.length < ready.length) this.#wake();
         if (!this.#enter(choice)) return;
         entered = choice.jobs.length;
-        const byKey = new Map(choice.jobs.map((job) => [keyOf(job), job]));
+        const byId = new Map(choice.jobs.map((job) => [job.jobId, job]));
         const raised = choice.isApart && entered === 1 ? CRASH_SCORE.ofAlone : CRASH_SCORE.ofMany;
         claimed = (await store.claim(choice.jobs, LEASE_MS, raised)).flatMap((job): RunningJob[] => {
-          const ready = byKey.get(keyOf(job));
+          const ready = byId.get(job.jobId);
           return ready === undefined ? [] : [{ ...ready, ...job, raised }];
         });
       });
@@ -246,7 +246,7 @@ class DurableJobRunner {
     try {
       const run = (): Promise<void> => this.#handler.run(bytes, { jobId, attempt, log });
       await (attempt === 1 ? run() : this.#limitRetries(run));
-      this.#outages.delete(keyOf(runningJob));
+      this.#outages.delete(runningJob.jobId);
       this.#done.push(runningJob);
     } catch (error) {
       log.warn({ attempt, err: error }, 'the job failed and will be retried');
@@ -262,9 +262,9 @@ class DurableJobRunner {
   }
 
   #noteOutage(runningJob: RunningJob): number {
-    const outages = (this.#outages.get(keyOf(runningJob)) ?? 0) + 1;
+    const outages = (this.#outages.get(runningJob.jobId) ?? 0) + 1;
     if (this.#outages.size >= OUTAGES_REMEMBERED_MAX) this.#outages.clear();
-    this.#outages.set(keyOf(runningJob), outages);
+    this.#outages.set(runningJob.jobId, outages);
     return outages;
   }
 
@@ -324,8 +324,4 @@ function chooseJobs(ready: readonly ReadyJob[], running: readonly RunningJob[], 
 
 function partition<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): [Item[], Item[]] {
   return [items.filter((item) => isFirst(item)), items.filter((item) => !isFirst(item))];
-}
-
-function keyOf({ jobId, number }: Pick<ReadyJob, 'jobId' | 'number'>): string {
-  return `${jobId} ${number}`;
 }

@@ -116,7 +116,6 @@ export function durableQueue(
   };
 }
 
-/** Workers of the previous release expect an id. They find no job under it, and run the others by their sweep. */
 function wakeUpOf(job: JobContract): PendingJob {
-  return { job, payload: { jobId: newId('job') }, delayMs: 0 };
+  return { job, payload: {}, delayMs: 0 };
 }

@@ -2,15 +2,12 @@ import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
 import { createCipher } from '#auth/cipher.ts';
-import { serializeEvent } from '#modules/exceptions/decide/event.ts';
 import { type AcceptedEvent, packEvents, unpackEvents } from '#ingest/packing/pack_events.ts';
-import { packBytes } from '#ingest/packing/pack_bytes.ts';
 import { type EventContext, readEvent } from '#ingest/protocols/sentry/event.ts';
 import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
 import type { Id } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
-import { exceptionEvent } from '#test/kit/exception_event.ts';
 
 const CIPHER = createCipher('a secret that is long enough');
 const orgId = 'org_1' as Id<'org'>;
@@ -60,17 +57,6 @@ test('a waiting event is unreadable without the secret', () => {
   const packed = packEvents([{ orgId, serviceId, sent }], CIPHER);
   expect(packed.includes('password')).toBe(false);
   expect(() => unpackEvents(packed, createCipher('another secret that is long enough'))).toThrow('another APP_SECRET');
-});
-
-test('events that the previous version packed still arrive', () => {
-  const events = [exceptionEvent(receivedAt), exceptionEvent(receivedAt, { message: 'out\nof 🫘' })];
-  const lines = events.map((event) => `${orgId} ${serviceId} ${serializeEvent(event)}`);
-  for (const packed of [lines, lines.slice(0, 1)].map((some) => packBytes(Buffer.from(some.join('\n'))))) {
-    const arrived = unpackEvents(packed, CIPHER);
-    expect(arrived.map(({ read }) => read())).toEqual(
-      events.slice(0, arrived.length).map((event) => ({ orgId, serviceId, event })),
-    );
-  }
 });
 
 test('an event keeps no more of its request in memory than it takes', async () => {

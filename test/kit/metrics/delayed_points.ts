@@ -7,7 +7,7 @@ export async function delayPoints({ context, orgId, clock }: World, serviceId: I
   const { durableJobs } = storesOf(context.db.session());
   const job = { jobId: newId('job'), orgId, serviceId, items: 1, bytes: Buffer.alloc(0) };
   await durableJobs.insert('store_points', [job], clock.now());
-  await durableJobs.extend([{ jobId: job.jobId, number: 0 }], 3_600_000);
+  await durableJobs.extend([job], 3_600_000);
 }
 
 /** Nothing waits any more. */

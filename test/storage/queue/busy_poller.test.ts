@@ -27,7 +27,7 @@ async function place({ capacity = ROOMY, run = async (): Promise<void> => {} } =
     },
   });
   onTestFinished(() => handler.stop?.());
-  const wake = () => handler.run({ jobId: 'a wake-up' }, { jobId: '1', attempt: 1, log: silentLog });
+  const wake = () => handler.run({}, { jobId: '1', attempt: 1, log: silentLog });
   const keep = (text: string) =>
     store.insert(
       name,

@@ -9,23 +9,21 @@ export const work = `
   );
 
   create table durable_jobs (
-    job_id text not null,
+    job_id text primary key,
     job_name text not null,
     payload bytea not null,
     created_at timestamptz(3) not null default now(),
-    number integer not null,
     org_id text not null,
     service_id text not null,
     items integer not null,
     attempts integer not null default 0,
     ready_at timestamptz(3) not null default now(),
     crash_score integer not null default 0,
-    quarantined_at timestamptz(3),
-    primary key (job_id, number)
+    quarantined_at timestamptz(3)
   ) with (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.1,
     toast.autovacuum_vacuum_threshold = 1000, toast.autovacuum_vacuum_scale_factor = 0.1);
   alter table durable_jobs alter column payload set storage external; -- Compressed before it is stored.
-  create index durable_jobs_turns on durable_jobs (job_name, org_id, service_id, job_id, number);
+  create index durable_jobs_turns on durable_jobs (job_name, org_id, service_id, job_id);
   create index durable_jobs_quarantined on durable_jobs (service_id) where (quarantined_at is not null);
 
   -- Periodic work is done by whoever holds the lease.

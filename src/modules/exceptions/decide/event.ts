@@ -16,7 +16,7 @@ export interface Frame {
   readonly postContext: readonly string[];
   /** Whether the client marks the frame as application code; null if it did not say. `isInApp` of frames.ts decides. */
   readonly inApp: boolean | null;
-  /** Local variables by name, without secrets; absent if none were sent, or an earlier release read the event. */
+  /** Local variables by name, without secrets; absent if none were sent. */
   readonly variables?: Readonly<Record<string, Json>> | undefined;
   /** Position in compiled code: its library and the offset in it, which is the same wherever the library was loaded. */
   readonly native?: NativePlace;

@@ -124,13 +124,12 @@ export class PagerSignsReader {
           .whereRef('k.service_id', '=', 'o.service_id')
           .where('k.quarantined_at', 'is', null)
           .orderBy('k.job_id')
-          .orderBy('k.number')
           .limit(1)
           .as('first'),
       )
       .select(({ eb, fn, selectFrom }) => {
         const waitingJobs = selectFrom('durable_jobs as k')
-          .select('k.number')
+          .select('k.job_id')
           .whereRef('k.job_name', '=', 'o.job_name')
           .whereRef('k.org_id', '=', 'o.org_id')
           .whereRef('k.service_id', '=', 'o.service_id')

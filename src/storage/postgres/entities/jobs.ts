@@ -60,9 +60,7 @@ export const DurableJobEntity = defineEntity({
   name: 'DurableJob',
   tableName: 'durable_jobs',
   properties: {
-    /** Rows that wait for one wake-up share it. */
     jobId: p.text().primary(),
-    number: p.integer().primary(),
     jobName: p.text(),
     payload: bytes(),
     createdAt: instant().defaultRaw('now()'),
