@@ -3,15 +3,18 @@ import path from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
 
+import { addEscalationPolicy } from '#modules/policies/operations/add_escalation_policy.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';
 import { countPages, isAllDone, PageWatch } from '#infra/bench/paging/pages.ts';
 import { programService } from '#infra/embedded/services.ts';
 import { supervise, type Supervised } from '#infra/embedded/supervisor.ts';
 import type { ActiveRule } from '#modules/rules/store/active_rule_store.ts';
 import { storesOf } from '#modules/stores.ts';
+import { fromEpochMilliseconds } from '#kernel/time.ts';
 import { seeded } from '#infra/bench/seeded.ts';
 import { runningClock } from '#test/kit/clock.ts';
 import { pace } from '#test/kit/pace.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld, type StepInput } from '#test/kit/staffed_world.ts';
 import { openIncident } from '#modules/incidents/open_incident.ts';
 import { inboundSmsUrl } from '#notify/twilio/client.ts';
@@ -21,9 +24,8 @@ const SEED = Number(process.env['SEED'] ?? 20_261_121);
 const INCIDENTS = 100;
 const STEPS = ['anna', 'bram'] as const;
 const CHANNELS = ['sms', 'call'] as const;
-/** Nobody gets so many that they would become a digest. */
-const MESSAGES_EACH = 3;
-const PAGES = INCIDENTS * STEPS.length * CHANNELS.length;
+const ROUNDS = 2;
+const PAGES = INCIDENTS * STEPS.length * CHANNELS.length * ROUNDS;
 
 const PHONE_TOKEN = 'phones';
 const PAGERS = 3;
@@ -36,7 +38,7 @@ const WITHHELD_PERCENT = 20;
 const PROVIDER_MS = 40;
 
 test(
-  'each step fires once and no page is lost though pagers are killed and jobs vanish',
+  'each step of each round fires once and no page is lost though pagers are killed and jobs vanish',
   { timeout: 240_000 },
   async () => {
     const random = seeded(SEED);
@@ -48,12 +50,20 @@ test(
 
     const watch = new PageWatch(`${phoneUrl}/${PHONE_TOKEN}`);
     await openIncidents(w, rules, () => Date.now() + random() * SPREAD_MS);
-    const kills = await killUntil(Date.now() + SPREAD_MS, pagers, random);
+    let kills = await killUntil(Date.now() + SPREAD_MS, pagers, random);
+    await expect.poll(() => hasBegunAgain(w), { timeout: 90_000, interval: 200 }).toBe(true);
+    kills += await killUntil(Date.now() + SPREAD_MS, pagers, random);
     expect(kills).toBeGreaterThanOrEqual(KILLS_MIN);
     await expect.poll(() => isAllDone(w.context.db), { timeout: 180_000, interval: 200 }).toBe(true);
 
     const found = { seed: SEED, kills, ...(await countPages(w.context.db, await watch.look())) };
-    const wanted = { steps: INCIDENTS * STEPS.length, stepsNotFired: 0, stepsFiredTwice: 0, pages: PAGES, lost: 0 };
+    const wanted = {
+      steps: INCIDENTS * STEPS.length * ROUNDS,
+      stepsNotFired: 0,
+      stepsFiredTwice: 0,
+      pages: PAGES,
+      lost: 0,
+    };
     expect(found).toMatchObject(wanted);
     expect(found.duplicates, JSON.stringify(found)).toBeLessThanOrEqual(kills);
   },
@@ -99,16 +109,18 @@ async function withholdJobs({ context }: StaffedWorld): Promise<void> {
   await context.db.sql.run('create trigger withhold before insert on outbox for each row execute function withhold()');
 }
 
-/** Rules whose policies have two steps that are due at the same time; each pages one person on two channels. */
+/**
+ * Rules with a policy each: its two steps are due at the same time, each pages one person on two channels, and they begin
+ * again. Nobody gets so many messages that they would become a digest.
+ */
 async function makeRules(w: StaffedWorld): Promise<ActiveRule[]> {
   const teamId = await w.staff.team();
-  const { serviceId } = await w.staff.alert(teamId, await newSteps(w, teamId));
-  let policyId = '';
-  for (let index = 1; index < INCIDENTS; index += 1) {
-    if (index % MESSAGES_EACH === 1) {
-      const policy = { teamId, name: `Policy ${index}`, steps: await newSteps(w, teamId) };
-      ({ policyId } = await w.expectOk('create_escalation_policy', policy));
-    }
+  const { serviceId } = await w.given.service();
+  const caller = memberCaller(w.orgId, w.owner.userId, 'editor');
+  for (let index = 0; index < INCIDENTS; index += 1) {
+    const policy = { teamId, name: `Policy ${index}`, steps: await newSteps(w, teamId) };
+    const repeat = { times: ROUNDS - 1, pauseMinutes: 1 };
+    const { policyId } = await runOperation(w, addEscalationPolicy, caller, { ...policy, repeat });
     const config = { metricName: `metric_${index}`, comparator: '>', threshold: 1 };
     const rule = { serviceId, name: `Rule ${index}`, kind: 'metric_threshold', config, escalationPolicyId: policyId };
     await w.expectOk('create_alert_rule', rule);
@@ -118,10 +130,15 @@ async function makeRules(w: StaffedWorld): Promise<ActiveRule[]> {
   return rules;
 }
 
+async function hasBegunAgain({ context }: StaffedWorld): Promise<boolean> {
+  const text = `select count(*)::int as count from incident_steps where step_index >= $1 and state = 'fired'`;
+  return ((await context.db.sql.row<{ count: number }>(text, [STEPS.length]))?.count ?? 0) > 0;
+}
+
 async function openIncidents(w: StaffedWorld, rules: readonly ActiveRule[], dueMs: () => number): Promise<void> {
   for (const rule of rules) {
     const cause = { kind: 'metric_threshold', exceptionGroupId: null, title: rule.name, severity: 'error' } as const;
-    const triggeredAt = w.clock.now().subtract({ milliseconds: Math.round(Date.now() + 60_000 - dueMs()) });
+    const triggeredAt = fromEpochMilliseconds(Math.round(dueMs()));
     const runtime = { ...w.runtime, clock: { now: () => triggeredAt }, onOutbox: () => {} };
     await inUnitOfWork(runtime, (unit) => openIncident(unit, rule, { ...cause, details: {}, sentence: 'a test' }));
   }
@@ -132,7 +149,7 @@ async function newSteps(w: StaffedWorld, teamId: string): Promise<StepInput[]> {
   const steps: StepInput[] = [];
   for (const name of STEPS) {
     const { userId } = await w.staff.responder(teamId, name);
-    steps.push({ afterMinutes: 1, channels: CHANNELS, targetUserIds: [userId] });
+    steps.push({ afterMinutes: 0, channels: CHANNELS, targetUserIds: [userId] });
   }
   return steps;
 }
