@@ -1,13 +1,15 @@
 import { decideAcknowledge, decideUnacknowledge, type IncidentActor } from '#modules/incidents/decide/incident.ts';
+import { findAddress, wantsChannel } from '#modules/contacts/decide/contact.ts';
+import { readContacts } from '#modules/incidents/paging/read_contacts.ts';
 import { stopEscalation } from '#modules/incidents/paging/stop_escalation.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 import { firstStepIndex } from '#modules/policies/decide/escalation.ts';
 import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
-import { asId } from '#kernel/ids.ts';
+import { asId, type Id } from '#kernel/ids.ts';
 import { toTimestamp } from '#kernel/time.ts';
-import { stillAwaited } from '#modules/policies/decide/rounds.ts';
+import { stillAwaited, withoutAcknowledgementOf } from '#modules/policies/decide/rounds.ts';
 import { pageWithoutLead } from '#modules/incidents/paging/suppression.ts';
 import { resumeEscalation, withdrawNews } from '#modules/incidents/paging/repage_stale.ts';
 
@@ -21,8 +23,17 @@ export async function unacknowledge(unit: UnitOfWork, incident: IncidentRow, by:
   if (decision === 'conflict') {
     throw new AppError('conflict', 'this incident is resolved; reopen it if it is not over');
   }
+  const { acknowledgedAt, acknowledgedBy } = incident;
+  const whole =
+    acknowledgedAt !== null && acknowledgedBy !== null && 'userId' in acknowledgedBy
+      ? { userId: asId('user', acknowledgedBy.userId), at: toTimestamp(acknowledgedAt) }
+      : null;
+  const earlier = incident.acknowledgements ?? [];
+  const acknowledgements = withoutAcknowledgementOf(earlier, whole, 'userId' in by ? by.userId : null);
   await unit.stores.incidents.reopen(incident.id, 'triggered', unit.now);
-  const resumedMessages = await resumeEscalation(unit, incident, incident.acknowledgedAt ?? unit.now);
+  if (earlier.length > 0) await unit.stores.suppression.setAcknowledgements(incident.id, acknowledgements, unit.now);
+  const resumedMessages = await resumeEscalation(unit, { ...incident, acknowledgements }, acknowledgedAt ?? unit.now);
+  if (earlier.length > 0 && 'userId' in by) await pageAfterAll(unit, incident, asId('user', by.userId));
   await pageWithoutLead(unit, incident.id);
   const notified = await withdrawNews(unit, incident, 'acknowledged', by);
   await unit.stores.timeline.record(incident.id, 'unacknowledged', { by, resumedMessages, told: notified }, unit.now);
@@ -56,18 +67,31 @@ async function acknowledgeForOne(
   return 'once';
 }
 
+/** Sends the pages of the last step that passed a person over because of the acknowledgement that they have undone. */
+async function pageAfterAll(unit: UnitOfWork, incident: IncidentRow, userId: Id<'user'>): Promise<void> {
+  const { stores, now, enqueue } = unit;
+  const passedOver = await stores.notifications.listPassedOver(incident.id, userId);
+  if (passedOver.length === 0) return;
+  const contact = (await readContacts(stores, incident, [userId])).get(userId);
+  for (const { id, channel } of passedOver) {
+    const address = contact && wantsChannel(contact, channel) ? findAddress(contact, channel) : null;
+    if (address === null) continue;
+    await stores.notifications.queueSkipped(id, address.to, now);
+    enqueue(deliverPage, { notificationId: id });
+  }
+}
+
 /** Undoes the acknowledgement of one person, who is paged again. Returns false when they have given none. */
-async function unacknowledgeForOne(
-  { stores, now, enqueue }: UnitOfWork,
-  incident: IncidentRow,
-  by: IncidentActor,
-): Promise<boolean> {
+async function unacknowledgeForOne(unit: UnitOfWork, incident: IncidentRow, by: IncidentActor): Promise<boolean> {
+  const { stores, now, enqueue } = unit;
   const acknowledged = incident.acknowledgements ?? [];
-  if (!('userId' in by) || !acknowledged.some(({ userId }) => userId === by.userId)) return false;
-  const others = acknowledged.filter(({ userId }) => userId !== by.userId);
+  if (!('userId' in by) || !acknowledged.some((earlier) => earlier.userId === by.userId)) return false;
+  const userId = asId('user', by.userId);
+  const others = withoutAcknowledgementOf(acknowledged, null, userId);
   await stores.suppression.setAcknowledgements(incident.id, others, now);
-  const pages = await stores.notifications.requeueCancelled(incident.id, now, asId('user', by.userId));
+  const pages = await stores.notifications.requeueCancelled(incident.id, now, { only: userId });
   for (const notificationId of pages) enqueue(deliverPage, { notificationId });
+  await pageAfterAll(unit, incident, userId);
   await stores.timeline.record(incident.id, 'unacknowledged_by_one', { by }, now);
   return true;
 }

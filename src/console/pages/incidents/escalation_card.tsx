@@ -31,8 +31,9 @@ type PolicyStep = Escalation['steps'][number];
 
 /** Card of the steps as they were when the incident opened, the outcome of each, and the time until the next one. */
 export function EscalationCard({ incident }: { readonly incident: IncidentWithLog }) {
-  const { may } = useOrganization();
-  const { incidentId, escalation, status, triggeredAt } = incident;
+  const { may, session } = useOrganization();
+  const { incidentId, escalation, status, triggeredAt, acknowledgements = [] } = incident;
+  const hasAcknowledged = acknowledgements.some(({ userId }) => userId === session.user.userId);
   const team = useTeamName(escalation.teamId) ?? null;
   const [isReassigning, setIsReassigning] = useState(false);
   const mayChange = may('oncall:edit') && status !== 'resolved';
@@ -46,7 +47,7 @@ export function EscalationCard({ incident }: { readonly incident: IncidentWithLo
         action: (
           <Group gap="xs">
             {next !== undefined && <EscalateNow incidentId={incidentId} step={next} team={team} />}
-            {status === 'acknowledged' && <UndoAcknowledgement incidentId={incidentId} />}
+            {(status === 'acknowledged' || hasAcknowledged) && <UndoAcknowledgement incidentId={incidentId} />}
             <Button size="xs" variant="default" onClick={() => setIsReassigning(true)}>
               Reassign
             </Button>
@@ -55,10 +56,10 @@ export function EscalationCard({ incident }: { readonly incident: IncidentWithLo
       })}
     >
       <Progress incident={incident} />
-      {incident.acknowledgements !== undefined && status === 'triggered' && (
+      {acknowledgements.length > 0 && status === 'triggered' && (
         <p className={classes.note}>
-          {incident.acknowledgements.length} {incident.acknowledgements.length === 1 ? 'person has' : 'people have'}{' '}
-          acknowledged; others still must.
+          {acknowledgements.length} {acknowledgements.length === 1 ? 'person has' : 'people have'} acknowledged
+          {hasAcknowledged && ', you among them'}; others still must.
         </p>
       )}
       {earlier > 0 && (

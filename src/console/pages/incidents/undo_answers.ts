@@ -38,9 +38,12 @@ export function useUndoAnswers() {
 /** Age, in milliseconds, up to which an answer is undone. */
 const JUST_NOW_MS = 15_000;
 
-/** Whether this person gave the incident this answer just now. */
+/** Whether this person gave the incident this answer just now, for the incident or for themselves alone. */
 export function isAnsweredNow(incident: Incident, answer: Answer, userId: string): boolean {
-  const { acknowledgedAt, acknowledgedBy, resolvedAt, resolvedBy } = incident;
+  const { acknowledgedAt, acknowledgedBy, resolvedAt, resolvedBy, acknowledgements = [] } = incident;
+  const isNow = (at: string): boolean => serverNow() - Date.parse(at) < JUST_NOW_MS;
+  if (answer === 'acknowledge' && acknowledgements.some((answered) => answered.userId === userId && isNow(answered.at)))
+    return true;
   const [at, by] = answer === 'resolve' ? [resolvedAt, resolvedBy] : [acknowledgedAt, acknowledgedBy];
-  return at !== null && by?.userId === userId && serverNow() - Date.parse(at) < JUST_NOW_MS;
+  return at !== null && by?.userId === userId && isNow(at);
 }

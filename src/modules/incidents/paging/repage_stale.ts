@@ -14,10 +14,13 @@ import { notifyOthers } from '#modules/incidents/paging/notify_others.ts';
 import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
 import type { Temporal } from '#kernel/time.ts';
 
-/** Sets the timers and sends the pages that an answer has cancelled; returns the number of pages. */
+/**
+ * Sets the timers and sends the pages that an answer has cancelled, but for those of people who have acknowledged for
+ * themselves; returns the number of pages.
+ */
 export async function resumeEscalation(
   unit: UnitOfWork,
-  { id }: IncidentRow,
+  { id, acknowledgements }: Pick<IncidentRow, 'id' | 'acknowledgements'>,
   stoppedAt: Temporal.Instant,
 ): Promise<number> {
   const { stores, now, enqueue } = unit;
@@ -28,7 +31,8 @@ export async function resumeEscalation(
   const timers = resumeTimers(stopped, stoppedAt, now);
   await stores.stepTimers.resumeSteps(id, timers);
   scheduleSteps(unit, id, timers);
-  const pages = await stores.notifications.requeueCancelled(id, now);
+  const except = acknowledgements?.map(({ userId }) => userId) ?? [];
+  const pages = await stores.notifications.requeueCancelled(id, now, { except });
   for (const notificationId of pages) enqueue(deliverPage, { notificationId });
   return pages.length;
 }

@@ -49,6 +49,9 @@ const FIND = prepared((db, { id }: Values<{ id: Id<'notification'> }>) =>
 );
 
 /** The notification log: each entry is written before a provider is called, and never lost. */
+/** Columns of an entry that waits as if it had not been tried yet. */
+const WAITING_AGAIN = { status: 'queued', reason: null, attempts: 0, released_at: null } as const;
+
 export class NotificationStore {
   readonly #session: Session;
 
@@ -238,32 +241,52 @@ export class NotificationStore {
       .execute();
   }
 
-  /** Pages that an answer has cancelled wait again, as if they had not been tried yet; resolves to which. */
+  /**
+   * Pages that an answer has cancelled wait again, as if they had not been tried yet, but for those to `except`; resolves to
+   * which.
+   */
   async requeueCancelled(
     incidentId: Id<'incident'>,
     now: Temporal.Instant,
-    userId: Id<'user'> | null = null,
+    { only = null, except = [] }: { readonly only?: Id<'user'> | null; readonly except?: readonly Id<'user'>[] } = {},
   ): Promise<Id<'notification'>[]> {
-    const cancelled = this.#lockable(incidentId, userId)
+    const cancelled = this.#lockable(incidentId, only)
       .where('kind', '=', 'page')
       .where('status', '=', 'cancelled')
-      .where('reason', 'in', ['acknowledged', 'resolved']);
+      .where('reason', 'in', ['acknowledged', 'resolved'])
+      .$if(except.length > 0, (query) => query.where('user_id', 'not in', except));
     const requeued = await this.#session.db
       .updateTable('notifications as n')
       .from(cancelled.as('waiting'))
-      .set({
-        status: 'queued',
-        reason: null,
-        digest_id: null,
-        attempts: 0,
-        released_at: null,
-        due_at: now,
-        updated_at: now,
-      })
+      .set({ ...WAITING_AGAIN, digest_id: null, due_at: now, updated_at: now })
       .whereRef('n.id', '=', 'waiting.id')
       .returning('n.id')
       .execute();
     return requeued.map(({ id }) => id);
+  }
+
+  /** Lists the channels of the last step that passed a person over because they had acknowledged. */
+  async listPassedOver(
+    incidentId: Id<'incident'>,
+    userId: Id<'user'>,
+  ): Promise<Pick<NotificationRow, 'id' | 'channel'>[]> {
+    const passedOver = await this.#lockable(incidentId, userId)
+      .select(['channel', 'step_index as stepIndex'])
+      .where('kind', '=', 'page')
+      .where('status', '=', 'skipped')
+      .where('reason', '=', 'acknowledged')
+      .execute();
+    const last = Math.max(...passedOver.map(({ stepIndex }) => stepIndex ?? 0));
+    return passedOver.filter(({ stepIndex }) => stepIndex === last);
+  }
+
+  /** Lets a page leave now that was skipped. */
+  async queueSkipped(id: Id<'notification'>, address: string | null, now: Temporal.Instant): Promise<void> {
+    await this.#session.db
+      .updateTable('notifications')
+      .set({ ...WAITING_AGAIN, address, due_at: now, updated_at: now })
+      .where('id', '=', id)
+      .execute();
   }
 
   /** Pages that an answer has cancelled stay so, also when the answer is undone: the incident was reassigned. */

@@ -98,3 +98,18 @@ export function stillAwaited(
   const answered = new Set([...acknowledged.map((earlier) => earlier.userId), userId]);
   return [...new Set(awaited)].filter((id) => !answered.has(id));
 }
+
+/**
+ * Returns the acknowledgements that still count once a person has undone theirs. That of the last person acknowledged the
+ * incident as a whole (`whole`) and stands for them alone from now on, unless it is the one that was undone.
+ */
+export function withoutAcknowledgementOf(
+  acknowledged: readonly Acknowledgement[],
+  whole: Acknowledgement | null,
+  userId: string | null,
+): Acknowledgement[] {
+  const others = acknowledged.filter((earlier) => earlier.userId !== userId);
+  return whole === null || others.length === acknowledged.length || whole.userId === userId
+    ? others
+    : [...others, whole];
+}
