@@ -82,6 +82,8 @@ export function refuseSources(
     const word = words[index] ?? '';
     const before = tokens[index - 1];
     const wordBefore = words[index - 1] ?? '';
+    // What a bracket closes ends with it.
+    for (const open of inFrom) if (open > depth) inFrom.delete(open);
     if (word === 'FROM' || word === 'JOIN') inFrom.add(depth);
     else if (ENDS_FROM.has(word)) inFrom.delete(depth);
     const called = token.text === '(' && before !== undefined ? nameOf(before) : null;

@@ -24,6 +24,8 @@ describe('a statement that reaches beyond the tables', () => {
     'SELECT * FROM `/etc/passwd`',
     'SELECT * FROM t, "/etc/passwd"',
     "SELECT * FROM t, '/etc/passwd'",
+    "SELECT * FROM (SELECT a FROM (SELECT 1 AS a)) AS s, '/etc/passwd'",
+    "SELECT * FROM (SELECT f(1, 2) FROM t), '/etc/passwd'",
     "SELECT * FROM t JOIN 'https://example.com/x.csv' ON 1",
     "DESCRIBE TABLE '/etc/passwd'",
     "INSERT INTO FUNCTION file('/tmp/x', 'CSV', 'a String') SELECT 1",
@@ -52,6 +54,8 @@ describe('a statement that reaches beyond the tables', () => {
 
   test.each([
     "SELECT file, url FROM t WHERE file = '/etc/passwd' AND url IN ('http://x', 'y')",
+    "SELECT a, concat(a, ' ', b) FROM (SELECT a, f(b, 'UTC') FROM (SELECT a FROM (SELECT 1 AS a))) AS s",
+    "SELECT f((SELECT a FROM t), 'UTC')",
     "SELECT 'FROM file(' AS a, a || '/x' FROM numbers(3) ORDER BY 1",
     "SELECT engine FROM system.tables WHERE name = 'x'",
     "WITH 'x' AS a SELECT a, 'y', `b` FROM t ARRAY JOIN ['a', 'b'] AS c WHERE d IN ('x', 'y') SETTINGS max_threads = 1",

@@ -56,11 +56,13 @@ export function noQuantilesText(metricName: string, kind: SingleValueKind): stri
 }
 
 /** Growth of the buckets with one bound or range, over all series: one of the two texts is empty. */
-interface BucketGrowth {
+export interface BucketGrowth {
   /** Upper bound, in the text of the label `le`: the observations below lower bounds are included. */
   readonly le: string;
   /** Range (`exponential_buckets.ts`): no other observations are included. */
   readonly range: string;
+  /** Text that classic buckets of the same bounds share; a bound says nothing of observations in others. */
+  readonly layout: string;
   readonly growth: number;
 }
 
@@ -141,11 +143,23 @@ function boundedPieces(pieces: readonly Piece[], { least, greatest }: ValueBound
 
 /** Returns the finer of two forms that hold as many observations; both, if some senders use one and others the other. */
 function piecesOf(growths: readonly BucketGrowth[]): readonly Piece[] {
-  const [ranges, classic] = [rangePieces(growths), classicPieces(growths)];
+  const layouts = [...Map.groupBy(growths, ({ layout }) => layout).values()].map(classicPieces);
+  const [ranges, classic] = [rangePieces(growths), joinedPieces(layouts)];
   if (ranges.length === 0) return classic;
   const isSame =
     totalOf(classic) <= totalOf(ranges) * (1 + SAME_SHARE) && totalOf(classic) >= totalOf(ranges) * (1 - SAME_SHARE);
   return classic.length === 0 || isSame ? ranges : cutUp([...ranges, ...classic.filter(({ count }) => count > 0)]);
+}
+
+/**
+ * The pieces of senders with different bounds, each cut at the bounds of the others. One that bounds nothing says nothing
+ * where others do.
+ */
+function joinedPieces(layouts: readonly (readonly Piece[])[]): readonly Piece[] {
+  const filled = layouts.map((pieces) => pieces.filter(({ count }) => count > 0)).filter((pieces) => pieces.length > 0);
+  if (filled.length < 2) return filled[0] ?? [];
+  const bounding = filled.flat().filter(({ from, to }) => from !== -Infinity || to !== Infinity);
+  return cutUp(bounding.length === 0 ? filled.flat() : bounding);
 }
 
 /** Tolerance for both forms of a sender, which may be stored a moment apart. */

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import type { BucketValue } from '#modules/metrics/decide/buckets.ts';
 import {
+  type BucketGrowth,
   noQuantilesText,
   quantileOf,
   type QuantileQuestion,
@@ -117,14 +118,17 @@ export class HistogramReader {
     if (byBucket.size * minutes > HISTORY_VALUES_MAX) throw tooManyDays();
     const buckets = [...byBucket].map(([text, ofBucket]) => {
       const parts = ofBucket.map(([, ...part]) => toWindowPart(part));
-      return { ...readBucketText(text), gained: slideWindow(parts, 'sum', slots) };
+      return { ...bucketOf(text), gained: slideWindow(parts, 'sum', slots) };
     });
     const boundsAt = rows.length === 0 ? null : await this.#bounds.ofWindows({ ...query, selector });
     const values: (number | null)[] = [];
     const moreThan = new Set<number>();
     for (let minute = 0; minute < minutes; minute += 1) {
       if (minute % MINUTES_AT_ONCE === 0) await setImmediate();
-      const growths = buckets.map(({ le, range, gained }) => ({ le, range, growth: gained[minute] ?? 0 }));
+      const growths = buckets.flatMap(({ gained, ...bucket }) => {
+        const growth = gained[minute] ?? null;
+        return growth === null ? [] : [{ ...bucket, growth }];
+      });
       const measured = quantileOf(quantile, growths, boundsAt?.(minute));
       if (measured?.isMoreThan === true) moreThan.add(minute);
       values.push(measured === null ? null : measured.value);
@@ -148,7 +152,12 @@ function toValue({ value, isMoreThan }: QuantileValue): Omit<BucketValue, 'at'> 
 }
 
 function toGrowth([text, gain]: Gains[number]) {
-  return { ...readBucketText(text), growth: Number(gain) || 0 };
+  return { ...bucketOf(text), growth: Number(gain) || 0 };
+}
+
+function bucketOf(text: string): Omit<BucketGrowth, 'growth'> {
+  const { apart: layout, le, range } = readBucketText(text);
+  return { layout, le, range };
 }
 
 /** The least and the greatest of each column, and the newest of all, as in charts of other metrics. */

@@ -12,7 +12,7 @@ import { anchoredPattern } from '#modules/metrics/decide/pattern_size.ts';
 import type { LabelMatcher, MatchOperator, MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { bucketTextOf } from '#modules/metrics/store/bucket_text.ts';
+import { BUCKET_OF_LAYOUT, SERIES_WITH_LAYOUTS } from '#modules/metrics/store/bucket_text.ts';
 import { COUNTER, IS_COUNTING, IS_SAMPLE, STALE, START } from '#modules/metrics/store/point_kind_sql.ts';
 import { growthOver } from '#modules/metrics/store/rollup_rows.ts';
 import { withPredecessors } from '#modules/metrics/store/predecessors.ts';
@@ -77,15 +77,13 @@ export function chartQueryOf({ split, columnMs, ...query }: ChartQuery): BoundQu
   };
 }
 
-const BUCKET_TEXT = bucketTextOf((name) => `any(tags[${name}])`);
-
 /**
  * Returns the query for the growth of the buckets of a histogram, for each part of a chart: rows of part, start and pairs of `bucketTextOf` and
  * gain. All buckets are told, whatever `columnMs` says.
  */
 export function growthChartQueryOf({ split, ...query }: ChartQuery): BoundQuery {
   const place = split === null ? 'toUInt16(0)' : `toUInt16(indexOf({parts:Array(String)}, any(tags[{split:String}])))`;
-  const gains = valuesOf(query, 'sum', `(${place}, ${BUCKET_TEXT})`);
+  const gains = valuesOf(query, 'sum', `(${place}, ${BUCKET_OF_LAYOUT})`, SERIES_WITH_LAYOUTS);
   return {
     sql: `SELECT part.1 AS place, bucket, groupArray((part.2, result)) FROM (${gains})
       GROUP BY place, bucket ORDER BY place, bucket`,
@@ -99,7 +97,7 @@ export function growthChartQueryOf({ split, ...query }: ChartQuery): BoundQuery 
 /** The same for each value of a label, over the whole window: rows of the value and the pairs. */
 export function growthRankQueryOf(query: MetricQuery, label: string): BoundQuery {
   const whole = overWholeWindow(query);
-  const gains = valuesOf(whole, 'sum', `(any(tags[{split:String}]), ${BUCKET_TEXT})`);
+  const gains = valuesOf(whole, 'sum', `(any(tags[{split:String}]), ${BUCKET_OF_LAYOUT})`, SERIES_WITH_LAYOUTS);
   return {
     sql: `SELECT part.1 AS value, groupArray((part.2, result)) FROM (${gains}) GROUP BY value`,
     parameters: { ...parametersOf(whole), split: label },
@@ -212,16 +210,20 @@ function overAllSamples(aggregate: string): ToSql {
     GROUP BY ${apart}bucket`;
 }
 
-/** Rows of bucket and value. `part` is what a series belongs to, as an aggregate over its rows in `metric_series`. */
-function valuesOf(query: MetricQuery, aggregation: Aggregation, part: string | null): string {
+/** The series of a metric, with their labels as `tags`. */
+const SERIES_OF_METRIC = 'metric_series WHERE service_id = {service:UUID} AND metric = {metric:String}';
+
+/** Rows of bucket and value. `part` is what a series belongs to, as an aggregate over its rows in `seriesRows`. */
+function valuesOf(
+  query: MetricQuery,
+  aggregation: Aggregation,
+  part: string | null,
+  seriesRows = SERIES_OF_METRIC,
+): string {
   const ofSeries = seriesOf(query.selector);
   const hasReach = !isOfWholeHours(query.buckets);
   const plan = planOf(query);
-  const parts =
-    part === null
-      ? null
-      : `(SELECT series, ${part} AS part FROM metric_series
-        WHERE service_id = {service:UUID} AND metric = {metric:String} GROUP BY series)`;
+  const parts = part === null ? null : `(SELECT series, ${part} AS part FROM ${seriesRows} GROUP BY series)`;
   if (plan !== null) return rolledUpValues(aggregation, plan, { ofSeries, parts, stepMs: query.buckets.stepMs });
   if (parts === null)
     return MEANINGS[aggregation]({ apart: '', samples: (since) => samplesOf(since, ofSeries, hasReach) });

@@ -3,7 +3,7 @@ import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import type { WindowPart } from '#modules/metrics/decide/sliding_windows.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { bucketTextOf } from '#modules/metrics/store/bucket_text.ts';
+import { BUCKET_OF_LAYOUT, SERIES_WITH_LAYOUTS } from '#modules/metrics/store/bucket_text.ts';
 import { COUNTER, IS_COUNTING, IS_SAMPLE, STALE, START } from '#modules/metrics/store/point_kind_sql.ts';
 import { withPredecessors } from '#modules/metrics/store/predecessors.ts';
 import { growthOver } from '#modules/metrics/store/rollup_rows.ts';
@@ -35,11 +35,11 @@ export function ruleHistoryQueryOf(query: RuleHistoryQuery): BoundQuery {
   return { sql: PARTS[query.aggregation](conditionOf(query)), parameters: parametersOf(query) };
 }
 
-/** The same of what each bucket of a histogram gained: before the others a column with its `bucketTextOf`. */
+/** The same of what each bucket of a histogram gained: before the others a column with its `BUCKET_OF_LAYOUT`. */
 export function bucketHistoryQueryOf(query: RuleHistoryQuery): BoundQuery {
   const samples = `(SELECT ts, kind, value, series FROM ${samplesSince('lookback', conditionOf(query))}) AS samples
-    LEFT ANY JOIN (SELECT series, ${bucketTextOf((name) => `any(tags[${name}])`)} AS bucket FROM metric_series
-      WHERE service_id = {service:UUID} AND metric = {metric:String} GROUP BY series) AS buckets USING (series)`;
+    LEFT ANY JOIN (SELECT series, ${BUCKET_OF_LAYOUT} AS bucket FROM ${SERIES_WITH_LAYOUTS} GROUP BY series) AS buckets
+    USING (series)`;
   return { sql: growthOf(samples, 'bucket, '), parameters: parametersOf(query) };
 }
 

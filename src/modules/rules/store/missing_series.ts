@@ -11,7 +11,7 @@ import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import { readCheckedExpression } from '#modules/metrics/decide/selector.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { bucketTextOf } from '#modules/metrics/store/bucket_text.ts';
+import { BUCKET_OF_LAYOUT, SERIES_WITH_LAYOUTS } from '#modules/metrics/store/bucket_text.ts';
 import { expressionValue } from '#modules/metrics/decide/ratio.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
@@ -193,7 +193,6 @@ function parametersOf(read: Read, toMs: number): Record<string, unknown> {
 /** Conditions without lists: the embedded engine refuses texts behind a comma where a subquery reads a table. */
 const IS_SAMPLE = `(kind != ${STALE} AND kind != ${START})`;
 const IS_COUNTING = `(kind = ${COUNTER} OR kind = ${START})`;
-const BUCKET = bucketTextOf((name) => `any(tags[${name}])`);
 const instant = (parameter: string): string => `fromUnixTimestamp64Milli({${parameter}:Int64})`;
 
 function windowsSql({ selector, aggregation, isOfBuckets }: Read): string {
@@ -228,8 +227,8 @@ function windowsSql({ selector, aggregation, isOfBuckets }: Read): string {
       WHERE ms >= begin_ms - ${COUNTER_LOOKBACK_MS})
     GROUP BY series HAVING n > 0`;
   const buckets = isOfBuckets
-    ? `LEFT ANY JOIN (SELECT series, ${BUCKET} AS bucket FROM metric_series
-        WHERE service_id = {service:UUID} AND metric = {metric:String} GROUP BY series) AS buckets USING (series)`
+    ? `LEFT ANY JOIN (SELECT series, ${BUCKET_OF_LAYOUT} AS bucket FROM ${SERIES_WITH_LAYOUTS} GROUP BY series) AS buckets
+        USING (series)`
     : '';
   return `SELECT ${isOfBuckets ? 'bucket' : "''"} AS bucket_text,
       [toFloat64(sum(n)), sum(total), min(least), max(greatest), toFloat64(sum(others)), sum(others_total),

@@ -1,4 +1,5 @@
 import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
+import { addUpByLayout } from '#modules/metrics/decide/bucket_layouts.ts';
 import {
   type BesideBuckets,
   quantileOf,
@@ -95,11 +96,15 @@ export function quantileWithin(
   fromMs: number,
   bounds: ValueBounds,
 ): QuantileValue | null {
-  const growths = [...buckets].map(([text, windows]) => ({
-    ...readBucketText(text),
-    growth: valueOf('sum', windows, fromMs) ?? 0,
-  }));
-  return quantileOf(quantile, growths, bounds);
+  const senderBuckets = [...buckets].flatMap(([text, windows]) => {
+    const growth = valueOf('sum', windows, fromMs);
+    if (growth === null) return [];
+    const { apart: sender, le, range } = readBucketText(text);
+    const { samples, growth: counters } = windows;
+    const counted = { samples: samples ? at(samples, 0) : 0, newestMs: counters ? at(counters, 1) : 0 };
+    return [{ sender, le, range, growth, ...counted }];
+  });
+  return quantileOf(quantile, addUpByLayout(senderBuckets), bounds);
 }
 
 /** Returns the bounds of observations from the series beside the buckets, each in its window. */

@@ -1,7 +1,7 @@
 import { COUNTER_LOOKBACK_MS, COUNTER_REACH_MS } from '#modules/metrics/decide/aggregation.ts';
 import { anchoredPattern } from '#modules/metrics/decide/pattern_size.ts';
 import { uuidOf } from '#kernel/ids.ts';
-import { bucketTextOf } from '#modules/metrics/store/bucket_text.ts';
+import { bucketTextOf, senderOf } from '#modules/metrics/store/bucket_text.ts';
 import { isSelective, type QuestionGroup, type Shape, type Target } from '#modules/rules/store/rule_plan.ts';
 import { growthOver } from '#modules/metrics/store/rollup_rows.ts';
 import { COUNTER, IS_COUNTING, STALE, START } from '#modules/metrics/store/point_kind_sql.ts';
@@ -141,7 +141,7 @@ const PASSES: Readonly<Record<Shape, string>> = {
 
 /** A map gives the empty text for a label that it lacks, as selectors have it. */
 const MATCHING = `
-  SELECT toString(place), toString(series), ${bucketTextOf((name) => `labels[${name}]`)}, labels[apart_label] FROM (
+  SELECT toString(place), toString(series), ${bucketTextOf(`repeat(toString(${senderOf('labels')}), labels['le'] != '')`, (name) => `labels[${name}]`)}, labels[apart_label] FROM (
     SELECT service_id, metric, series, any(tags) AS labels FROM metric_series
     WHERE ${OF_TARGETS} AND series IN {series:Array(UInt64)} GROUP BY service_id, metric, series) AS seen
   INNER JOIN (

@@ -1,11 +1,13 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { toRanges } from '#modules/metrics/decide/exponential_buckets.ts';
+import { addUpByLayout, type SenderBucket } from '#modules/metrics/decide/bucket_layouts.ts';
 import { quantileOf as measureQuantile, valueBoundsOf } from '#modules/metrics/decide/quantile.ts';
 
 const quantileOf = (...asked: Parameters<typeof measureQuantile>) => measureQuantile(...asked)?.value ?? null;
-const classic = (le: string, growth: number) => ({ le, range: '', growth });
-const range = (from: number, to: number, growth: number) => ({ le: '', range: `${from}...${to}`, growth });
+const classic = (le: string, growth: number) => ({ le, range: '', layout: '', growth });
+const range = (from: number, to: number, growth: number) => ({ le: '', range: `${from}...${to}`, layout: '', growth });
 const side = { offset: 0, counts: [] };
 
 test('within bounds of the sender the quantile is interpolated by value, as Prometheus 3.5 does', () => {
@@ -18,7 +20,7 @@ test.each([3, 2, 0, -2])('within exponential buckets of scale %i it is interpola
   const histogram = { scale, zeroCount: 0, zeroThreshold: 0, negative: side, positive: { offset: 5, counts: [8] } };
   const [only] = toRanges(histogram)!;
   const base = 2 ** (2 ** -scale);
-  expect(quantileOf(0.5, [{ le: '', range: only!.range, growth: 8 }])! / base ** 5.5).toBeCloseTo(1, 4);
+  expect(quantileOf(0.5, [{ le: '', range: only!.range, layout: '', growth: 8 }])! / base ** 5.5).toBeCloseTo(1, 4);
 });
 
 describe('senders of both forms', () => {
@@ -107,3 +109,85 @@ describe('the least and the greatest observation', () => {
     expect(valueBoundsOf(told, { min: 0, max: 0, count: 0 })).toEqual({ least: null, greatest: null });
   });
 });
+
+describe('senders with different bounds', () => {
+  /** Cumulative buckets of one sender that observed these values. */
+  const bucketsOf = (sender: string, bounds: readonly number[], values: readonly number[]): SenderBucket[] =>
+    [...bounds, Infinity].map((bound) => ({
+      sender,
+      le: bound === Infinity ? '+Inf' : String(bound),
+      range: '',
+      growth: values.filter((value) => value <= bound).length,
+      samples: 4,
+      newestMs: 1,
+    }));
+
+  test('are each spread within their own buckets', () => {
+    const quick = bucketsOf('a', [1, 5], Array(100).fill(3));
+    const slow = bucketsOf('b', [0.5, 2, 10], Array(100).fill(8));
+    const growths = addUpByLayout([...quick, ...slow]);
+    expect(quantileOf(0.25, growths)).toBeCloseTo(2 + 25 / 37.5, 9);
+    // 100 lie evenly in (1, 5] and 100 in (2, 10].
+    expect(quantileOf(0.75, growths)).toBeCloseTo(6, 9);
+    expect(measureQuantile(1, growths)).toEqual({ value: 10, isMoreThan: false });
+  });
+
+  test('are answered as the observations that each of them counted, in 100 cases', () => {
+    const layout = fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 6 });
+    const host = fc.record({ bounds: layout, values: fc.array(fc.integer({ min: 1, max: 45 }), { maxLength: 30 }) });
+    fc.assert(
+      fc.property(fc.array(host, { minLength: 1, maxLength: 5 }), fc.integer({ min: 1, max: 99 }), (hosts, percent) => {
+        const ordered = hosts.map(({ bounds, values }) => ({ bounds: bounds.toSorted((a, b) => a - b), values }));
+        const total = hosts.reduce((sum, { values }) => sum + values.length, 0);
+        const rank = (percent / 100) * total;
+        /** Observations up to a value, each spread evenly within its bucket: an independent way to count them. */
+        const upTo = (x: number) =>
+          ordered.reduce(
+            (sum, { bounds, values }) => sum + values.reduce((inner, value) => inner + shareUpTo(bounds, value, x), 0),
+            0,
+          );
+        const growths = addUpByLayout(ordered.flatMap(({ bounds, values }, i) => bucketsOf(String(i), bounds, values)));
+        const measured = measureQuantile(percent / 100, growths);
+        const isAbove = upTo(40) < rank - 1e-9;
+        expect(measured?.isMoreThan).toBe(total === 0 ? undefined : isAbove);
+        if (measured === null || isAbove) return;
+        expect(upTo(measured.value - 1e-6)).toBeLessThanOrEqual(rank + 1e-6);
+        expect(upTo(measured.value + 1e-6)).toBeGreaterThanOrEqual(rank - 1e-6);
+      }),
+      { numRuns: 100, seed: 6 },
+    );
+  });
+
+  test('that bound nothing take nothing from those of the others', () => {
+    const growths = addUpByLayout([...bucketsOf('a', [1, 5], Array(9).fill(3)), ...bucketsOf('b', [], [9, 9])]);
+    expect(quantileOf(0.5, growths)).toBe(3);
+    expect(measureQuantile(1, growths)).toEqual({ value: 5, isMoreThan: false });
+  });
+
+  test('are told apart when one sender changes its bounds, by what stays and by what each time counted', () => {
+    const begun = (buckets: SenderBucket[]) => buckets.map((bucket) => ({ ...bucket, newestMs: 9 }));
+    const before = bucketsOf('a', [1, 5], Array(100).fill(3)).slice(0, 2);
+    const after = begun(bucketsOf('a', [10, 50], Array(100).fill(30)).slice(0, 2));
+    const always = { ...after[0]!, le: '+Inf', growth: 200, samples: 8 };
+    const growths = addUpByLayout([...before, ...after, always]);
+    expect(quantileOf(0.25, growths)).toBe(3);
+    expect(quantileOf(0.75, growths)).toBe(30);
+    // Of what lies in (0, 20] no more is known than that.
+    const common = { ...always, le: '20', growth: 100 };
+    expect(quantileOf(0.25, addUpByLayout([...before, ...after, always, common]))).toBe(10);
+  });
+
+  test('count once where they have the same, and a bucket that came a moment late changes no layout', () => {
+    const bounds = [1, 5];
+    const [first, ...others] = bucketsOf('a', bounds, [1, 3, 3]);
+    const late = [{ ...first!, samples: 3 }, ...others, ...bucketsOf('b', bounds, [3])];
+    expect(new Set(addUpByLayout(late).map(({ layout }) => layout)).size).toBe(1);
+    expect(addUpByLayout(late)).toHaveLength(3);
+  });
+});
+
+function shareUpTo(bounds: readonly number[], value: number, x: number): number {
+  const to = bounds.find((bound) => value <= bound) ?? Infinity;
+  const from = bounds.findLast((bound) => bound < to) ?? 0;
+  return to === Infinity ? 0 : Math.min(1, Math.max(0, (x - from) / (to - from)));
+}

@@ -20,6 +20,12 @@ const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, Infinity];
 const ROUTES = ['/a', '/b', '/c'];
 const WINDOW = 5;
 
+/** Senders with bounds of their own, and what each of them always observes. */
+const MIXED = [
+  ['a', [1, 5], 3],
+  ['b', [0.5, 2, 10], 8],
+] as const;
+
 const serviceId = newId('service');
 const keptSince = fromEpochMilliseconds(END - 30 * 24 * 60 * MINUTE);
 /** What each route observed, by the minute at whose end it was sent. */
@@ -72,6 +78,14 @@ beforeAll(async () => {
         if (host === 'b' && name === 'half_bounded') continue;
         beside(`${name}_max`, host === 'a' ? 8 : 9, 'gauge');
         beside(`${name}_min`, 4, 'gauge');
+      }
+    }
+  }
+  for (const [host, bounds, value] of MIXED) {
+    for (const minute of [0, 1, 2]) {
+      for (const bound of [...bounds, Infinity]) {
+        const labels = ['host', host, 'le', bound === Infinity ? '+Inf' : String(bound)];
+        add('mixed_bucket', labels, END - minute * MINUTE, value <= bound ? 300 - minute * 100 : 0, 'counter');
       }
     }
   }
@@ -166,6 +180,28 @@ test.each([
       });
     }
   }
+});
+
+test.each([
+  [0.25, 2 + 25 / 37.5],
+  [0.75, 6],
+])('of senders with different bounds the quantile %s is the same everywhere, %s', async (quantile, meant) => {
+  const metricName = `mixed{quantile="${quantile}"}`;
+  const question = questionOf(metricName);
+  const { values } = await rules.evaluate([question], fromEpochMilliseconds(END));
+  expect(values.get(question.ruleId)).toBeCloseTo(meant, 9);
+  const window = { windowMinutes: WINDOW, firstMs: END, lastMs: END, aggregation: 'avg', keptSince } as const;
+  const history = await reader.readHistory({ serviceId, selector: parseSelector(metricName), ...window });
+  expect(history.values[0]).toBeCloseTo(meant, 9);
+  const [shown] = await reader.queryChart({ ...chart(metricName), split: null, columnMs: null });
+  expect(shown?.points.at(-1)?.value).toBeCloseTo(meant, 9);
+  const parts = await reader.queryChart({
+    ...chart(metricName),
+    split: { label: 'host', values: ['a', 'b'] },
+    columnMs: null,
+  });
+  expect(parts.map(({ points }) => points.at(-1)?.value)).toEqual([1 + 4 * quantile, 2 + 8 * quantile]);
+  expect((await reader.rankValues(chart(metricName), 'host', 2)).values).toEqual(['b', 'a']);
 });
 
 test('split by a label, each part has its own greatest observation, and is ranked by it', async () => {
