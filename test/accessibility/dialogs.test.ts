@@ -56,6 +56,7 @@ const pagesOf = (ids: SampleIds & { readonly invitationPath: string }): readonly
     `dashboards/${dashboardId}`,
     'services',
     `services/${serviceId}`,
+    `services/${serviceId}/settings`,
     `services/${serviceId}/alerts`,
     'oncall/teams',
     `oncall/teams/${teamId}`,

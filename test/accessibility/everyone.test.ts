@@ -25,6 +25,7 @@ inBrowser('everyone', () => {
     await page.getByRole('heading', { name: 'checkout', level: 1 }).waitFor();
     const [{ serviceId }] = (await h.expectOk('list_services')).services;
     const { ingestionKey } = await h.expectOk('get_service', { serviceId });
+    await enter(page.getByRole('main').getByRole('link', { name: 'Settings', exact: true }));
     await enter(button('Rotate'));
     await enter(dialog.getByLabel('Type checkout to confirm'), 'checkout');
     await page.getByText('The new key and DSN are active').waitFor();
@@ -180,7 +181,8 @@ async function givenPages(h: ConsoleWorld): Promise<readonly TestedPage[]> {
     ['rules', 'Checkout is slow', { 'Create a rule': 'responder', 'Checkout is slow enabled': 'responder' }],
     [`rules/${ruleId}`, 'What it measures', { Edit: 'responder', Duplicate: 'responder' }],
     ['services', 'checkout', { 'Create a service': 'editor' }],
-    [`services/${serviceId}`, 'Incoming data', { Edit: 'editor', Rotate: 'editor', Delete: 'admin' }],
+    [`services/${serviceId}`, 'Incoming data', {}],
+    [`services/${serviceId}/settings`, 'About it', { Edit: 'editor', Rotate: 'editor', Delete: 'admin' }],
     [
       `explore?service=${serviceId}&metric=queue_depth`,
       'Labels of 1 series',

@@ -67,6 +67,7 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
     [`rules/${ruleId}/edit`, 'Pages by'],
     ['services', 'checkout'],
     [`services/${serviceId}`, 'Incoming data'],
+    [`services/${serviceId}/settings`, 'About it'],
     [`services/${serviceId}/alerts`, 'Connect a tool'],
     [`explore?service=${serviceId}`, 'queue_depth'],
     [`explore?service=${serviceId}&metric=queue_depth&split=route&compare=day`, 'Labels of 1 series'],
