@@ -64,7 +64,9 @@ import { openPlaceWork } from '#workers/tell_places.ts';
 import type { PlaceRuntime } from '#modules/places/deliver.ts';
 import { onSendNumberRequest } from '#workers/send_number_request.ts';
 import { onSendPasswordReset } from '#workers/send_password_reset.ts';
+import { onSendUnreadableNotice } from '#workers/send_unreadable_notice.ts';
 import { onStorePoints } from '#workers/store_points.ts';
+import { tellOfUnreadableRows } from '#modules/unreadable_rows/tell_owners.ts';
 import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 
 export async function startWorker(config: RunningConfig, log: Log): Promise<StartedRole> {
@@ -218,6 +220,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       onSendStatusConfirmation(runtime),
       onAnnounceStatusUpdate(runtime),
       onSendStatusUpdate(runtime),
+      onSendUnreadableNotice(runtime),
     ],
     shared: Object.values(evaluation).flat(),
     periodic: [
@@ -235,6 +238,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       { name: 'retry_quarantined', everySeconds: 300, run: () => retryQuarantined(grouping) },
       { name: 'fetch_holiday_calendars', everySeconds: 10, run: () => fetchHolidayCalendars(runtime) },
       { name: 'ask_for_numbers', everySeconds: 60, run: () => askForNumbers(runtime) },
+      { name: 'tell_of_unreadable_rows', everySeconds: 300, run: () => tellOfUnreadableRows(runtime) },
       { name: 'purge_deleted', everySeconds: 300, run: () => purgeDeleted(runtime) },
       { name: 'prune_connections', everySeconds: 3_600, run: () => pruneConnections(runtime) },
       // The names of periodic work are stored with its leases, so they outlive the names of its functions.

@@ -101,6 +101,7 @@ import { SpooledDataStore } from '#storage/postgres/spooled_data_store.ts';
 import { SessionStore } from '#modules/accounts/store/session_store.ts';
 import { SignInLimitStore } from '#modules/accounts/store/sign_in_limit_store.ts';
 import { PublicationStore } from '#modules/status_pages/store/publication_store.ts';
+import { UnreadableRowStore } from '#modules/unreadable_rows/store.ts';
 import { StatusPageStore } from '#modules/status_pages/store/status_page_store.ts';
 import { SubscriberStore } from '#modules/status_pages/store/subscriber_store.ts';
 import { StepTimerStore } from '#modules/incidents/store/step_timer_store.ts';
@@ -170,6 +171,7 @@ export interface Stores {
   readonly placeDeliveries: PlaceDeliveryStore;
   readonly chatAccounts: ChatAccountStore;
   readonly statusPages: StatusPageStore;
+  readonly unreadableRows: UnreadableRowStore;
   readonly publications: PublicationStore;
   readonly subscribers: SubscriberStore;
   readonly policies: PolicyStore;
@@ -285,6 +287,7 @@ export function storesOf(session: Session): Stores {
     placeDeliveries: new PlaceDeliveryStore(session),
     chatAccounts: new ChatAccountStore(session),
     statusPages: new StatusPageStore(session),
+    unreadableRows: new UnreadableRowStore(session),
     publications: new PublicationStore(session),
     subscribers: new SubscriberStore(session),
     policies: new PolicyStore(session),

@@ -142,6 +142,7 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   scim_users: 'of the identity provider: it says them again once it has a new token',
   scim_groups: 'of the identity provider: it says them again once it has a new token',
   scim_group_members: 'of the identity provider: it says them again once it has a new token',
+  unreadable_rows: 'found again where it is imported',
   managed_resources: 'of configuration files: applied again, they find everything by its name',
   workers: 'of this installation: which processes are alive',
   token_buckets: 'of this installation: what was used lately',

@@ -107,6 +107,23 @@ export function auditStreamFailingMail(stream: {
   ]);
 }
 
+/** Says which stored settings of an organization cannot be read. */
+export function unreadableRowsMail({
+  rows,
+  link,
+}: {
+  readonly rows: readonly string[];
+  readonly link: string;
+}): MailText {
+  const heading = 'Settings of your organization cannot be read and were set aside';
+  return render(heading, [
+    { kind: 'heading', text: `${heading}.` },
+    { kind: 'paragraph', text: 'Each is left out alone, and everything else goes on:' },
+    ...rows.map((text) => ({ kind: 'paragraph' as const, text: withoutLinks(text) })),
+    { kind: 'links', links: [{ label: 'Set the last one again', url: link }] },
+  ]);
+}
+
 /** Asks a person to confirm their number and to receive a test. */
 export function numberRequestMail({ link }: { readonly link: string }): MailText {
   const heading = 'Confirm your number, so that pages reach you';

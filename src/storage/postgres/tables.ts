@@ -67,7 +67,7 @@ import {
   AlertRouteEntity,
   AlertSourceEntity,
 } from '#storage/postgres/entities/alerts.ts';
-import { ManagedResourceEntity } from '#storage/postgres/entities/configuration.ts';
+import { ManagedResourceEntity, UnreadableRowEntity } from '#storage/postgres/entities/configuration.ts';
 import {
   AlertRuleEntity,
   CalendarFeedEntity,
@@ -218,6 +218,7 @@ export const ENTITIES = [
   AlertKeyEntity,
   AlertSourceEntity,
   ManagedResourceEntity,
+  UnreadableRowEntity,
   AlertRouteEntity,
   AlertEntity,
   AlertBodyEntity,

@@ -8,6 +8,9 @@ import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { listHolidayCalendars } from '#modules/schedules/operations/list_holiday_calendars.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
+import { startMailServer } from '#test/kit/programs/mail_server.ts';
+import { getPagingProblems } from '#modules/notifications/operations/get_paging_problems.ts';
+import { tellOfUnreadableRows } from '#modules/unreadable_rows/tell_owners.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
 
 const EVERY_PART = Array.from({ length: PARTS }, (_, part) => part);
@@ -173,4 +176,78 @@ test('a monitor whose schedule cannot be read expects no run and is told', async
   ]);
   const [left] = await w.context.db.sql.rows('select count(*)::int from monitors where overdue_from is not null');
   expect(left).toEqual({ count: 0 });
+});
+
+test('what cannot be read is left out alone, shown, and told to the owners once, until it can be read again', async () => {
+  const mails = await startMailServer();
+  const w = await staffedWorld({ settings: { smtpUrl: mails.url, mailFrom: 'Pages <pages@shop.test>' } });
+  const { serviceId } = await watched(w, true);
+  const { sql } = w.context.db;
+  const of = [w.orgId, serviceId];
+  await sql.run(
+    `insert into alert_sources (id, org_id, service_id, protocol, name, settings, accepted, refused, created_at, updated_at)
+     values ($3, $1, $2, 'events', 'Pager', '{"leaseMinutes": 1e12}', 0, 0, now(), now())`,
+    [...of, newId('alertsource')],
+  );
+  await sql.run(
+    `insert into alert_routes (id, org_id, service_id, position, conditions, outcome, pages_on_rise, created_at, updated_at)
+     values ($3, $1, $2, 0, '"all"', 'page', false, now(), now())`,
+    [...of, newId('alertroute')],
+  );
+  await sql.run(
+    `insert into holiday_calendars (id, org_id, name, dates, created_at, updated_at) values ($2, $1, 'Feasts', '{}', now(), now())`,
+    [w.orgId, newId('calendar')],
+  );
+  await sql.run(
+    `insert into exception_settings (service_id, filters, patterns, secret_names, learns_spikes, assignment_rules, updated_at)
+     values ($1, '[]', '{"a": 1}', '[]', false, '[]', now())`,
+    [serviceId],
+  );
+  const page = newId('statuspage');
+  await sql.run(
+    `insert into status_pages (id, org_id, slug, title, is_public, version, created_at, updated_at)
+     values ($2, $1, 'shop-odd', 'Shop', true, 1, now(), now())`,
+    [w.orgId, page],
+  );
+  for (const [title, services] of [
+    ['Odd', '"all"'],
+    ['Plain', '[]'],
+  ]) {
+    await sql.run(
+      `insert into status_publications (id, org_id, page_id, title, impact, service_ids, began_at, changed_at)
+       values ($2, $1, $3, $4, 'outage', $5, $6, $6)`,
+      [w.orgId, newId('publication'), page, title, services, w.clock.now().toString()],
+    );
+  }
+  await sql.run(`update escalation_policies set steps = '"none"' where org_id = $1`, [w.orgId]);
+  const shown = async () => {
+    w.clock.advance({ seconds: 1 });
+    await tellOfUnreadableRows(w.runtime);
+    await w.runUntilIdle();
+    const caller = memberCaller(w.orgId, w.owner.userId, 'owner');
+    const { unreadable } = await runOperation(w, getPagingProblems, caller, {});
+    return (unreadable as { kind: string }[]).map(({ kind }) => kind).sort();
+  };
+  const all = ['alert_route', 'alert_source', 'exception_settings', 'holiday_calendar', 'policy', 'status_publication'];
+  expect(await shown()).toEqual(all);
+  expect(mails.mails).toMatchObject([
+    {
+      recipients: [w.owner.email],
+      subject: '[Tocsin] Settings of your organization cannot be read and were set aside',
+    },
+  ]);
+  const body = String(mails.mails[0]?.text);
+  for (const name of ['Pager', 'Feasts', 'Odd', 'Wake']) expect(body).toContain(name);
+  // The page shows what it can.
+  const read = await w.app.inject({ url: '/status/shop-odd' });
+  expect(read.statusCode).toBe(200);
+  expect(read.body).toContain('Odd');
+  w.clock.advance({ hours: 48 });
+  expect(await shown()).toEqual(all);
+  expect(mails.mails).toHaveLength(1);
+  await sql.run(`update holiday_calendars set dates = '[]' where org_id = $1`, [w.orgId]);
+  expect(await shown()).not.toContain('holiday_calendar');
+  await sql.run(`update holiday_calendars set dates = '{}' where org_id = $1`, [w.orgId]);
+  expect(await shown()).toEqual(all);
+  expect(mails.mails).toHaveLength(2);
 });

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { ResultOf } from '#console/api/actions.ts';
 import { Name, Sentence } from '#console/components/text/name.tsx';
 import { inLocalTime } from '#console/pages/policies/warnings.tsx';
+import { UNREADABLE_KINDS } from '#modules/unreadable_rows/decide/unreadable_kinds.ts';
 import classes from '#console/pages/policies/warnings.module.css';
 
 const SHOWN_MAX = 5;
@@ -17,10 +18,12 @@ interface TeamWarningsProps {
 
 /** List of why pages of the teams might reach nobody, besides gaps: one line each, with a link to the fix. */
 export function TeamWarnings({ warnings: passed, teamId }: TeamWarningsProps) {
-  const { warnings = [], warningCount = 0 } = passed ?? {};
+  const { warnings = [], warningCount = 0, unreadable = [] } = passed ?? {};
   const meant = warnings.filter((warning) => teamId === undefined || warning.teamId === teamId);
   const left = (teamId === undefined ? warningCount : meant.length) - Math.min(meant.length, SHOWN_MAX);
-  if (meant.length === 0) return null;
+  // Teams warn of their own policies and schedules.
+  const others = teamId === undefined ? unreadable.filter(({ kind }) => kind !== 'policy' && kind !== 'schedule') : [];
+  if (meant.length === 0 && others.length === 0) return null;
   return (
     <ul className={classes.warnings} aria-label="Warnings">
       {meant.slice(0, SHOWN_MAX).map(({ teamId: id, teamName, message, policyId }) => (
@@ -38,6 +41,14 @@ export function TeamWarnings({ warnings: passed, teamId }: TeamWarningsProps) {
             )}
             : <Sentence>{inLocalTime(message)}</Sentence>
           </span>
+        </li>
+      ))}
+      {others.map(({ kind, message }) => (
+        <li key={message} className={classes.warning}>
+          <IconAlertTriangle size={16} stroke={1.75} aria-hidden />
+          <Link to={UNREADABLE_KINDS[kind].page}>
+            <Sentence>{message}</Sentence>
+          </Link>
         </li>
       ))}
       {left > 0 && (

@@ -1,5 +1,6 @@
 import type { AssignmentRule } from '#modules/exceptions/decide/assignment.ts';
-import { type ExceptionSettings, INBOUND_FILTERS, NO_SETTINGS } from '#modules/exceptions/decide/inbound_filters.ts';
+import { type ExceptionSettings, NO_SETTINGS } from '#modules/exceptions/decide/inbound_filters.ts';
+import { unreadableSettings } from '#modules/exceptions/decide/stored_settings.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { allBut, anyOf, columns, rowsOf, toColumns } from '#storage/postgres/columns.ts';
@@ -112,26 +113,7 @@ export class ExceptionSettingsStore {
   }
 }
 
-/** Returns the settings without those that cannot be read, whoever wrote them: events of others are read beside these. */
+/** Returns the settings without those that cannot be read: events of others are read beside these. */
 function readable(settings: StoredExceptionSettings): StoredExceptionSettings {
-  const { filters, patterns, secretNames, assignmentRules } = settings;
-  return {
-    ...settings,
-    filters: areAll(filters, (filter) => INBOUND_FILTERS.some((name) => name === filter)) ? filters : [],
-    patterns: areAll(patterns, isText) ? patterns : [],
-    secretNames: areAll(secretNames, isText) ? secretNames : [],
-    assignmentRules: areAll(assignmentRules, isAssignmentRule) ? assignmentRules : NO_RULES,
-  };
-}
-
-function areAll(stored: unknown, isReadable: (item: unknown) => boolean): boolean {
-  return Array.isArray(stored) && stored.every(isReadable);
-}
-
-const isText = (stored: unknown): boolean => typeof stored === 'string';
-
-function isAssignmentRule(stored: unknown): boolean {
-  const { path, tag, assigneeId } = Object(stored) as Record<string, unknown>;
-  const { key, value } = Object(tag) as Record<string, unknown>;
-  return (path === null || isText(path)) && (tag === null || (isText(key) && isText(value))) && isText(assigneeId);
+  return { ...settings, ...Object.fromEntries(unreadableSettings(settings).map((name) => [name, []])) };
 }

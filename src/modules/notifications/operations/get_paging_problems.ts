@@ -8,7 +8,8 @@ import { readWarnings, type WarningView } from '#modules/teams/warnings.ts';
 import { type Channel, CHANNELS } from '#modules/contacts/decide/channel.ts';
 import { channelStateOf } from '#modules/contacts/decide/channel_state.ts';
 import type { Id } from '#kernel/ids.ts';
-import { toTimestampOrNull } from '#kernel/time.ts';
+import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { UNREADABLE_KIND_NAMES, unreadableText } from '#modules/unreadable_rows/decide/unreadable_kinds.ts';
 import type { TeamRow } from '#modules/teams/store.ts';
 
 const DAYS_BACK = 30;
@@ -51,6 +52,10 @@ export const getPagingProblems = defineAction({
     ),
     warnings: Type.Array(TeamWarningView, { description: `at most ${WARNINGS_MAX}` }),
     warningCount: Type.Integer({ minimum: 0 }),
+    unreadable: Type.Array(
+      Type.Object({ kind: Type.Enum(UNREADABLE_KIND_NAMES), message: Type.String(), since: Timestamp }),
+      { description: `stored rows that cannot be read and are left out alone, at most ${WARNINGS_MAX}` },
+    ),
   }),
   example: { withoutGaps: true },
   async handle({ withoutGaps = false }, context) {
@@ -69,6 +74,7 @@ export const getPagingProblems = defineAction({
         warnings.push({ teamId: team.id, teamName: team.name, message, policyId });
       }
     }
+    const unreadable = await stores.unreadableRows.list(caller.orgId, WARNINGS_MAX);
     const since = now.subtract({ hours: DAYS_BACK * 24 });
     const health = await stores.deliveries.listHealth(caller.orgId, since, simulatedIds);
     return {
@@ -87,6 +93,11 @@ export const getPagingProblems = defineAction({
         })),
       warnings,
       warningCount,
+      unreadable: unreadable.map((row) => ({
+        kind: row.kind,
+        message: unreadableText(row),
+        since: toTimestamp(row.since),
+      })),
     };
   },
 });

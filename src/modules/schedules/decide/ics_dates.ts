@@ -10,6 +10,11 @@ const EVENT_DAYS_MAX = 62;
 const YEARS_BEFORE = 1;
 const YEARS_AFTER = 10;
 
+/** Whether stored dates can be read, whoever wrote them. */
+export function areDates(stored: unknown): stored is readonly string[] {
+  return Array.isArray(stored) && stored.every((date) => typeof date === 'string');
+}
+
 /** Dates of a calendar as `YYYY-MM-DD`, in order; or why there are none. */
 type IcsDates =
   | { readonly kind: 'dates'; readonly dates: readonly string[]; readonly leftOut: number }

@@ -3,6 +3,7 @@ import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, json, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
+import { areDates } from '#modules/schedules/decide/ics_dates.ts';
 import { HolidayCalendarEntity } from '#storage/postgres/entities/oncall.ts';
 import { sql } from 'kysely';
 
@@ -132,11 +133,6 @@ export class HolidayCalendarStore {
       .execute();
     return rowsChanged(changed) > 0;
   }
-}
-
-/** Whether stored dates can be read, whoever wrote them. */
-function areDates(stored: unknown): stored is readonly string[] {
-  return Array.isArray(stored) && stored.every((date) => typeof date === 'string');
 }
 
 /** Returns a calendar whose dates cannot be read as one without dates, which says so. */

@@ -46,6 +46,11 @@ export function isSlug(text: string): boolean {
   return SLUG.test(text);
 }
 
+/** Whether the services of a stored publication can be read, whoever wrote them. */
+export function arePublished(serviceIds: unknown): serviceIds is readonly string[] {
+  return Array.isArray(serviceIds) && serviceIds.every((serviceId) => typeof serviceId === 'string');
+}
+
 /** Returns the worst of several impacts; null for none. */
 export function worstImpact(impacts: readonly Impact[]): Impact | null {
   return IMPACTS.findLast((impact) => impacts.includes(impact)) ?? null;

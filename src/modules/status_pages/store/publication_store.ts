@@ -2,6 +2,7 @@ import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import {
+  arePublished,
   PUBLICATIONS_SHOWN_MAX,
   STATUS_PAGES_MAX,
   UPDATES_MAX,
@@ -35,21 +36,23 @@ export class PublicationStore {
 
   /** Lists what a page shows since a time, newest first: what is open, and what ended since then. */
   async listOfPage(pageId: Id<'statuspage'>, since: Temporal.Instant): Promise<PublicationRow[]> {
-    return await this.#publications()
+    const rows = await this.#publications()
       .where('u.page_id', '=', pageId)
       .where((eb) => eb.or([eb('u.ended_at', 'is', null), eb('u.ended_at', '>=', since)]))
       .orderBy('u.began_at', 'desc')
       .limit(PUBLICATIONS_SHOWN_MAX)
       .execute();
+    return rows.map(readable);
   }
 
   async listOfIncident(orgId: Id<'org'>, incidentId: Id<'incident'>): Promise<PublicationRow[]> {
-    return await this.#publications()
+    const rows = await this.#publications()
       .where('u.org_id', '=', orgId)
       .where('u.incident_id', '=', incidentId)
       .orderBy('u.began_at')
       .limit(STATUS_PAGES_MAX)
       .execute();
+    return rows.map(readable);
   }
 
   /** Throws `not_found`. Locked until the transaction ends. */
@@ -60,7 +63,7 @@ export class PublicationStore {
       .forUpdate('u')
       .executeTakeFirst();
     if (publication === undefined) throw notFound('publicationId', 'publication');
-    return publication;
+    return readable(publication);
   }
 
   async insert(publication: NewPublication, now: Temporal.Instant): Promise<Id<'publication'>> {
@@ -105,7 +108,7 @@ export class PublicationStore {
       .select(['u.page_id as pageId', 'u.title', 'u.service_ids as serviceIds'])
       .where('t.id', '=', asId('statusupdate', updateId))
       .executeTakeFirst();
-    return update ?? null;
+    return update === undefined ? null : readable(update);
   }
 
   /** Lists publications that are open though their incident is resolved or gone, and locks them. */
@@ -140,4 +143,9 @@ export class PublicationStore {
       .select(columns(StatusPublicationEntity, 'u'))
       .select(['i.status as incidentStatus', 'i.resolved_at as incidentResolvedAt']);
   }
+}
+
+/** Returns a publication whose services cannot be read as one of no service. */
+function readable<Publication extends Pick<PublicationRow, 'serviceIds'>>(publication: Publication): Publication {
+  return arePublished(publication.serviceIds) ? publication : { ...publication, serviceIds: [] };
 }

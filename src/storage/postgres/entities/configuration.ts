@@ -1,6 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
 import type { ResourceKind } from '#modules/configuration/decide/resource.ts';
+import type { UnreadableKind } from '#modules/unreadable_rows/decide/unreadable_kinds.ts';
 import { id, instant, text } from '#storage/postgres/entities/column_types.ts';
 
 /** The key that a configuration file has for a resource. */
@@ -18,5 +19,22 @@ export const ManagedResourceEntity = defineEntity({
     isMade: p.boolean(),
     createdAt: instant(),
     updatedAt: instant(),
+  },
+});
+
+/** A stored row that cannot be read. */
+export const UnreadableRowEntity = defineEntity({
+  name: 'UnreadableRow',
+  tableName: 'unreadable_rows',
+  properties: {
+    kind: text<UnreadableKind>().primary(),
+    rowId: p.text().primary(),
+    orgId: id<'org'>(),
+    name: p.text(),
+    since: instant(),
+    /** Time of the last scan that could not read it. */
+    seenAt: instant(),
+    /** Time at which the owners were told. */
+    toldAt: instant().strictNullable(),
   },
 });

@@ -15,6 +15,7 @@ import { sendPasswordReset } from '#storage/queue/jobs/send_password_reset.ts';
 import { sendPlaceOff } from '#storage/queue/jobs/send_place_off.ts';
 import { sendStatusConfirmation } from '#storage/queue/jobs/send_status_confirmation.ts';
 import { sendStatusUpdate } from '#storage/queue/jobs/send_status_update.ts';
+import { sendUnreadableNotice } from '#storage/queue/jobs/send_unreadable_notice.ts';
 import { storePoints } from '#storage/queue/jobs/store_points.ts';
 import type { JobContract } from '#kernel/job.ts';
 
@@ -38,6 +39,7 @@ export const JOBS: readonly JobContract[] = [
   sendStatusConfirmation,
   announceStatusUpdate,
   sendStatusUpdate,
+  sendUnreadableNotice,
 ];
 
 const BY_NAME = new Map(JOBS.map((job) => [job.name, job]));
