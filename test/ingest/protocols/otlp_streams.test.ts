@@ -161,7 +161,7 @@ describe('streams (OpenTelemetry data model: resource and scope are part of the 
     const label = (version: string, schema: string) =>
       `g{otel_scope_name=http,otel_scope_schema_url=${schema},otel_scope_version=${version}} 1 gauge`;
     expect(shortOf(decoded)).toEqual([label('1', 'a'), label('2', 'a'), label('2', 'b')]);
-    expect(decoded.shared.count).toBe(0);
+    expect(decoded.shared?.count).toBe(0);
   });
 
   test('the scope is read from protobuf, wherever it stands', () => {

@@ -67,7 +67,7 @@ export function writeTimeline(draft: Draft, timeline: readonly Stretch[], clock:
   ];
   if (overrides.length > OVERRIDES_MAX) return null;
   if (single.length > 0) forms.push(single.length === 1 ? 'an override' : `${single.length} overrides`);
-  const then = ourShifts({ timezone: draft.zone, layers, overrides }, clock, from, to);
+  const then = ourShifts({ timezone: draft.zone, layers, overrides: [...overrides] }, clock, from, to);
   const { minutes, equal } = compareTimelines(timeline, then, { from, to });
   return { zone: draft.zone, layers, overrides, forms, minutesRounded: minutes - equal };
 }

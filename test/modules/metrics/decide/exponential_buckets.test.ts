@@ -52,7 +52,7 @@ test('a quantile is never off by more than a bucket of the grid is wide, whateve
         const ranges = toRanges(histogramOf(values, scale))!;
         const found = quantileOf(
           quantile,
-          ranges.map(({ range, count }) => ({ le: '', range, growth: count })),
+          ranges.map(({ range, count }) => ({ le: '', range, layout: '', growth: count })),
         )!;
         const meant = exact(values, quantile);
         expect(Math.abs(found - meant)).toBeLessThanOrEqual(
@@ -87,7 +87,7 @@ test.each([
 
 test('classic buckets answer as Prometheus does', () => {
   const classic = (...pairs: readonly (readonly [string, number])[]) =>
-    pairs.map(([le, growth]) => ({ le, range: '', growth }));
+    pairs.map(([le, growth]) => ({ le, range: '', layout: '', growth }));
   const buckets = classic(['0.1', 10], ['0.5', 30], ['1', 40], ['+Inf', 40]);
   expect(quantileOf(0.5, buckets)).toBeCloseTo(0.3, 12);
   expect(quantileOf(0, buckets)).toBe(0);
