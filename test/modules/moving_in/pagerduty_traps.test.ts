@@ -25,7 +25,7 @@ describe('PagerDuty', () => {
       restrictions: [{ type: 'daily_restriction', start_time_of_day: '20:00:00', duration_seconds: 36_000 }],
     });
     const result = read('pagerduty', [pagerDutyUsers, schedule([night, layer()])]);
-    expect(result.file.schedules![0]!.layers.map(({ name }) => name)).toEqual(['Layer 1', 'Night']);
+    expect(result.file.schedules![0]!.layers!.map(({ name }) => name)).toEqual(['Layer 1', 'Night']);
     expect(onCall(result, '2026-07-01T21:00:00Z')).toBe('Bo');
     expect(onCall(result, '2026-07-01T12:00:00Z')).toBe('Ada');
     expect(allEqual(result)).toBe(true);
@@ -85,7 +85,7 @@ describe('PagerDuty', () => {
       },
     };
     const result = read('pagerduty', [pagerDutyUsers, list, schedule([inChicago], { time_zone: 'America/Chicago' })]);
-    expect(result.file.schedules![0]!.layers[0]!.hours![0]).toMatchObject({ from: '09:00', to: '17:00' });
+    expect(result.file.schedules![0]!.layers![0]!.hours![0]).toMatchObject({ from: '09:00', to: '17:00' });
     expect(item(result, 'layer', 'L1').verdict).toBe('exact');
   });
 
@@ -96,7 +96,7 @@ describe('PagerDuty', () => {
       restrictions: [{ ...nineToFive[0], start_time_of_day: '15:00:00' }],
     });
     const result = read('pagerduty', [pagerDutyUsers, schedule([fromUtc], { time_zone: 'America/Chicago' })]);
-    expect(result.file.schedules![0]!.layers[0]!.hours![0]).toMatchObject({ from: '09:00', to: '17:00' });
+    expect(result.file.schedules![0]!.layers![0]!.hours![0]).toMatchObject({ from: '09:00', to: '17:00' });
     expect(item(result, 'layer', 'L1')).toMatchObject({
       verdict: 'compiled',
       reason: expect.stringContaining('360 minutes ahead of'),
@@ -119,7 +119,7 @@ describe('PagerDuty', () => {
       const restrictions = [
         { type: 'weekly_restriction', start_day_of_week: day, start_time_of_day: '09:00:00', duration_seconds: 3_600 },
       ];
-      return read('pagerduty', [pagerDutyUsers, schedule([layer({ restrictions })])]).file.schedules![0]!.layers[0]!
+      return read('pagerduty', [pagerDutyUsers, schedule([layer({ restrictions })])]).file.schedules![0]!.layers![0]!
         .hours;
     });
     expect(days.map((hours) => hours![0]!.fromDay)).toEqual([1, 7, 7]);

@@ -42,7 +42,9 @@ export function* changedTurns(plan: Plan, state: OrganizationState, now: Tempora
     const next = wanted.get(schedule.id);
     const ids = { person: namer.idOf, calendar: (ref: string) => plan.matches.findId('calendar', ref) ?? ref };
     const then =
-      next === undefined ? { timeZone, layers } : { timeZone: next.timezone, layers: decidedLayers(next.layers, ids) };
+      next === undefined
+        ? { timeZone, layers }
+        : { timeZone: next.timezone, layers: next.layers === undefined ? layers : decidedLayers(next.layers, ids) };
     // Layers have other ids once the file has decided on them.
     const nameOfLayer = new Map(layers.map(({ id, name }) => [id, name]));
     const idOfLayer = new Map(then.layers.map(({ id, name }) => [name, id]));

@@ -68,7 +68,12 @@ export const ScheduleInFile = Type.Object(
     team: Key,
     name: Name,
     timezone: ZoneName,
-    layers: Type.Array(LAYER_FIELDS, { maxItems: 10, description: 'from the lowest to the highest, which wins' }),
+    layers: Type.Optional(
+      Type.Array(LAYER_FIELDS, {
+        maxItems: 10,
+        description: 'from the lowest to the highest, which wins; left out: they stay as they are',
+      }),
+    ),
     overrides: Type.Optional(Type.Array(OverrideInFile, { maxItems: 10_000 })),
   },
   STRICT,

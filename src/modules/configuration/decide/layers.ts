@@ -117,7 +117,9 @@ export function isPlain(layers: readonly LayerFields[]): boolean {
 /** Returns the contract's rotation that comes nearest to these layers. */
 export function rotationInput(layers: readonly LayerFields[], idOf: (ref: Ref) => string) {
   const [layer] = layers;
-  if (layer === undefined) throw new Error('a schedule that is applied has a layer');
+  // A schedule that is made without layers has a rotation of nobody.
+  if (layer === undefined)
+    return { rotationType: 'weekly' as const, rotationConfig: { userIds: [] }, startAt: '2020-01-06T00:00:00' };
   const hours = 'hours' in layer.length ? layer.length.hours : HOURS.weeks;
   const isUsual = hours === HOURS.days || hours === HOURS.weeks;
   return {

@@ -29,7 +29,13 @@ function shortened(sentences: readonly string[], rest: string): string[] {
 function unreached({ matches, changes }: Plan, state: OrganizationState): string[] {
   const names = new Map(state.people.map(({ userId, name }) => [userId, name]));
   const deleted = new Set(changes.filter(({ action }) => action === 'delete').map(({ id }) => id));
-  const touched = new Set(changes.flatMap(({ id, kind }) => (kind === 'schedule' || kind === 'policy' ? [id] : [])));
+  const touched = new Set(
+    changes.flatMap(({ id, kind, wanted }) =>
+      (kind === 'schedule' && !(wanted?.kind === 'schedule' && wanted.fields.layers === undefined)) || kind === 'policy'
+        ? [id]
+        : [],
+    ),
+  );
   if (touched.size === 0) return [];
   const [before, after] = [new Set<string>(), new Set<string>()];
   const stay = (id: string) => !deleted.has(id) && !touched.has(id);
@@ -48,7 +54,7 @@ function unreached({ matches, changes }: Plan, state: OrganizationState): string
   for (const { wanted } of matches.matched) {
     const refs =
       wanted.kind === 'schedule'
-        ? wanted.fields.layers.flatMap(({ turns }) => turns.flat())
+        ? (wanted.fields.layers ?? []).flatMap(({ turns }) => turns.flat())
         : wanted.kind === 'policy'
           ? wanted.fields.steps.flatMap(({ people }) => people)
           : [];

@@ -108,7 +108,7 @@ function partInput(change: PlannedChange, idOf: IdOf, basisOf: BasisOf): object 
     case 'dsn':
       return wanted?.kind === 'service' ? (wanted.fields.sentry ?? {}) : {};
     case 'layers':
-      return wanted?.kind === 'schedule' ? scheduleInput(wanted.fields, {}, basisOf(change), idOf) : {};
+      return wanted?.kind === 'schedule' ? scheduleInput(wanted.fields, null, basisOf(change), idOf) : {};
     case undefined:
       return {};
   }
@@ -128,9 +128,9 @@ function inputOf({ action, wanted, present, basis }: PlannedChange, idOf: IdOf):
     case 'member':
       return memberInput(wanted.fields, isNew, idOf);
     case 'schedule': {
-      const { team, name, timezone, layers } = wanted.fields;
-      const layerIds = present?.kind === 'schedule' ? present.fields.layerIds : {};
-      if (!isNew) return scheduleInput(wanted.fields, layerIds, basis, idOf);
+      const { team, name, timezone, layers = [] } = wanted.fields;
+      if (!isNew)
+        return scheduleInput(wanted.fields, present?.kind === 'schedule' ? present.fields : null, basis, idOf);
       return { teamId: idOf('team', team), name, timezone, ...rotationInput(layers, (ref) => idOf('person', ref)) };
     }
     case 'calendar': {
@@ -174,14 +174,21 @@ function inputOf({ action, wanted, present, basis }: PlannedChange, idOf: IdOf):
 
 function scheduleInput(
   { name, timezone, layers }: FieldsOf['schedule'],
-  layerIds: Readonly<Record<string, string>>,
+  present: FieldsOf['schedule'] | null,
   readAt: string | null,
   idOf: IdOf,
 ): object {
+  const layerIds = present?.layerIds ?? {};
   const idOfLayer = (layer: string) => (Object.hasOwn(layerIds, layer) ? (layerIds[layer] ?? null) : null);
   const ids = { person: (ref: Ref) => idOf('person', ref), calendar: (ref: Ref) => idOf('calendar', ref) };
   // A file says where turns begin: applying it moves nothing that stands in it.
-  return { readAt, name, timezone, layers: layersInput(layers, idOfLayer, ids), keepTurns: false };
+  return {
+    readAt,
+    name,
+    timezone,
+    layers: layersInput(layers ?? present?.layers ?? [], idOfLayer, ids),
+    keepTurns: false,
+  };
 }
 
 function policyInput({ name, steps, repeat, hours }: FieldsOf['policy'], idOf: IdOf): object {

@@ -170,8 +170,9 @@ function creations({ wanted }: MatchedResource): PlannedChange[] {
     .filter(([field]) => wanted.kind !== 'service' || !PARTS_OF_SERVICE.has(field))
     .map(([field, after]) => ({ field, after }));
   const whole: PlannedChange = { ...base, action: 'create', fields, part: null };
-  if (wanted.kind === 'schedule' && !isPlain(wanted.fields.layers)) {
-    const after = wanted.fields.layers;
+  const layers = wanted.kind === 'schedule' ? wanted.fields.layers : undefined;
+  if (layers !== undefined && !isPlain(layers)) {
+    const after = layers;
     return [whole, { ...base, action: 'update', part: { part: 'layers' }, fields: [{ field: 'layers', after }] }];
   }
   if (wanted.kind !== 'service') return [whole];

@@ -45,7 +45,7 @@ export interface FieldsOf {
     readonly team: Ref;
     readonly name: string;
     readonly timezone: string;
-    readonly layers: readonly LayerFields[];
+    readonly layers?: readonly LayerFields[];
     /** Ids of the layers that are there, by name; never in a file. */
     readonly layerIds?: Readonly<Record<string, string>>;
   };

@@ -141,6 +141,7 @@ class FileReader {
     const path = `schedules[${index}]`;
     this.#refer('team', team, `${path}.team`);
     const zone = this.#parsed(parseTimeZone(timezone, `${path}.timezone`)) ?? 'UTC';
+    if (layers === undefined) return { kind: 'schedule', key, path, fields: { team, name, timezone: zone } };
     if (layers.length === 0) this.#refuse(`${path}.layers`, 'must have at least one layer');
     const names = new Set(layers.map((layer) => layer.name));
     if (names.size < layers.length) this.#refuse(`${path}.layers`, 'have a name twice');
@@ -169,7 +170,7 @@ class FileReader {
       const path = `schedules[${index}].overrides[${place}]`;
       this.#refer('person', override.person, `${path}.person`);
       const { layer = null } = override;
-      if (layer !== null && !layers.some(({ name }) => name === layer))
+      if (layer !== null && layers?.some(({ name }) => name === layer) !== true)
         this.#refuse(`${path}.layer`, `the schedule has no layer "${layer}"`);
       const window = this.#window(override, path, zone.kind === 'ok' ? zone.value : 'UTC');
       if (window === null) continue;

@@ -8,7 +8,7 @@ import { isZone, type Moved, type RenderedTimeline } from '#modules/moving_in/de
 import type { Pattern } from '#modules/moving_in/decide/pattern.ts';
 import { tile } from '#modules/moving_in/decide/proof.ts';
 import type { Stretch } from '#modules/moving_in/decide/timeline.ts';
-import { writeTimeline } from '#modules/moving_in/decide/write_timeline.ts';
+import { differencesOf, writeTimeline } from '#modules/moving_in/decide/write_timeline.ts';
 import { FAR_FUTURE } from '#kernel/time.ts';
 import { isoDateOf, isoOf } from '#kernel/wall_clock.ts';
 import { DAY_MS, type ZoneClock } from '#kernel/zone_clock.ts';
@@ -22,8 +22,8 @@ export interface ReadOverride {
   readonly name: string;
   readonly from: number;
   readonly to: number;
-  /** Keys of the people, all on call together; empty: nobody; null: whom the walk names then. */
-  readonly people: readonly string[] | null;
+  /** Keys of the people, all on call together; empty: whoever the walk says, if anybody. */
+  readonly people: readonly string[];
   /** Names of the patterns that it replaces; null: the whole schedule. */
   readonly patterns: readonly string[] | null;
 }
@@ -34,8 +34,8 @@ export interface ReadSchedule {
   readonly name: string;
   readonly zone: string;
   readonly teamIds: readonly string[];
-  /** Null: no patterns say it, for the reason that follows "because"; it is rendered. */
-  readonly patterns: readonly Pattern[] | { readonly because: string };
+  /** No patterns say it for the reason that follows "because": it is rendered, as overrides if they can say it. */
+  readonly patterns: readonly Pattern[] | { readonly because: string; readonly asOverrides?: true };
   readonly overrides: readonly ReadOverride[];
   readonly rendered: readonly RenderedTimeline[];
   readonly walk: (from: number, to: number) => readonly Stretch[];
@@ -69,16 +69,23 @@ export function addSchedule(moved: Moved, read: ReadSchedule): void {
   }
   const clock = moved.clock(read.zone);
   const compiled = 'because' in read.patterns ? read.patterns : compileLayers(read.patterns, { clock, since });
+  const isFeed = 'because' in read.patterns && read.patterns.asOverrides === true;
   let layers: readonly LayerInFile[] = [];
   let layerOf: ReadonlyMap<string, string> = new Map();
+  let overrides: readonly OverrideInFile[] = [];
   let horizon: number | null = null;
   let verdict: Verdict = 'exact';
   if ('because' in compiled) {
-    const rendered = horizonLayers(read.walk(since, moved.time.now + HORIZON_DAYS * DAY_MS), clock);
-    ({ layers } = rendered);
-    horizon = rendered.until;
     verdict = 'horizon';
-    const until = isoDateOf(rendered.until);
+    horizon = moved.time.now + HORIZON_DAYS * DAY_MS;
+    const timeline = tile(read.walk(since, horizon), { from: since, to: horizon });
+    const inLayers = horizonLayers(timeline, clock);
+    const isRounded =
+      differencesOf(timeline, { zone: read.zone, layers: inLayers.layers, overrides }, clock).length > 0;
+    const written = isFeed || isRounded ? writeTimeline({ zone: read.zone, layers, overrides }, timeline, clock) : null;
+    if (written === null) ({ layers, until: horizon } = inLayers);
+    else ({ layers, overrides } = written);
+    const until = isoDateOf(horizon);
     ledger.judge(
       'schedule',
       id,
@@ -98,12 +105,14 @@ export function addSchedule(moved: Moved, read: ReadSchedule): void {
       );
     }
   }
-  const context: OverrideContext = { moved, read, clock, layers, layerOf, isRendered: horizon !== null, overrides: [] };
+  const context: OverrideContext = { moved, read, clock, layers, layerOf, isRendered: horizon !== null, overrides };
   addOverrides(context);
-  const { overrides } = context;
+  ({ overrides } = context);
   const key = moved.key(id);
   const teamId = moved.teamFor(read.teamIds);
-  const kept = context.layers.length > 0 ? context.layers : [emptyLayer(clock, since)];
+  // Overrides alone go onto whatever schedule has this name in this team.
+  const isOnlyOverrides = isFeed && context.layers.length === 0;
+  const kept = context.layers.length > 0 || isOnlyOverrides ? context.layers : [emptyLayer(clock, since)];
   const onCall = [
     ...kept.flatMap(({ turns }) => turns.flatMap(({ people }) => people)),
     ...overrides.map(({ person }) => person),
@@ -114,8 +123,8 @@ export function addSchedule(moved: Moved, read: ReadSchedule): void {
     team: moved.teamKeyFor(read.teamIds),
     name: nameInFile(name, id),
     timezone: read.zone,
-    layers: [...kept],
-    ...(overrides.length > 0 && { overrides }),
+    ...(!isOnlyOverrides && { layers: [...kept] }),
+    ...(overrides.length > 0 && { overrides: [...overrides] }),
   });
   if (read.teamIds.length > 0 && teamId === '') {
     ledger.judge(
@@ -151,7 +160,7 @@ function addOverrides(context: OverrideContext): void {
     else if (to <= moved.since) judge('exact', `It ended at ${isoOf(to)}, so nothing is left to do.`);
     else if (from >= FAR_FUTURE.epochMilliseconds)
       judge('refused', 'It begins after the year 2200.', 'Correct its dates, and read again.');
-    else if (people?.some((person) => !moved.people.has(person))) {
+    else if (people.some((person) => !moved.people.has(person))) {
       judge(
         'refused',
         'It names somebody who is not among the people that were read.',
@@ -159,8 +168,8 @@ function addOverrides(context: OverrideContext): void {
       );
     } else if (context.isRendered) judge('horizon', 'It is part of the rendered schedule.');
     else {
-      const layers = people?.length === 1 ? layersOf(override, context) : null;
-      const [person] = people ?? [];
+      const layers = people.length === 1 ? layersOf(override, context) : null;
+      const [person] = people;
       if (person === undefined || layers === null) {
         judgeWritten(override, context, judge);
         continue;

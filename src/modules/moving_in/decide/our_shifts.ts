@@ -1,4 +1,5 @@
-import type { ScheduleInFile } from '#modules/configuration/decide/file.ts';
+import type { OverrideInFile } from '#modules/configuration/decide/file.ts';
+import type { LayerInFile } from '#modules/configuration/decide/file_layers.ts';
 import { instantOf, wallOf } from '#modules/moving_in/decide/raw.ts';
 import { append, type Stretch } from '#modules/moving_in/decide/timeline.ts';
 import type { Layer } from '#modules/schedules/decide/layer.ts';
@@ -11,11 +12,16 @@ import type { ZoneClock } from '#kernel/zone_clock.ts';
 const SHIFTS_MAX = 200_000;
 
 /** Fields that decide who is on call in a schedule of the file. */
-export type ShiftsInFile = Pick<ScheduleInFile, 'timezone' | 'layers' | 'overrides'>;
+export interface ShiftsInFile {
+  readonly timezone: string;
+  readonly layers?: readonly LayerInFile[] | undefined;
+  readonly overrides?: readonly OverrideInFile[] | undefined;
+}
 
 /** Returns who is on call by a schedule of the file within `[from, to)`, tiling the window. */
 export function ourShifts(schedule: ShiftsInFile, clock: ZoneClock, from: number, to: number): Stretch[] {
-  const layerIds = new Map(schedule.layers.map(({ name }, index) => [name, `layer${index}`]));
+  const inFile = schedule.layers ?? [];
+  const layerIds = new Map(inFile.map(({ name }, index) => [name, `layer${index}`]));
   const overrides = (schedule.overrides ?? []).map(({ person, startsAt, endsAt, layer }, index) => ({
     overrideId: asId('override', `override${String(index).padStart(6, '0')}`),
     layerId: layer === undefined ? null : (layerIds.get(layer) ?? null),
@@ -24,19 +30,17 @@ export function ourShifts(schedule: ShiftsInFile, clock: ZoneClock, from: number
     endAt: fromEpochMilliseconds(momentOf(endsAt, clock)),
     createdAt: fromEpochMilliseconds(index),
   }));
-  const layers = schedule.layers.map(
-    ({ name, rotation, turns, startsAt, activeFrom, endsAt, hours }, index): Layer => ({
-      id: `layer${index}`,
-      name,
-      rotation: { every: rotation.every, unit: rotation.unit },
-      turns: turns.map(({ people }) => ({ userIds: people.map((person) => asId('user', person)) })),
-      startsAt: fromEpochMilliseconds(momentOf(startsAt, clock)),
-      activeFrom: activeFrom === undefined ? null : fromEpochMilliseconds(momentOf(activeFrom, clock)),
-      endsAt: endsAt === undefined ? null : fromEpochMilliseconds(momentOf(endsAt, clock)),
-      hours: hours ?? null,
-      holidays: null,
-    }),
-  );
+  const layers = inFile.map(({ name, rotation, turns, startsAt, activeFrom, endsAt, hours }, index): Layer => ({
+    id: `layer${index}`,
+    name,
+    rotation: { every: rotation.every, unit: rotation.unit },
+    turns: turns.map(({ people }) => ({ userIds: people.map((person) => asId('user', person)) })),
+    startsAt: fromEpochMilliseconds(momentOf(startsAt, clock)),
+    activeFrom: activeFrom === undefined ? null : fromEpochMilliseconds(momentOf(activeFrom, clock)),
+    endsAt: endsAt === undefined ? null : fromEpochMilliseconds(momentOf(endsAt, clock)),
+    hours: hours ?? null,
+    holidays: null,
+  }));
   const layered = { timeZone: schedule.timezone, clock, layers, overrides, holidays: new Map<string, string[]>() };
   const stretches: Stretch[] = [];
   let at = from;

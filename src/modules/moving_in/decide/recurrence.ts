@@ -8,20 +8,25 @@ import {
   WEEK_MS,
 } from '#modules/moving_in/decide/pattern.ts';
 import type { Interval } from '#modules/moving_in/decide/walk.ts';
-import { daysOfMonth, monthsBetween, utcFieldsOf } from '#kernel/wall_clock.ts';
+import { daysOfMonth, monthsBetween, utcFieldsOf, utcMs } from '#kernel/wall_clock.ts';
 import { DAY_MS, type ZoneClock } from '#kernel/zone_clock.ts';
 
 /** An event that repeats by the wall clock, and the groups of people who take turns at it. */
 export interface Recurrence {
   readonly startWall: number;
   readonly durationMs: number;
-  readonly frequency: 'hourly' | 'daily' | 'weekly' | 'monthly';
+  readonly frequency: 'hourly' | 'daily' | 'weekly' | 'monthly' | 'yearly';
   readonly interval: number;
   /** Days of the week, Monday 0; empty: that of the start. */
   readonly days: readonly number[];
   /** Days of the month, below 0 from its end, and months of the year; absent: any. */
   readonly monthDays?: readonly number[];
   readonly months?: readonly number[];
+  /** Weeks of the month in which the days count, below 0 from its end, by day; absent: every week. */
+  readonly weeksOfDays?: ReadonlyMap<number, readonly number[]>;
+  /** Number of events, and time after which none begins; absent or null: without end. */
+  readonly count?: number | null;
+  readonly lastStart?: number | null;
   /** First day of a week, Monday 0. */
   readonly weekStart: number;
   readonly groups: readonly (readonly string[])[];
@@ -37,7 +42,12 @@ type Turns = Pick<Pattern, 'anchorWall' | 'length' | 'turns' | 'hours'>;
 export function patternOfRecurrence(recurrence: Recurrence): Turns | { readonly because: string } {
   const { frequency, durationMs, interval, groups } = recurrence;
   if (groups.length === 0) return { anchorWall: recurrence.startWall, length: { ms: WEEK_MS }, turns: [], hours: null };
-  if (recurrence.monthDays !== undefined || recurrence.months !== undefined)
+  if (
+    recurrence.monthDays !== undefined ||
+    recurrence.months !== undefined ||
+    recurrence.weeksOfDays !== undefined ||
+    frequency === 'yearly'
+  )
     return { because: 'an event depends on days of the month or on months' };
   if (durationMs % MINUTE_MS !== 0) return { because: 'an event lasts no whole minutes' };
   switch (frequency) {
@@ -145,10 +155,17 @@ export function walkEvents(
 ): (Interval & { readonly people: readonly string[] })[] {
   const { durationMs, groups, perGroup, changesBy } = recurrence;
   const events: (Interval & { readonly people: readonly string[] })[] = [];
-  let event = 0;
-  for (const { wall, period } of wallsOf(recurrence)) {
+  // Hours since long ago are not counted one by one.
+  const passed =
+    recurrence.frequency === 'hourly' && Number.isFinite(from)
+      ? Math.floor(
+          (clock.wallOf(from) - 2 * DAY_MS - durationMs - recurrence.startWall) / (recurrence.interval * HOUR_MS),
+        )
+      : 0;
+  let event = Math.max(0, passed);
+  for (const { wall, period } of wallsOf(recurrence, event)) {
     const start = clock.instantOf(wall);
-    if (start >= to) break;
+    if (start >= to || event >= (recurrence.count ?? Infinity) || start > (recurrence.lastStart ?? Infinity)) break;
     const end = clock.instantOf(wall + durationMs);
     const count = changesBy === 'event' ? event : period;
     event += 1;
@@ -158,32 +175,135 @@ export function walkEvents(
   return events;
 }
 
+/** Returns the end of the last event; null if there is none. */
+export function endOfLast(recurrence: Recurrence, clock: ZoneClock): number | null {
+  const { count = null, lastStart = null } = recurrence;
+  if (count === null && lastStart === null) return null;
+  return walkEvents(recurrence, clock, -Infinity, lastStart === null ? Infinity : lastStart + 1).at(-1)?.to ?? 0;
+}
+
+const DAY_NAMES = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'];
+const FREQUENCIES: Readonly<Record<string, Recurrence['frequency']>> = {
+  HOURLY: 'hourly',
+  DAILY: 'daily',
+  WEEKLY: 'weekly',
+  MONTHLY: 'monthly',
+  YEARLY: 'yearly',
+};
+/** Limit on the number of events that a rule may say. */
+const COUNT_MAX = 100_000;
+const PARTS = new Set(['FREQ', 'INTERVAL', 'COUNT', 'UNTIL', 'BYDAY', 'BYMONTHDAY', 'BYMONTH', 'WKST']);
+
+type RecurrenceRule = Pick<
+  Recurrence,
+  'frequency' | 'interval' | 'days' | 'weeksOfDays' | 'monthDays' | 'months' | 'count' | 'lastStart' | 'weekStart'
+>;
+
+/** Reads a rule of RFC 5545, or says in the form that follows "because" why its events cannot be told. */
+export function readRule(text: string, clock: ZoneClock): RecurrenceRule | { readonly because: string } {
+  const because = `nothing here repeats by "${text.slice(0, 200)}"`;
+  const parts = new Map(
+    text
+      .toUpperCase()
+      .replace(/^RRULE:/, '')
+      .split(';')
+      .filter((part) => part !== '')
+      .map((part) => [part.split('=')[0] ?? '', part.split('=')[1] ?? '']),
+  );
+  const frequency = FREQUENCIES[parts.get('FREQ') ?? ''];
+  const numbers = (name: string): number[] => (parts.get(name) ?? '').split(',').filter(Boolean).map(Number);
+  const days = (parts.get('BYDAY') ?? '')
+    .split(',')
+    .filter(Boolean)
+    .map((day) => ({ day: DAY_NAMES.indexOf(day.slice(-2)), week: day.length > 2 ? Number(day.slice(0, -2)) : null }));
+  const [monthDays, months] = [numbers('BYMONTHDAY'), numbers('BYMONTH')];
+  const until = parts.has('UNTIL') ? momentOfRule(parts.get('UNTIL') ?? '', clock) : null;
+  const [interval = 1] = numbers('INTERVAL');
+  const [count = null] = numbers('COUNT');
+  const counted = [interval, count ?? 1, ...monthDays, ...months, ...days.map(({ week }) => week ?? 1)];
+  const hasWeeks = days.some(({ week }) => week !== null);
+  if (
+    frequency === undefined ||
+    [...parts.keys()].some((name) => !PARTS.has(name)) ||
+    days.some(({ day }) => day < 0) ||
+    counted.some((number) => !Number.isInteger(number) || number === 0) ||
+    interval < 1 ||
+    (count ?? 1) < 1 ||
+    (count ?? 1) > COUNT_MAX ||
+    (frequency === 'daily' && days.length > 0 && interval > 1) ||
+    (parts.has('UNTIL') && until === null) ||
+    (frequency === 'hourly' && days.length + monthDays.length + months.length > 0) ||
+    (frequency === 'weekly' && monthDays.length > 0) ||
+    (hasWeeks && frequency !== 'monthly' && !(frequency === 'yearly' && months.length > 0))
+  )
+    return { because };
+  const byDay = Map.groupBy(days, ({ day }) => day);
+  const weeksOfDays = new Map<number, readonly number[]>();
+  for (const [day, ofDay] of byDay) {
+    const weeks = ofDay.flatMap(({ week }) => week ?? []);
+    if (weeks.length === ofDay.length) weeksOfDays.set(day, weeks);
+  }
+  return {
+    frequency,
+    interval,
+    days: [...byDay.keys()],
+    ...(weeksOfDays.size > 0 && { weeksOfDays }),
+    ...(monthDays.length > 0 && { monthDays }),
+    ...(months.length > 0 && { months }),
+    weekStart: Math.max(0, DAY_NAMES.indexOf(parts.get('WKST') ?? 'MO')),
+    count,
+    lastStart: until,
+  };
+}
+
+/** Reads the last time at which an event may begin: of a date, the end of its day. */
+function momentOfRule(text: string, clock: ZoneClock): number | null {
+  const match = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z)?)?$/.exec(text);
+  if (match === null) return null;
+  const [, year, month, day, hour = '23', minute = '59', second = '59', isUtc] = match;
+  const wall = utcMs(Number(year), Number(month), Number(day), Number(hour), Number(minute), Number(second));
+  return isUtc === undefined ? clock.instantOf(wall) : wall;
+}
+
 /** Limit on the days that are walked through: beyond, nothing was found that begins. */
 const DAYS_MAX = 40_000;
 
 /** Yields the beginnings of events, each with the number of its period. */
-function* wallsOf(recurrence: Recurrence): Generator<{ readonly wall: number; readonly period: number }> {
+function* wallsOf(
+  recurrence: Recurrence,
+  firstPeriod: number,
+): Generator<{ readonly wall: number; readonly period: number }> {
   const { startWall, frequency, interval, days, weekStart } = recurrence;
   if (frequency === 'hourly')
-    for (let period = 0; ; period += 1) yield { wall: startWall + period * interval * HOUR_MS, period };
+    for (let period = firstPeriod; ; period += 1) yield { wall: startWall + period * interval * HOUR_MS, period };
   const sinceWeekStart = (weekdayOf(startWall) - weekStart + 7) % 7;
   const weekdays = days.length === 0 && frequency === 'weekly' ? [weekdayOf(startWall)] : days;
-  const monthDays =
-    recurrence.monthDays ?? (frequency === 'monthly' && weekdays.length === 0 ? [utcFieldsOf(startWall).day] : null);
+  const isOnDate = (frequency === 'monthly' || frequency === 'yearly') && weekdays.length === 0;
+  const first = utcFieldsOf(startWall);
+  const monthDays = recurrence.monthDays ?? (isOnDate ? [first.day] : null);
+  const months = recurrence.months ?? (isOnDate && frequency === 'yearly' ? [first.month] : null);
   for (let day = 0; day < DAYS_MAX; day += 1) {
     const wall = startWall + day * DAY_MS;
     const { year, month, day: monthDay } = utcFieldsOf(wall);
     const count =
       frequency === 'monthly'
         ? monthsBetween(startWall, wall)
-        : frequency === 'weekly' || weekdays.length > 0
-          ? Math.floor((day + sinceWeekStart) / 7)
-          : day;
+        : frequency === 'yearly'
+          ? year - first.year
+          : frequency === 'weekly' || weekdays.length > 0
+            ? Math.floor((day + sinceWeekStart) / 7)
+            : day;
     const every = frequency === 'daily' && weekdays.length > 0 ? 1 : interval;
     if (count % every !== 0 || (weekdays.length > 0 && !weekdays.includes(weekdayOf(wall)))) continue;
     const dayFromEnd = monthDay - daysOfMonth(year, month) - 1;
     if (monthDays !== null && !monthDays.includes(monthDay) && !monthDays.includes(dayFromEnd)) continue;
-    if (recurrence.months !== undefined && !recurrence.months.includes(month)) continue;
+    if (months !== null && !months.includes(month)) continue;
+    const weeks = recurrence.weeksOfDays?.get(weekdayOf(wall));
+    if (
+      weeks !== undefined &&
+      ![Math.ceil(monthDay / 7), -Math.ceil(-dayFromEnd / 7)].some((week) => weeks.includes(week))
+    )
+      continue;
     yield { wall, period: count / every };
   }
 }

@@ -3,6 +3,7 @@ import type { LayerInFile } from '#modules/configuration/decide/file_layers.ts';
 import { horizonLayers } from '#modules/moving_in/decide/horizon_layers.ts';
 import { momentInFile, uniqueName } from '#modules/moving_in/decide/in_file.ts';
 import { LAYERS_MAX } from '#modules/moving_in/decide/merge_patterns.ts';
+import { HOUR_MS } from '#modules/moving_in/decide/pattern.ts';
 import { momentOf, ourShifts } from '#modules/moving_in/decide/our_shifts.ts';
 import { compareTimelines, tile } from '#modules/moving_in/decide/proof.ts';
 import { append, type Stretch } from '#modules/moving_in/decide/timeline.ts';
@@ -33,15 +34,12 @@ export interface Written extends Draft {
  */
 export function writeTimeline(draft: Draft, timeline: readonly Stretch[], clock: ZoneClock): Written | null {
   const [from, to] = [timeline.at(0)?.from ?? 0, timeline.at(-1)?.to ?? 0];
-  const now = ourShifts({ timezone: draft.zone, ...draft }, clock, from, to);
-  const differences: Stretch[] = [];
-  for (const { theirs: people, ...difference } of compareTimelines(timeline, now, { from, to }).differences)
-    append(differences, { from: difference.from, to: difference.to, people });
-  const single = differences.filter(({ people }) => people.length === 1);
+  const { zone } = draft;
+  let { layers, overrides } = draft;
+  const differences = differencesOf(timeline, draft, clock);
   const several = differences.filter(({ people }) => people.length > 1);
   const nobody = differences.filter(({ people }) => people.length === 0);
   const forms: string[] = [];
-  let { layers, overrides } = draft;
   for (const stretch of [...several, ...nobody]) overrides = cutOut(overrides, stretch, clock);
   if (nobody.length > 0) {
     // An override of one layer names it, and its second part has another name.
@@ -52,24 +50,56 @@ export function writeTimeline(draft: Draft, timeline: readonly Stretch[], clock:
     }
     forms.push(nobody.length === 1 ? 'a pause of all layers' : `${nobody.length} pauses of all layers`);
   }
-  const [first, last] = [several.at(0), several.at(-1)];
-  if (first !== undefined && last !== undefined) {
-    const above = horizonLayers(tile(several, { from: first.from, to: last.to }), clock, layers);
-    if (above.until < last.to || layers.length + above.layers.length > LAYERS_MAX) return null;
+  if (several.length > 0) {
+    const inTurns = several.length <= LAYERS_MAX - layers.length ? several : inWholeHours(several, clock);
+    const window = { from: inTurns.at(0)?.from ?? from, to: inTurns.at(-1)?.to ?? to };
+    const above = horizonLayers(tile(inTurns, window), clock, layers);
+    if (above.until < window.to || layers.length + above.layers.length > LAYERS_MAX) return null;
     layers = [...layers, ...above.layers];
     forms.push(
       above.layers.length === 1 ? 'a layer above the others' : `${above.layers.length} layers above the others`,
     );
   }
+  const single = differencesOf(timeline, { zone, layers, overrides }, clock).filter(
+    ({ people }) => people.length === 1,
+  );
   overrides = [
     ...overrides,
     ...single.map(({ people: [person = ''], ...stretch }) => ({ person, ...timesInFile(stretch, clock) })),
   ];
   if (overrides.length > OVERRIDES_MAX) return null;
   if (single.length > 0) forms.push(single.length === 1 ? 'an override' : `${single.length} overrides`);
-  const then = ourShifts({ timezone: draft.zone, layers, overrides: [...overrides] }, clock, from, to);
-  const { minutes, equal } = compareTimelines(timeline, then, { from, to });
-  return { zone: draft.zone, layers, overrides, forms, minutesRounded: minutes - equal };
+  const rest = differencesOf(timeline, { zone, layers, overrides }, clock);
+  const minutesRounded = Math.round(rest.reduce((sum, stretch) => sum + stretch.to - stretch.from, 0) / 60_000);
+  return { zone, layers, overrides, forms, minutesRounded };
+}
+
+/** Returns the times of a timeline at which a draft says something else, with the people of the timeline. */
+export function differencesOf(timeline: readonly Stretch[], { zone, ...draft }: Draft, clock: ZoneClock): Stretch[] {
+  const [from, to] = [timeline.at(0)?.from ?? 0, timeline.at(-1)?.to ?? 0];
+  const ours = ourShifts({ timezone: zone, ...draft }, clock, from, to);
+  const differences: Stretch[] = [];
+  for (const { theirs: people, ...difference } of compareTimelines(timeline, ours, { from, to }).differences)
+    append(differences, { from: difference.from, to: difference.to, people });
+  return differences;
+}
+
+/**
+ * Returns the stretches with changes at whole hours of the wall clock, unless all are whole hours apart: each begins
+ * earlier and ends later, so that nobody who is on call is left out.
+ */
+function inWholeHours(stretches: readonly Stretch[], clock: ZoneClock): readonly Stretch[] {
+  const [first] = stretches.map(({ from }) => clock.wallOf(from));
+  const isWhole = stretches.every((stretch) =>
+    [stretch.from, stretch.to].every((edge) => (clock.wallOf(edge) - (first ?? 0)) % HOUR_MS === 0),
+  );
+  if (isWhole) return stretches;
+  let before = -Infinity;
+  return stretches.flatMap(({ from, to, people }) => {
+    const start = Math.max(before, clock.instantOf(Math.floor(clock.wallOf(from) / HOUR_MS) * HOUR_MS));
+    before = Math.max(start, clock.instantOf(Math.ceil(clock.wallOf(to) / HOUR_MS) * HOUR_MS));
+    return before > start ? [{ from: start, to: before, people }] : [];
+  });
 }
 
 interface Time {

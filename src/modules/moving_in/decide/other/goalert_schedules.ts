@@ -279,7 +279,7 @@ function overrideOf(moved: Moved, value: RawObject, scheduleName: string): GoAle
     return null;
   }
   // A removal of somebody who was not read changes turns that are nobody's here.
-  const unread = added != null && !moved.people.has(added) ? [added] : null;
+  const unread = added != null && !moved.people.has(added) ? [added] : [];
   return [
     {
       id,
@@ -315,8 +315,7 @@ function temporaryOf(
     return [{ from: start, to: end, people: [moved.personOrUnknown(textOf(shift, 'userID'), '')], level: 0 }];
   });
   const unread = shifts.flatMap(({ people }) => people).filter((person) => !moved.people.has(person));
-  const people = unread.length > 0 ? unread : null;
-  return [{ id, name, from, to, people, patterns: null, added: null, removed: null, shifts }];
+  return [{ id, name, from, to, people: unread, patterns: null, added: null, removed: null, shifts }];
 }
 
 /** Returns the timeline of the rotations as overrides change it, and temporary schedules replace it. */

@@ -1,25 +1,34 @@
 import { addSchedule } from '#modules/moving_in/decide/add_schedule.ts';
 import { isZone, Moved, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
 import type { RawDocument } from '#modules/moving_in/decide/raw.ts';
-import { type Recurrence, walkEvents } from '#modules/moving_in/decide/recurrence.ts';
+import { readRule, type Recurrence, walkEvents } from '#modules/moving_in/decide/recurrence.ts';
 import { type Duty, layOver, type Stretch } from '#modules/moving_in/decide/timeline.ts';
 import { utcMs } from '#kernel/wall_clock.ts';
-import type { ZoneClock } from '#kernel/zone_clock.ts';
+import { DAY_MS, type ZoneClock } from '#kernel/zone_clock.ts';
 
-const DAY_NAMES = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'];
 const EVENTS_MAX = 20_000;
 
-interface CalendarEvent {
+/** A property of a component, with its parameters. */
+interface Property {
   readonly name: string;
-  readonly zone: string;
-  readonly recurrence: Recurrence;
-  readonly repeats: boolean;
-  readonly count: number | null;
-  readonly until: number | null;
-  readonly excluded: ReadonlySet<number>;
+  readonly parameters: string;
+  readonly value: string;
 }
 
-/** Turns iCal feeds into a schedule each, written down until a date; null if there is no feed. */
+/** An event of a feed, read. */
+interface CalendarEvent {
+  readonly clock: ZoneClock;
+  /** Null: it takes place once. */
+  readonly recurrence: Recurrence | null;
+  readonly start: number;
+  readonly durationMs: number;
+  readonly people: readonly string[];
+  /** Beginnings of further events, and of those that do not take place. */
+  readonly added: readonly number[];
+  readonly excluded: Set<number>;
+}
+
+/** Turns iCal feeds into overrides of a schedule each, until a date; null if there is no feed. */
 export function readICal(documents: readonly RawDocument[], time: ReadingTime): Moved | null {
   const feeds = documents.flatMap(({ path, value }) =>
     typeof value === 'string' && value.includes('BEGIN:VCALENDAR') ? [{ path, text: value }] : [],
@@ -30,13 +39,6 @@ export function readICal(documents: readonly RawDocument[], time: ReadingTime): 
   return moved;
 }
 
-/** A property of a component, with its parameters in upper case. */
-interface Property {
-  readonly name: string;
-  readonly parameters: string;
-  readonly value: string;
-}
-
 function addFeed(moved: Moved, path: string, text: string): void {
   const lines = text
     .replaceAll(/\r?\n[ \t]/g, '')
@@ -45,36 +47,51 @@ function addFeed(moved: Moved, path: string, text: string): void {
   const zoneLine = lines.find((line) => line.name === 'X-WR-TIMEZONE')?.value ?? '';
   const zone = isZone(zoneLine)
     ? zoneLine
-    : (lines.map(({ parameters }) => /TZID="?([^;":]+)/.exec(parameters)?.[1] ?? '').find((name) => isZone(name)) ??
-      'UTC');
-  const name = lines.find((line) => line.name === 'X-WR-CALNAME')?.value ?? path;
-  const events: CalendarEvent[] = [];
-  let open: Property[] | null = null;
-  let index = 0;
-  for (const line of lines) {
-    if (line.name === 'BEGIN' && line.value === 'VEVENT') open = [];
-    else if (line.name === 'END' && line.value === 'VEVENT' && open !== null) {
-      index += 1;
-      if (index <= EVENTS_MAX) events.push(...readEvent(moved, moved.clock(zone), zone, open, `${path}/${index}`));
-      open = null;
-    } else open?.push(line);
-  }
-  const walk = (from: number, to: number): Stretch[] =>
-    layOver(
-      events.flatMap((event) => dutiesOf(moved, event, from, to)),
-      from,
-      to,
-    );
+    : (lines.map((line) => parameterOf(line, 'TZID')).find((name) => isZone(name)) ?? 'UTC');
+  const events = readEvents(moved, { path, zone, zones: zonesOf(lines) }, eventsOf(lines));
   addSchedule(moved, {
     id: path,
-    name,
+    name: lines.find((line) => line.name === 'X-WR-CALNAME')?.value ?? path,
     zone,
     teamIds: [],
-    patterns: { because: 'a feed says who is on call and not why' },
+    patterns: { because: 'a feed says who is on call and not why', asOverrides: true },
     overrides: [],
     rendered: [],
-    walk,
+    walk: (from, to): Stretch[] =>
+      layOver(
+        events.flatMap((event) => dutiesOf(event, from, to)),
+        from,
+        to,
+      ),
   });
+}
+
+/** Returns the properties of each event, without those of components within it, such as reminders. */
+function eventsOf(lines: readonly Property[]): Property[][] {
+  const events: Property[][] = [];
+  let open: Property[] | null = null;
+  let depth = 0;
+  for (const line of lines) {
+    if (line.name === 'BEGIN' && line.value === 'VEVENT') [open, depth] = [[], 0];
+    else if (line.name === 'END' && line.value === 'VEVENT') {
+      if (open !== null) events.push(open);
+      open = null;
+    } else if (line.name === 'BEGIN') depth += 1;
+    else if (line.name === 'END') depth -= 1;
+    else if (depth === 0) open?.push(line);
+  }
+  return events;
+}
+
+/** Returns the names that the feed has for zones, for example those of Outlook, with the zones that they say they are. */
+function zonesOf(lines: readonly Property[]): Map<string, string> {
+  const zones = new Map<string, string>();
+  let name = '';
+  for (const line of lines) {
+    if (line.name === 'TZID') name = line.value;
+    else if (line.name === 'X-LIC-LOCATION' && isZone(line.value)) zones.set(name, line.value);
+  }
+  return zones;
 }
 
 function propertyOf(line: string): Property {
@@ -86,89 +103,169 @@ function propertyOf(line: string): Property {
   };
 }
 
-function readEvent(
-  moved: Moved,
-  clock: ZoneClock,
-  feedZone: string,
-  properties: readonly Property[],
-  fallback: string,
-): CalendarEvent[] {
-  const find = (name: string): Property | undefined => properties.find((property) => property.name === name);
-  const id = `${find('UID')?.value ?? fallback}${find('RECURRENCE-ID') === undefined ? '' : `/${find('RECURRENCE-ID')?.value ?? ''}`}`;
-  const name = find('SUMMARY')?.value ?? '';
-  moved.ledger.see('event', id, name);
-  const [start, end] = [momentOf(find('DTSTART'), clock), momentOf(find('DTEND'), clock)];
-  const people = peopleOf(moved, properties);
-  if (start === null || end === null || end <= start || find('STATUS')?.value === 'CANCELLED' || people.length === 0) {
-    const reason =
-      people.length === 0
-        ? 'It names nobody by a mail address.'
-        : 'It is cancelled, or its beginning or end cannot be read.';
-    moved.ledger.judge(
-      'event',
-      id,
-      'refused',
-      reason,
-      people.length === 0 ? 'Export the feed with attendees, or enter the shift by hand.' : '',
-    );
-    return [];
-  }
-  const rule = new Map(
-    (find('RRULE')?.value ?? '').split(';').map((part) => [part.split('=')[0] ?? '', part.split('=')[1] ?? '']),
-  );
-  const frequency = (rule.get('FREQ') ?? '').toLowerCase();
-  const isKnown = frequency === 'hourly' || frequency === 'daily' || frequency === 'weekly' || frequency === 'monthly';
-  moved.ledger.judge('event', id, 'horizon', 'It is part of the rendered schedule.');
-  if (frequency !== '' && !isKnown)
-    moved.ledger.judge('event', id, 'refused', `It repeats ${frequency}, of which only the first is taken.`);
-  return [
-    {
-      name,
-      zone: feedZone,
-      recurrence: {
-        startWall: clock.wallOf(start),
-        durationMs: end - start,
-        frequency: isKnown ? frequency : 'weekly',
-        interval: Math.max(1, Number(rule.get('INTERVAL') ?? 1) || 1),
-        days: (rule.get('BYDAY') ?? '')
-          .split(',')
-          .map((day) => DAY_NAMES.indexOf(day))
-          .filter((day) => day >= 0),
-        weekStart: Math.max(0, DAY_NAMES.indexOf(rule.get('WKST') ?? 'MO')),
-        groups: [people],
-        changesBy: 'event',
-        perGroup: 1,
-      },
-      repeats: isKnown,
-      count: rule.has('COUNT') ? Number(rule.get('COUNT')) : null,
-      until: rule.has('UNTIL')
-        ? momentOf({ name: 'UNTIL', parameters: '', value: rule.get('UNTIL') ?? '' }, clock)
-        : null,
-      excluded: new Set(
-        properties
-          .filter((property) => property.name === 'EXDATE')
-          .flatMap(({ value, ...property }) =>
-            value.split(',').flatMap((text) => momentOf({ ...property, value: text }, clock) ?? []),
-          ),
-      ),
-    },
-  ];
+function parameterOf({ parameters }: Property, name: string): string {
+  return new RegExp(`;${name}=(?:"([^"]*)"|([^;:]*))`, 'i').exec(parameters)?.slice(1).join('') ?? '';
 }
 
-function momentOf(property: Property | undefined, feedClock: ZoneClock): number | null {
-  const match = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z)?)?$/.exec(property?.value ?? '');
+interface Feed {
+  readonly path: string;
+  readonly zone: string;
+  readonly zones: ReadonlyMap<string, string>;
+}
+
+/** Reads the events. One with a RECURRENCE-ID stands in place of that one event of its series. */
+function readEvents(moved: Moved, feed: Feed, components: readonly Property[][]): CalendarEvent[] {
+  const series = new Map<string, CalendarEvent>();
+  const single: CalendarEvent[] = [];
+  const replaced: { readonly uid: string; readonly start: number }[] = [];
+  for (const [index, properties] of components.entries()) {
+    const find = (name: string): Property | undefined => properties.find((property) => property.name === name);
+    const recurrenceId = find('RECURRENCE-ID');
+    const uid = find('UID')?.value ?? `${feed.path}/${index + 1}`;
+    const id = recurrenceId === undefined ? uid : `${uid}/${recurrenceId.value}`;
+    moved.ledger.see('event', id, find('SUMMARY')?.value ?? '');
+    if (index >= EVENTS_MAX) {
+      moved.ledger.judge(
+        'event',
+        id,
+        'refused',
+        `A feed has at most ${EVENTS_MAX} events.`,
+        'Give a feed of less time.',
+      );
+      continue;
+    }
+    const refuse = (reason: string, todo = ''): void => moved.ledger.judge('event', id, 'refused', reason, todo);
+    const replacedStart = recurrenceId === undefined ? null : momentOf(moved, feed, recurrenceId);
+    if (recurrenceId !== undefined) {
+      if (replacedStart === null || parameterOf(recurrenceId, 'RANGE') !== '') {
+        refuse(
+          'It changes all events from one on, which nothing here reads.',
+          'Enter the shifts from then on by hand.',
+        );
+        continue;
+      }
+      replaced.push({ uid, start: replacedStart.ms });
+    }
+    if (find('STATUS')?.value.toUpperCase() === 'CANCELLED') {
+      moved.ledger.judge('event', id, 'exact', 'It is cancelled, so nobody is on call by it.');
+      continue;
+    }
+    const event = readEvent(moved, feed, properties, refuse);
+    if (event === null) continue;
+    moved.ledger.judge('event', id, 'horizon', 'It is part of the rendered schedule.');
+    if (recurrenceId === undefined && !series.has(uid)) series.set(uid, event);
+    else single.push(event);
+  }
+  for (const { uid, start } of replaced) series.get(uid)?.excluded.add(start);
+  return [...series.values(), ...single];
+}
+
+function readEvent(
+  moved: Moved,
+  feed: Feed,
+  properties: readonly Property[],
+  refuse: (reason: string, todo?: string) => void,
+): CalendarEvent | null {
+  const find = (name: string): Property | undefined => properties.find((property) => property.name === name);
+  const dtstart = find('DTSTART');
+  const start = dtstart === undefined ? null : momentOf(moved, feed, dtstart);
+  const zone = dtstart === undefined ? '' : parameterOf(dtstart, 'TZID');
+  if (start === null && zone !== '' && zoneOf(feed, zone) === null) {
+    refuse(`Nobody knows the time zone "${zone}".`, 'Export the feed with IANA zones such as Europe/Amsterdam.');
+    return null;
+  }
+  const durationMs = start === null ? null : durationOf(moved, feed, start, find('DTEND'), find('DURATION'));
+  if (start === null || durationMs === null || durationMs <= 0) {
+    refuse('Its beginning or its end cannot be read.', 'Enter the shift by hand.');
+    return null;
+  }
+  const people = peopleOf(moved, properties);
+  if (people.length === 0) {
+    refuse('It names nobody by a mail address.', 'Export the feed with attendees, or enter the shift by hand.');
+    return null;
+  }
+  const line = find('RRULE');
+  const rule = line === undefined ? null : readRule(line.value, start.clock);
+  if (rule !== null && 'because' in rule)
+    refuse(`Only its first event is taken, because ${rule.because}.`, 'Enter the further shifts by hand.');
+  const once = rule === null || 'because' in rule;
+  const startsOf = (name: string): number[] =>
+    properties
+      .filter((property) => property.name === name)
+      .flatMap((property) =>
+        property.value.split(',').flatMap((value) => momentOf(moved, feed, { ...property, value })?.ms ?? []),
+      );
+  const turns = { groups: [people], changesBy: 'event', perGroup: 1 } as const;
+  const recurrence: Recurrence | null = once
+    ? null
+    : { ...rule, startWall: start.clock.wallOf(start.ms), durationMs, ...turns };
+  // The beginning counts as the first event, also where the rule does not say it.
+  const isBeside =
+    recurrence !== null &&
+    !walkEvents(recurrence, start.clock, start.ms, start.ms + 1).some((event) => event.from === start.ms);
+  return {
+    clock: start.clock,
+    recurrence: isBeside && recurrence.count != null ? { ...recurrence, count: recurrence.count - 1 } : recurrence,
+    start: start.ms,
+    durationMs,
+    people,
+    added: [...(isBeside ? [start.ms] : []), ...startsOf('RDATE')],
+    excluded: new Set(startsOf('EXDATE')),
+  };
+}
+
+interface Moment {
+  readonly ms: number;
+  readonly clock: ZoneClock;
+  /** Whether it is a date, which begins with the day in the zone of the feed. */
+  readonly isDay: boolean;
+}
+
+/** Returns the zone that a feed calls by this name; null if nobody knows it. */
+function zoneOf({ zone, zones }: Feed, name: string): string | null {
+  if (name === '') return zone;
+  return isZone(name) ? name : (zones.get(name) ?? null);
+}
+
+function momentOf(moved: Moved, feed: Feed, property: Property): Moment | null {
+  const match = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z)?)?$/.exec(property.value);
+  const zone = zoneOf(feed, parameterOf(property, 'TZID'));
+  if (match === null || zone === null) return null;
+  const [, year, month, day, hour, minute = '0', second = '0', isUtc] = match;
+  const wall = utcMs(Number(year), Number(month), Number(day), Number(hour ?? 0), Number(minute), Number(second));
+  const clock = moved.clock(isUtc === undefined ? zone : 'UTC');
+  return { ms: clock.instantOf(wall), clock, isDay: hour === undefined };
+}
+
+/** Returns how long an event lasts by the wall clock: a day of the calendar without an end lasts a day. */
+function durationOf(
+  moved: Moved,
+  feed: Feed,
+  { ms, clock, isDay }: Moment,
+  dtend: Property | undefined,
+  duration: Property | undefined,
+): number | null {
+  if (dtend !== undefined) {
+    const end = momentOf(moved, feed, dtend);
+    return end === null ? null : clock.wallOf(end.ms) - clock.wallOf(ms);
+  }
+  if (duration === undefined) return isDay ? DAY_MS : null;
+  const match = /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/.exec(duration.value);
   if (match === null) return null;
-  const [, year, month, day, hour = '0', minute = '0', second = '0', isUtc] = match;
-  const wall = utcMs(Number(year), Number(month), Number(day), Number(hour), Number(minute), Number(second));
-  return isUtc === undefined ? feedClock.instantOf(wall) : wall;
+  const [weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = match
+    .slice(1)
+    .map((part?: string) => Number(part ?? 0));
+  return (weeks * 7 + days) * DAY_MS + ((hours * 60 + minutes) * 60 + seconds) * 1_000;
 }
 
 /** Returns the people of an event by the mail addresses of attendees, else of its text. */
 function peopleOf(moved: Moved, properties: readonly Property[]): string[] {
-  const attendees = properties.filter(({ name }) => name === 'ATTENDEE');
-  const attending = attendees.flatMap(({ value, parameters }) => {
-    const email = /mailto:([^\s]+@[^\s]+)/i.exec(value)?.[1];
-    return email === undefined ? [] : [{ email, name: /CN="?([^";:]+)/i.exec(parameters)?.[1] ?? email }];
+  const attendees = properties.filter(
+    (property) => property.name === 'ATTENDEE' && parameterOf(property, 'PARTSTAT').toUpperCase() !== 'DECLINED',
+  );
+  const attending = attendees.flatMap((property) => {
+    const email = /mailto:([^\s]+@[^\s]+)/i.exec(property.value)?.[1];
+    return email === undefined ? [] : [{ email, name: parameterOf(property, 'CN') || email }];
   });
   const inText = properties
     .filter(({ name }) => name === 'SUMMARY' || name === 'DESCRIPTION')
@@ -186,19 +283,14 @@ function peopleOf(moved: Moved, properties: readonly Property[]): string[] {
   ];
 }
 
-function dutiesOf(
-  moved: Moved,
-  { recurrence, repeats, count, until, excluded, zone }: CalendarEvent,
-  from: number,
-  to: number,
-): Duty[] {
-  const clock = moved.clock(zone);
-  const first = clock.instantOf(recurrence.startWall);
-  const events = repeats
-    ? walkEvents(recurrence, clock, count === null ? from : first, to)
-    : [{ from: first, to: first + recurrence.durationMs, people: recurrence.groups[0] ?? [] }];
-  return events
-    .slice(0, count ?? undefined)
-    .filter((event) => !excluded.has(event.from) && (until === null || event.from <= until))
-    .map((event) => ({ ...event, level: 0 }));
+function dutiesOf(event: CalendarEvent, from: number, to: number): Duty[] {
+  const { clock, recurrence, start, durationMs, people, added, excluded } = event;
+  const single = [...(recurrence === null ? [start] : []), ...added].map((begin) => ({
+    from: begin,
+    to: clock.instantOf(clock.wallOf(begin) + durationMs),
+  }));
+  const repeated = recurrence === null ? [] : walkEvents(recurrence, clock, from, to);
+  return [...single, ...repeated]
+    .filter((time) => !excluded.has(time.from) && time.to > from && time.from < to)
+    .map((time) => ({ from: time.from, to: time.to, people, level: 0 }));
 }

@@ -3,10 +3,17 @@ import { isZone, type Moved, type RenderedTimeline } from '#modules/moving_in/de
 import type { PagerDutyAnswers, RawSchedule } from '#modules/moving_in/decide/pagerduty/collect.ts';
 import { namedApart, type Pattern } from '#modules/moving_in/decide/pattern.ts';
 import { instantOf, numberOf, objectOf, objectsOf, type RawObject, textOf } from '#modules/moving_in/decide/raw.ts';
-import { patternOfRecurrence, type Recurrence, walkEvents, weekdayOf } from '#modules/moving_in/decide/recurrence.ts';
+import {
+  endOfLast,
+  patternOfRecurrence,
+  readRule,
+  type Recurrence,
+  walkEvents,
+  weekdayOf,
+} from '#modules/moving_in/decide/recurrence.ts';
 import { renderedWindow } from '#modules/moving_in/decide/rendered_window.ts';
 import { type Duty, layOver, type Stretch } from '#modules/moving_in/decide/timeline.ts';
-import { isoOf, utcMs } from '#kernel/wall_clock.ts';
+import { isoOf } from '#kernel/wall_clock.ts';
 import type { ZoneClock } from '#kernel/zone_clock.ts';
 
 /** An event of a rotation, read. */
@@ -20,8 +27,6 @@ interface ShiftEvent {
   /** Whether it takes place once only. */
   readonly isSingle: boolean;
 }
-
-const DAY_NAMES = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'];
 
 /** Adds the schedules of version 3, which the list of version 2 leaves out. All rotations of one are on call together. */
 export function addShiftBasedSchedules(moved: Moved, answers: PagerDutyAnswers): void {
@@ -111,8 +116,13 @@ function readEvent(
     ledger.judge('layer', id, 'refused', 'Its beginning or end cannot be read.', 'Look at the event, and read again.');
     return null;
   }
-  const until = instantOf(textOf(event, 'effective_until'));
-  const rule = recurrenceRule(event['recurrence']);
+  const effectiveUntil = instantOf(textOf(event, 'effective_until'));
+  const rule = ruleOf(event['recurrence'], clock);
+  if (rule !== null && 'because' in rule) {
+    const todo = 'Make a layer for it by hand.';
+    ledger.judge('layer', id, 'refused', `It is left out, because ${rule.because}.`, todo);
+    return null;
+  }
   const strategy = objectOf(event['assignment_strategy']);
   const members = objectsOf(strategy?.['members']);
   const groups = members.map((member) => {
@@ -129,29 +139,26 @@ function readEvent(
     return moved.person(userId) === null ? [] : [moved.personOrUnknown(userId, textOf(member, 'name'))];
   });
   const isTogether = textOf(strategy, 'type').startsWith('every_member');
-  if (until !== null && until <= moved.since)
-    ledger.judge('layer', id, 'exact', `It ended at ${isoOf(until)}, so it is left out.`);
-  else ledger.judge('layer', id, 'exact');
   const startWall = clock.wallOf(start);
   const recurrence: Recurrence = {
     startWall,
     durationMs: clock.wallOf(end) - startWall,
-    frequency: rule?.frequency ?? 'weekly',
-    interval: rule?.interval ?? 1,
-    days: rule?.days ?? [],
-    weekStart: rule?.weekStart ?? 0,
+    ...(rule ?? { frequency: 'weekly', interval: 1, days: [], weekStart: 0 }),
     groups: isTogether ? [[...new Set(groups.flat())]] : groups,
     changesBy: 'event',
     perGroup: isTogether ? 1 : Math.max(1, numberOf(strategy, 'shifts_per_member') ?? 1),
   };
-  const lastEnd = rule?.until ?? null;
+  const lastEnd = endOfLast(recurrence, clock);
+  const until = lastEnd === null ? effectiveUntil : Math.min(lastEnd, effectiveUntil ?? lastEnd);
+  const isOver = until !== null && until <= moved.since;
+  ledger.judge('layer', id, 'exact', isOver ? `It ended at ${isoOf(until)}, so it is left out.` : '');
   return {
     id,
     name: textOf(event, 'name') || textOf(rotation, 'name') || 'Rotation',
     rotationId: textOf(rotation, 'id'),
     recurrence,
     from: instantOf(textOf(event, 'effective_since')),
-    until: lastEnd === null ? until : Math.min(lastEnd, until ?? lastEnd),
+    until,
     isSingle: rule === null,
   };
 }
@@ -161,52 +168,10 @@ function momentOf(value: unknown): number | null {
   return instantOf(zoned === null ? (typeof value === 'string' ? value : '') : textOf(zoned, 'date_time'));
 }
 
-interface Rule {
-  readonly frequency: Recurrence['frequency'];
-  readonly interval: number;
-  readonly days: readonly number[];
-  readonly weekStart: number;
-  readonly until: number | null;
-}
-
-const FREQUENCIES: Record<string, Recurrence['frequency']> = {
-  HOURLY: 'hourly',
-  DAILY: 'daily',
-  WEEKLY: 'weekly',
-  MONTHLY: 'monthly',
-};
-
-function recurrenceRule(value: unknown): Rule | null {
+function ruleOf(value: unknown, clock: ZoneClock): ReturnType<typeof readRule> | null {
   const lines = Array.isArray(value) ? value : [value];
   const line = lines.find((text) => typeof text === 'string' && text.includes('FREQ='));
-  if (typeof line !== 'string') return null;
-  const parts = new Map(
-    line
-      .replace(/^RRULE:/, '')
-      .split(';')
-      .map((part) => [part.split('=')[0] ?? '', part.split('=')[1] ?? '']),
-  );
-  const until = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)Z)?$/.exec(parts.get('UNTIL') ?? '');
-  return {
-    frequency: FREQUENCIES[parts.get('FREQ') ?? ''] ?? 'weekly',
-    interval: Math.max(1, Number(parts.get('INTERVAL') ?? 1) || 1),
-    days: (parts.get('BYDAY') ?? '')
-      .split(',')
-      .map((day) => DAY_NAMES.indexOf(day))
-      .filter((day) => day >= 0),
-    weekStart: Math.max(0, DAY_NAMES.indexOf(parts.get('WKST') ?? 'MO')),
-    until:
-      until === null
-        ? null
-        : utcMs(
-            Number(until[1]),
-            Number(until[2]),
-            Number(until[3]),
-            Number(until[4] ?? 23),
-            Number(until[5] ?? 59),
-            Number(until[6] ?? 59),
-          ),
-  };
+  return typeof line === 'string' ? readRule(line, clock) : null;
 }
 
 function patternsOf(events: readonly ShiftEvent[], since: number): Pattern[] | { readonly because: string } {
