@@ -255,6 +255,18 @@ test('what strangers can make long is read in threads of its own', () => {
   ]);
 });
 
+test('whatever gives people roles tells of those who are paged and may not answer any more, or gives first ones', () => {
+  const writers = sourceFiles('src').filter((file) => /\.(?:setMembership|setRole)\(/.test(readSource(file)));
+  const first = [
+    'configuration/operations/add_person',
+    'organizations/operations/accept_invitation',
+    'organizations/operations/add_member',
+  ];
+  const others = writers.filter((file) => !first.some((name) => file === `src/modules/${name}.ts`));
+  expect(others.length).toBeGreaterThan(0);
+  expect(others.filter((file) => !/tellOfLoweredRole|listPagedBy/.test(readSource(file)))).toEqual([]);
+});
+
 test('no file has more than 400 lines', () => {
   const files = ['src', 'workers', 'infra', 'test'].flatMap((folder) => sourceFiles(folder, /\.(?:tsx?|js|css|md)$/));
   const lengths = files.map((file) => ({ file, lines: readSource(file).trimEnd().split('\n').length }));

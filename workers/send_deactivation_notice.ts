@@ -1,3 +1,4 @@
+import { listPagedBy } from '#modules/organizations/lowered_role.ts';
 import { readUncovered } from '#modules/provisioning/coverage_after.ts';
 import { asId } from '#kernel/ids.ts';
 import { mayAnswer } from '#kernel/permissions.ts';
@@ -12,6 +13,7 @@ import type { AccountMailRuntime } from '#workers/send_password_reset.ts';
 
 const MANAGERS_MAX = 20;
 const RECIPIENTS_MAX = 50;
+const NAMED_MAX = 50;
 
 /** Mails owners, admins and the teams of the schedules; one after another, and all of them again when one must be. */
 export const onSendDeactivationNotice = ({ mail, baseUrl, db, clock }: AccountMailRuntime): JobHandler =>
@@ -23,15 +25,19 @@ export const onSendDeactivationNotice = ({ mail, baseUrl, db, clock }: AccountMa
     const role = await stores.people.findRole(orgId, userId);
     // Activated again meanwhile, or given another role: nothing is uncovered.
     if (person === null || (role !== null && mayAnswer(role))) return;
-    const schedules = await readUncovered(stores, orgId, userId, clock.now());
-    if (schedules.length === 0) return;
-    const members = await stores.teams.listMembers(orgId, [...new Set(schedules.map(({ teamId }) => teamId))]);
+    const now = clock.now();
+    const paging =
+      role === null
+        ? await readUncovered(stores, orgId, userId, now)
+        : (await listPagedBy(stores, orgId, userId, now)).map(({ teamId, name }) => ({ teamId, text: name }));
+    if (paging.length === 0) return;
+    const members = await stores.teams.listMembers(orgId, [...new Set(paging.map(({ teamId }) => teamId))]);
     const managers = await stores.people.listManagers(orgId, MANAGERS_MAX);
     const recipients = [...new Set([...managers, ...members].map(({ email }) => email))].slice(0, RECIPIENTS_MAX);
     const text = deactivationMail({
       name: person.name,
       role,
-      schedules: schedules.map((schedule) => (role === null ? schedule.text : schedule.name)),
+      paging: paging.slice(0, NAMED_MAX).map(({ text: sentence }) => sentence),
       link: linkTo(baseUrl, PAGES.onCall, orgId),
     });
     const host = new URL(baseUrl).hostname;

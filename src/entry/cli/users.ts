@@ -84,14 +84,15 @@ export function addUserCommands(program: Command): void {
     .requiredOption('--email <email>', 'mail address or id of the member')
     .requiredOption('--org <id>', 'organization the role is in')
     .addOption(roleOption())
-    .option('--json', 'print JSON: userId, organizationId, role')
+    .option('--json', 'print JSON: userId, organizationId, role, warnings')
     .action(async ({ email, org, role, json }: { email: string; org: string; role: Role; json?: true }) => {
-      const { userId } = await runAsOperator(changeRole, async (stores) => {
+      const { userId, warnings } = await runAsOperator(changeRole, async (stores) => {
         const orgId = await getOrganization(stores, org);
         const { id } = await getMember(stores, orgId, email);
         return { orgId, input: { userId: id, role } };
       });
-      print(json, { userId, organizationId: org, role }, `The user ${userId} is ${role} of ${org} from now on.`);
+      const text = `The user ${userId} is ${role} of ${org} from now on.`;
+      print(json, { userId, organizationId: org, role, warnings }, [text, ...warnings].join('\n'));
     });
   user
     .command('list')

@@ -1,10 +1,10 @@
+import { tellOfLoweredRole } from '#modules/organizations/lowered_role.ts';
 import { type ProvisionedRole, roleByGroups } from '#modules/provisioning/decide/provisioned_role.ts';
 import type { ProvisioningChange } from '#modules/provisioning/provisioning_unit.ts';
 import type { ScimGroupRow } from '#modules/provisioning/store/scim_group_store.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 import type { Id } from '#kernel/ids.ts';
 import { mayAnswer, type Role } from '#kernel/permissions.ts';
-import { sendDeactivationNotice } from '#storage/queue/jobs/send_deactivation_notice.ts';
 
 type Mapping = Pick<ScimGroupRow, 'id' | 'teamId' | 'role'>;
 
@@ -99,10 +99,8 @@ async function applyRoles(
     );
   }
   const silenced = changes.filter(({ before, after }) => mayAnswer(before) && !mayAnswer(after));
-  for (const { userId } of silenced.slice(0, NOTICES_MAX)) {
-    const named = await stores.schedules.listNaming(orgId, userId, { after: now, limit: 1 });
-    if (named.length === 0) continue;
-    enqueue(sendDeactivationNotice, { orgId, userId, noticeId: `role${now.epochMilliseconds}` });
+  for (const change of silenced.slice(0, NOTICES_MAX)) {
+    await tellOfLoweredRole({ stores, now, enqueue }, orgId, change);
   }
   return changes.map(({ userId, before, after }) => ({
     action: 'provision_role',

@@ -14,6 +14,7 @@ import {
 import type { ProvisionedUser } from '#modules/provisioning/store/provisioning_store.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
+import { tellOfLoweredRole } from '#modules/organizations/lowered_role.ts';
 import { sendDeactivationNotice } from '#storage/queue/jobs/send_deactivation_notice.ts';
 
 /** Limit on the people of one organization that an identity provider can make. */
@@ -52,7 +53,10 @@ export async function createUser(provisioning: ProvisioningUnit, state: UserStat
     createdAt: now,
     updatedAt: now,
   });
-  if (isActive) await stores.people.setMembership(orgId, userId, role, now);
+  if (isActive) {
+    await stores.people.setMembership(orgId, userId, role, now);
+    await tellOfLoweredRole(unit, orgId, { userId, before: null, after: role });
+  }
   const after = { userName, email, name: account?.name ?? name, active: isActive, ...(isActive && { role }) };
   const action = account === null ? 'provision_user' : 'provision_member';
   await recordProvisioning(provisioning, [{ action, target: userId, before: null, after }]);
@@ -170,6 +174,8 @@ async function activate({ unit, orgId }: ProvisioningUnit, { userId, suspended }
   if (roles === undefined) throw notFound('id', 'user');
   const role = roleByGroups({ ...roles, wasMapped: false, fallback });
   if (role !== roles.role) await stores.scimGroups.setRole(orgId, [userId], role);
+  // What named them goes on paging them.
+  await tellOfLoweredRole(unit, orgId, { userId, before: null, after: role });
   return role;
 }
 

@@ -5,6 +5,7 @@ import type { Claims, Profile } from '#modules/sign_in/decide/claims.ts';
 import { roleAfterSignIn, roleOfClaims } from '#modules/sign_in/decide/role_of_claims.ts';
 import { ProviderSignInError } from '#modules/sign_in/decide/sign_in_fault.ts';
 import type { OpenIdConnectionRow } from '#modules/sign_in/store.ts';
+import { tellOfLoweredRole } from '#modules/organizations/lowered_role.ts';
 import { joinInvitedTeams } from '#modules/organizations/join_invited_teams.ts';
 
 interface Arrival {
@@ -85,7 +86,7 @@ async function createMember(
 }
 
 async function renewRole(
-  { stores, now, record }: AccountContext,
+  { stores, now, record, enqueue }: AccountContext,
   connection: OpenIdConnectionRow,
   { claims }: Arrival,
   { userId, role }: Extract<AccountDecision, { kind: 'sign_in' }>,
@@ -95,6 +96,7 @@ async function renewRole(
   const renewed = roleAfterSignIn({ role, isLastOwner }, claims, connection);
   if (renewed === role) return userId;
   await stores.people.setMembership(orgId, userId, renewed, now);
+  await tellOfLoweredRole({ stores, now, enqueue }, orgId, { userId, before: role, after: renewed });
   const after = { role: renewed, by: 'provider' };
   record({ userId, orgId, action: 'change_role', target: userId, before: { role }, after });
   return userId;

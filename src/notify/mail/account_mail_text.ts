@@ -46,21 +46,26 @@ export function passwordResetMail({
   ]);
 }
 
-/** Says which schedules name somebody whom the identity provider has deactivated, and what becomes of the shifts. */
+/**
+ * Says which schedules name somebody whom the identity provider has deactivated, and what becomes of the shifts; or what
+ * pages somebody to whom it has given a role that may not answer.
+ */
 export function deactivationMail({
   name,
   role,
-  schedules,
+  paging,
   link,
 }: {
   readonly name: string;
   /** Role that may not answer; null for a person who is no member any more. */
   readonly role: Role | null;
-  readonly schedules: readonly string[];
+  readonly paging: readonly string[];
   readonly link: string;
 }): MailText {
   const what = role === null ? 'was deactivated' : `became ${role} and may not answer pages`;
-  const heading = withoutLinks(`${name} ${what}, and schedules still name them`);
+  const heading = withoutLinks(
+    `${name} ${what}, and ${role === null ? 'schedules' : 'schedules or policies'} still name them`,
+  );
   return render(heading, [
     { kind: 'heading', text: `${heading}.` },
     {
@@ -68,9 +73,9 @@ export function deactivationMail({
       text:
         role === null
           ? 'The identity provider of your organization has deactivated this person. They are no longer paged. Nothing was changed in the schedules:'
-          : 'A group of your identity provider has given this person the role. They are still paged, but can neither acknowledge nor resolve. Give them the role responder, or take them out of these schedules:',
+          : 'Your identity provider has given this person the role. They are still paged, but can neither acknowledge nor resolve. Give them the role responder, or take them out of these schedules and policies:',
     },
-    ...schedules.map((text) => ({ kind: 'paragraph' as const, text: withoutLinks(text) })),
+    ...paging.map((text) => ({ kind: 'paragraph' as const, text: withoutLinks(text) })),
     { kind: 'links', links: [{ label: 'Open the schedules', url: link }] },
   ]);
 }

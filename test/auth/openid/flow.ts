@@ -38,10 +38,15 @@ export interface Flow {
   member(role: Role, email: string): Promise<Id<'user'>>;
 }
 
-export async function openFlow(
-  options: { readonly claimsIn?: 'id_token' | 'userinfo'; readonly settings?: object } = {},
-): Promise<Flow> {
-  const w = await world();
+export async function openFlow({
+  w: existing,
+  ...options
+}: {
+  readonly claimsIn?: 'id_token' | 'userinfo';
+  readonly settings?: object;
+  readonly w?: World;
+} = {}): Promise<Flow> {
+  const w = existing ?? (await world());
   const { baseUrl } = w.context.config;
   const provider = await openTestProvider([redirectUriOf(baseUrl, w.orgId)], {
     signOutUris: [signOutUriOf(baseUrl)],

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 
 import { codeAt } from '#auth/second_factor/totp.ts';
 import { expectRefused, openFlow, vouchFor } from '#test/auth/openid/flow.ts';
+import { startMailServer } from '#test/kit/programs/mail_server.ts';
+import { staffedWorld } from '#test/kit/staffed_world.ts';
 import { givenPerson, openBrowser, PASSWORD, signedIn } from '#test/kit/programs/browser.ts';
 import { storesOf } from '#modules/stores.ts';
 import { returnPath } from '#modules/sign_in/decide/return_path.ts';
@@ -82,6 +84,33 @@ test('roles follow the claim at each sign-in, and each change is in the audit lo
     [{ role: 'admin' }, { role: 'editor', by: 'provider' }],
     [{ role: 'editor' }, { role: 'admin', by: 'provider' }],
   ]);
+});
+
+test('a claim that lowers somebody whom a schedule pages has owners and the team told, once', async () => {
+  const post = await startMailServer();
+  const w = await staffedWorld({ settings: { smtpUrl: post.url, mailFrom: 'Tocsin <tocsin@example.com>' } });
+  const flow = await openFlow({ w });
+  const roleMap = [{ value: 'ops', role: 'responder' }];
+  await flow.connect({ defaultRole: 'viewer', roleClaim: 'groups', roleMap });
+  flow.provider.account = { ...flow.provider.account, groups: ['ops'] };
+  const { browser } = await flow.signIn();
+  const { userId } = (await browser.get('/session')).body.result.user;
+  const { teamId } = await w.expectOk('create_team', { name: 'Payments' });
+  await w.expectOk('create_schedule', {
+    teamId,
+    name: 'Primary',
+    timezone: 'UTC',
+    rotationType: 'weekly',
+    rotationConfig: { userIds: [userId] },
+    startAt: w.clock.now().toString(),
+  });
+  flow.provider.account = { ...flow.provider.account, groups: [] };
+  await flow.signIn();
+  await flow.signIn();
+  await w.runUntilIdle();
+  const told = post.mails.filter(({ text }) => text.includes('became viewer and may not answer pages'));
+  expect(told.map(({ recipients }) => recipients)).toContainEqual([flow.owner.email]);
+  expect(new Set(told.map(({ recipients }) => recipients.join())).size).toBe(told.length);
 });
 
 test('an owner links the provider once, and the claim lowers an owner only where it makes owners, never the last', async () => {

@@ -20,6 +20,12 @@ const roleOf = async (w: World, userId: string) =>
     ])
   )?.role;
 
+async function mailedWorld() {
+  const post = await startMailServer();
+  const w = await staffedWorld({ settings: { smtpUrl: post.url, mailFrom: 'Tocsin <tocsin@example.com>' } });
+  return { post, w };
+}
+
 test('only the token of an organization opens it, and only until it is revoked', async () => {
   const { w, idp } = await provisioned();
   const ask = (authorization?: string) =>
@@ -123,8 +129,7 @@ test('Okta makes, finds, changes and deactivates a person', async () => {
 });
 
 test('a person who is deactivated is out at once everywhere, and comes back as they were, without their keys', async () => {
-  const post = await startMailServer();
-  const w = await staffedWorld({ settings: { smtpUrl: post.url, mailFrom: 'Tocsin <tocsin@example.com>' } });
+  const { w, post } = await mailedWorld();
   const idp = await identityProvider(w);
   const anna = await givenPerson(w, { role: 'responder', name: 'Anna' });
   const browser = await signedIn(w, anna.email);
@@ -190,6 +195,29 @@ test('a person who is deactivated is out at once everywhere, and comes back as t
   expect(lowered.map(({ recipients }) => recipients)).toEqual([[w.owner.email], [anna.email]]);
   expect(lowered[0]!.text).toContain('Anna became viewer and may not answer pages');
   expect(lowered[0]!.text).toContain('Primary');
+
+  // So is a person who comes back with such a role.
+  await idp.patch(`/Users/${anna.userId}`, [{ op: 'Replace', path: 'active', value: 'False' }]);
+  await w.runUntilIdle();
+  const before = post.mails.length;
+  await idp.patch(`/Users/${anna.userId}`, [{ op: 'Replace', path: 'active', value: 'True' }]);
+  await w.runUntilIdle();
+  expect(post.mails.slice(before)[0]?.text).toContain('Anna became viewer and may not answer pages');
+});
+
+test('whom only a policy pages is told of, too, once a group lowers the role', async () => {
+  const { w, post } = await mailedWorld();
+  const idp = await identityProvider(w);
+  const { teamId } = await w.expectOk('create_team', { name: 'Payments' });
+  const anna = await w.given.user({ name: 'Anna', role: 'responder' });
+  const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId], useSchedule: false }];
+  await w.expectOk('create_escalation_policy', { teamId, name: 'Wake Anna', steps });
+  const groupId = await idp.group('Guests', [anna.userId]);
+  const owner = await signedInOwner(w);
+  await owner.invoke(w.orgId, 'map_provisioned_group', { groupId, teamId: null, role: 'viewer' });
+  await w.runUntilIdle();
+  expect(post.mails.map(({ recipients }) => recipients)).toEqual([[w.owner.email]]);
+  expect(post.mails[0]!.text).toContain('Wake Anna');
 });
 
 async function signedInOwner(w: World) {

@@ -224,6 +224,39 @@ schedules:
     expect((await plan(changed)).plan.changes).toEqual([]);
   });
 
+  test('tells whom it leaves on call, or puts there, with a role that may not answer', async () => {
+    const w = await world();
+    const { plan, apply } = toolsOf(w);
+    await apply(FILE);
+    const bram = (by: string) =>
+      `Bram is paged by ${by}, but the role viewer may neither acknowledge nor resolve: give them the role responder, or take them out.`;
+    const lowered = FILE.replace('role: editor', 'role: viewer');
+    const { meaning } = await plan(lowered);
+    expect(meaning).toEqual([bram('"Primary", "Wake somebody"')]);
+    await apply(lowered);
+    expect((await plan(lowered)).meaning).toEqual([]);
+    // Those who are not in the file stay on call, too, and members of a team whom a step pages.
+    const without = lowered
+      .replace(/schedules:[^]*?services:/, 'services:')
+      .replace('    policy: wake\n', '')
+      .replace('    policy: wake\n', '')
+      .replace('role: viewer', 'role: editor');
+    await apply(without);
+    expect((await plan(without.replace('role: editor', 'role: viewer'))).meaning).toEqual([
+      bram('"Primary", "Wake somebody"'),
+    ]);
+    const viewer = '  - { key: vera, name: Vera, email: vera@example.com, role: viewer }\nteams:';
+    const joined = FILE.replace('teams:', viewer)
+      .replace('- { person: anna }', '- { person: anna }\n      - { person: vera }')
+      .replace('channels: [call], people: [bram]', 'channels: [call], teams: [payments]');
+    expect((await plan(joined)).meaning).toContain(bram('"Wake somebody"').replace('Bram', 'Vera'));
+    const standIn = FILE.replace('teams:', viewer).replace(
+      'overrides:',
+      'overrides:\n      - { person: vera, startsAt: 2031-03-06T09:00, endsAt: 2031-03-07T09:00 }',
+    );
+    expect((await plan(standIn)).meaning).toContain(bram('"Primary"').replace('Bram', 'Vera'));
+  });
+
   test('deletes only what it made, and only with prune', async () => {
     const w = await world();
     const { plan, apply } = toolsOf(w);

@@ -2,6 +2,7 @@ import { changedPaging } from '#modules/configuration/decide/changed_paging.ts';
 import { changedTurns } from '#modules/configuration/decide/changed_turns.ts';
 import type { Plan } from '#modules/configuration/decide/plan.ts';
 import type { OrganizationState } from '#modules/configuration/decide/present_state.ts';
+import { whoCannotAnswer } from '#modules/configuration/decide/who_cannot_answer.ts';
 import type { Steps } from '#kernel/steps.ts';
 import type { Temporal } from '#kernel/time.ts';
 
@@ -17,6 +18,7 @@ export function* meaningOf(plan: Plan, state: OrganizationState, now: Temporal.I
     ...shortened(yield* changedTurns(plan, state, now), 'more changes of shifts'),
     ...shortened(unreached(plan, state), 'more people are in no schedule and no step any more'),
     ...shortened(changedPaging(plan), 'more changes that page less'),
+    ...shortened(whoCannotAnswer(plan, state), 'more people who are paged and may not answer'),
   ];
 }
 

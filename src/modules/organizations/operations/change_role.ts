@@ -6,6 +6,7 @@ import { RoleName } from '#modules/accounts/view.ts';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { IdText, STRICT } from '#actions/fields.ts';
+import { listPagedBy } from '#modules/organizations/lowered_role.ts';
 import {
   forManagers,
   forOwners,
@@ -56,17 +57,8 @@ export const changeRole = defineAction({
 async function readLoweredWarnings(userId: Id<'user'>, role: Role, context: ActionContext): Promise<string[]> {
   const { caller, stores, now } = context;
   if (mayAnswer(role)) return [];
-  const schedules = await stores.schedules.listNaming(caller.orgId, userId, { after: now });
-  const policies = await stores.policies.listNaming(caller.orgId, userId);
-  const teams = await stores.teams.listPlacesOf(caller.orgId, userId);
-  const byTeam = await stores.policies.listNamingAny(
-    caller.orgId,
-    teams.map(({ teamId }) => teamId),
-  );
-  const ofMembers = byTeam.filter(({ steps }) =>
-    steps.some(({ members }) => members !== undefined && teams.some(({ teamId }) => teamId === members.teamId)),
-  );
-  const names = [...new Set([...schedules, ...policies, ...ofMembers].map(({ name }) => `"${name}"`))];
+  const paging = await listPagedBy(stores, caller.orgId, userId, now);
+  const names = [...new Set(paging.map(({ name }) => `"${name}"`))];
   if (names.length === 0) return [];
   const [warning = ''] = await readDutyWarnings([userId], context);
   return [

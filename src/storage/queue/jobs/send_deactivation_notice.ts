@@ -3,8 +3,8 @@ import { Type } from 'typebox';
 import { defineJob } from '#kernel/job.ts';
 
 /**
- * Mails owners, admins and teams that schedules name a person whom the identity provider has deactivated, or given a role
- * that may not answer.
+ * Mails owners, admins and teams that schedules name a person whom the identity provider has deactivated, or that
+ * schedules or policies page one to whom it has given a role that may not answer.
  */
 export const sendDeactivationNotice = defineJob({
   name: 'send_deactivation_notice',
