@@ -1,6 +1,7 @@
 import { type BucketValue, reduceToColumns } from '#modules/metrics/decide/buckets.ts';
 import type { RuleValues } from '#modules/rules/decide/replay.ts';
 import type { MetricExpression } from '#modules/metrics/decide/expression.ts';
+import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import { ratioOf } from '#modules/metrics/decide/ratio.ts';
 import type { ChartQuery, MetricQuery } from '#modules/metrics/store/metric_query.ts';
 import type { ChartPart, MetricReader, RankedValues } from '#modules/metrics/store/metric_reader.ts';
@@ -58,7 +59,7 @@ export async function rankExpression(
 export async function historyOfSides(
   metrics: Pick<MetricReader, 'readHistory'>,
   query: Of<RuleHistoryQuery>,
-  { sides }: MetricExpression,
+  { sides }: { readonly sides: readonly MetricSelector[] },
 ): Promise<RuleValues[]> {
   return await Promise.all(sides.map((selector) => metrics.readHistory({ ...query, selector })));
 }

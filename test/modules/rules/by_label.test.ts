@@ -2,7 +2,10 @@ import { expect, test } from 'vitest';
 
 import type { Id } from '#kernel/ids.ts';
 import type { StoredSettings } from '#modules/rules/decide/rule_settings.ts';
+import { readRuleHistory } from '#modules/rules/operations/read_rule_history.ts';
+import { replayRule } from '#modules/rules/operations/replay_rule.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { setOfRule } from '#test/kit/metrics/rule_settings.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
@@ -63,6 +66,49 @@ test('each value of the label opens, recovers and falls silent as an incident of
   expect(await titlesOf(w, 'triggered')).toEqual(['Busy: host c: 99 > 90 (max of load)']);
   await minute(w, serviceId, { a: 10, b: 10 }, 6);
   expect(await titlesOf(w, 'triggered')).toEqual([]);
+});
+
+test('a replay by label says which incidents the evaluation has opened and ended, and the preview the worst of the hosts', async () => {
+  const w = await staffedWorld();
+  const settings = { byLabel: 'host', forMinutes: 1, recoveryMinutes: 2, noDataMinutes: 3 };
+  const { serviceId, ruleId } = await watched(w, settings, { windowMinutes: 2, aggregation: 'avg' });
+  w.clock.set('2027-02-03T10:00:00.000Z');
+  for (const hosts of [{ a: 95, b: 20 }, { a: 95, b: 99, c: 1 }, { a: 10, b: 99 }, { a: 10 }, { a: 10 }, { a: 99 }]) {
+    await minute(w, serviceId, hosts, 2);
+  }
+  await minute(w, serviceId, {}, 6);
+  const opened = (await w.expectOk('list_incidents', {})).incidents.map(
+    ({
+      triggeredAt,
+      resolvedAt,
+      details,
+    }: {
+      triggeredAt: string;
+      resolvedAt: string;
+      details: { labelValue: string };
+    }) => {
+      return { openedAt: triggeredAt, closedAt: resolvedAt, labelValue: details.labelValue };
+    },
+  );
+  const asked = {
+    serviceId,
+    metricName: 'load',
+    aggregation: 'avg',
+    windowMinutes: 2,
+    comparator: '>',
+    settings,
+    days: 1,
+  };
+  const caller = memberCaller(w.orgId, w.owner.userId, 'editor');
+  const more = { ruleId, threshold: 90, escalationPolicyId: null };
+  const replayed = await runOperation(w, replayRule, caller, { ...asked, ...more });
+  expect(replayed.incidents).toHaveLength(3);
+  expect(replayed.incidents).toEqual(
+    opened.toReversed().map((incident: object) => ({ ...incident, paging: 'at_once', pagedAt: null })),
+  );
+  const preview = await runOperation(w, readRuleHistory, caller, asked);
+  expect(preview.valueCount).toBe(3);
+  expect(preview.values.slice(-18, -12)).toEqual([95, 95, 95, 99, 99, 99]);
 });
 
 test('a rule by label remembers for how long each value breaches, and shows what it is to every reader', async () => {

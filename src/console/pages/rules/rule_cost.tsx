@@ -1,11 +1,13 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 
 import type { InputOf, ResultOf } from '#console/api/actions.ts';
 import { actionQuery } from '#console/api/queries.ts';
 import { Name } from '#console/components/text/name.tsx';
 import classes from '#console/pages/rules/rule_replay.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
+import type { ReplayedIncident } from '#modules/rules/decide/replay.ts';
 
 /** Pause in dragging, in milliseconds, after which the server is asked. */
 const SETTLED_MS = 400;
@@ -16,17 +18,62 @@ interface RuleCostProps {
   readonly hasIncidents: boolean;
 }
 
-/** Cost to people of the incidents that would have opened. */
-export function RuleCost({ input, isSettled, hasIncidents }: RuleCostProps) {
+/** Incidents of a rule by label, as the server replays them. */
+export interface Replay {
+  readonly incidents: readonly ReplayedIncident[];
+  /** Number of all incidents; null until they are counted. */
+  readonly count: number | null;
+  /** Values of the label with the number of their incidents, the most first; null: values without one of their own. */
+  readonly values: readonly (readonly [value: string | null, incidents: number])[];
+}
+
+/** Asks the server for a replay once its input rests. */
+export function useReplay(
+  input: InputOf<'replay_rule'>,
+  { isWanted, isSettled }: { readonly isWanted: boolean; readonly isSettled: boolean },
+): Replay {
+  const { data } = useReplayQuery(input, isWanted && isSettled);
+  return useMemo(() => {
+    if (data === undefined || !isWanted) return { incidents: [], count: null, values: [] };
+    const incidents = data.incidents.map(({ openedAt, closedAt }) => {
+      return { openedAt: Date.parse(openedAt), closedAt: closedAt === null ? null : Date.parse(closedAt) };
+    });
+    const values = [...Map.groupBy(data.incidents, ({ labelValue = null }) => labelValue)]
+      .map(([value, ofValue]) => [value, ofValue.length] as const)
+      .toSorted(([, most], [, many]) => many - most);
+    return { incidents, count: data.incidentCount, values };
+  }, [data, isWanted]);
+}
+
+/** Returns whose incidents they are: `3 of host web-1, 1 of web-2`. */
+export function ofValuesText(label: string, values: Replay['values']): string {
+  const named = values
+    .slice(0, VALUES_SHOWN)
+    .map(([value, incidents], place) => {
+      const name = value === null ? 'further values' : value === '' ? `no ${label}` : value;
+      return `${incidents.toLocaleString()} of ${place === 0 && value ? `${label} ` : ''}${name}`;
+    })
+    .join(', ');
+  return values.length > VALUES_SHOWN ? `${named} and ${values.length - VALUES_SHOWN} more values` : named;
+}
+
+function useReplayQuery(input: InputOf<'replay_rule'>, isWanted: boolean) {
   const { orgId } = useOrganization().org;
   const [settled] = useDebouncedValue(JSON.stringify(input), SETTLED_MS);
-  const isAsked = isSettled && settled === JSON.stringify(input) && hasIncidents && input.escalationPolicyId !== null;
-  const { data, isPlaceholderData, error } = useQuery({
+  const isAsked = isWanted && settled === JSON.stringify(input);
+  const replay = useQuery({
     ...actionQuery(orgId, 'rules', 'replay_rule', input),
     enabled: isAsked,
     placeholderData: keepPreviousData,
     staleTime: 60_000,
   });
+  return { ...replay, isAsked };
+}
+
+/** Cost to people of the incidents that would have opened. */
+export function RuleCost({ input, isSettled, hasIncidents }: RuleCostProps) {
+  const isWanted = isSettled && hasIncidents && input.escalationPolicyId !== null;
+  const { data, isPlaceholderData, error, isAsked } = useReplayQuery(input, isWanted);
   if (!hasIncidents) return null;
   if (input.escalationPolicyId === null) return <p>It pages nobody: no escalation policy is chosen.</p>;
   if (error !== null && data === undefined) return <p>It could not be computed whom they would have paged.</p>;
@@ -98,6 +145,7 @@ function whyNobody({ incidents }: ResultOf<'replay_rule'>): string {
 }
 
 const PEOPLE_SHOWN = 5;
+const VALUES_SHOWN = 4;
 
 function count(amount: number, singular: string, many = `${singular}s`): string {
   return `${amount.toLocaleString()} ${amount === 1 ? singular : many}`;

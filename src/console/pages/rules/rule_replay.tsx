@@ -9,7 +9,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
 import { bandsOf, seriesOfHistory } from '#console/pages/rules/replay_chart.ts';
-import { RuleCost } from '#console/pages/rules/rule_cost.tsx';
+import { ofValuesText, type Replay, RuleCost, useReplay } from '#console/pages/rules/rule_cost.tsx';
 import { settingsOfKind } from '#console/pages/rules/settings/setting_values.ts';
 import classes from '#console/pages/rules/rule_replay.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -59,28 +59,46 @@ export function RuleReplay(props: RuleReplayProps) {
   const [days, setDays] = useState<number>(7);
   const { metricName, aggregation, windowMinutes } = rule;
   const { comparator, threshold } = rule;
-  const { shortWindowMinutes, trafficAtLeast } = settings;
+  const { shortWindowMinutes, trafficAtLeast, byLabel } = settings;
   const [wanted] = useDebouncedValue({ serviceId, metricName, aggregation, windowMinutes, days }, SETTLED_MS);
-  const [condition] = useDebouncedValue({ comparator, settings: { shortWindowMinutes, trafficAtLeast } }, SETTLED_MS);
+  const [condition] = useDebouncedValue(
+    { comparator, settings: { shortWindowMinutes, trafficAtLeast, byLabel } },
+    SETTLED_MS,
+  );
   const { data, error, isPlaceholderData, refetch } = useQuery({
     ...actionQuery(orgId, 'rules', 'read_rule_history', { ...wanted, ...condition }),
     placeholderData: keepPreviousData,
     staleTime: 60_000,
   });
   const history = useMemo(() => data && historyOf(data), [data]);
+  const whose = byLabel === null ? '' : `, the worst ${byLabel} of ${data?.valueCount ?? 0}`;
   const series = useMemo(
-    () => (history === undefined ? [] : [seriesOfHistory(history, `${aggregation} over ${windowMinutes} min`)]),
-    [history, aggregation, windowMinutes],
+    () => (history === undefined ? [] : [seriesOfHistory(history, `${aggregation} over ${windowMinutes} min${whose}`)]),
+    [history, aggregation, windowMinutes, whose],
   );
   const hasThreshold = Number.isFinite(threshold);
-  const incidents = useMemo(
+  const ofAll = useMemo(
     () =>
-      history === undefined || !Number.isFinite(threshold)
+      history === undefined || byLabel !== null || !Number.isFinite(threshold)
         ? []
         : replayRule({ comparator, threshold, windowMinutes, settings }, history),
-    [history, comparator, threshold, windowMinutes, settings],
+    [history, byLabel, comparator, threshold, windowMinutes, settings],
   );
   const isStale = isPlaceholderData || wanted.metricName !== metricName || wanted.windowMinutes !== windowMinutes;
+  const asked = {
+    ...wanted,
+    ...(ruleId !== undefined && { ruleId }),
+    comparator,
+    threshold,
+    escalationPolicyId,
+    settings: settingsOfKind('metric_threshold', settings),
+  };
+  // What each value of a label has measured stays on the server.
+  const byValue = useReplay(asked, {
+    isWanted: byLabel !== null && hasThreshold && data !== undefined,
+    isSettled: !isStale,
+  });
+  const incidents = byLabel === null ? ofAll : byValue.incidents;
   return (
     <section className={classes.replay} aria-label={title}>
       <div className={classes.head}>
@@ -121,24 +139,12 @@ export function RuleReplay(props: RuleReplayProps) {
         <Outcome
           history={history}
           incidents={incidents}
+          labelled={byLabel === null ? null : { label: byLabel, ...byValue }}
           hasThreshold={hasThreshold}
           days={wanted.days}
           windowMinutes={wanted.windowMinutes}
         >
-          {hasThreshold && (
-            <RuleCost
-              input={{
-                ...wanted,
-                ...(ruleId !== undefined && { ruleId }),
-                comparator,
-                threshold,
-                escalationPolicyId,
-                settings: settingsOfKind('metric_threshold', settings),
-              }}
-              isSettled={!isStale}
-              hasIncidents={incidents.length > 0}
-            />
-          )}
+          {hasThreshold && <RuleCost input={asked} isSettled={!isStale} hasIncidents={incidents.length > 0} />}
         </Outcome>
       )}
     </section>
@@ -166,19 +172,22 @@ function lastMsOf({ firstMs, stepMs, values }: RuleHistory): number {
 interface OutcomeProps {
   readonly history: RuleHistory;
   readonly incidents: readonly ReplayedIncident[];
+  readonly labelled: ({ readonly label: string } & Replay) | null;
   readonly hasThreshold: boolean;
   readonly days: number;
   readonly windowMinutes: number;
   readonly children: React.ReactNode;
 }
 
-function Outcome({ history, incidents, hasThreshold, days, windowMinutes, children }: OutcomeProps) {
+function Outcome({ history, incidents, labelled, hasThreshold, days, windowMinutes, children }: OutcomeProps) {
   const enoughMinutes = useMemo(() => windowForInterval(windowMinutes, history), [windowMinutes, history]);
   const measured = history.values.reduce<number>((count, value) => (value === null ? count : count + 1), 0);
   const coveredDays = Math.round((history.values.length * history.stepMs) / 86_400_000);
   const openMs = incidents.reduce((sum, { openedAt, closedAt }) => sum + (closedAt ?? lastMsOf(history)) - openedAt, 0);
   if (measured === 0) return <p className={classes.text}>No data of this metric in this time.</p>;
   if (!hasThreshold) return <p className={classes.text}>Enter a threshold to see when it would have fired.</p>;
+  const count = labelled?.count ?? incidents.length;
+  if (labelled?.count === null) return <p className={classes.text}>Counting incidents …</p>;
   return (
     <div className={classes.text} aria-live="polite">
       {enoughMinutes !== null && (
@@ -188,7 +197,7 @@ function Outcome({ history, incidents, hasThreshold, days, windowMinutes, childr
         </p>
       )}
       <p>
-        {incidents.length === 0 ? (
+        {count === 0 ? (
           <>
             It would have opened <b>no incident</b>
           </>
@@ -196,9 +205,10 @@ function Outcome({ history, incidents, hasThreshold, days, windowMinutes, childr
           <>
             It would have opened{' '}
             <b className="numbers">
-              {incidents.length.toLocaleString()} {incidents.length === 1 ? 'incident' : 'incidents'}
+              {count.toLocaleString()} {count === 1 ? 'incident' : 'incidents'}
             </b>
-            , open for {durationText(openMs)} in all
+            {labelled !== null && <>, {ofValuesText(labelled.label, labelled.values)}</>}, open for{' '}
+            {durationText(openMs)} in all
           </>
         )}
         {coveredDays < days && history.values.length * history.stepMs < days * 86_400_000 - 3_600_000

@@ -48,10 +48,10 @@ const FIND = prepared((db, { id }: Values<{ id: Id<'notification'> }>) =>
   db.selectFrom('notifications as n').select(NOTIFICATION).where('n.id', '=', id),
 );
 
-/** The notification log: each entry is written before a provider is called, and never lost. */
 /** Columns of an entry that waits as if it had not been tried yet. */
 const WAITING_AGAIN = { status: 'queued', reason: null, attempts: 0, released_at: null } as const;
 
+/** The notification log: each entry is written before a provider is called, and never lost. */
 export class NotificationStore {
   readonly #session: Session;
 

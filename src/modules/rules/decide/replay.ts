@@ -79,7 +79,7 @@ export function* replayRuleInSteps(
 ): Steps<ReplayedIncident[]> {
   const { flapMinutes } = rule.settings ?? METRIC_RULE_DEFAULTS;
   const incidents: ReplayedIncident[] = [];
-  let state: State = { open: null, memory: NO_MEMORY };
+  let state = IDLE;
   const openings: number[] = [];
   for (const [index, value] of values.entries()) {
     const now: InstantLike = { epochMilliseconds: firstMs + index * stepMs };
@@ -103,13 +103,25 @@ function close(incidents: ReplayedIncident[], closedAt: number): void {
   if (last !== undefined) incidents.push({ ...last, closedAt });
 }
 
-interface State {
+/** State that an evaluation leaves for the next. */
+export interface ReplayState {
   readonly open: OpenBreach<InstantLike> | null;
   readonly memory: RuleMemory<InstantLike>;
 }
 
+/** State in which no incident is open, and nothing is remembered. */
+export const IDLE: ReplayState = { open: null, memory: NO_MEMORY };
+
+export function isIdle({ open, memory }: ReplayState): boolean {
+  return open === null && Object.values(memory).every((since) => since === null);
+}
+
 /** Returns the memory of the rule and its incident once the decision is carried out. */
-function stateAfter(decision: RuleDecision<InstantLike>, { open, memory }: State, now: InstantLike): State {
+export function stateAfter(
+  decision: RuleDecision<InstantLike>,
+  { open, memory }: ReplayState,
+  now: InstantLike,
+): ReplayState {
   switch (decision.kind) {
     case 'open':
     case 'raise_occurrences':

@@ -30,7 +30,9 @@ export const readRuleHistory = defineAction({
       aggregation: Type.Enum([...AGGREGATIONS]),
       windowMinutes: Type.Integer({ minimum: 1, maximum: WINDOW_MINUTES_MAX }),
       days: Type.Integer({ minimum: 1, maximum: REPLAY_DAYS_MAX }),
-      comparator: Type.Optional(Type.Enum([...COMPARATORS], { description: '> when left out; two windows need it' })),
+      comparator: Type.Optional(
+        Type.Enum([...COMPARATORS], { description: '> when left out; two windows and rules by label need it' }),
+      ),
       settings: Type.Optional(RuleSettingsInput),
     },
     STRICT,
@@ -39,8 +41,10 @@ export const readRuleHistory = defineAction({
     firstAt: Timestamp,
     stepSeconds: Type.Integer(),
     values: Type.Array(nullable(Type.Number()), {
-      description: 'of the windows that end at firstAt and every step later; null without data',
+      description:
+        'of the windows that end at firstAt and every step later; null without data. By label: that of the value which is furthest beyond the threshold',
     }),
+    valueCount: Type.Optional(Type.Integer({ description: 'values of the label, of a rule by label' })),
     moreThan: Type.Array(Type.Integer(), {
       description: 'the positions of quantiles that are more than their value, which is the highest bound',
     }),
@@ -62,12 +66,13 @@ export const readRuleHistory = defineAction({
     // The threshold is tried only later, and so is a recovery past it.
     const { recoveryThreshold: _, ...settings } = wanted.settings ?? {};
     unwrap(parseRuleSettings({ kind: 'metric_threshold', config }, settings, 'settings'));
-    const { firstMs, stepMs, values, moreThan } = await readHistory(service, wanted, context);
+    const { firstMs, stepMs, values, moreThan, byValue } = await readHistory(service, wanted, context);
     return {
       firstAt: toTimestamp(fromEpochMilliseconds(firstMs)),
       stepSeconds: stepMs / 1_000,
       values: [...values],
       moreThan: [...(moreThan ?? [])],
+      ...(byValue !== null && { valueCount: byValue.size }),
     };
   },
 });

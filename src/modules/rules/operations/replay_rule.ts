@@ -9,11 +9,18 @@ import { CostView, readCostOf, readPolicy } from '#modules/rules/operations/repl
 import { RuleSettingsInput } from '#modules/rules/view.ts';
 import { labelsOf } from '#modules/maintenance/decide/maintenance.ts';
 import { type ReplayedOpening, replayPagingInSteps } from '#modules/incidents/decide/replay_paging.ts';
-import { GROUP_MINUTES_MAX, parseRuleSettings, settingsOf } from '#modules/rules/decide/rule_settings.ts';
+import {
+  GROUP_MINUTES_MAX,
+  parseRuleSettings,
+  type RuleSettings,
+  settingsOf,
+} from '#modules/rules/decide/rule_settings.ts';
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { COMPARATORS } from '#modules/rules/decide/comparator.ts';
 import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
-import { replayRuleInSteps } from '#modules/rules/decide/replay.ts';
+import type { JudgedRule } from '#modules/rules/decide/breach.ts';
+import { type ReplayedIncident, replayRuleInSteps } from '#modules/rules/decide/replay.ts';
+import { replayByLabelInSteps, type ReplayedPart } from '#modules/rules/decide/replay_by_label.ts';
 import { expressionFaults } from '#modules/metrics/decide/selector.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -61,6 +68,9 @@ export const replayRule = defineAction({
         pagedAt: nullable(
           Type.String({ format: 'date-time', description: 'when its steps began; null: it was over before' }),
         ),
+        labelValue: Type.Optional(
+          nullable(Type.String({ description: 'of a rule by label; null: values that have no incident of their own' })),
+        ),
       }),
       { description: 'oldest first, at most 500' },
     ),
@@ -97,12 +107,14 @@ export const replayRule = defineAction({
     const rule = ruleId === undefined ? null : await stores.alertRules.get(caller.orgId, ruleId);
     const policy = escalationPolicyId === null ? null : await readPolicy(escalationPolicyId, context);
     const history = await readHistory(service, { ...wanted, comparator, settings: parsedSettings }, context);
-    const incidents = await inSlices(replayRuleInSteps({ ...config, settings: parsedSettings }, history));
+    const incidents = await replay({ ...config, settings: parsedSettings }, history);
     const shown = incidents.slice(0, INCIDENTS_MAX);
-    const openings = shown.map(({ openedAt, closedAt }): ReplayedOpening => ({
+    const labels = labelsOf({ kind: 'metric_threshold', config });
+    const { byLabel } = parsedSettings;
+    const openings = shown.map(({ openedAt, closedAt, labelValue = null }): ReplayedOpening => ({
       serviceId: service.id,
       ruleId: rule && rule.id,
-      labels: labelsOf({ kind: 'metric_threshold', config }),
+      labels: byLabel === null || labelValue === null ? labels : { ...labels, [byLabel]: labelValue },
       escalationPolicyId: policy && policy.id,
       severity: parsedSettings.severity,
       groupMinutes: parsedSettings.groupMinutes,
@@ -127,13 +139,14 @@ export const replayRule = defineAction({
     const timestamp = (ms: number) => toTimestamp(fromEpochMilliseconds(ms));
     return {
       since: timestamp(history.firstMs),
-      incidents: shown.map(({ openedAt, closedAt }, index) => {
+      incidents: shown.map(({ openedAt, closedAt, labelValue }, index) => {
         const begin = paging[index]?.runs[0]?.from;
         return {
           openedAt: timestamp(openedAt),
           closedAt: closedAt === null ? null : timestamp(closedAt),
           paging: paging[index]?.start.kind ?? 'at_once',
           pagedAt: begin === undefined ? null : toTimestamp(begin),
+          ...(labelValue !== undefined && { labelValue }),
         };
       }),
       incidentCount: incidents.length,
@@ -147,6 +160,15 @@ export const replayRule = defineAction({
     };
   },
 });
+
+async function replay(
+  rule: JudgedRule & { readonly settings: RuleSettings },
+  { byValue, ...history }: Awaited<ReturnType<typeof readHistory>>,
+): Promise<(ReplayedIncident & Partial<ReplayedPart>)[]> {
+  const { byLabel } = rule.settings;
+  if (byLabel === null || byValue === null) return await inSlices(replayRuleInSteps(rule, history));
+  return await inSlices(replayByLabelInSteps(rule, byLabel, { ...history, byValue }));
+}
 
 /** Reads the other incidents of the service: they may have paged for what the rule would have opened. */
 async function readOthers(

@@ -3,7 +3,11 @@ import { expect, test } from 'vitest';
 import type { MeasuredValue } from '#modules/rules/decide/breach.ts';
 import { divideByLabel, OWN_INCIDENTS_MAX, partOfValue, REST } from '#modules/rules/decide/by_label.ts';
 import { COMPARATORS } from '#modules/rules/decide/comparator.ts';
-import fc from '#test/kit/properties.ts';
+import { METRIC_RULE_DEFAULTS } from '#modules/rules/decide/metric_rule_settings.ts';
+import { replayRule } from '#modules/rules/decide/replay.ts';
+import { replayByLabelInSteps, type ReplayedPart } from '#modules/rules/decide/replay_by_label.ts';
+import { finish } from '#kernel/steps.ts';
+import fc, { slowRuns } from '#test/kit/properties.ts';
 
 const isBeyond = {
   '>': (a: number, b: number) => a > b,
@@ -63,4 +67,61 @@ test('long values have parts of their own, and parts that a key can hold', () =>
   expect(partOfValue('host', one)).not.toBe(partOfValue('host', other));
   expect(partOfValue('host', one).length).toBeLessThan(300);
   expect(partOfValue('host', 'a')).toBe('by.host=a');
+});
+
+test('a replay by label opens and closes for each value what a replay of that value alone does', () => {
+  const history = fc.array(fc.option(fc.integer({ min: 0, max: 20 }), { nil: null, freq: 6 }), {
+    minLength: 30,
+    maxLength: 30,
+  });
+  const labelValues = fc.uniqueArray(fc.integer({ min: 0, max: 40 }), { minLength: 1, maxLength: 5 });
+  const settings = fc.record({
+    forMinutes: fc.integer({ min: 0, max: 4 }),
+    recoveryMinutes: fc.option(fc.integer({ min: 0, max: 6 }), { nil: null }),
+    noData: fc.constantFrom('resolve' as const, 'keep' as const),
+    noDataMinutes: fc.integer({ min: 1, max: 6 }),
+    flapIncidents: fc.constantFrom(null, 2),
+    flapMinutes: fc.constant(10),
+  });
+  let opened = 0;
+  fc.assert(
+    fc.property(
+      labelValues,
+      fc.infiniteStream(history),
+      settings,
+      fc.constantFrom(...COMPARATORS),
+      (hosts, histories, set, comparator) => {
+        const rule = { comparator, threshold: 10, windowMinutes: 3, settings: { ...METRIC_RULE_DEFAULTS, ...set } };
+        const times = { firstMs: 0, stepMs: 60_000 };
+        const byValue = new Map(
+          hosts.map((name) => [`h${name}`, { values: histories.next().value, moreThan: new Set<number>() }]),
+        );
+        const steps = replayByLabelInSteps(rule, 'host', { ...times, values: Array(30).fill(null), byValue });
+        const apart = [...byValue].flatMap(([labelValue, { values }]) =>
+          replayRule(rule, { ...times, values }).map((incident) => ({ ...incident, labelValue })),
+        );
+        const inOrder = (incidents: readonly ReplayedPart[]) =>
+          incidents.toSorted(
+            (a, b) => a.openedAt - b.openedAt || (String(a.labelValue) < String(b.labelValue) ? -1 : 1),
+          );
+        opened += apart.length;
+        expect(inOrder(finish(steps))).toEqual(inOrder(apart));
+      },
+    ),
+    { numRuns: slowRuns(10_000) },
+  );
+  expect(opened).toBeGreaterThan(100);
+});
+
+test('in a replay by label the values beyond the first 100 share one incident', () => {
+  const values = [1, 20, 20, 1, 1, 1];
+  const byValue = new Map(
+    Array.from({ length: 130 }, (_, place) => [`h${place}`, { values, moreThan: new Set<number>() }]),
+  );
+  const rule = { comparator: '>', threshold: 5, windowMinutes: 1 } as const;
+  const incidents = finish(replayByLabelInSteps(rule, 'host', { firstMs: 0, stepMs: 60_000, values, byValue }));
+  expect(incidents).toHaveLength(101);
+  expect(incidents.filter(({ labelValue }) => labelValue === null)).toEqual([
+    { openedAt: 60_000, closedAt: 240_000, labelValue: null },
+  ]);
 });
