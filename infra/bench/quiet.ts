@@ -134,7 +134,7 @@ function outcomeOf(
   return {
     incidents: openings.length,
     waited: paged.filter(({ start }) => start.kind === 'quiet').length,
-    joined: paged.filter(({ start }) => start.kind === 'with_lead').length,
+    joined: paged.filter(({ start }) => start.kind === 'with_parent').length,
     pages: pages.toSorted((a, b) => a.atMs - b.atMs),
   };
 }

@@ -204,8 +204,8 @@ test('a replay pages exactly when the engine does: maintenance, grouping and sta
       for (const [index, { start }] of replayed.entries()) {
         seen.runs += runs[index]!.length;
         if (start.kind === 'quiet') seen.quiet += 1;
-        if (start.kind === 'with_lead') seen.joined += 1;
-        if (start.kind === 'with_lead' && runs[index]!.length > 0) seen.released += 1;
+        if (start.kind === 'with_parent') seen.joined += 1;
+        if (start.kind === 'with_parent' && runs[index]!.length > 0) seen.released += 1;
         if (runs[index]!.length > 1) seen.stale += 1;
       }
     }),

@@ -47,7 +47,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
           'b.dueAt.epochMilliseconds - a.dueAt.epochMilliseconds',
         ],
         ["state: 'paused', ...idle", "state: 'finished', ...idle"],
-        ["if (incident.leadId !== null) return 'incident';", ''],
+        ["if (incident.parentIncidentId !== null) return 'incident';", ''],
       ]),
       ...inFile('src/modules/policies/decide/escalation.ts', [
         [
@@ -86,9 +86,9 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
         ['if (at >= end) return', 'if (at > end + 60_000) return'],
       ]),
       ...inFile('src/modules/incidents/decide/group.ts', [
-        ['lead.escalationPolicyId === escalationPolicyId &&', ''],
-        ['worseSeverity(lead.severity, severity) === lead.severity', 'true'],
-        ['!lead.isBound &&', ''],
+        ['parent.escalationPolicyId === escalationPolicyId &&', ''],
+        ['worseSeverity(parent.severity, severity) === parent.severity', 'true'],
+        ['!parent.isBound &&', ''],
       ]),
     ],
   },
@@ -171,7 +171,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
       ]),
       ...inFile('src/modules/incidents/resolve.ts', [
         ["await stopEscalation(unit, incident, 'resolved', by, details);", ''],
-        ['await releaseFollowers(unit, incident);', ''],
+        ['await releaseChildren(unit, incident);', ''],
         ['if (await unit.stores.storms.hasOpenMembers(storm.id)) return false;', ''],
       ]),
       ...inFile('src/modules/incidents/open_incident.ts', [

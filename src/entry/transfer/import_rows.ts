@@ -59,7 +59,7 @@ function adapted(table: string, row: Row, ids: MovedIds, now: Temporal.Instant):
       return ids.accounts.has(String(row['id'])) ? null : row;
     case 'incidents':
       // A maintenance that ends here pages nobody either.
-      return row['quiet_until'] == null ? row : { ...row, quiet_until: null };
+      return row['suppressed_until'] == null ? row : { ...row, suppressed_until: null };
     case 'incident_steps':
       return row['state'] === 'pending'
         ? { ...row, state: 'cancelled', reason: ENDED, settled_at: toTimestamp(now) }

@@ -10,7 +10,7 @@ import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { stillAwaited, withoutAcknowledgementOf } from '#modules/policies/decide/rounds.ts';
-import { pageWithoutLead } from '#modules/incidents/paging/suppression.ts';
+import { pageWithoutParent } from '#modules/incidents/paging/suppression.ts';
 import { resumeEscalation, withdrawNews } from '#modules/incidents/paging/repage_stale.ts';
 
 /**
@@ -34,7 +34,7 @@ export async function unacknowledge(unit: UnitOfWork, incident: IncidentRow, by:
   if (earlier.length > 0) await unit.stores.suppression.setAcknowledgements(incident.id, acknowledgements, unit.now);
   const resumedMessages = await resumeEscalation(unit, { ...incident, acknowledgements }, acknowledgedAt ?? unit.now);
   if (earlier.length > 0 && 'userId' in by) await pageAfterAll(unit, incident, asId('user', by.userId));
-  await pageWithoutLead(unit, incident.id);
+  await pageWithoutParent(unit, incident.id);
   const notified = await withdrawNews(unit, incident, 'acknowledged', by);
   await unit.stores.timeline.record(incident.id, 'unacknowledged', { by, resumedMessages, told: notified }, unit.now);
   return true;

@@ -4,7 +4,7 @@ import { type IncidentRun, readPolicies, runOfPolicy } from '#modules/policies/r
 import { repeatsOf } from '#modules/policies/decide/rounds.ts';
 import type { FindPolicy } from '#modules/policies/decide/run.ts';
 import { type Cause, dedupKeyOf, type Firing, type Opener } from '#modules/incidents/paging/firing.ts';
-import { decideSuppression, mayFollow, type Suppression, startsAt } from '#modules/incidents/paging/suppression.ts';
+import { decideSuppression, mayHaveParent, type Suppression, startsAt } from '#modules/incidents/paging/suppression.ts';
 import { scheduleSteps } from '#modules/incidents/paging/schedule_steps.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
@@ -42,7 +42,7 @@ export async function openAll(unit: UnitOfWork, firings: readonly Firing[]): Pro
   };
   for (const firing of firings) {
     // Incidents before it may page for it.
-    if (mayFollow(firing)) await openPrepared();
+    if (mayHaveParent(firing)) await openPrepared();
     prepared.push(
       await prepare(unit, firing, settings.get(firing.rule.orgId) ?? NO_SETTING, inShadow.has(firing.rule.serviceId)),
     );
@@ -93,8 +93,8 @@ async function prepare(
     details: cause.details,
     steps,
     repeats: repeatsOf(run),
-    quietUntil: start.kind === 'quiet' ? start.until : null,
-    leadId: start.kind === 'with_lead' ? start.leadId : null,
+    suppressedUntil: start.kind === 'quiet' ? start.until : null,
+    parentIncidentId: start.kind === 'with_parent' ? start.parentIncidentId : null,
     isShadow,
   };
   return { rule, cause, start, run, incident, timers: planSteps(steps, unit.now) };
@@ -188,10 +188,10 @@ function startEventsOf(incidentId: Id<'incident'>, start: Suppression, title: st
       const data = { until: toTimestamp(start.until), maintenance: start.maintenance };
       return [{ incidentId, event: 'quiet', data }];
     }
-    case 'with_lead':
+    case 'with_parent':
       return [
-        { incidentId, event: 'grouped', data: { leadId: start.leadId, title: start.title } },
-        { incidentId: start.leadId, event: 'group_joined', data: { incidentId, title } },
+        { incidentId, event: 'grouped', data: { parentIncidentId: start.parentIncidentId, title: start.title } },
+        { incidentId: start.parentIncidentId, event: 'group_joined', data: { incidentId, title } },
       ];
   }
 }

@@ -1,5 +1,5 @@
 import { decideReopen, type IncidentActor, REOPEN_DAYS_MAX } from '#modules/incidents/decide/incident.ts';
-import { pageWithoutLead } from '#modules/incidents/paging/suppression.ts';
+import { pageWithoutParent } from '#modules/incidents/paging/suppression.ts';
 import { resumeEscalation, withdrawNews } from '#modules/incidents/paging/repage_stale.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
@@ -25,7 +25,7 @@ export async function reopen(unit: UnitOfWork, incident: IncidentRow, by: Incide
   }
   const resumedMessages =
     decision.to === 'triggered' ? await resumeEscalation(unit, incident, incident.resolvedAt ?? unit.now) : 0;
-  if (decision.to === 'triggered') await pageWithoutLead(unit, incident.id);
+  if (decision.to === 'triggered') await pageWithoutParent(unit, incident.id);
   const notified = await withdrawNews(unit, incident, 'resolved', by);
   const data = { by, status: decision.to, resumedMessages, told: notified };
   await unit.stores.timeline.record(incident.id, 'reopened', data, unit.now);

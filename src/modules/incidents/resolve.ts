@@ -1,5 +1,5 @@
 import { decideResolve, type IncidentActor } from '#modules/incidents/decide/incident.ts';
-import { releaseFollowers } from '#modules/incidents/paging/suppression.ts';
+import { releaseChildren } from '#modules/incidents/paging/suppression.ts';
 import { stopEscalation, type TimelineDetails } from '#modules/incidents/paging/stop_escalation.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { MembersOf } from '#modules/incidents/store/storm_store.ts';
@@ -16,7 +16,7 @@ export async function resolve(
   await unit.stores.incidents.resolve(incident.id, by, unit.now);
   await unit.stores.storms.endMembers(incident.id, {}, unit.now);
   await stopEscalation(unit, incident, 'resolved', by, details);
-  await releaseFollowers(unit, incident);
+  await releaseChildren(unit, incident);
   return true;
 }
 

@@ -77,7 +77,8 @@ async function setAside({ stores, now, enqueue }: UnitOfWork, { id: placeId, org
 function isFor(place: PlaceRow, entry: AnnouncedEntry, announced: ReadonlySet<string>, now: Temporal.Instant): boolean {
   if (place.orgId !== entry.orgId || place.createdAt.epochMilliseconds > entry.at.epochMilliseconds) return false;
   if (announced.has(`${place.id} ${entry.incidentId}`)) return true;
-  const isSuppressed = entry.quietUntil !== null && entry.quietUntil.epochMilliseconds > now.epochMilliseconds;
+  const isSuppressed =
+    entry.suppressedUntil !== null && entry.suppressedUntil.epochMilliseconds > now.epochMilliseconds;
   return !isSuppressed && takesIncident(place.routes, entry);
 }
 

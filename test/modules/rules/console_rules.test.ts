@@ -122,7 +122,7 @@ test('a replay honours maintenance, other incidents that were open then, and ack
   w.clock.set('2027-03-10T12:00:00Z');
   expect(await run(replayRule, { ...input, settings })).toMatchObject({
     joinedCount: 1,
-    incidents: [{ paging: 'with_lead', pagedAt: null }, { paging: 'quiet' }],
+    incidents: [{ paging: 'with_parent', pagedAt: null }, { paging: 'quiet' }],
     cost: { pages: 0 },
   });
 });

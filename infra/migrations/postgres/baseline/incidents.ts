@@ -29,8 +29,8 @@ export const incidents = `
     updated_at timestamptz(3) not null,
     storm_until timestamptz(3),
     traceparent text,
-    quiet_until timestamptz(3),
-    lead_id text references incidents on delete set null,
+    suppressed_until timestamptz(3),
+    parent_incident_id text references incidents on delete set null,
     is_shadow boolean not null default false,
     repeats json,
     acknowledgements json,
@@ -52,8 +52,8 @@ export const incidents = `
   create index incidents_storms on incidents (service_id, kind)
     where ((storm_until is not null) and (status <> 'resolved'));
   create index incidents_of_rule_by_time on incidents (rule_id, triggered_at) where (rule_id is not null);
-  create index incidents_quiet on incidents (org_id, quiet_until) where (quiet_until is not null);
-  create index incidents_followers on incidents (lead_id) where (lead_id is not null);
+  create index incidents_suppressed on incidents (org_id, suppressed_until) where (suppressed_until is not null);
+  create index incidents_by_parent on incidents (parent_incident_id) where (parent_incident_id is not null);
   create index incidents_in_shadow on incidents (org_id, service_id) where (is_shadow and (status <> 'resolved'));
   create index incidents_open_counts on incidents (org_id, service_id, status) where (status <> 'resolved');
 

@@ -236,7 +236,7 @@ function beginText({ escalation, timeline }: IncidentWithLog, { countsFrom, inde
 
 function Progress({ incident }: { readonly incident: IncidentWithLog }) {
   const { state, nextStep, nextStepAt, waitsFor, stepCount } = incident.escalation;
-  if (state === 'running' && waitsFor === 'incident') return <WaitsForLead incident={incident} />;
+  if (state === 'running' && waitsFor === 'incident') return <WaitsForParent incident={incident} />;
   if (state === 'running' && nextStepAt !== null && nextStep !== null) {
     return (
       <div className={classes.count}>
@@ -252,15 +252,15 @@ function Progress({ incident }: { readonly incident: IncidentWithLog }) {
   return <p className={classes.note}>{noteOf(incident)}</p>;
 }
 
-function WaitsForLead({ incident: { incidentId } }: { readonly incident: IncidentWithLog }) {
-  const lead = useLinks(incidentId)?.lead ?? null;
+function WaitsForParent({ incident: { incidentId } }: { readonly incident: IncidentWithLog }) {
+  const parent = useLinks(incidentId)?.parent ?? null;
   return (
     <p className={classes.note}>
-      {lead === null ? (
+      {parent === null ? (
         'Another incident'
       ) : (
-        <Link to="/incidents/$incidentId" params={{ incidentId: lead.incidentId }}>
-          <Name>{`#${lead.number} ${lead.title}`}</Name>
+        <Link to="/incidents/$incidentId" params={{ incidentId: parent.incidentId }}>
+          <Name>{`#${parent.number} ${parent.title}`}</Name>
         </Link>
       )}{' '}
       pages for both. This one pages by itself if that one ends first.

@@ -7,9 +7,9 @@ export interface SeverityStanding {
   readonly status: IncidentStatus;
   readonly severity: string;
   /** The incident that pages for this one; null when it pages itself. */
-  readonly leadId: string | null;
+  readonly parentIncidentId: string | null;
   /** Time until which its pages wait for the end of a maintenance; null if they do not wait. */
-  readonly quietUntil: Temporal.Instant | null;
+  readonly suppressedUntil: Temporal.Instant | null;
 }
 
 export type SeverityDecision =
@@ -27,10 +27,14 @@ export type SeverityDecision =
  * to come: those who were paged know, and the next step still asks for an answer.
  */
 export function decideSeverity(standing: SeverityStanding, to: string, now: Temporal.Instant): SeverityDecision {
-  const { status, severity, leadId, quietUntil } = standing;
+  const { status, severity, parentIncidentId, suppressedUntil } = standing;
   if (status === 'resolved') return { kind: 'conflict', because: 'resolved' };
   if (severity === to) return { kind: 'unchanged' };
   if (worseSeverity(severity, to) !== to) return { kind: 'change', direction: 'lowered', mayPage: false };
-  const isSuppressed = quietUntil !== null && quietUntil.epochMilliseconds > now.epochMilliseconds;
-  return { kind: 'change', direction: 'raised', mayPage: status === 'triggered' && leadId === null && !isSuppressed };
+  const isSuppressed = suppressedUntil !== null && suppressedUntil.epochMilliseconds > now.epochMilliseconds;
+  return {
+    kind: 'change',
+    direction: 'raised',
+    mayPage: status === 'triggered' && parentIncidentId === null && !isSuppressed,
+  };
 }

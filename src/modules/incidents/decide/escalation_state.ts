@@ -50,8 +50,8 @@ export type WaitsFor = (typeof WAITS_FOR)[number];
 export function waitsFor(
   incident: {
     readonly status: IncidentStatus;
-    readonly quietUntil: Temporal.Instant | null;
-    readonly leadId: unknown;
+    readonly suppressedUntil: Temporal.Instant | null;
+    readonly parentIncidentId: unknown;
     readonly triggeredAt: Temporal.Instant;
     readonly steps: readonly EscalationStep[];
   },
@@ -59,8 +59,8 @@ export function waitsFor(
 ): WaitsFor | null {
   if (incident.status !== 'triggered' || steps.length === 0 || steps.some(({ state }) => state !== 'pending'))
     return null;
-  if (incident.leadId !== null) return 'incident';
-  if (incident.quietUntil !== null) return 'maintenance';
+  if (incident.parentIncidentId !== null) return 'incident';
+  if (incident.suppressedUntil !== null) return 'maintenance';
   const next = nextPending(steps);
   const step = next && stepAt(incident.steps, next.stepIndex);
   return next && step && waitsForHours(step, next.dueAt, incident.triggeredAt) ? 'hours' : null;

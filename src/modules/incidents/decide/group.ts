@@ -2,7 +2,7 @@ import { worseSeverity } from '#modules/incidents/decide/incident_limit.ts';
 import type { Temporal } from '#kernel/time.ts';
 
 /** An open incident of the service that might page for another one as well. */
-export interface PossibleLead {
+export interface PossibleParent {
   readonly id: string;
   readonly escalationPolicyId: string | null;
   readonly severity: string;
@@ -22,34 +22,32 @@ export interface Opening {
   readonly groupMinutes: number;
 }
 
-/** Returns the follower (of these, oldest first) that pages once the lead has ended, for the rest too; null if none. */
-export function nextLead<Follower extends Pick<PossibleLead, 'status'>>(
-  followers: readonly Follower[],
-): Follower | null {
-  return followers.find(({ status }) => status === 'triggered') ?? null;
+/** Returns the child (of these, oldest first) that pages once the parent has ended, for the rest too; null if none. */
+export function nextParent<Child extends Pick<PossibleParent, 'status'>>(children: readonly Child[]): Child | null {
+  return children.find(({ status }) => status === 'triggered') ?? null;
 }
 
 /**
  * Returns the incident that pages for what is about to open: one of the same service that pages the same policy, opened
  * within the minutes of the rule and is at least as severe; the oldest of them. Null: it pages by itself.
  */
-export function findLead<Lead extends PossibleLead>(
-  open: readonly Lead[],
+export function findParent<Parent extends PossibleParent>(
+  open: readonly Parent[],
   { escalationPolicyId, severity, groupMinutes }: Opening,
   now: Temporal.Instant,
-): Lead | null {
+): Parent | null {
   if (groupMinutes === 0 || escalationPolicyId === null) return null;
-  const leads = open.filter((lead) => {
-    const sinceMs = now.epochMilliseconds - lead.triggeredAt.epochMilliseconds;
+  const parents = open.filter((parent) => {
+    const sinceMs = now.epochMilliseconds - parent.triggeredAt.epochMilliseconds;
     return (
-      lead.status !== 'resolved' &&
-      !lead.isBound &&
-      lead.steps > 0 &&
-      lead.escalationPolicyId === escalationPolicyId &&
+      parent.status !== 'resolved' &&
+      !parent.isBound &&
+      parent.steps > 0 &&
+      parent.escalationPolicyId === escalationPolicyId &&
       sinceMs <= groupMinutes * 60_000 &&
-      worseSeverity(lead.severity, severity) === lead.severity
+      worseSeverity(parent.severity, severity) === parent.severity
     );
   });
-  const [oldest] = leads.toSorted((a, b) => a.triggeredAt.epochMilliseconds - b.triggeredAt.epochMilliseconds);
+  const [oldest] = parents.toSorted((a, b) => a.triggeredAt.epochMilliseconds - b.triggeredAt.epochMilliseconds);
   return oldest ?? null;
 }

@@ -1,4 +1,4 @@
-import { findLead, nextLead, type Opening, type PossibleLead } from '#modules/incidents/decide/group.ts';
+import { findParent, nextParent, type Opening, type PossibleParent } from '#modules/incidents/decide/group.ts';
 import type {
   MaintenanceSubject,
   MaintenanceTarget,
@@ -22,7 +22,7 @@ export interface ReplayedOpening extends MaintenanceSubject, Opening {
 }
 
 /** An incident of the service that did open: it may page for a replayed one. */
-export interface RealIncident extends Omit<PossibleLead, 'status'> {
+export interface RealIncident extends Omit<PossibleParent, 'status'> {
   readonly title: string;
   readonly serviceId: string;
   readonly resolvedAt: Instant | null;
@@ -38,8 +38,8 @@ export interface PagingRun {
 export type ReplayedStart<Window> =
   | { readonly kind: 'at_once' }
   | { readonly kind: 'quiet'; readonly until: Instant; readonly window: Window }
-  /** The incident that pages for it; `lead` is null for another replayed one. */
-  | { readonly kind: 'with_lead'; readonly lead: RealIncident | null };
+  /** The incident that pages for it; `parent` is null for another replayed one. */
+  | { readonly kind: 'with_parent'; readonly parent: RealIncident | null };
 
 export interface ReplayedPaging<Window> {
   readonly start: ReplayedStart<Window>;
@@ -63,12 +63,12 @@ interface Replayed<Window> {
   /** Time from which it pages; null while another pages for it. */
   from: Instant | null;
   /** The replayed or the real one that pages for it. */
-  lead: Lead<Window> | null;
+  parent: Parent<Window> | null;
   isSuppressed: boolean;
   isOpen: boolean;
 }
 
-interface Lead<Window> extends PossibleLead {
+interface Parent<Window> extends PossibleParent {
   readonly replayed: Replayed<Window> | null;
   readonly real: RealIncident | null;
 }
@@ -106,7 +106,11 @@ export function* replayPagingInSteps<Window extends MaintenanceTimes & Maintenan
       ended.isOpen = false;
       open.delete(ended);
     }
-    release(open, (lead) => (event.kind === 'close' ? lead.replayed === ended : lead.real === event.real), event.at);
+    release(
+      open,
+      (parent) => (event.kind === 'close' ? parent.replayed === ended : parent.real === event.real),
+      event.at,
+    );
   }
   const paging: ReplayedPaging<Window>[] = [];
   for (const replay of replayed) {
@@ -147,18 +151,22 @@ function openOne<Window extends MaintenanceTimes & MaintenanceTarget>(
   const state = { index, incident, isOpen: true };
   const quiet = suppressionTimes.find(incident, now);
   if (quiet !== null) {
-    return { ...state, start: { kind: 'quiet', ...quiet }, from: quiet.until, lead: null, isSuppressed: true };
+    return { ...state, start: { kind: 'quiet', ...quiet }, from: quiet.until, parent: null, isSuppressed: true };
   }
-  const lead = findLead([...realLeads<Window>(incident, others, now), ...replayedLeads(incident, open)], incident, now);
-  if (lead === null) return { ...state, start: { kind: 'at_once' }, from: now, lead, isSuppressed: false };
-  return { ...state, start: { kind: 'with_lead', lead: lead.real }, from: null, lead, isSuppressed: false };
+  const parent = findParent(
+    [...realParents<Window>(incident, others, now), ...replayedParents(incident, open)],
+    incident,
+    now,
+  );
+  if (parent === null) return { ...state, start: { kind: 'at_once' }, from: now, parent, isSuppressed: false };
+  return { ...state, start: { kind: 'with_parent', parent: parent.real }, from: null, parent, isSuppressed: false };
 }
 
-function realLeads<Window>(
+function realParents<Window>(
   { serviceId }: ReplayedOpening,
   others: readonly RealIncident[],
   now: Instant,
-): Lead<Window>[] {
+): Parent<Window>[] {
   return others.flatMap((real) => {
     const isOpen =
       isAtOrBefore(real.triggeredAt, now) && (real.resolvedAt === null || !isAtOrBefore(real.resolvedAt, now));
@@ -166,31 +174,34 @@ function realLeads<Window>(
   });
 }
 
-function replayedLeads<Window>({ serviceId }: ReplayedOpening, open: ReadonlySet<Replayed<Window>>): Lead<Window>[] {
+function replayedParents<Window>(
+  { serviceId }: ReplayedOpening,
+  open: ReadonlySet<Replayed<Window>>,
+): Parent<Window>[] {
   return [...open].flatMap((replayed) => {
-    const { incident, index, isSuppressed, lead } = replayed;
+    const { incident, index, isSuppressed, parent } = replayed;
     if (incident.serviceId !== serviceId) return [];
     const { escalationPolicyId, severity, openedAt: triggeredAt, steps } = incident;
-    const isBound = isSuppressed || lead !== null;
+    const isBound = isSuppressed || parent !== null;
     const occurrence = { id: String(index), escalationPolicyId, severity, triggeredAt, steps, isBound };
     return [{ ...occurrence, status: 'triggered', replayed, real: null }];
   });
 }
 
-/** Lets the oldest follower page once the incident that paged for it has ended, for the other followers as well. */
+/** Lets the oldest child page once the incident that paged for it has ended, for the other children as well. */
 function release<Window>(
   open: ReadonlySet<Replayed<Window>>,
-  isEnded: (lead: Lead<Window>) => boolean,
+  isEnded: (parent: Parent<Window>) => boolean,
   at: Instant,
 ): void {
-  const followers = [...open]
-    .filter(({ lead }) => lead !== null && isEnded(lead))
+  const children = [...open]
+    .filter(({ parent }) => parent !== null && isEnded(parent))
     .map((replayed) => ({ replayed, status: 'triggered' as const }));
-  const next = nextLead(followers)?.replayed;
+  const next = nextParent(children)?.replayed;
   if (next === undefined) return;
-  Object.assign(next, { from: at, lead: null });
-  const [lead] = replayedLeads(next.incident, new Set([next]));
-  for (const { replayed } of followers) if (replayed !== next) replayed.lead = lead ?? null;
+  Object.assign(next, { from: at, parent: null });
+  const [parent] = replayedParents(next.incident, new Set([next]));
+  for (const { replayed } of children) if (replayed !== next) replayed.parent = parent ?? null;
 }
 
 /** Returns the times in which its steps run. */

@@ -56,8 +56,8 @@ export function toStepRecords(
     readonly status: IncidentStatus;
     readonly steps: readonly EscalationStep[];
     readonly triggeredAt: Temporal.Instant;
-    readonly quietUntil: Temporal.Instant | null;
-    readonly leadId: unknown;
+    readonly suppressedUntil: Temporal.Instant | null;
+    readonly parentIncidentId: unknown;
   },
   timers: readonly StepTimerRow[],
   pages: readonly LoggedPage[],

@@ -11,7 +11,7 @@ import { isAtOrBefore, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { ZoneClocks } from '#kernel/zone_clock.ts';
 import type { LinkedIncident } from '#modules/incidents/store/suppression_store.ts';
 
-const FOLLOWERS_SHOWN = 50;
+const CHILDREN_SHOWN = 50;
 
 const LinkedView = Type.Object({
   incidentId: IdText,
@@ -38,10 +38,10 @@ export const getLinkedIncidents = defineAction({
     ),
     later: nullable(LinkedView),
     laterCount: Type.Integer({ description: 'incidents that the same cause has opened since; `later` is the newest' }),
-    lead: nullable(LinkedView),
-    followers: Type.Array(LinkedView, { description: `open ones first, then the newest; at most ${FOLLOWERS_SHOWN}` }),
-    followerCount: Type.Integer(),
-    quietUntil: nullable(
+    parent: nullable(LinkedView),
+    children: Type.Array(LinkedView, { description: `open ones first, then the newest; at most ${CHILDREN_SHOWN}` }),
+    childCount: Type.Integer(),
+    suppressedUntil: nullable(
       Type.String({ format: 'date-time', description: 'its pages began, or begin, at the end of a maintenance' }),
     ),
     maintenance: Type.Array(
@@ -52,12 +52,13 @@ export const getLinkedIncidents = defineAction({
   example: { incidentId: EXAMPLE_IDS.incidentId },
   async handle({ incidentId }, { stores, caller: { orgId }, now }) {
     const incident = await stores.incidents.get(orgId, incidentId, now);
-    const { serviceId, ruleId, leadId, quietUntil } = incident;
-    const [lead] = leadId === null ? [] : await stores.suppression.listLinked(orgId, { ids: [leadId] }, 1);
+    const { serviceId, ruleId, parentIncidentId, suppressedUntil } = incident;
+    const [parent] =
+      parentIncidentId === null ? [] : await stores.suppression.listLinked(orgId, { ids: [parentIncidentId] }, 1);
     const later = await stores.incidentContext.findLater(incident);
-    const followers = await stores.suppression.listLinked(orgId, { leadId: incident.id }, FOLLOWERS_SHOWN);
-    const followerCount =
-      followers.length < FOLLOWERS_SHOWN ? followers.length : await stores.suppression.countFollowers(incident.id);
+    const children = await stores.suppression.listLinked(orgId, { parentIncidentId: incident.id }, CHILDREN_SHOWN);
+    const childCount =
+      children.length < CHILDREN_SHOWN ? children.length : await stores.suppression.countChildren(incident.id);
     const rule = ruleId === null ? undefined : (await stores.ruleSearch.findAll(orgId, [ruleId])).get(ruleId);
     const subject = { serviceId, ruleId, labels: rule === undefined ? {} : labelsOf(rule) };
     const windows = (await stores.maintenance.list(orgId)).filter((window) => isFor(window, subject));
@@ -66,10 +67,10 @@ export const getLinkedIncidents = defineAction({
       rule: rule === undefined ? null : { ruleId: rule.id, name: rule.name, ...guidanceOf(rule.settings) },
       later: later === null ? null : toView(later),
       laterCount: later === null ? 0 : later.count,
-      lead: lead === undefined ? null : toView(lead),
-      followers: followers.map(toView),
-      followerCount,
-      quietUntil: toTimestampOrNull(quietUntil),
+      parent: parent === undefined ? null : toView(parent),
+      children: children.map(toView),
+      childCount,
+      suppressedUntil: toTimestampOrNull(suppressedUntil),
       maintenance: windows.flatMap((window) => {
         const next = nextMaintenance(window, now, clocks);
         if (next === null || !isAtOrBefore(next.startsAt, now)) return [];

@@ -1,4 +1,4 @@
-import { findLead, nextLead } from '#modules/incidents/decide/group.ts';
+import { findParent, nextParent } from '#modules/incidents/decide/group.ts';
 import { labelsOfAlert } from '#modules/alerts/decide/labels.ts';
 import { labelsOf, type MaintenanceSubject } from '#modules/maintenance/decide/maintenance.ts';
 import { SuppressionTimes } from '#modules/incidents/decide/maintenance_times.ts';
@@ -22,7 +22,7 @@ interface Fired {
 export type Suppression =
   | { readonly kind: 'at_once' }
   | { readonly kind: 'quiet'; readonly until: Temporal.Instant; readonly maintenance: string }
-  | { readonly kind: 'with_lead'; readonly leadId: Id<'incident'>; readonly title: string };
+  | { readonly kind: 'with_parent'; readonly parentIncidentId: Id<'incident'>; readonly title: string };
 
 /**
  * Decides when an incident of this firing begins to page, given the organization's maintenance windows. One in shadow mode
@@ -43,17 +43,19 @@ export async function decideSuppression(
     quiet = (await readSuppressionTimes(unit, rule.orgId)).find(subject, now);
   }
   if (quiet !== null) return { kind: 'quiet', until: quiet.until, maintenance: quiet.window.name };
-  if (!mayFollow(firing)) return { kind: 'at_once' };
+  if (!mayHaveParent(firing)) return { kind: 'at_once' };
   const { groupMinutes } = settingsOf(rule.settings);
-  const open = await stores.suppression.lockLeads(rule.serviceId, now.subtract({ minutes: groupMinutes }), isShadow);
+  const open = await stores.suppression.lockParents(rule.serviceId, now.subtract({ minutes: groupMinutes }), isShadow);
   const opening = { escalationPolicyId: rule.escalationPolicyId, severity: cause.severity, groupMinutes };
-  const lead = findLead(open, opening, now);
-  return lead === null ? { kind: 'at_once' } : { kind: 'with_lead', leadId: lead.id, title: lead.title };
+  const parent = findParent(open, opening, now);
+  return parent === null
+    ? { kind: 'at_once' }
+    : { kind: 'with_parent', parentIncidentId: parent.id, title: parent.title };
 }
 
 /** Returns the time from which the steps count; null if they count from the trigger. */
 export function startsAt(start: Suppression): Temporal.Instant | null {
-  return { at_once: null, quiet: start.kind === 'quiet' ? start.until : null, with_lead: FAR_FUTURE }[start.kind];
+  return { at_once: null, quiet: start.kind === 'quiet' ? start.until : null, with_parent: FAR_FUTURE }[start.kind];
 }
 
 /** Whether this firing would page at once if it opened an incident of its own. */
@@ -69,7 +71,7 @@ async function readSuppressionTimes(
 }
 
 /** Whether another incident may page for that of this firing. */
-export function mayFollow({ rule, cause }: Fired): boolean {
+export function mayHaveParent({ rule, cause }: Fired): boolean {
   // A storm stands for many and pages by itself.
   return settingsOf(rule.settings).groupMinutes > 0 && cause.dedupKey?.startsWith('storm.') !== true;
 }
@@ -86,12 +88,12 @@ export async function renewSuppression(unit: UnitOfWork, orgId: Id<'org'>): Prom
   const suppressionTimes = await readSuppressionTimes(unit, orgId);
   for (const incidentId of await stores.suppression.listSuppressed(orgId, now, SUPPRESSED_MAX)) {
     const incident = await stores.incidents.lock(incidentId);
-    if (incident?.status !== 'triggered' || incident.quietUntil === null) continue;
+    if (incident?.status !== 'triggered' || incident.suppressedUntil === null) continue;
     const { serviceId, ruleId } = incident;
     const rule = ruleId === null ? undefined : (await stores.ruleSearch.findAll(orgId, [ruleId])).get(ruleId);
     const labels = rule === undefined ? labelsOfAlert(incident) : labelsOf(rule);
     const quiet = suppressionTimes.find({ serviceId, ruleId, labels }, now);
-    if (quiet?.until.epochMilliseconds === incident.quietUntil.epochMilliseconds) continue;
+    if (quiet?.until.epochMilliseconds === incident.suppressedUntil.epochMilliseconds) continue;
     await movePaging(unit, incident, quiet?.until ?? null);
     if (quiet === null) await stores.timeline.record(incident.id, 'maintenance_ended', {}, now);
     else {
@@ -110,10 +112,10 @@ export async function movePaging(
   until: Temporal.Instant | null,
 ): Promise<void> {
   const { stores, now } = unit;
-  const waited = toTimestamp(incident.quietUntil ?? FAR_FUTURE);
+  const waited = toTimestamp(incident.suppressedUntil ?? FAR_FUTURE);
   const countsFrom = toTimestamp(until ?? now);
   const steps = incident.steps.map((step) => (step.countsFrom === waited ? { ...step, countsFrom } : step));
-  await stores.suppression.setPaging(incident.id, { steps, quietUntil: until, leadId: null }, now);
+  await stores.suppression.setPaging(incident.id, { steps, suppressedUntil: until, parentIncidentId: null }, now);
   const timers = await stores.stepTimers.listSteps([incident.id]);
   const planned = planSteps(steps, now).filter(
     ({ stepIndex }) => stepAt(incident.steps, stepIndex)?.countsFrom === waited,
@@ -129,33 +131,33 @@ export async function movePaging(
  * Releases the incidents linked to a parent that ends while they are open: the oldest that nobody has answered begins
  * to page, for the rest as well.
  */
-export async function releaseFollowers(unit: UnitOfWork, lead: Pick<IncidentRow, 'id'>): Promise<void> {
+export async function releaseChildren(unit: UnitOfWork, parent: Pick<IncidentRow, 'id'>): Promise<void> {
   const { stores, now } = unit;
-  const ids = await stores.suppression.listFollowers(lead.id);
+  const ids = await stores.suppression.listChildren(parent.id);
   if (ids.length === 0) return;
-  const followers = [...(await stores.incidents.lockAll(ids)).values()].filter(({ status }) => status !== 'resolved');
-  const next = nextLead(followers);
+  const children = [...(await stores.incidents.lockAll(ids)).values()].filter(({ status }) => status !== 'resolved');
+  const next = nextParent(children);
   if (next === null) return;
   await movePaging(unit, next, null);
   await stores.timeline.record(next.id, 'pages_itself', {}, now);
-  await stores.suppression.follow(
-    followers.map(({ id }) => id).filter((id) => id !== next.id),
+  await stores.suppression.link(
+    children.map(({ id }) => id).filter((id) => id !== next.id),
     next.id,
   );
 }
 
 /** An incident that waits for somebody again pages by itself if the one that paged for it is over. */
-export async function pageWithoutLead(unit: UnitOfWork, incidentId: Id<'incident'>): Promise<void> {
+export async function pageWithoutParent(unit: UnitOfWork, incidentId: Id<'incident'>): Promise<void> {
   const { stores, now } = unit;
   const incident = await stores.incidents.lock(incidentId);
-  if (incident?.leadId == null) return;
-  const lead = await stores.incidents.find(incident.orgId, incident.leadId);
-  if (lead !== null && lead.status !== 'resolved') return;
+  if (incident?.parentIncidentId == null) return;
+  const parent = await stores.incidents.find(incident.orgId, incident.parentIncidentId);
+  if (parent !== null && parent.status !== 'resolved') return;
   await movePaging(unit, incident, null);
   await stores.timeline.record(incident.id, 'pages_itself', {}, now);
 }
 
 /** Whether pages of the incident wait for the end of a maintenance. */
-export function isWaitingForMaintenance({ quietUntil: until }: IncidentRow, now: Temporal.Instant): boolean {
+export function isWaitingForMaintenance({ suppressedUntil: until }: IncidentRow, now: Temporal.Instant): boolean {
   return until !== null && !isAtOrBefore(until, now);
 }

@@ -44,8 +44,8 @@ export type NewIncident = Pick<
   | 'title'
   | 'severity'
   | 'steps'
-  | 'quietUntil'
-  | 'leadId'
+  | 'suppressedUntil'
+  | 'parentIncidentId'
 > &
   Partial<Pick<Row<typeof IncidentEntity>, 'repeats' | 'isShadow'>> & { readonly details: object };
 

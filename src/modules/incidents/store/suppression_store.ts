@@ -7,12 +7,12 @@ import { anyOf, columns, field, json, type Row, toColumns } from '#storage/postg
 import type { Session } from '#storage/postgres/database.ts';
 import { IncidentEntity } from '#storage/postgres/entities/incidents.ts';
 
-const LEAD = ['id', 'title', 'escalationPolicyId', 'severity', 'triggeredAt', 'status'] as const;
+const PARENT = ['id', 'title', 'escalationPolicyId', 'severity', 'triggeredAt', 'status'] as const;
 
 /** Columns that say whether an incident may page for others. */
-const BINDING = ['steps', 'quietUntil', 'leadId', 'stormUntil'] as const;
+const BINDING = ['steps', 'suppressedUntil', 'parentIncidentId', 'stormUntil'] as const;
 
-type Lead = Pick<Row<typeof IncidentEntity>, (typeof LEAD)[number]> & {
+type Parent = Pick<Row<typeof IncidentEntity>, (typeof PARENT)[number]> & {
   readonly steps: number;
   readonly isBound: boolean;
 };
@@ -22,7 +22,7 @@ const LINKED = ['id', 'number', 'title', 'status', 'triggeredAt'] as const;
 /** An incident that another one is linked to. */
 export type LinkedIncident = Pick<Row<typeof IncidentEntity>, (typeof LINKED)[number]>;
 
-type Paging = Pick<Row<typeof IncidentEntity>, 'steps' | 'quietUntil' | 'leadId'>;
+type Paging = Pick<Row<typeof IncidentEntity>, 'steps' | 'suppressedUntil' | 'parentIncidentId'>;
 
 /**
  * Stores which incidents wait before they page: for the end of a maintenance, or for another incident that pages for
@@ -41,7 +41,7 @@ export class SuppressionStore {
       .selectFrom('incidents')
       .select('id')
       .where('org_id', '=', orgId)
-      .where('quiet_until', '>', now)
+      .where('suppressed_until', '>', now)
       .where('status', '=', 'triggered')
       .orderBy('id')
       .limit(limit)
@@ -75,37 +75,37 @@ export class SuppressionStore {
    * Open incidents of the service that began after this, in shadow mode or not, locked until the transaction ends: none of
    * them ends meanwhile.
    */
-  async lockLeads(serviceId: Id<'service'>, since: Temporal.Instant, isShadow: boolean): Promise<Lead[]> {
+  async lockParents(serviceId: Id<'service'>, since: Temporal.Instant, isShadow: boolean): Promise<Parent[]> {
     const rows = await this.#session.db
       .selectFrom('incidents as i')
-      .select(columns(IncidentEntity, 'i', [...LEAD, ...BINDING]))
+      .select(columns(IncidentEntity, 'i', [...PARENT, ...BINDING]))
       .where('i.service_id', '=', serviceId)
       .where('i.triggered_at', '>=', since)
       .where('i.status', '<>', 'resolved')
       .where('i.is_shadow', '=', isShadow)
       .orderBy('i.id')
-      .limit(LEADS_MAX)
+      .limit(PARENTS_MAX)
       .forUpdate()
       .execute();
-    return rows.map(toLead);
+    return rows.map(toParent);
   }
 
   /** Lists the ids of open incidents for which this incident pages, oldest first. */
-  async listFollowers(leadId: Id<'incident'>): Promise<Id<'incident'>[]> {
-    const followers = await this.#session.db
+  async listChildren(parentIncidentId: Id<'incident'>): Promise<Id<'incident'>[]> {
+    const children = await this.#session.db
       .selectFrom('incidents')
       .select('id')
-      .where('lead_id', '=', leadId)
+      .where('parent_incident_id', '=', parentIncidentId)
       .where('status', '<>', 'resolved')
       .orderBy('id')
       .execute();
-    return followers.map(({ id }) => id);
+    return children.map(({ id }) => id);
   }
 
   /** These, or those that follow this one, also when they are over: open ones first, then the newest. */
   async listLinked(
     orgId: Id<'org'>,
-    { ids, leadId }: { readonly ids?: readonly Id<'incident'>[]; readonly leadId?: Id<'incident'> },
+    { ids, parentIncidentId }: { readonly ids?: readonly Id<'incident'>[]; readonly parentIncidentId?: Id<'incident'> },
     limit: number,
   ): Promise<LinkedIncident[]> {
     return await this.#session.db
@@ -113,7 +113,9 @@ export class SuppressionStore {
       .select(columns(IncidentEntity, 'i', LINKED))
       .where('i.org_id', '=', orgId)
       .$if(ids !== undefined, (query) => query.where('i.id', '=', anyOf(ids ?? [])))
-      .$if(leadId !== undefined, (query) => query.where('i.lead_id', '=', leadId ?? null))
+      .$if(parentIncidentId !== undefined, (query) =>
+        query.where('i.parent_incident_id', '=', parentIncidentId ?? null),
+      )
       .orderBy((eb) => eb('i.status', '=', 'resolved'))
       .orderBy('i.triggered_at', 'desc')
       .orderBy('i.id', 'desc')
@@ -121,11 +123,11 @@ export class SuppressionStore {
       .execute();
   }
 
-  async countFollowers(leadId: Id<'incident'>): Promise<number> {
+  async countChildren(parentIncidentId: Id<'incident'>): Promise<number> {
     const row = await this.#session.db
       .selectFrom('incidents')
       .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where('lead_id', '=', leadId)
+      .where('parent_incident_id', '=', parentIncidentId)
       .executeTakeFirst();
     return row?.count ?? 0;
   }
@@ -139,10 +141,10 @@ export class SuppressionStore {
       exceptRuleId,
     }: { readonly from: Temporal.Instant; readonly to: Temporal.Instant; readonly exceptRuleId: Id<'rule'> | null },
     limit: number,
-  ): Promise<(Lead & Pick<Row<typeof IncidentEntity>, 'serviceId' | 'resolvedAt' | 'number'>)[]> {
+  ): Promise<(Parent & Pick<Row<typeof IncidentEntity>, 'serviceId' | 'resolvedAt' | 'number'>)[]> {
     const rows = await this.#session.db
       .selectFrom('incidents as i')
-      .select(columns(IncidentEntity, 'i', [...LEAD, ...BINDING, 'serviceId', 'resolvedAt', 'number']))
+      .select(columns(IncidentEntity, 'i', [...PARENT, ...BINDING, 'serviceId', 'resolvedAt', 'number']))
       .where('i.service_id', '=', serviceId)
       .where('i.triggered_at', '>=', from)
       .where('i.triggered_at', '<=', to)
@@ -153,14 +155,14 @@ export class SuppressionStore {
       .orderBy('i.id')
       .limit(limit)
       .execute();
-    return rows.map(toLead);
+    return rows.map(toParent);
   }
 
-  async follow(incidentIds: readonly Id<'incident'>[], leadId: Id<'incident'>): Promise<void> {
+  async link(incidentIds: readonly Id<'incident'>[], parentIncidentId: Id<'incident'>): Promise<void> {
     if (incidentIds.length === 0) return;
     await this.#session.db
       .updateTable('incidents')
-      .set({ lead_id: leadId })
+      .set({ parent_incident_id: parentIncidentId })
       .where('id', '=', anyOf(incidentIds))
       .execute();
   }
@@ -201,16 +203,20 @@ export class SuppressionStore {
   }
 }
 
-const LEADS_MAX = 100;
+const PARENTS_MAX = 100;
 
-function toLead<Found extends Pick<Row<typeof IncidentEntity>, (typeof BINDING)[number]>>({
+function toParent<Found extends Pick<Row<typeof IncidentEntity>, (typeof BINDING)[number]>>({
   steps,
-  quietUntil,
-  leadId,
+  suppressedUntil,
+  parentIncidentId,
   stormUntil,
-  ...lead
+  ...parent
 }: Found) {
-  return { ...lead, steps: steps.length, isBound: quietUntil !== null || leadId !== null || stormUntil !== null };
+  return {
+    ...parent,
+    steps: steps.length,
+    isBound: suppressedUntil !== null || parentIncidentId !== null || stormUntil !== null,
+  };
 }
 
 /** Returns whether an acknowledgement is older than `repageMinutes` of the settings; null without that setting. */

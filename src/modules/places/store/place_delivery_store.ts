@@ -24,7 +24,7 @@ export interface AnnouncedEntry {
   readonly teamId: Id<'team'> | null;
   readonly severity: string;
   readonly isShadow: boolean;
-  readonly quietUntil: Temporal.Instant | null;
+  readonly suppressedUntil: Temporal.Instant | null;
 }
 
 /** Deliveries to places. Rows are the truth: they wait until they are sent, superseded or dead. */
@@ -214,7 +214,7 @@ export class PlaceDeliveryStore {
       .innerJoin('incidents as i', 'i.id', 't.incident_id')
       .select(['t.id', 't.at', 't.event', 't.data', 't.incident_id as incidentId', 'i.org_id as orgId'])
       .select(['i.service_id as serviceId', 'i.team_id as teamId', 'i.severity', 'i.is_shadow as isShadow'])
-      .select('i.quiet_until as quietUntil')
+      .select('i.suppressed_until as suppressedUntil')
       .where('t.id', '>', after)
       .orderBy('t.id')
       .limit(limit)

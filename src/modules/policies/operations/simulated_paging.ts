@@ -78,12 +78,12 @@ export async function simulatePaging(
     now: FAR_FUTURE,
   });
   const start = paging?.start ?? { kind: 'at_once' };
-  const lead = start.kind === 'with_lead' ? others.find(({ id }) => id === start.lead?.id) : undefined;
+  const parent = start.kind === 'with_parent' ? others.find(({ id }) => id === start.parent?.id) : undefined;
   const from = start.kind === 'quiet' ? start.until : triggeredAt;
   const steps = await readSimulation(policy, from, context, opening.severity);
   return {
     quiet: start.kind === 'quiet' ? { until: toTimestamp(start.until), maintenance: start.window.name } : null,
-    joined: lead === undefined ? null : { incidentId: lead.id, number: lead.number, title: lead.title },
+    joined: parent === undefined ? null : { incidentId: parent.id, number: parent.number, title: parent.title },
     stale: await simulateStale(repageMinutes, policy, steps, context, opening.severity),
     steps,
   };

@@ -62,8 +62,8 @@ export const replayRule = defineAction({
       Type.Object({
         openedAt: Timestamp,
         closedAt: nullable(Timestamp),
-        paging: Type.Enum(['at_once', 'quiet', 'with_lead'], {
-          description: 'quiet: it waited for the end of a maintenance; with_lead: another incident paged for it',
+        paging: Type.Enum(['at_once', 'quiet', 'with_parent'], {
+          description: 'quiet: it waited for the end of a maintenance; with_parent: another incident paged for it',
         }),
         pagedAt: nullable(
           Type.String({ format: 'date-time', description: 'when its steps began; null: it was over before' }),
@@ -151,7 +151,7 @@ export const replayRule = defineAction({
       }),
       incidentCount: incidents.length,
       quietCount: paging.filter(({ start }) => start.kind === 'quiet').length,
-      joinedCount: paging.filter(({ start }) => start.kind === 'with_lead').length,
+      joinedCount: paging.filter(({ start }) => start.kind === 'with_parent').length,
       cost: costOf && (await costOf(paging.flatMap(({ runs }) => runs))),
       forgotten:
         costOf === null || parsedSettings.repageMinutes === null

@@ -48,9 +48,9 @@ export const IncidentEntity = defineEntity({
     /** Time until which a storm accepts members; null for an incident that is no storm. */
     stormUntil: instant().strictNullable(),
     /** Time until which its pages wait for the end of a maintenance; null if they do not wait. */
-    quietUntil: instant().strictNullable(),
+    suppressedUntil: instant().strictNullable(),
     /** The incident that pages for this one as well; null when it pages itself. */
-    leadId: id<'incident'>().strictNullable(),
+    parentIncidentId: id<'incident'>().strictNullable(),
     /** The span that opened it; null when nothing was traced. */
     traceparent: p.text().strictNullable(),
     /** Repetition of its steps; null for none. */

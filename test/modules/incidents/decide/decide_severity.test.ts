@@ -7,18 +7,18 @@ const NOW = Temporal.Instant.from('2027-03-10T12:00:00Z');
 const standing = (over: Partial<SeverityStanding> = {}): SeverityStanding => ({
   status: 'triggered',
   severity: 'warning',
-  leadId: null,
-  quietUntil: null,
+  parentIncidentId: null,
+  suppressedUntil: null,
   ...over,
 });
 
 test('a raised severity may page anew while nobody has answered and nothing keeps the incident from paging', () => {
   const raised = (over: Partial<SeverityStanding> = {}) => decideSeverity(standing(over), 'fatal', NOW);
   expect(raised()).toEqual({ kind: 'change', direction: 'raised', mayPage: true });
-  expect(raised({ quietUntil: NOW })).toMatchObject({ mayPage: true });
+  expect(raised({ suppressedUntil: NOW })).toMatchObject({ mayPage: true });
   expect(raised({ status: 'acknowledged' })).toMatchObject({ mayPage: false });
-  expect(raised({ leadId: 'incident_1' })).toMatchObject({ mayPage: false });
-  expect(raised({ quietUntil: NOW.add({ minutes: 1 }) })).toMatchObject({ mayPage: false });
+  expect(raised({ parentIncidentId: 'incident_1' })).toMatchObject({ mayPage: false });
+  expect(raised({ suppressedUntil: NOW.add({ minutes: 1 }) })).toMatchObject({ mayPage: false });
 });
 
 test('a lower severity pages nobody, the same one changes nothing, and a resolved incident keeps its own', () => {

@@ -24,8 +24,8 @@ export function IncidentMaintenance({ incident }: { readonly incident: IncidentW
   if (links === undefined || incident.status === 'resolved') return null;
   const { waitsFor } = incident.escalation;
   const text =
-    waitsFor === 'maintenance' && links.quietUntil !== null
-      ? `this incident pages at ${dateTimeText(links.quietUntil)} if it is still open then, and nobody before.`
+    waitsFor === 'maintenance' && links.suppressedUntil !== null
+      ? `this incident pages at ${dateTimeText(links.suppressedUntil)} if it is still open then, and nobody before.`
       : 'it does not affect this incident, which has already started to page.';
   return <ActiveMaintenance windows={links.maintenance.map((window) => ({ ...window, text }))} />;
 }
@@ -34,9 +34,9 @@ export function IncidentMaintenance({ incident }: { readonly incident: IncidentW
 export function LinkedIncidents({ incident }: { readonly incident: IncidentWithLog }) {
   const links = useLinks(incident.incidentId);
   if (links === undefined) return null;
-  const { lead, followers, followerCount, later, laterCount } = links;
+  const { parent, children, childCount, later, laterCount } = links;
   const isWaiting = incident.escalation.waitsFor === 'incident';
-  const shown = followers.length < followerCount ? ` The first ${followers.length} are shown.` : '';
+  const shown = children.length < childCount ? ` The first ${children.length} are shown.` : '';
   return (
     <>
       {later !== null && (
@@ -46,7 +46,7 @@ export function LinkedIncidents({ incident }: { readonly incident: IncidentWithL
           rows={<LinkedRow linked={later} />}
         />
       )}
-      {lead !== null && (
+      {parent !== null && (
         <Card
           title="Opened together with"
           about={
@@ -54,15 +54,15 @@ export function LinkedIncidents({ incident }: { readonly incident: IncidentWithL
               ? 'That incident pages for both. This one pages by itself if that one ends first.'
               : 'That incident paged for both.'
           }
-          rows={<LinkedRow linked={lead} />}
+          rows={<LinkedRow linked={parent} />}
         />
       )}
-      {followers.length > 0 && (
+      {children.length > 0 && (
         <Card
-          title={`Pages for these as well (${followerCount})`}
+          title={`Pages for these as well (${childCount})`}
           about={`They opened shortly after, by the same policy. If this incident ends first, the oldest of them pages for the rest.${shown}`}
-          rows={followers.map((follower) => (
-            <LinkedRow key={follower.incidentId} linked={follower} />
+          rows={children.map((child) => (
+            <LinkedRow key={child.incidentId} linked={child} />
           ))}
         />
       )}
@@ -70,7 +70,7 @@ export function LinkedIncidents({ incident }: { readonly incident: IncidentWithL
   );
 }
 
-function LinkedRow({ linked }: { readonly linked: NonNullable<Links['lead']> }) {
+function LinkedRow({ linked }: { readonly linked: NonNullable<Links['parent']> }) {
   const { incidentId, number, title, status, triggeredAt } = linked;
   return (
     <Row
