@@ -119,15 +119,8 @@ function toSpooled(checkIn: NewCheckIn): Buffer {
 }
 
 function fromSpooled(bytes: Buffer): NewCheckIn {
-  const {
-    receivedAt,
-    byKey = false,
-    ...checkIn
-  } = JSON.parse(bytes.toString('utf8')) as Omit<NewCheckIn, 'receivedAt' | 'byKey'> & {
-    receivedAt: string;
-    byKey?: boolean;
-  };
-  return { ...checkIn, byKey, receivedAt: Temporal.Instant.from(receivedAt) };
+  const checkIn = JSON.parse(bytes.toString('utf8')) as Omit<NewCheckIn, 'receivedAt'> & { receivedAt: string };
+  return { ...checkIn, receivedAt: Temporal.Instant.from(checkIn.receivedAt) };
 }
 
 /** Error for a sender none of whose check-ins was accepted. */

@@ -111,7 +111,7 @@ const VALUES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     details: {},
     acknowledged_by: ACTOR,
     resolved_by: ACTOR,
-    parent_incident_id: null,
+    parent_id: null,
     dedup_key: 'rule_01m8h3yr8bf6etcfad6q45mzjj',
   },
   alert_sources: { protocol: 'events', settings: {} },

@@ -47,7 +47,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
           'b.dueAt.epochMilliseconds - a.dueAt.epochMilliseconds',
         ],
         ["state: 'paused', ...idle", "state: 'finished', ...idle"],
-        ["if (incident.parentIncidentId !== null) return 'incident';", ''],
+        ["if (incident.parentId !== null) return 'incident';", ''],
       ]),
       ...inFile('src/modules/policies/decide/escalation.ts', [
         [

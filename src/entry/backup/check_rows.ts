@@ -51,11 +51,11 @@ const UNDECLARED = 'incident_numbers';
 
 /** Rows that hold what somebody sent, as bytes: their readers have limits of their own. */
 const BYTES: ReadonlySet<string> = new Set([
-  'kept_jobs',
+  'durable_jobs',
   'upload_chunks',
   'source_maps',
   'event_attachments',
-  'set_aside_events',
+  'quarantined_events',
   'alert_bodies',
 ]);
 

@@ -38,7 +38,7 @@ const KINDS_OF_COLUMNS: Readonly<Record<string, Kind>> = {
   exception_group_id: 'group',
   merged_into_id: 'group',
   incident_id: 'incident',
-  parent_incident_id: 'incident',
+  parent_id: 'incident',
   proposal_id: 'proposal',
   digest_id: 'notification',
   page_id: 'statuspage',

@@ -108,8 +108,8 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
   { table: 'message_templates', where: OF_SERVICES, orderBy: 'number', refersTo: ['service_id'] },
   ownedTable(
     'incidents',
-    ['service_id', 'rule_id', 'exception_group_id', 'escalation_policy_id', 'team_id', 'parent_incident_id'],
-    'parent_incident_id nulls first, id',
+    ['service_id', 'rule_id', 'exception_group_id', 'escalation_policy_id', 'team_id', 'parent_id'],
+    'parent_id nulls first, id',
   ),
   ownedTable('alert_sources', ['service_id'], 'service_id, protocol, name'),
   ownedTable('alert_routes', ['service_id', 'policy_id'], 'service_id, position'),

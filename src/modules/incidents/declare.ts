@@ -83,7 +83,7 @@ export async function declare(
       steps,
       repeats: repeatsOf(run),
       suppressedUntil: null,
-      parentIncidentId: null,
+      parentId: null,
       isShadow,
     },
     timers,

@@ -94,7 +94,7 @@ async function prepare(
     steps,
     repeats: repeatsOf(run),
     suppressedUntil: start.kind === 'quiet' ? start.until : null,
-    parentIncidentId: start.kind === 'with_parent' ? start.parentIncidentId : null,
+    parentId: start.kind === 'with_parent' ? start.parentId : null,
     isShadow,
   };
   return { rule, cause, start, run, incident, timers: planSteps(steps, unit.now) };
@@ -190,8 +190,8 @@ function startEventsOf(incidentId: Id<'incident'>, start: Suppression, title: st
     }
     case 'with_parent':
       return [
-        { incidentId, event: 'grouped', data: { parentIncidentId: start.parentIncidentId, title: start.title } },
-        { incidentId: start.parentIncidentId, event: 'group_joined', data: { incidentId, title } },
+        { incidentId, event: 'grouped', data: { parentId: start.parentId, title: start.title } },
+        { incidentId: start.parentId, event: 'group_joined', data: { incidentId, title } },
       ];
   }
 }

@@ -122,7 +122,7 @@ describe('an incident that opens with another one of its service', () => {
   test('does not page beside it, is linked, and pages by itself once that one is resolved', async () => {
     const s = await setting();
     await setOfRule(s.w, s.secondRuleId, { groupMinutes: 2 });
-    const parentIncidentId = await s.first.trigger();
+    const parentId = await s.first.trigger();
     await s.w.advance({ minutes: 1 });
     expect(s.w.phone.messages).toHaveLength(1);
     await s.triggerSecond();
@@ -136,7 +136,7 @@ describe('an incident that opens with another one of its service', () => {
     const stepsOf = async () => (await s.w.expectOk('get_incident', { incidentId })).escalation.steps;
     expect(await stepsOf()).toMatchObject([{ ...waits, state: 'pending' }]);
 
-    await s.w.expectOk('resolve_incident', { incidentId: parentIncidentId });
+    await s.w.expectOk('resolve_incident', { incidentId: parentId });
     await s.w.advance({ seconds: 1 });
     expect(s.w.phone.messages.filter(({ body }) => body.includes('Queue'))).toHaveLength(1);
     expect(await s.timelineOf('Queue')).toContainEqual(expect.stringMatching(/has ended: it pages by itself now\.$/));
@@ -156,13 +156,13 @@ describe('an incident that opens with another one of its service', () => {
   test('pages by itself once its acknowledgement is taken back after that one ended', async () => {
     const s = await setting();
     await setOfRule(s.w, s.secondRuleId, { groupMinutes: 2 });
-    const parentIncidentId = await s.first.trigger();
+    const parentId = await s.first.trigger();
     await s.triggerSecond();
     await s.w.advance({ seconds: 1 });
     const { incidents } = await s.w.expectOk('list_incidents', { status: 'triggered' });
     const follower = incidents.find(({ title }: { title: string }) => title.startsWith('Queue'));
     await s.w.expectOk('acknowledge_incident', { incidentId: follower.incidentId });
-    await s.w.expectOk('resolve_incident', { incidentId: parentIncidentId });
+    await s.w.expectOk('resolve_incident', { incidentId: parentId });
     const as = memberCaller(s.w.orgId, s.w.owner.userId, 'editor');
     await runOperation(s.w, unacknowledgeIncident, as, { incidentId: follower.incidentId });
     await s.w.advance({ seconds: 1 });

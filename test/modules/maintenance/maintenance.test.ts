@@ -135,26 +135,26 @@ describe('a maintenance window', () => {
 
 test('incidents that one cause opens name each other, and one that waits shows no time of its own', async () => {
   await setOfRule(w, second, { groupMinutes: 2 });
-  const parentIncidentId = await first.trigger();
+  const parentId = await first.trigger();
   const point = { name: 'queue', at: w.clock.now(), value: 5, labels: { host: 'web-3' } };
   await runStorePoints(w.runtime, first.serviceId, [point]);
   await w.evaluate();
   const childId = (await w.expectOk('list_incidents')).incidents.find(({ title }: { title: string }) =>
     title.startsWith('Queue'),
   ).incidentId;
-  expect(await run(getLinkedIncidents, { incidentId: parentIncidentId })).toMatchObject({
+  expect(await run(getLinkedIncidents, { incidentId: parentId })).toMatchObject({
     parent: null,
     children: [{ incidentId: childId, status: 'triggered' }],
     childCount: 1,
   });
   expect(await run(getLinkedIncidents, { incidentId: childId })).toMatchObject({
-    parent: { incidentId: parentIncidentId },
+    parent: { incidentId: parentId },
     children: [],
     maintenance: [],
   });
   const { escalation } = await w.expectOk('get_incident', { incidentId: childId });
   expect(escalation).toMatchObject({ state: 'running', nextStep: 0, nextStepAt: null, waitsFor: 'incident' });
-  await w.expectOk('resolve_incident', { incidentId: parentIncidentId });
+  await w.expectOk('resolve_incident', { incidentId: parentId });
   const { escalation: after } = await w.expectOk('get_incident', { incidentId: childId });
   expect(after.waitsFor).toBeNull();
   expect(after.nextStepAt).not.toBeNull();

@@ -30,7 +30,7 @@ export const incidents = `
     storm_until timestamptz(3),
     traceparent text,
     suppressed_until timestamptz(3),
-    parent_incident_id text references incidents on delete set null,
+    parent_id text references incidents on delete set null,
     is_shadow boolean not null default false,
     repeats json,
     acknowledgements json,
@@ -53,7 +53,7 @@ export const incidents = `
     where ((storm_until is not null) and (status <> 'resolved'));
   create index incidents_of_rule_by_time on incidents (rule_id, triggered_at) where (rule_id is not null);
   create index incidents_suppressed on incidents (org_id, suppressed_until) where (suppressed_until is not null);
-  create index incidents_by_parent on incidents (parent_incident_id) where (parent_incident_id is not null);
+  create index incidents_by_parent on incidents (parent_id) where (parent_id is not null);
   create index incidents_in_shadow on incidents (org_id, service_id) where (is_shadow and (status <> 'resolved'));
   create index incidents_open_counts on incidents (org_id, service_id, status) where (status <> 'resolved');
 

@@ -7,7 +7,7 @@ export interface SeverityStanding {
   readonly status: IncidentStatus;
   readonly severity: string;
   /** The incident that pages for this one; null when it pages itself. */
-  readonly parentIncidentId: string | null;
+  readonly parentId: string | null;
   /** Time until which its pages wait for the end of a maintenance; null if they do not wait. */
   readonly suppressedUntil: Temporal.Instant | null;
 }
@@ -27,7 +27,7 @@ export type SeverityDecision =
  * to come: those who were paged know, and the next step still asks for an answer.
  */
 export function decideSeverity(standing: SeverityStanding, to: string, now: Temporal.Instant): SeverityDecision {
-  const { status, severity, parentIncidentId, suppressedUntil } = standing;
+  const { status, severity, parentId, suppressedUntil } = standing;
   if (status === 'resolved') return { kind: 'conflict', because: 'resolved' };
   if (severity === to) return { kind: 'unchanged' };
   if (worseSeverity(severity, to) !== to) return { kind: 'change', direction: 'lowered', mayPage: false };
@@ -35,6 +35,6 @@ export function decideSeverity(standing: SeverityStanding, to: string, now: Temp
   return {
     kind: 'change',
     direction: 'raised',
-    mayPage: status === 'triggered' && parentIncidentId === null && !isSuppressed,
+    mayPage: status === 'triggered' && parentId === null && !isSuppressed,
   };
 }

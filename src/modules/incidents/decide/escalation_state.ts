@@ -51,7 +51,7 @@ export function waitsFor(
   incident: {
     readonly status: IncidentStatus;
     readonly suppressedUntil: Temporal.Instant | null;
-    readonly parentIncidentId: unknown;
+    readonly parentId: unknown;
     readonly triggeredAt: Temporal.Instant;
     readonly steps: readonly EscalationStep[];
   },
@@ -59,7 +59,7 @@ export function waitsFor(
 ): WaitsFor | null {
   if (incident.status !== 'triggered' || steps.length === 0 || steps.some(({ state }) => state !== 'pending'))
     return null;
-  if (incident.parentIncidentId !== null) return 'incident';
+  if (incident.parentId !== null) return 'incident';
   if (incident.suppressedUntil !== null) return 'maintenance';
   const next = nextPending(steps);
   const step = next && stepAt(incident.steps, next.stepIndex);

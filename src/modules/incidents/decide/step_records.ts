@@ -57,7 +57,7 @@ export function toStepRecords(
     readonly steps: readonly EscalationStep[];
     readonly triggeredAt: Temporal.Instant;
     readonly suppressedUntil: Temporal.Instant | null;
-    readonly parentIncidentId: unknown;
+    readonly parentId: unknown;
   },
   timers: readonly StepTimerRow[],
   pages: readonly LoggedPage[],

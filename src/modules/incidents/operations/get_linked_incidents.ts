@@ -52,11 +52,10 @@ export const getLinkedIncidents = defineAction({
   example: { incidentId: EXAMPLE_IDS.incidentId },
   async handle({ incidentId }, { stores, caller: { orgId }, now }) {
     const incident = await stores.incidents.get(orgId, incidentId, now);
-    const { serviceId, ruleId, parentIncidentId, suppressedUntil } = incident;
-    const [parent] =
-      parentIncidentId === null ? [] : await stores.suppression.listLinked(orgId, { ids: [parentIncidentId] }, 1);
+    const { serviceId, ruleId, parentId, suppressedUntil } = incident;
+    const [parent] = parentId === null ? [] : await stores.suppression.listLinked(orgId, { ids: [parentId] }, 1);
     const later = await stores.incidentContext.findLater(incident);
-    const children = await stores.suppression.listLinked(orgId, { parentIncidentId: incident.id }, CHILDREN_SHOWN);
+    const children = await stores.suppression.listLinked(orgId, { parentId: incident.id }, CHILDREN_SHOWN);
     const childCount =
       children.length < CHILDREN_SHOWN ? children.length : await stores.suppression.countChildren(incident.id);
     const rule = ruleId === null ? undefined : (await stores.ruleSearch.findAll(orgId, [ruleId])).get(ruleId);

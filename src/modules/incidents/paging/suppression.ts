@@ -22,7 +22,7 @@ interface Fired {
 export type Suppression =
   | { readonly kind: 'at_once' }
   | { readonly kind: 'quiet'; readonly until: Temporal.Instant; readonly maintenance: string }
-  | { readonly kind: 'with_parent'; readonly parentIncidentId: Id<'incident'>; readonly title: string };
+  | { readonly kind: 'with_parent'; readonly parentId: Id<'incident'>; readonly title: string };
 
 /**
  * Decides when an incident of this firing begins to page, given the organization's maintenance windows. One in shadow mode
@@ -48,9 +48,7 @@ export async function decideSuppression(
   const open = await stores.suppression.lockParents(rule.serviceId, now.subtract({ minutes: groupMinutes }), isShadow);
   const opening = { escalationPolicyId: rule.escalationPolicyId, severity: cause.severity, groupMinutes };
   const parent = findParent(open, opening, now);
-  return parent === null
-    ? { kind: 'at_once' }
-    : { kind: 'with_parent', parentIncidentId: parent.id, title: parent.title };
+  return parent === null ? { kind: 'at_once' } : { kind: 'with_parent', parentId: parent.id, title: parent.title };
 }
 
 /** Returns the time from which the steps count; null if they count from the trigger. */
@@ -115,7 +113,7 @@ export async function movePaging(
   const waited = toTimestamp(incident.suppressedUntil ?? FAR_FUTURE);
   const countsFrom = toTimestamp(until ?? now);
   const steps = incident.steps.map((step) => (step.countsFrom === waited ? { ...step, countsFrom } : step));
-  await stores.suppression.setPaging(incident.id, { steps, suppressedUntil: until, parentIncidentId: null }, now);
+  await stores.suppression.setPaging(incident.id, { steps, suppressedUntil: until, parentId: null }, now);
   const timers = await stores.stepTimers.listSteps([incident.id]);
   const planned = planSteps(steps, now).filter(
     ({ stepIndex }) => stepAt(incident.steps, stepIndex)?.countsFrom === waited,
@@ -150,8 +148,8 @@ export async function releaseChildren(unit: UnitOfWork, parent: Pick<IncidentRow
 export async function pageWithoutParent(unit: UnitOfWork, incidentId: Id<'incident'>): Promise<void> {
   const { stores, now } = unit;
   const incident = await stores.incidents.lock(incidentId);
-  if (incident?.parentIncidentId == null) return;
-  const parent = await stores.incidents.find(incident.orgId, incident.parentIncidentId);
+  if (incident?.parentId == null) return;
+  const parent = await stores.incidents.find(incident.orgId, incident.parentId);
   if (parent !== null && parent.status !== 'resolved') return;
   await movePaging(unit, incident, null);
   await stores.timeline.record(incident.id, 'pages_itself', {}, now);

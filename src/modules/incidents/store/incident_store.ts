@@ -45,7 +45,7 @@ export type NewIncident = Pick<
   | 'severity'
   | 'steps'
   | 'suppressedUntil'
-  | 'parentIncidentId'
+  | 'parentId'
 > &
   Partial<Pick<Row<typeof IncidentEntity>, 'repeats' | 'isShadow'>> & { readonly details: object };
 

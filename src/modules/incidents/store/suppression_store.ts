@@ -10,7 +10,7 @@ import { IncidentEntity } from '#storage/postgres/entities/incidents.ts';
 const PARENT = ['id', 'title', 'escalationPolicyId', 'severity', 'triggeredAt', 'status'] as const;
 
 /** Columns that say whether an incident may page for others. */
-const BINDING = ['steps', 'suppressedUntil', 'parentIncidentId', 'stormUntil'] as const;
+const BINDING = ['steps', 'suppressedUntil', 'parentId', 'stormUntil'] as const;
 
 type Parent = Pick<Row<typeof IncidentEntity>, (typeof PARENT)[number]> & {
   readonly steps: number;
@@ -22,7 +22,7 @@ const LINKED = ['id', 'number', 'title', 'status', 'triggeredAt'] as const;
 /** An incident that another one is linked to. */
 export type LinkedIncident = Pick<Row<typeof IncidentEntity>, (typeof LINKED)[number]>;
 
-type Paging = Pick<Row<typeof IncidentEntity>, 'steps' | 'suppressedUntil' | 'parentIncidentId'>;
+type Paging = Pick<Row<typeof IncidentEntity>, 'steps' | 'suppressedUntil' | 'parentId'>;
 
 /**
  * Stores which incidents wait before they page: for the end of a maintenance, or for another incident that pages for
@@ -91,11 +91,11 @@ export class SuppressionStore {
   }
 
   /** Lists the ids of open incidents for which this incident pages, oldest first. */
-  async listChildren(parentIncidentId: Id<'incident'>): Promise<Id<'incident'>[]> {
+  async listChildren(parentId: Id<'incident'>): Promise<Id<'incident'>[]> {
     const children = await this.#session.db
       .selectFrom('incidents')
       .select('id')
-      .where('parent_incident_id', '=', parentIncidentId)
+      .where('parent_id', '=', parentId)
       .where('status', '<>', 'resolved')
       .orderBy('id')
       .execute();
@@ -105,7 +105,7 @@ export class SuppressionStore {
   /** These, or those that follow this one, also when they are over: open ones first, then the newest. */
   async listLinked(
     orgId: Id<'org'>,
-    { ids, parentIncidentId }: { readonly ids?: readonly Id<'incident'>[]; readonly parentIncidentId?: Id<'incident'> },
+    { ids, parentId }: { readonly ids?: readonly Id<'incident'>[]; readonly parentId?: Id<'incident'> },
     limit: number,
   ): Promise<LinkedIncident[]> {
     return await this.#session.db
@@ -113,9 +113,7 @@ export class SuppressionStore {
       .select(columns(IncidentEntity, 'i', LINKED))
       .where('i.org_id', '=', orgId)
       .$if(ids !== undefined, (query) => query.where('i.id', '=', anyOf(ids ?? [])))
-      .$if(parentIncidentId !== undefined, (query) =>
-        query.where('i.parent_incident_id', '=', parentIncidentId ?? null),
-      )
+      .$if(parentId !== undefined, (query) => query.where('i.parent_id', '=', parentId ?? null))
       .orderBy((eb) => eb('i.status', '=', 'resolved'))
       .orderBy('i.triggered_at', 'desc')
       .orderBy('i.id', 'desc')
@@ -123,11 +121,11 @@ export class SuppressionStore {
       .execute();
   }
 
-  async countChildren(parentIncidentId: Id<'incident'>): Promise<number> {
+  async countChildren(parentId: Id<'incident'>): Promise<number> {
     const row = await this.#session.db
       .selectFrom('incidents')
       .select((eb) => eb.fn.countAll<number>().as('count'))
-      .where('parent_incident_id', '=', parentIncidentId)
+      .where('parent_id', '=', parentId)
       .executeTakeFirst();
     return row?.count ?? 0;
   }
@@ -158,11 +156,11 @@ export class SuppressionStore {
     return rows.map(toParent);
   }
 
-  async link(incidentIds: readonly Id<'incident'>[], parentIncidentId: Id<'incident'>): Promise<void> {
+  async link(incidentIds: readonly Id<'incident'>[], parentId: Id<'incident'>): Promise<void> {
     if (incidentIds.length === 0) return;
     await this.#session.db
       .updateTable('incidents')
-      .set({ parent_incident_id: parentIncidentId })
+      .set({ parent_id: parentId })
       .where('id', '=', anyOf(incidentIds))
       .execute();
   }
@@ -208,14 +206,14 @@ const PARENTS_MAX = 100;
 function toParent<Found extends Pick<Row<typeof IncidentEntity>, (typeof BINDING)[number]>>({
   steps,
   suppressedUntil,
-  parentIncidentId,
+  parentId,
   stormUntil,
   ...parent
 }: Found) {
   return {
     ...parent,
     steps: steps.length,
-    isBound: suppressedUntil !== null || parentIncidentId !== null || stormUntil !== null,
+    isBound: suppressedUntil !== null || parentId !== null || stormUntil !== null,
   };
 }
 

@@ -50,7 +50,7 @@ export const IncidentEntity = defineEntity({
     /** Time until which its pages wait for the end of a maintenance; null if they do not wait. */
     suppressedUntil: instant().strictNullable(),
     /** The incident that pages for this one as well; null when it pages itself. */
-    parentIncidentId: id<'incident'>().strictNullable(),
+    parentId: id<'incident'>().strictNullable(),
     /** The span that opened it; null when nothing was traced. */
     traceparent: p.text().strictNullable(),
     /** Repetition of its steps; null for none. */

@@ -270,7 +270,7 @@ test('a group names its open incident', async () => {
         details: {},
         steps: [],
         suppressedUntil: null,
-        parentIncidentId: null,
+        parentId: null,
       },
       [],
       w.clock.now(),

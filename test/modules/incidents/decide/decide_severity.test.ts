@@ -7,7 +7,7 @@ const NOW = Temporal.Instant.from('2027-03-10T12:00:00Z');
 const standing = (over: Partial<SeverityStanding> = {}): SeverityStanding => ({
   status: 'triggered',
   severity: 'warning',
-  parentIncidentId: null,
+  parentId: null,
   suppressedUntil: null,
   ...over,
 });
@@ -17,7 +17,7 @@ test('a raised severity may page anew while nobody has answered and nothing keep
   expect(raised()).toEqual({ kind: 'change', direction: 'raised', mayPage: true });
   expect(raised({ suppressedUntil: NOW })).toMatchObject({ mayPage: true });
   expect(raised({ status: 'acknowledged' })).toMatchObject({ mayPage: false });
-  expect(raised({ parentIncidentId: 'incident_1' })).toMatchObject({ mayPage: false });
+  expect(raised({ parentId: 'incident_1' })).toMatchObject({ mayPage: false });
   expect(raised({ suppressedUntil: NOW.add({ minutes: 1 }) })).toMatchObject({ mayPage: false });
 });
 

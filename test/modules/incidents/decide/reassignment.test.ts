@@ -98,7 +98,7 @@ describe('reassigning to a policy', () => {
             steps: [...standing.steps, ...plan.steps],
             triggeredAt: TRIGGERED,
             suppressedUntil: null,
-            parentIncidentId: null,
+            parentId: null,
           },
           timers,
           [],

@@ -9,7 +9,7 @@ import { at } from '#test/modules/schedules/decide/given_rotation.ts';
 
 const TRIGGERED = at('2026-03-29T00:30:00Z');
 
-const OPEN = { status: 'triggered', triggeredAt: TRIGGERED, suppressedUntil: null, parentIncidentId: null } as const;
+const OPEN = { status: 'triggered', triggeredAt: TRIGGERED, suppressedUntil: null, parentId: null } as const;
 
 const stepAfter = (afterMinutes: number): EscalationStep => ({
   afterMinutes,
