@@ -5,7 +5,7 @@ import { createRoot } from 'react-dom/client';
 
 import { addressOf, isApiError } from '#console/api/http.ts';
 import { createApp } from '#console/app.tsx';
-import { keepLinkedOrganization } from '#console/shell/linked_organization.ts';
+import { keepLinkedOrganization } from '#console/shell/organization.tsx';
 import { guardDoubleTaps } from '#console/components/double_tap_guard.ts';
 
 const RELOADED_AT = 'tocsin-reloaded-at';

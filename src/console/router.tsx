@@ -28,9 +28,8 @@ import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tansta
 
 import { BASE } from '#console/api/http.ts';
 import { outside } from '#console/outside_routes.ts';
-import { readTextSearch } from '#console/components/lists/text_search.ts';
+import { readTextSearch } from '#console/components/lists/search_field.tsx';
 import { readEventPlace, readExceptionFilter } from '#console/pages/exceptions/exception_filter.ts';
-import { readIntegrationSearch } from '#console/pages/settings/integration_search.ts';
 import { readMemberSearch } from '#console/pages/settings/member_search.ts';
 import { readAuditFilter } from '#console/pages/settings/audit_filter.ts';
 import { readDashboardListSearch, readDashboardSearch } from '#console/pages/dashboards/dashboard_search.ts';
@@ -38,15 +37,14 @@ import { readExploreSearch } from '#console/pages/explore/explore_search.ts';
 import { readIncidentFilter } from '#console/pages/incidents/incident_filter.ts';
 import { OnCall } from '#console/pages/oncall/on_call.tsx';
 import { readTimelineFilter } from '#console/pages/oncall/timeline_filter.ts';
-import { Settings } from '#console/pages/settings/settings.tsx';
+import { readIntegrationSearch, Settings } from '#console/pages/settings/settings.tsx';
 import { readReleaseSearch, readServiceFilter } from '#console/pages/services/service_filter.ts';
 import { readRuleFilter, readRuleStart } from '#console/pages/rules/rule_filter.ts';
 import { readLoadSearch } from '#console/pages/load/load_search.ts';
 import { readSimulatorSearch } from '#console/pages/simulator/simulator_search.ts';
 import { requireSession, root } from '#console/root_route.ts';
-import { ErrorPage } from '#console/shell/error_page.tsx';
-import { type NavigationEntry, NavigationContext, type SettingsEntry } from '#console/shell/navigation.ts';
-import { NotFound, NotFoundPage } from '#console/shell/not_found.tsx';
+import { ErrorPage, NotFound, NotFoundPage } from '#console/shell/error_page.tsx';
+import { NavigationContext, type NavigationEntry, type SettingsEntry } from '#console/shell/navigation.tsx';
 import { Shell } from '#console/shell/shell.tsx';
 import { PAGES, SETTINGS_PAGES } from '#modules/pages/decide/pages.ts';
 

@@ -1,10 +1,9 @@
-import type { QueryClient } from '@tanstack/react-query';
+import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
 
-import type { InputOf } from '#console/api/actions.ts';
+import type { ActionName, InputOf, ResultOf } from '#console/api/actions.ts';
 import { homeQuery, pagingProblemsQuery } from '#console/api/home.ts';
 import { refreshTimelines } from '#console/api/on_call.ts';
-import { actionQuery, onCallQuery } from '#console/api/queries.ts';
-import { refreshTeamPages } from '#console/api/team_pages.ts';
+import { actionQuery, onCallQuery, searchedQuery, topicKey } from '#console/api/queries.ts';
 
 /** Query of teams to choose from, by name or by their ids. */
 export const teamNamesQuery = (orgId: string, search: InputOf<'search_team_names'>) =>
@@ -19,4 +18,60 @@ export async function refreshTeams(queryClient: QueryClient, orgId: string, ids:
   for (const id of ids) void queryClient.invalidateQueries({ queryKey: onCallQuery(orgId, id).queryKey });
   void refreshTimelines(queryClient, orgId, ids);
   await refreshTeamPages(queryClient, orgId);
+}
+
+export type FoundTeam = ResultOf<'search_teams'>['teams'][number];
+export type TeamDetails = ResultOf<'get_team'>;
+export type TeamMember = TeamDetails['members'][number];
+export type Readiness = TeamMember['readiness'];
+export type PersonWithoutTeam = ResultOf<'search_people_without_team'>['people'][number];
+export type PolicyInUse = ResultOf<'search_escalation_policies'>['policies'][number];
+export type PolicyDetails = ResultOf<'get_escalation_policy'>;
+export type SimulatedStep = PolicyDetails['now'][number];
+export type Simulation = ResultOf<'simulate_escalation'>;
+export type StepInput = InputOf<'preview_escalation'>['steps'][number];
+
+const searchFor = (text: string) => (text === '' ? {} : { text });
+
+export const teamSearchQuery = (orgId: string, text: string) =>
+  searchedQuery(orgId, 'teams', 'search_teams', searchFor(text));
+export const withoutTeamQuery = (orgId: string, text: string) =>
+  searchedQuery(orgId, 'teams', 'search_people_without_team', searchFor(text));
+export const policySearchQuery = (orgId: string, text: string) =>
+  searchedQuery(orgId, 'teams', 'search_escalation_policies', searchFor(text));
+
+export const teamQuery = (orgId: string, teamId: string) => actionQuery(orgId, 'teams', 'get_team', { teamId });
+export const policyQuery = (orgId: string, policyId: string) =>
+  actionQuery(orgId, 'teams', 'get_escalation_policy', { policyId });
+
+/** Query of the people whom unsaved steps would page now. */
+export const previewQuery = (orgId: string, input: InputOf<'preview_escalation'>) =>
+  queryOptions({
+    ...actionQuery(orgId, 'teams', 'preview_escalation', input),
+    placeholderData: keepPreviousData,
+  });
+
+export const simulationQuery = (orgId: string, input: InputOf<'simulate_escalation'>) =>
+  queryOptions({
+    ...actionQuery(orgId, 'teams', 'simulate_escalation', input),
+    placeholderData: keepPreviousData,
+  });
+
+const READ_AGAIN: readonly ActionName[] = [
+  'search_teams',
+  'search_team_names',
+  'search_people_without_team',
+  'search_escalation_policies',
+  'get_team',
+  'get_escalation_policy',
+  'preview_escalation',
+  'simulate_escalation',
+];
+
+/** Refreshes the queries of teams after a change to teams or their parts. Only what is on the screen is fetched. */
+async function refreshTeamPages(queryClient: QueryClient, orgId: string): Promise<void> {
+  await queryClient.invalidateQueries({
+    queryKey: topicKey(orgId, 'teams'),
+    predicate: ({ queryKey }) => READ_AGAIN.some((action) => action === queryKey[3]),
+  });
 }

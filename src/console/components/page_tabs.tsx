@@ -3,7 +3,7 @@ import { Link, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 
 import classes from '#console/components/page_tabs.module.css';
-import type { FixedPath } from '#console/shell/navigation.ts';
+import type { FixedPath } from '#console/shell/navigation.tsx';
 
 interface PageTabsProps {
   readonly label: string;

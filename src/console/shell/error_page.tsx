@@ -1,8 +1,11 @@
-import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
+import { Button } from '@mantine/core';
+import { IconMapOff } from '@tabler/icons-react';
+import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
 import { isApiError } from '#console/api/http.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { Page } from '#console/components/page.tsx';
 
 const RETRY_MS = 5_000;
@@ -19,6 +22,33 @@ export function ErrorPage({ error }: ErrorComponentProps) {
   return (
     <Page title={isOutage ? 'The server cannot be reached' : 'This page cannot be shown'} isNarrow>
       <ErrorAlert error={error} title="What happened" onRetry={() => location.reload()} />
+    </Page>
+  );
+}
+
+/** Page for unknown addresses outside the shell, without navigation around it. */
+export function NotFoundPage() {
+  return (
+    <main>
+      <NotFound />
+    </main>
+  );
+}
+
+export function NotFound() {
+  return (
+    <Page title="Page not found">
+      <EmptyState
+        icon={<IconMapOff size={24} />}
+        title="There is no page at this address"
+        actions={
+          <Button component={Link} to="/">
+            Home
+          </Button>
+        }
+      >
+        The address may be misspelt, or the page was deleted.
+      </EmptyState>
     </Page>
   );
 }

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 
-import { useNavigation } from '#console/shell/navigation.ts';
+import { useNavigation } from '#console/shell/navigation.tsx';
 
 const OFF = 'tocsin-keys-off';
 /** Time that `g` waits for the letter of a page, in milliseconds. */

@@ -3,7 +3,7 @@ import { Fragment, useState } from 'react';
 
 import { Dialog } from '#console/components/dialog.tsx';
 import { areShortcutsEnabled, setShortcutsEnabled } from '#console/shell/keyboard.ts';
-import { useNavigation } from '#console/shell/navigation.ts';
+import { useNavigation } from '#console/shell/navigation.tsx';
 
 type Shortcut = readonly [keys: readonly string[], what: string];
 

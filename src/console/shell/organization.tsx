@@ -3,8 +3,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { createContext, type ReactNode, useContext, useEffect, useEffectEvent, useMemo, useState } from 'react';
 
 import { type Organization, type Session, sessionQuery } from '#console/api/session.ts';
-import { takeLinkedOrganization } from '#console/shell/linked_organization.ts';
 import { isManagerRole } from '#kernel/permissions.ts';
+import { LINKED_ORGANIZATION } from '#modules/pages/decide/link_to.ts';
 
 interface CurrentOrganization {
   readonly session: Session;
@@ -84,4 +84,23 @@ export function useOrganization(): CurrentOrganization {
   const current = useContext(OrganizationContext);
   if (current === null) throw new Error('useOrganization is used outside of OrganizationProvider');
   return current;
+}
+
+const LINKED_STORAGE_KEY = 'tocsin-linked-organization';
+
+/** Keeps the organization that the address names, also while the person signs in, and removes it from the address. */
+export function keepLinkedOrganization(): void {
+  const url = new URL(location.href);
+  const orgId = url.searchParams.get(LINKED_ORGANIZATION);
+  if (orgId === null) return;
+  sessionStorage.setItem(LINKED_STORAGE_KEY, orgId);
+  url.searchParams.delete(LINKED_ORGANIZATION);
+  history.replaceState(history.state, '', url);
+}
+
+/** Returns the organization that the link named, once; null if it is none of these. */
+function takeLinkedOrganization(organizations: readonly { readonly orgId: string }[]): string | null {
+  const linked = sessionStorage.getItem(LINKED_STORAGE_KEY);
+  sessionStorage.removeItem(LINKED_STORAGE_KEY);
+  return organizations.some(({ orgId }) => orgId === linked) ? linked : null;
 }

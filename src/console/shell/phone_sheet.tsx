@@ -1,7 +1,6 @@
 import { Modal } from '@mantine/core';
 
-import { useNavigation } from '#console/shell/navigation.ts';
-import { NavigationLink } from '#console/shell/navigation_link.tsx';
+import { NavigationLink, useNavigation } from '#console/shell/navigation.tsx';
 import classes from '#console/shell/shell.module.css';
 
 /** Sheet of the main pages that are not in the bar of a phone. */

@@ -1,23 +1,22 @@
 import { ActionIcon, Button, Kbd, UnstyledButton } from '@mantine/core';
-import { IconSearch, IconUsersGroup } from '@tabler/icons-react';
-import { Outlet, useRouter } from '@tanstack/react-router';
+import { IconDots, IconSearch, IconUsersGroup } from '@tabler/icons-react';
+import { Outlet, useLocation, useRouter } from '@tanstack/react-router';
 import { type MouseEvent, useCallback, useEffect, useRef, useState } from 'react';
 
+import { leave } from '#console/api/session.ts';
 import { lazyPart } from '#console/components/lazy_part.tsx';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { useCloseOnBack } from '#console/components/use_close_on_back.ts';
 import { Banners } from '#console/shell/banners.tsx';
 import { useShortcuts } from '#console/shell/keyboard.ts';
 import { LiveChanges } from '#console/shell/live_changes.tsx';
-import { PhoneNavigation } from '#console/shell/phone_navigation.tsx';
-import { OrganizationMenu } from '#console/shell/organization_menu.tsx';
+import { NavigationLink, useNavigation } from '#console/shell/navigation.tsx';
 import { OrganizationProvider, useOrganization } from '#console/shell/organization.tsx';
-import classes from '#console/shell/shell.module.css';
+import { OrganizationButton, OrganizationName } from '#console/shell/organization_button.tsx';
 import { StepUp } from '#console/shell/step_up.tsx';
-import { useNavigation } from '#console/shell/navigation.ts';
-import { NavigationLink } from '#console/shell/navigation_link.tsx';
-import { leave } from '#console/api/session.ts';
-import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { UserButton } from '#console/shell/user_button.tsx';
+import organizationMenuClasses from '#console/shell/organization_menu.module.css';
+import classes from '#console/shell/shell.module.css';
 
 const UserMenuPanel = lazyPart(() => import('#console/shell/user_menu_panel.tsx').then((m) => m.UserMenuPanel));
 
@@ -216,5 +215,65 @@ function useFocusAfterNavigation(): void {
         if (pathChanged) document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true });
       }),
     [router],
+  );
+}
+
+const OrganizationMenuPanel = lazyPart(() =>
+  import('#console/shell/organization_menu_panel.tsx').then((m) => m.OrganizationMenuPanel),
+);
+
+/** Organization, with a menu to switch if there are several. */
+function OrganizationMenu() {
+  const { session } = useOrganization();
+  const [isWanted, setIsWanted] = useState(false);
+  if (session.organizations.length === 1) {
+    return (
+      <div className={organizationMenuClasses.org}>
+        <OrganizationName />
+      </div>
+    );
+  }
+  const button = (
+    <OrganizationButton
+      aria-haspopup="menu"
+      aria-expanded={false}
+      onPointerEnter={OrganizationMenuPanel.preload}
+      onFocus={OrganizationMenuPanel.preload}
+      onClick={() => setIsWanted(true)}
+    />
+  );
+  return isWanted ? <OrganizationMenuPanel whileLoading={button} /> : button;
+}
+
+const PhoneSheet = lazyPart(() => import('#console/shell/phone_sheet.tsx').then((m) => m.PhoneSheet));
+
+/** Bar at the bottom of a phone: the pages needed most, and a sheet with the others. */
+function PhoneNavigation() {
+  const [isOpen, setIsOpen] = useState(false);
+  const close = (): void => setIsOpen(false);
+  useCloseOnBack(isOpen, close);
+  const { main } = useNavigation();
+  const { pathname } = useLocation();
+  const isElsewhere = main.some(({ to, isInBar }) => !isInBar && `${pathname}/`.startsWith(`${to}/`));
+  return (
+    <nav className={classes.bottom} aria-label="Main navigation, on a phone">
+      {main
+        .filter(({ isInBar }) => isInBar)
+        .map((entry) => (
+          <NavigationLink key={entry.to} entry={entry} />
+        ))}
+      <UnstyledButton
+        className={classes.link}
+        data-status={isElsewhere ? 'active' : undefined}
+        aria-haspopup="dialog"
+        aria-expanded={isOpen}
+        onPointerDown={PhoneSheet.preload}
+        onClick={() => setIsOpen(true)}
+      >
+        <IconDots size={20} stroke={1.75} aria-hidden />
+        More
+      </UnstyledButton>
+      {isOpen && <PhoneSheet onClose={close} />}
+    </nav>
   );
 }

@@ -4,7 +4,7 @@ import { act, cleanup, fireEvent, screen, waitFor } from '@testing-library/react
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { focusedRowId, setShortcutsEnabled, useShortcut, useShortcuts } from '#console/shell/keyboard.ts';
-import { NavigationContext } from '#console/shell/navigation.ts';
+import { NavigationContext } from '#console/shell/navigation.tsx';
 import { renderInRouter } from '#test/console/in_router.tsx';
 import { PATIENTLY } from '#test/console/long_wait.ts';
 

@@ -1,8 +1,7 @@
 import { TextInput, type TextInputProps } from '@mantine/core';
 import { useRef, useState } from 'react';
 
-import { moreOptions } from '#console/components/forms/option_list.tsx';
-import { useOptionList } from '#console/components/forms/use_option_list.tsx';
+import { moreOptions, useOptionList } from '#console/components/forms/option_list.tsx';
 
 interface SuggestionsProps extends Omit<TextInputProps, 'value' | 'onChange' | 'ref'> {
   /** Label of the list, and of the field if it has no label. */

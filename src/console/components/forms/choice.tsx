@@ -2,8 +2,7 @@ import { CloseButton, TextInput, type TextInputProps } from '@mantine/core';
 import { IconSelector } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
 
-import { moreOptions, type Option } from '#console/components/forms/option_list.tsx';
-import { useOptionList } from '#console/components/forms/use_option_list.tsx';
+import { moreOptions, type Option, useOptionList } from '#console/components/forms/option_list.tsx';
 
 interface ChoiceProps extends Omit<TextInputProps, 'label' | 'value' | 'onChange' | 'rightSection' | 'ref'> {
   /** Label above the field, unless `isLabelHidden`. */

@@ -3,7 +3,7 @@ import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useId } from 'react';
 
 import classes from '#console/components/forms/copy_field.module.css';
-import { IconButton } from '#console/components/icon_button.tsx';
+import { IconButton } from '#console/components/buttons.tsx';
 
 const LOOK = { variant: 'subtle', color: 'gray', size: 36 } as const;
 

@@ -1,8 +1,7 @@
 import { Pill, PillsInput } from '@mantine/core';
 import { type ReactNode, useId, useRef } from 'react';
 
-import type { Option } from '#console/components/forms/option_list.tsx';
-import { useOptionList } from '#console/components/forms/use_option_list.tsx';
+import { type Option, useOptionList } from '#console/components/forms/option_list.tsx';
 
 interface SeveralChoicesProps {
   readonly label: string;

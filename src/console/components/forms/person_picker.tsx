@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import type { Member } from '#console/api/organization.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Choice } from '#console/components/forms/choice.tsx';
-import { dutyLabel } from '#console/components/text/duty_label.ts';
+import { dutyLabel } from '#console/components/text/role.ts';
 import { useFoundMembers } from '#console/components/forms/found_members.ts';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 

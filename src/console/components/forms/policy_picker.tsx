@@ -2,7 +2,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 
-import { policyQuery, policySearchQuery } from '#console/api/team_pages.ts';
+import { policyQuery, policySearchQuery } from '#console/api/teams.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Choice } from '#console/components/forms/choice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';

@@ -8,7 +8,7 @@ import type { PendingSignIn } from '#console/api/session.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields } from '#console/components/forms/field_faults.ts';
 import { Form } from '#console/components/forms/form.tsx';
-import { TextButton } from '#console/components/text_button.tsx';
+import { TextButton } from '#console/components/buttons.tsx';
 
 /** Names of the field in errors of the server. */
 const AT_FIELD = { code: '', recoveryCode: '' };

@@ -1,4 +1,5 @@
-import { Text } from '@mantine/core';
+import { Button, Text } from '@mantine/core';
+import { IconFilterOff } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 
 import classes from '#console/components/lists/empty_state.module.css';
@@ -23,5 +24,28 @@ export function EmptyState({ icon, title, children, actions, isCalm = false }: E
       {children !== undefined && <div className={classes.text}>{children}</div>}
       {actions !== undefined && <div className={classes.actions}>{actions}</div>}
     </div>
+  );
+}
+
+interface NothingMatchesProps {
+  /** Noun for one of the listed things. */
+  readonly what: string;
+  readonly onClear: () => void;
+}
+
+/** Placeholder of a list whose filters match nothing. */
+export function NothingMatches({ what, onClear }: NothingMatchesProps) {
+  return (
+    <EmptyState
+      icon={<IconFilterOff size={24} />}
+      title="Nothing matches"
+      actions={
+        <Button variant="default" onClick={onClear}>
+          Clear the filters
+        </Button>
+      }
+    >
+      No {what} matches these filters.
+    </EmptyState>
   );
 }

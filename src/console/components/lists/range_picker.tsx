@@ -4,7 +4,7 @@ import { useState } from 'react';
 
 import { serverNow } from '#console/api/http.ts';
 import { ActionMenu } from '#console/components/action_menu.tsx';
-import { IconButton } from '#console/components/icon_button.tsx';
+import { IconButton } from '#console/components/buttons.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import classes from '#console/components/lists/range_picker.module.css';
 import { betweenOf, RANGES, rangeText, type TimeRange } from '#console/components/text/time_range.ts';

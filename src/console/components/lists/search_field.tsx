@@ -1,6 +1,7 @@
 import { TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { type Ref, useEffect, useRef, useState } from 'react';
+
 import { SEARCH_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
 
 interface SearchFieldProps {
@@ -58,4 +59,15 @@ function useTypedText(
     toAddress(text);
   };
   return [typed, type];
+}
+
+/** Search text of a list in an address. */
+export interface TextSearch {
+  readonly q?: string;
+}
+
+/** Reads the search text. The router parses digits as a number. */
+export function readTextSearch({ q }: Record<string, unknown>): TextSearch {
+  const isText = typeof q === 'number' || (typeof q === 'string' && q.trim() !== '');
+  return isText ? { q: String(q).slice(0, SEARCH_LENGTH_MAX) } : {};
 }

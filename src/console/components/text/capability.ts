@@ -1,5 +1,5 @@
 import { type Capability, MONTHLY_PRICE } from '#modules/capabilities/decide/capability.ts';
-import { numberFormat } from '#console/components/text/formats.ts';
+import { numberFormat } from '#console/components/text/time_text.ts';
 
 export const CAPABILITY_NAMES: Record<Capability, string> = {
   metrics: 'Metrics',

@@ -1,4 +1,4 @@
-import { dateFormat } from '#console/components/text/formats.ts';
+import { dateFormat } from '#console/components/text/time_text.ts';
 
 /** Period that a page shows: a number of minutes until now, or between two times, in epoch milliseconds. */
 export type TimeRange =

@@ -1,3 +1,6 @@
+import { useSyncExternalStore } from 'react';
+
+import { serverNow } from '#console/api/http.ts';
 import {
   clockText,
   coarseDurationText,
@@ -6,7 +9,6 @@ import {
   fullText,
   relativeText,
 } from '#console/components/text/time_text.ts';
-import { useNow } from '#console/components/text/use_now.ts';
 
 interface TimestampProps {
   readonly at: string;
@@ -41,4 +43,30 @@ function absoluteText(at: string, format: 'date_time' | 'date' | 'clock'): strin
     case 'clock':
       return clockText(at);
   }
+}
+
+const LISTENERS = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+let second = 0;
+
+function subscribe(listener: () => void): () => void {
+  LISTENERS.add(listener);
+  timer ??= setInterval(tick, 1_000);
+  return () => {
+    LISTENERS.delete(listener);
+    if (LISTENERS.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+function tick(): void {
+  second += 1;
+  for (const listener of LISTENERS) listener();
+}
+
+/** Returns the server's time, updated every `everySeconds` seconds. The whole page shares one timer. */
+export function useNow(everySeconds = 1): number {
+  useSyncExternalStore(subscribe, () => Math.floor(second / everySeconds));
+  return serverNow();
 }

@@ -1,4 +1,4 @@
-import { dateFormat } from '#console/components/text/formats.ts';
+import { dateFormat } from '#console/components/text/time_text.ts';
 
 const CLOCK = dateFormat({ hour: 'numeric', minute: '2-digit' });
 const CLOCK_SECONDS = dateFormat({ hour: 'numeric', minute: '2-digit', second: '2-digit' });

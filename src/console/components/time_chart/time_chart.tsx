@@ -4,7 +4,7 @@ import { type KeyboardEvent, type PointerEvent, useCallback, useEffect, useMemo,
 import uPlot from 'uplot';
 
 import { lazyPart } from '#console/components/lazy_part.tsx';
-import { ChartLegend } from '#console/components/time_chart/chart_legend.tsx';
+import { ChartLegend, CursorValues, valuesAt, valuesText } from '#console/components/time_chart/chart_legend.tsx';
 import {
   type ChartBand,
   type ChartMarker,
@@ -14,7 +14,6 @@ import {
   toColumns,
   usualDistance,
 } from '#console/components/time_chart/chart_series.ts';
-import { CursorValues, valuesAt, valuesText } from '#console/components/time_chart/cursor_values.tsx';
 import { inTurn } from '#console/components/time_chart/in_turn.ts';
 import { createPlot, type PlotArea, type PlotState } from '#console/components/time_chart/plot.ts';
 import { ThresholdHandle } from '#console/components/time_chart/threshold_handle.tsx';

@@ -6,7 +6,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { addressOf } from '#console/api/http.ts';
-import { policyQuery, policySearchQuery } from '#console/api/team_pages.ts';
+import { policyQuery, policySearchQuery } from '#console/api/teams.ts';
 import { Card } from '#console/components/card.tsx';
 import { Choice } from '#console/components/forms/choice.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';

@@ -2,7 +2,7 @@ import { ActionIcon, Button, Group, NativeSelect } from '@mantine/core';
 import { IconCopy, IconDots, IconMaximize, IconPencil, IconRefresh, IconTrash } from '@tabler/icons-react';
 
 import { ActionMenu } from '#console/components/action_menu.tsx';
-import { IconButton } from '#console/components/icon_button.tsx';
+import { IconButton } from '#console/components/buttons.tsx';
 import { RangePicker } from '#console/components/lists/range_picker.tsx';
 import type { TimeRange } from '#console/components/text/time_range.ts';
 import { REFRESHES, USUAL_REFRESH } from '#console/pages/dashboards/dashboard_search.ts';

@@ -22,13 +22,16 @@ import { DeleteDashboard, useDuplicateDashboard } from '#console/pages/dashboard
 import classes from '#console/pages/dashboards/dashboards.module.css';
 import { readRefresh } from '#console/pages/dashboards/dashboard_search.ts';
 import { DashboardToolbar } from '#console/pages/dashboards/dashboard_toolbar.tsx';
-import { BareWidget, DashboardDataContext, DashboardWidget } from '#console/pages/dashboards/dashboard_widget.tsx';
-import { FullWidget } from '#console/pages/dashboards/full_widget.tsx';
-import { keyOfQuery, useChartBatch } from '#console/pages/dashboards/use_chart_batch.ts';
+import {
+  BareWidget,
+  DashboardDataContext,
+  DashboardWidget,
+  FullWidget,
+} from '#console/pages/dashboards/dashboard_widget.tsx';
+import { chartQueriesOf, keyOfQuery, useChartBatch } from '#console/pages/dashboards/use_chart_batch.ts';
 import { saveDashboard } from '#console/pages/dashboards/save_dashboard.ts';
 import { toDraft, useDashboardDraft } from '#console/pages/dashboards/use_dashboard_draft.ts';
 import { type GridSize, widthOf, WidgetGrid } from '#console/pages/dashboards/widget_grid.tsx';
-import { chartQueriesOf } from '#console/pages/dashboards/widget_queries.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { compacted, freePlace, moveInOrder, nudge } from '#modules/dashboards/decide/grid.ts';
 import { mergeDrafts, titleOf } from '#modules/dashboards/decide/merge_layouts.ts';

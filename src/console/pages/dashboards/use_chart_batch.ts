@@ -1,10 +1,12 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 
-import { CHART_QUERIES_MAX } from '#modules/metrics/decide/limits.ts';
 import { invoke } from '#console/api/actions.ts';
 import { type ChartQuery, type ChartResult, periodOf } from '#console/api/charts.ts';
+import { pixelsWithin } from '#console/components/pixels_within.ts';
 import type { TimeRange } from '#console/components/text/time_range.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+import type { Widget } from '#modules/dashboards/decide/widget.ts';
+import { CHART_QUERIES_MAX } from '#modules/metrics/decide/limits.ts';
 
 /** Answer to one query, with its period. */
 export interface AnsweredChart {
@@ -13,7 +15,7 @@ export interface AnsweredChart {
   readonly to: number;
 }
 
-export interface ChartBatch {
+interface ChartBatch {
   /** Answers by the key of the query; an answer stays until its successor has arrived. */
   readonly answers: ReadonlyMap<string, AnsweredChart>;
   readonly error: unknown;
@@ -81,4 +83,19 @@ export function useChartBatch(
     return () => clearInterval(timer);
   }, [refreshSeconds, refresh]);
   return { answers, error, refresh };
+}
+
+/** Width of a number's chart in pixels: it shows its past small. */
+const NUMBER_PIXELS = 100;
+
+/** Returns the queries of a widget; a query without a service is left out if the dashboard has none either. */
+export function chartQueriesOf(widget: Widget, dashboardServiceId: string | null, width: number): ChartQuery[] {
+  if (widget.kind !== 'series' && widget.kind !== 'number' && widget.kind !== 'table') return [];
+  const pixels = widget.kind === 'series' ? pixelsWithin(width) : NUMBER_PIXELS;
+  return widget.queries.flatMap(({ serviceId, metricName, aggregation, isRate, splitBy, top }) => {
+    const service = serviceId ?? dashboardServiceId;
+    if (service === null) return [];
+    const split = splitBy === null || widget.kind === 'number' ? {} : { splitBy, top };
+    return [{ serviceId: service, metricName, aggregation, ...(isRate && { isRate }), pixels, ...split }];
+  });
 }

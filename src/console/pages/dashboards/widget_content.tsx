@@ -1,9 +1,11 @@
-import { useMemo } from 'react';
+import { Alert, Skeleton } from '@mantine/core';
+import { memo, useMemo } from 'react';
 
-import type { ChartQuery } from '#console/api/charts.ts';
-import type { ChartMarker } from '#console/components/time_chart/chart_series.ts';
-import classes from '#console/pages/dashboards/dashboards.module.css';
-import { NumberWidget, SeriesWidget, TableWidget } from '#console/pages/dashboards/metric_widgets.tsx';
+import { type ChartQuery, measureOfQuery, seriesOf, stepText } from '#console/api/charts.ts';
+import { Name } from '#console/components/text/name.tsx';
+import type { ChartMarker, ChartSeries } from '#console/components/time_chart/chart_series.ts';
+import { Sparkline } from '#console/components/time_chart/sparkline.tsx';
+import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
 import {
   ExceptionsWidget,
   IncidentsWidget,
@@ -14,7 +16,10 @@ import {
 } from '#console/pages/dashboards/other_widgets.tsx';
 import { type AnsweredChart, keyOfQuery } from '#console/pages/dashboards/use_chart_batch.ts';
 import { titleOf } from '#modules/dashboards/decide/merge_layouts.ts';
-import type { Widget } from '#modules/dashboards/decide/widget.ts';
+import type { ChartLook, Widget } from '#modules/dashboards/decide/widget.ts';
+import { type Measure, measureOf, quantityText } from '#modules/metrics/decide/quantity.ts';
+import { spacingSeconds } from '#modules/metrics/decide/spacing.ts';
+import classes from '#console/pages/dashboards/dashboards.module.css';
 
 interface WidgetContentProps {
   readonly widget: Widget;
@@ -73,4 +78,187 @@ export function WidgetContent(props: WidgetContentProps) {
     case null:
       return <UnknownWidget widget={widget} />;
   }
+}
+
+interface MetricWidgetProps {
+  readonly title: string;
+  readonly queries: readonly ChartQuery[];
+  /** Answers, one for each query; undefined until it has arrived. */
+  readonly answers: readonly (AnsweredChart | undefined)[];
+}
+
+interface SeriesWidgetProps extends MetricWidgetProps {
+  readonly group: string;
+  readonly look: ChartLook;
+  readonly threshold: number | null;
+  readonly markers: readonly ChartMarker[];
+  onRange(from: number, to: number): void;
+}
+
+/** Widget of lines over time. */
+const SeriesWidget = memo(function SeriesWidget(props: SeriesWidgetProps) {
+  const { title, queries, answers, group, look, threshold, markers, onRange } = props;
+  const series = useAllSeries(queries, answers);
+  const [first] = answers;
+  if (first === undefined) return <Skeleton height="100%" />;
+  return (
+    <div className={classes.chart}>
+      <Faults answers={answers} queries={queries} />
+      <TimeChart
+        label={title}
+        series={series}
+        from={first.from}
+        to={first.to}
+        stepMs={(first.result.stepSeconds || 60) * 1_000}
+        measure={commonMeasure(queries)}
+        markers={markers}
+        onRange={onRange}
+        group={group}
+        look={look}
+        threshold={threshold === null ? undefined : { value: threshold }}
+      />
+    </div>
+  );
+}, isSameWidget);
+
+/** Widget of the newest value, large, above its past. */
+const NumberWidget = memo(function NumberWidget({ title, queries, answers }: MetricWidgetProps) {
+  const [query] = queries;
+  const [answer] = answers;
+  if (answer === undefined || query === undefined) return <Skeleton height="100%" />;
+  const [series] = answer.result.series;
+  const value = series?.values.at(-1);
+  const isOpen = series !== undefined && series.moreThan.includes(series.values.length - 1);
+  const isPerStep = query.isRate !== true && (query.aggregation === 'sum' || query.aggregation === 'count');
+  const { stepSeconds } = answer.result;
+  return (
+    <div className={classes.number}>
+      <Faults answers={answers} queries={queries} />
+      <div className={classes.figure}>
+        {isOpen && <span className={classes.per}>more than </span>}
+        {value === undefined ? 'No data' : quantityText(value, measureOfQuery(query))}
+        {series !== undefined && value !== undefined && isPerStep && (
+          <span className={classes.per}> {stepText(spacingSeconds(series.steps, stepSeconds))}</span>
+        )}
+      </div>
+      {series !== undefined && (
+        <Sparkline
+          steps={series.steps}
+          values={series.values}
+          length={(answer.to - answer.from) / 1_000 / (stepSeconds || 1)}
+          label={`The course of ${title}`}
+          isWide
+        />
+      )}
+    </div>
+  );
+}, isSameWidget);
+
+/** Table with one row for each line, the greatest newest value first. */
+const TableWidget = memo(function TableWidget({ title, queries, answers }: MetricWidgetProps) {
+  const series = useAllSeries(queries, answers);
+  if (answers[0] === undefined) return <Skeleton height="100%" />;
+  const measure = commonMeasure(queries);
+  const rows = series
+    .filter(({ values }) => values.length > 0)
+    .toSorted((a, b) => (b.values.at(-1) ?? 0) - (a.values.at(-1) ?? 0));
+  return (
+    <div className={classes.scroll} tabIndex={0} role="region" aria-label={`Table: ${title}`}>
+      <Faults answers={answers} queries={queries} />
+      {rows.length === 0 && <p className={classes.empty}>No points in this period.</p>}
+      {rows.length > 0 && (
+        <table className={`${classes.table} numbers`}>
+          <thead>
+            <tr>
+              <th scope="col">Series</th>
+              <th scope="col">Newest</th>
+              <th scope="col">Lowest</th>
+              <th scope="col">Highest</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ name, values, openValues }) => (
+              <tr key={name}>
+                <td className={classes.seriesName}>
+                  <Name>{name}</Name>
+                </td>
+                <Value value={values.at(-1) ?? 0} measure={measure} openValues={openValues} />
+                <Value value={values.reduce((a, b) => Math.min(a, b))} measure={measure} openValues={openValues} />
+                <Value value={values.reduce((a, b) => Math.max(a, b))} measure={measure} openValues={openValues} />
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </div>
+  );
+}, isSameWidget);
+
+interface ValueProps {
+  readonly value: number;
+  readonly measure: Measure;
+  readonly openValues: ReadonlySet<number> | undefined;
+}
+
+function Value({ value, measure, openValues }: ValueProps) {
+  return (
+    <td>
+      {openValues?.has(value) === true && 'more than '}
+      {quantityText(value, measure)}
+    </td>
+  );
+}
+
+/** Returns the lines of all queries; if a metric is queried twice, its lines have their aggregation in their names. */
+function useAllSeries(queries: readonly ChartQuery[], answers: readonly (AnsweredChart | undefined)[]): ChartSeries[] {
+  return useMemo(() => {
+    const names = new Set<string>();
+    return answers.flatMap((answer, index) => {
+      const query = queries[index];
+      if (answer === undefined || query === undefined) return [];
+      return seriesOf(answer.result, query.metricName, query).map((line) => {
+        const name = names.has(line.name) ? `${line.name} (${query.aggregation} of ${query.metricName})` : line.name;
+        names.add(name);
+        return { ...line, name };
+      });
+    });
+  }, [queries, answers]);
+}
+
+/** Returns the measure of the first query: a widget has one axis. */
+function commonMeasure([query]: readonly ChartQuery[]): Measure {
+  return query === undefined ? measureOf('', 'avg') : measureOfQuery(query);
+}
+
+function Faults({ answers, queries }: Pick<MetricWidgetProps, 'answers' | 'queries'>) {
+  const faults = answers.flatMap((answer, index) => {
+    const name = queries[index]?.metricName ?? '';
+    if (answer === undefined) return [];
+    const { fault, nearest } = answer.result;
+    if (fault !== null) return [`${name}: ${fault}.`];
+    return nearest.length > 0 ? [`Nothing has arrived as ${name}. Did you mean ${nearest.join(' or ')}?`] : [];
+  });
+  return faults.map((fault) => (
+    <Alert key={fault} color="red" variant="light" p="xs" role="alert">
+      {fault}
+    </Alert>
+  ));
+}
+
+/**
+ * Whether a widget is unchanged. Its answers and queries are new lists of the same items each time another widget is
+ * answered, or moved.
+ */
+function isSameWidget(before: MetricWidgetProps, next: MetricWidgetProps): boolean {
+  const { answers: a, queries: q, ...others } = before;
+  const { answers: b, queries: r, ...nextOthers } = next;
+  return (
+    (Object.keys(others) as (keyof typeof others)[]).every((name) => others[name] === nextOthers[name]) &&
+    a.length === b.length &&
+    a.every((answer, index) => answer === b[index]) &&
+    q.every((query, index) => {
+      const other = r[index];
+      return query === other || (other !== undefined && keyOfQuery(query) === keyOfQuery(other));
+    })
+  );
 }

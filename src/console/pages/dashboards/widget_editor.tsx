@@ -1,15 +1,22 @@
 import { Button, Group, NativeSelect, NumberInput, Skeleton, Stack, Textarea, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { lazyPart } from '#console/components/lazy_part.tsx';
+import { invoke } from '#console/api/actions.ts';
+import { isOfService, keptIfSame } from '#console/api/charts.ts';
+import { topicKey } from '#console/api/queries.ts';
 import { Dialog } from '#console/components/dialog.tsx';
+import { Autocomplete } from '#console/components/forms/autocomplete.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
+import { Form } from '#console/components/forms/form.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { useDraftState } from '#console/components/forms/use_draft_state.ts';
-import { MetricField } from '#console/pages/dashboards/metric_field.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
 import {
   CHART_LOOKS,
   type ChartLook,
@@ -20,10 +27,16 @@ import {
   type WidgetKind,
   type WidgetQuery,
 } from '#modules/dashboards/decide/widget.ts';
-import { AGGREGATION_NAMES, askedOf, SHOWN_AGGREGATIONS, shownOf } from '#modules/metrics/decide/aggregation.ts';
-import { Form } from '#console/components/forms/form.tsx';
+import {
+  type Aggregation,
+  AGGREGATION_NAMES,
+  askedOf,
+  SHOWN_AGGREGATIONS,
+  shownOf,
+} from '#modules/metrics/decide/aggregation.ts';
+import { selectorOfName } from '#modules/metrics/decide/selector_text.ts';
 
-export const KIND_TITLES: Readonly<Record<WidgetKind, string>> = {
+const KIND_TITLES: Readonly<Record<WidgetKind, string>> = {
   series: 'Chart',
   number: 'Number',
   table: 'Table',
@@ -278,5 +291,59 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
         </Stack>
       </Form>
     </Dialog>
+  );
+}
+
+interface MetricFieldProps {
+  /** Id of the service; null until one is chosen. */
+  readonly serviceId: string | null;
+  readonly value: string;
+  readonly error: string | null;
+  /** Called with the metric, and with its usual aggregation if it was chosen from the list. */
+  onChange(metricName: string, usual: Aggregation | null): void;
+}
+
+/** Pause in typing, in milliseconds, after which the server is asked. */
+const DEBOUNCE_MS = 200;
+const OPTIONS = 20;
+
+/** Field of a metric of a service: chosen from those that it sends, or written as a selector. */
+function MetricField({ serviceId, value, error, onChange }: MetricFieldProps) {
+  const { orgId } = useOrganization().org;
+  const [text] = useDebouncedValue(value.trim(), DEBOUNCE_MS);
+  const wanted = {
+    serviceId: serviceId ?? '',
+    limit: OPTIONS,
+    ...(text !== '' && !text.includes('{') && { text: text.slice(0, 200) }),
+  };
+  const { data } = useQuery({
+    queryKey: [...topicKey(orgId, 'metrics'), 'describe_metrics', 'options', wanted],
+    queryFn: ({ signal }) => invoke(orgId, 'describe_metrics', wanted, signal),
+    enabled: serviceId !== null,
+    placeholderData: keptIfSame((key) => isOfService(key, wanted.serviceId)),
+  });
+  const metrics = data?.metrics ?? [];
+  const hint =
+    data !== undefined && data.total === 0 && data.nearest.length > 0
+      ? `Did you mean ${data.nearest.join(' or ')}?`
+      : null;
+  return (
+    <Autocomplete
+      listLabel="Metrics"
+      label="Metric"
+      description={hint ?? 'May carry a selector: http_requests_total{status="500"}'}
+      placeholder={serviceId === null ? 'Choose a service first' : 'Type a part of its name'}
+      disabled={serviceId === null}
+      value={value}
+      error={error}
+      suggestions={metrics.map(({ metricName }) => selectorOfName(metricName))}
+      isSearched
+      further={(data?.total ?? 0) - metrics.length}
+      maxLength={4_000}
+      onChange={(next) => {
+        const chosen = metrics.find(({ metricName }) => selectorOfName(metricName) === next);
+        onChange(next, chosen?.aggregation ?? null);
+      }}
+    />
   );
 }

@@ -6,9 +6,8 @@ import { chartsQuery } from '#console/api/charts.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import type { TimeRange } from '#console/components/text/time_range.ts';
 import classes from '#console/pages/dashboards/dashboards.module.css';
-import { keyOfQuery } from '#console/pages/dashboards/use_chart_batch.ts';
+import { chartQueriesOf, keyOfQuery } from '#console/pages/dashboards/use_chart_batch.ts';
 import { WidgetContent } from '#console/pages/dashboards/widget_content.tsx';
-import { chartQueriesOf } from '#console/pages/dashboards/widget_queries.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { readWidget, type WidgetFacts, writeWidget } from '#modules/dashboards/decide/widget.ts';
 

@@ -1,4 +1,4 @@
-import { dateFormat, numberFormat } from '#console/components/text/formats.ts';
+import { dateFormat, numberFormat } from '#console/components/text/time_text.ts';
 
 const threeDigits = numberFormat({ maximumSignificantDigits: 3 });
 

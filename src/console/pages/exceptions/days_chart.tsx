@@ -4,9 +4,10 @@ import { type KeyboardEvent, useRef } from 'react';
 
 import type { ExceptionOverview } from '#console/api/exceptions.ts';
 import { Card } from '#console/components/card.tsx';
+import { clockText } from '#console/components/text/time_text.ts';
 import { countText, dayText, shortCount } from '#console/pages/exceptions/count_text.ts';
-import classes from '#console/pages/exceptions/days_chart.module.css';
 import { deployText } from '#console/pages/exceptions/deploy_text.ts';
+import classes from '#console/pages/exceptions/days_chart.module.css';
 
 type Day = ExceptionOverview['days'][number];
 
@@ -111,5 +112,30 @@ function ShownDay({ days, shown, onDay }: Pick<DaysChartProps, 'days' | 'onDay'>
         <IconX size={18} />
       </ActionIcon>
     </div>
+  );
+}
+
+/** Chart of one bar an hour, of an exception that began within a day. */
+export function HoursChart({ hours }: { readonly hours: NonNullable<ExceptionOverview['hours']> }) {
+  const most = Math.max(1, ...hours.map(({ count }) => count));
+  return (
+    <Card title="Events by hour" about={`It began within the last 24 hours; at most ${shortCount(most)} in an hour`}>
+      <ol className={classes.bars}>
+        {hours.map(({ at, count }) => {
+          const text = `${clockText(at)}: ${countText(count, 'event')}`;
+          return (
+            <li key={at}>
+              <span className={classes.bar} role="img" aria-label={text} title={text}>
+                <span style={{ height: count === 0 ? 1 : `max(3px, ${(100 * count) / most}%)` }} />
+              </span>
+            </li>
+          );
+        })}
+      </ol>
+      <div className={classes.axis} aria-hidden>
+        <span>24 h ago</span>
+        <span>now</span>
+      </div>
+    </Card>
   );
 }

@@ -1,13 +1,21 @@
 import { Checkbox, UnstyledButton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconArrowDown } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { useLayoutEffect, useRef, useState } from 'react';
+import { type CSSProperties, useLayoutEffect, useRef, useState } from 'react';
 
 import type { DeployDay, ExceptionGroup } from '#console/api/exceptions.ts';
-import { ExceptionRow } from '#console/pages/exceptions/exception_row.tsx';
-import classes from '#console/pages/exceptions/exception_rows.module.css';
+import { Status, type Tone } from '#console/components/status.tsx';
+import { withoutBidiControls } from '#console/components/text/bidi.ts';
+import { Name } from '#console/components/text/name.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { countText, shortCount } from '#console/pages/exceptions/count_text.ts';
+import { deployText } from '#console/pages/exceptions/deploy_text.ts';
+import { GroupStatusBadge } from '#console/pages/exceptions/group_status.tsx';
 import type { GroupSort } from '#modules/exceptions/decide/group_sort.ts';
+import exceptionRowClasses from '#console/pages/exceptions/exception_row.module.css';
+import classes from '#console/pages/exceptions/exception_rows.module.css';
 
 interface ExceptionRowsProps {
   readonly label: string;
@@ -144,5 +152,172 @@ function SortButton({ sort, current, isOn = sort === current, onSort, title }: S
       {isOn && <IconArrowDown size={12} aria-hidden />}
       {title}
     </UnstyledButton>
+  );
+}
+
+interface ExceptionRowProps {
+  readonly group: ExceptionGroup;
+  readonly sort: GroupSort;
+  /** Days of its bars, and the deploys of its service on them. */
+  readonly days: readonly string[];
+  readonly deploys: readonly DeployDay[];
+  /** Whether the row shows its status: in a list of several statuses. */
+  readonly showsStatus: boolean;
+  readonly isSelected: boolean;
+  /** Called on a selection; without it, the row cannot be selected. */
+  readonly onSelect?: ((isSelected: boolean) => void) | undefined;
+  /** Whether a tap on the row selects it rather than opens it, on a phone. */
+  readonly isSelecting: boolean;
+  readonly position: number;
+  readonly total: number;
+  readonly style: CSSProperties;
+}
+
+const NEW_MS = 24 * 3_600_000;
+
+function ExceptionRow(props: ExceptionRowProps) {
+  const { group, sort, days, deploys, showsStatus, isSelected, onSelect, isSelecting, position, total, style } = props;
+  const { groupId, title, culprit, severity, serviceName, eventCount, userCount, dailyCounts } = group;
+  const { assigneeName, newestRelease, releaseCount, firstSeenAt, lastSeenAt } = group;
+  return (
+    <li
+      className={exceptionRowClasses.row}
+      data-row={groupId}
+      data-level={severity}
+      data-selecting={isSelecting ? '' : undefined}
+      style={style}
+      aria-posinset={position}
+      aria-setsize={total}
+    >
+      {onSelect === undefined ? (
+        <div className={exceptionRowClasses.check} />
+      ) : (
+        <label className={exceptionRowClasses.check}>
+          <Checkbox
+            checked={isSelected}
+            onChange={(event) => onSelect(event.currentTarget.checked)}
+            aria-label={`Select ${title}`}
+          />
+        </label>
+      )}
+      <div className={exceptionRowClasses.what}>
+        <div className={exceptionRowClasses.head}>
+          <Link
+            to="/exceptions/$groupId"
+            params={{ groupId }}
+            className={exceptionRowClasses.title}
+            data-row-link
+            title={title}
+          >
+            <bdi>{withoutBidiControls(title)}</bdi>
+          </Link>
+          <News group={group} showsStatus={showsStatus} />
+        </div>
+        <div className={exceptionRowClasses.sub}>
+          {severity} · <Name>{serviceName}</Name>
+          {assigneeName !== null && (
+            <>
+              {' · '}
+              <Name>{assigneeName}</Name>
+            </>
+          )}
+          {culprit !== null && (
+            <>
+              {' · '}
+              <code title={culprit}>{withoutBidiControls(culprit)}</code>
+            </>
+          )}
+        </div>
+      </div>
+      <div className={exceptionRowClasses.bars}>
+        <DayBars counts={dailyCounts} days={days} deploys={deploys} />
+      </div>
+      <div className={exceptionRowClasses.number} title={countText(eventCount, 'event')}>
+        {shortCount(eventCount)}
+        <span className={exceptionRowClasses.unit}> {eventCount === 1 ? 'event' : 'events'}</span>
+      </div>
+      <div className={exceptionRowClasses.number} title={countText(userCount, 'user')}>
+        {shortCount(userCount)}
+        <span className={exceptionRowClasses.unit}> {userCount === 1 ? 'user' : 'users'}</span>
+      </div>
+      <div className={exceptionRowClasses.release}>
+        {newestRelease !== null && <Name>{newestRelease}</Name>}
+        {releaseCount > 1 && <span className={exceptionRowClasses.more}>+{releaseCount - 1}</span>}
+      </div>
+      <div className={exceptionRowClasses.age}>
+        <Timestamp at={sort === 'first' ? firstSeenAt : lastSeenAt} format="age" />
+      </div>
+    </li>
+  );
+}
+
+/** Badge of a group that is new, back again, or dealt with. */
+function News({ group, showsStatus }: { readonly group: ExceptionGroup; readonly showsStatus: boolean }) {
+  const { status, regressedAt, firstSeenAt, snoozed } = group;
+  if (snoozed !== null) return <GroupStatusBadge status={status} isSnoozed />;
+  if (showsStatus && status !== 'unresolved') return <GroupStatusBadge status={status} />;
+  const news: readonly [Tone, string] | null =
+    regressedAt !== null
+      ? ['amber', 'back again']
+      : Date.now() - Date.parse(firstSeenAt) < NEW_MS
+        ? ['blue', 'new']
+        : null;
+  return news === null ? null : <Status tone={news[0]}>{news[1]}</Status>;
+}
+
+interface DayBarsProps {
+  /** Events of each day, oldest first, today last. */
+  readonly counts: readonly number[];
+  readonly days: readonly string[];
+  /** Deploys, which mark their days. */
+  readonly deploys: readonly DeployDay[];
+}
+
+const HEIGHT = 24;
+const STEP = 8;
+/** Smallest height of a bar: a day with events must not look like one without. */
+const HEIGHT_MIN = 2;
+
+/** Bars of the number of events on each of the last days. */
+function DayBars({ counts, days, deploys }: DayBarsProps) {
+  const most = Math.max(1, ...counts);
+  const today = counts.at(-1) ?? 0;
+  const all = counts.reduce((sum, count) => sum + count, 0);
+  const total = deploys.reduce((sum, { count }) => sum + count, 0);
+  const deployed = total === 0 ? '' : `, ${countText(total, 'deploy')}`;
+  const label = `${all.toLocaleString()} events in ${counts.length} days, ${today.toLocaleString()} today${deployed}`;
+  const deployOn = new Map(deploys.map((deploy) => [deploy.date, deploy]));
+  return (
+    <svg
+      className={classes.bars}
+      viewBox={`0 0 ${counts.length * STEP} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
+      <title>{label}</title>
+      {counts.map((count, index) => {
+        const height = count === 0 ? 1 : Math.max(HEIGHT_MIN, (count / most) * HEIGHT);
+        const deploy = deployOn.get(days[index] ?? '');
+        return (
+          // Days never change places.
+          // eslint-disable-next-line react/no-array-index-key
+          <g key={index}>
+            <rect
+              x={index * STEP}
+              y={HEIGHT - height}
+              width={STEP - 2}
+              height={height}
+              className={count === 0 ? classes.none : classes.some}
+            />
+            {deploy !== undefined && (
+              <rect x={index * STEP - 1.5} y={0} width={1} height={HEIGHT} className={classes.deploy}>
+                <title>{deployText(deploy)}</title>
+              </rect>
+            )}
+          </g>
+        );
+      })}
+    </svg>
   );
 }

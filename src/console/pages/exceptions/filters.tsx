@@ -1,21 +1,23 @@
 import { Button, Checkbox, Group, NativeSelect } from '@mantine/core';
-import { IconFilter } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { useDebouncedValue } from '@mantine/hooks';
+import { IconBookmark, IconFilter } from '@tabler/icons-react';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type RefObject, useState } from 'react';
 
 import { originsQuery } from '#console/api/exceptions.ts';
-import { isolateBidi } from '#console/components/text/bidi.ts';
-import { SearchField } from '#console/components/lists/search_field.tsx';
+import { actionQuery } from '#console/api/queries.ts';
+import { ActionMenu } from '#console/components/action_menu.tsx';
+import { Choice } from '#console/components/forms/choice.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
-import type { ExceptionFilter } from '#console/pages/exceptions/exception_filter.ts';
-import classes from '#console/pages/exceptions/filters.module.css';
-import { ReleasePicker } from '#console/pages/exceptions/release_picker.tsx';
-import { withChosen } from '#console/pages/exceptions/with_chosen.ts';
-import { SavedSearches } from '#console/pages/exceptions/search/saved_searches.tsx';
+import { lazyDialog } from '#console/components/lazy_dialog.tsx';
+import { SearchField } from '#console/components/lists/search_field.tsx';
+import { isolateBidi } from '#console/components/text/bidi.ts';
+import { type ExceptionFilter, readExceptionFilter } from '#console/pages/exceptions/exception_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { GROUP_SORTS, type GroupSort } from '#modules/exceptions/decide/group_sort.ts';
-import { parseSearchQuery } from '#modules/exceptions/decide/search_query.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
+import { parseSearchQuery } from '#modules/exceptions/decide/search_query.ts';
+import classes from '#console/pages/exceptions/filters.module.css';
 
 interface FiltersProps {
   readonly filter: ExceptionFilter;
@@ -133,4 +135,90 @@ export function Filters({ filter, onChange, onChoose, searchField }: FiltersProp
       />
     </Group>
   );
+}
+
+const DEBOUNCE_MS = 150;
+
+interface ReleasePickerProps {
+  readonly serviceId: string | undefined;
+  readonly value: string | undefined;
+  onChange(release: string | undefined): void;
+}
+
+/** Picker of one of any number of releases: the server searches for what is typed. */
+function ReleasePicker({ serviceId, value, onChange }: ReleasePickerProps) {
+  const { orgId } = useOrganization().org;
+  const [isNear, setIsNear] = useState(false);
+  const [typed, setTyped] = useState('');
+  const [text] = useDebouncedValue(typed, DEBOUNCE_MS);
+  const release = text.slice(0, 200);
+  const { data } = useQuery({
+    ...actionQuery(orgId, 'exceptions', 'list_exception_origins', {
+      ...(serviceId !== undefined && { serviceId }),
+      ...(release !== '' && { release }),
+    }),
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+    enabled: isNear,
+  });
+  return (
+    <Choice
+      label="Release"
+      isLabelHidden
+      placeholder="Any release"
+      options={withChosen(data?.releases ?? [], value).map((release) => ({ value: release, label: release }))}
+      further={(data?.releasesTotal ?? 0) - (data?.releases.length ?? 0)}
+      value={value ?? null}
+      onChange={(chosen) => onChange(chosen ?? undefined)}
+      onSearch={setTyped}
+      onNear={() => setIsNear(true)}
+      emptyText={data === undefined ? 'Loading …' : 'No release has this name'}
+      clearLabel="Any release"
+    />
+  );
+}
+
+const SaveSearchDialog = lazyDialog(() =>
+  import('#console/pages/exceptions/search/save_search_dialog.tsx').then((m) => m.SaveSearchDialog),
+);
+
+interface SavedSearchesProps {
+  readonly filter: ExceptionFilter;
+  onChoose(filter: ExceptionFilter): void;
+}
+
+/** Most searches in the menu: one's own first. The dialog lists all. */
+const SHOWN = 12;
+
+/** Menu of saved searches: one's own, and those that are shared. */
+function SavedSearches({ filter, onChoose }: SavedSearchesProps) {
+  const { orgId } = useOrganization().org;
+  const [isNear, setIsNear] = useState(false);
+  const [isOpen, setIsOpen] = useState(false);
+  const { data } = useQuery({ ...actionQuery(orgId, 'exceptions', 'list_saved_searches', {}), enabled: isNear });
+  const searches = (data?.searches ?? []).toSorted((a, b) => Number(b.isOwn) - Number(a.isOwn)).slice(0, SHOWN);
+  return (
+    <div onPointerEnter={() => setIsNear(true)} onFocus={() => setIsNear(true)}>
+      <ActionMenu
+        button={(props) => (
+          <Button variant="default" leftSection={<IconBookmark size={16} />} {...props}>
+            Saved
+          </Button>
+        )}
+        entries={[
+          ...searches.map(({ name, isShared, filter: saved }) => ({
+            text: isShared ? `${isolateBidi(name)} (shared)` : isolateBidi(name),
+            onClick: () => onChoose(readExceptionFilter(saved)),
+          })),
+          { text: 'Save or delete searches …', isApart: searches.length > 0, onClick: () => setIsOpen(true) },
+        ]}
+      />
+      {isOpen && <SaveSearchDialog filter={filter} onClose={() => setIsOpen(false)} />}
+    </div>
+  );
+}
+
+/** Adds the chosen value, so that a value in the address that no longer exists can still be seen and cleared. */
+function withChosen(values: readonly string[], chosen: string | undefined): readonly string[] {
+  return chosen === undefined || values.includes(chosen) ? values : [chosen, ...values];
 }

@@ -14,8 +14,7 @@ import { Form } from '#console/components/forms/form.tsx';
 import { faultsAtFields } from '#console/components/forms/field_faults.ts';
 import { Name } from '#console/components/text/name.tsx';
 import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
-import { MergeConsequences } from '#console/pages/exceptions/merge_consequences.tsx';
-import { useMerge } from '#console/pages/exceptions/use_merge.ts';
+import { MergeConsequences, useMerge } from '#console/pages/exceptions/use_merge.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface MergeIntoProps {

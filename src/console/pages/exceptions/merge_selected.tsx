@@ -9,8 +9,7 @@ import { Form } from '#console/components/forms/form.tsx';
 import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { STATUS_NAMES } from '#console/pages/exceptions/group_status.tsx';
-import { MergeConsequences } from '#console/pages/exceptions/merge_consequences.tsx';
-import { useMerge } from '#console/pages/exceptions/use_merge.ts';
+import { MergeConsequences, useMerge } from '#console/pages/exceptions/use_merge.tsx';
 
 interface MergeSelectedProps {
   readonly groups: readonly ExceptionGroup[];

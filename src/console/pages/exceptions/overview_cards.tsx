@@ -1,15 +1,18 @@
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 
 import type { ExceptionOverview } from '#console/api/exceptions.ts';
-import { withoutBidiControls } from '#console/components/text/bidi.ts';
 import { Card } from '#console/components/card.tsx';
 import { IncidentStatus } from '#console/components/status.tsx';
+import { withoutBidiControls } from '#console/components/text/bidi.ts';
+import { Name } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
-import { countText } from '#console/pages/exceptions/count_text.ts';
+import { countText, shareText } from '#console/pages/exceptions/count_text.ts';
 import { GroupStatusBadge } from '#console/pages/exceptions/group_status.tsx';
-import classes from '#console/pages/exceptions/overview_cards.module.css';
 import { ReleaseLink } from '#console/pages/exceptions/release_link.tsx';
-import { Shares } from '#console/pages/exceptions/shares.tsx';
+import { conditionText } from '#modules/exceptions/decide/search_query.ts';
+import classes from '#console/pages/exceptions/overview_cards.module.css';
+import sharesClasses from '#console/pages/exceptions/shares.module.css';
 
 interface CardProps {
   readonly overview: ExceptionOverview;
@@ -100,5 +103,77 @@ export function SimilarCard({ overview: { similar } }: CardProps) {
         </li>
       ))}
     />
+  );
+}
+
+/** Card of the tags that most of the events share. */
+export function TagsCard({
+  overview: { serviceId, tags, taggedEvents, eventCount },
+}: {
+  readonly overview: ExceptionOverview;
+}) {
+  if (tags.length === 0) return null;
+  const isSample = taggedEvents < eventCount;
+  return (
+    <Card title="Tags" about={isSample ? `Of its newest ${taggedEvents.toLocaleString()} events` : undefined}>
+      {tags.map(({ key, values }) => (
+        <div key={key} className={classes.group}>
+          <h3 className={classes.key}>{key}</h3>
+          <Shares
+            label={key}
+            values={values.map(({ value, count }) => ({
+              value,
+              count,
+              shown: (
+                <Link
+                  to="/exceptions"
+                  search={{ service: serviceId, q: conditionText({ field: 'tag', key, value }) }}
+                  title={`Exceptions with ${key} ${value}`}
+                >
+                  <Name>{value}</Name>
+                </Link>
+              ),
+            }))}
+            whole={taggedEvents}
+          />
+        </div>
+      ))}
+    </Card>
+  );
+}
+
+interface Share {
+  readonly value: string;
+  readonly count: number;
+  readonly sub?: ReactNode;
+  /** Content shown in place of the value. */
+  readonly shown?: ReactNode;
+}
+
+interface SharesProps {
+  readonly label: string;
+  readonly values: readonly Share[];
+  readonly whole: number;
+}
+
+/** Bars of the share of all events that each value has. */
+function Shares({ label, values, whole }: SharesProps) {
+  return (
+    <ul className={sharesClasses.shares} aria-label={label}>
+      {values.map(({ value, count, sub, shown }) => (
+        <li key={value} title={countText(count, 'event')}>
+          <span
+            className={sharesClasses.bar}
+            style={{ width: `${whole === 0 ? 0 : (100 * count) / whole}%` }}
+            aria-hidden
+          />
+          <span className={sharesClasses.value}>
+            {shown ?? <Name>{value}</Name>}
+            {sub !== undefined && <span className={sharesClasses.sub}>{sub}</span>}
+          </span>
+          <span className={sharesClasses.share}>{shareText(count, whole)}</span>
+        </li>
+      ))}
+    </ul>
   );
 }

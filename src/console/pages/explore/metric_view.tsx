@@ -21,7 +21,7 @@ import { topicKey } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Name } from '#console/components/text/name.tsx';
-import { TextButton } from '#console/components/text_button.tsx';
+import { TextButton } from '#console/components/buttons.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
 import { betweenOf, type TimeRange } from '#console/components/text/time_range.ts';

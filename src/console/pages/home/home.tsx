@@ -1,18 +1,32 @@
-import { Skeleton } from '@mantine/core';
+import { Alert, Skeleton } from '@mantine/core';
+import { IconBell, IconBellOff, IconBellRinging, IconCheck, IconMoonStars } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 
+import type { FoundIncident } from '#console/api/actions.ts';
 import { type HomeData, homeQuery, pagingProblemsQuery } from '#console/api/home.ts';
-import { isolateBidi } from '#console/components/text/bidi.ts';
+import { incidentCountsQuery, incidentSearchQuery } from '#console/api/incidents.ts';
+import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { Page } from '#console/components/page.tsx';
-import { DeliveryProblems } from '#console/pages/home/delivery_problems.tsx';
-import classes from '#console/pages/home/home.module.css';
-import { MyIncidents, myIncidentsQuery } from '#console/pages/home/my_incidents.tsx';
-import { MyOnCall } from '#console/pages/home/my_on_call.tsx';
-import { lastResolvedQuery } from '#console/pages/incidents/no_incidents.tsx';
+import { Status } from '#console/components/status.tsx';
+import { isolateBidi } from '#console/components/text/bidi.ts';
+import { ChannelIcon } from '#console/components/text/channel.tsx';
+import { dateFormat } from '#console/components/text/time_text.ts';
+import { Name, Sentence } from '#console/components/text/name.tsx';
+import { Timestamp, useNow } from '#console/components/text/timestamp.tsx';
 import { isComplete, SetupChecklist } from '#console/pages/home/setup_checklist.tsx';
 import { WhoIsOnCall } from '#console/pages/home/who_is_on_call.tsx';
+import { useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
+import { IncidentRow, LastResolved, lastResolvedQuery } from '#console/pages/incidents/incident_row.tsx';
+import { focusedRowId, useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
+import { READINESS_REASONS } from '#modules/contacts/decide/readiness_words.ts';
+import { reasonOf } from '#modules/incidents/decide/reasons.ts';
+import { MY_INCIDENTS, MY_INCIDENTS_SHOWN_MAX } from '#modules/pages/decide/home_reads.ts';
+import classes from '#console/pages/home/home.module.css';
 
 /** Refresh interval: shifts begin and end without anybody changing anything. */
 const REFRESH_MS = 60_000;
@@ -97,4 +111,225 @@ function greeting(hour: number): string {
   if (hour < 5) return 'Hello';
   if (hour < 12) return 'Good morning';
   return hour < 18 ? 'Good afternoon' : 'Good evening';
+}
+
+const myIncidentsQuery = (orgId: string) => incidentSearchQuery(orgId, MY_INCIDENTS);
+
+/** Card of incidents that nobody has acknowledged, and those that the person has. */
+function MyIncidents() {
+  const { org, session, may } = useOrganization();
+  const { data, error, refetch } = useInfiniteQuery(myIncidentsQuery(org.orgId));
+  const { data: counts } = useQuery(incidentCountsQuery(org.orgId));
+  const answering = useAnswerIncidents();
+  const answer = (kind: 'acknowledge' | 'resolve', incidentId: string | null): void => {
+    if (incidentId !== null && may('oncall:edit')) answering.mutate({ answer: kind, incidentIds: [incidentId] });
+  };
+  useShortcut('a', () => answer('acknowledge', focusedRowId()));
+  useShortcut('r', () => answer('resolve', focusedRowId()));
+  if (error !== null && data === undefined) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return null;
+
+  const isMine = ({ status, acknowledgedBy }: FoundIncident) =>
+    status === 'triggered' || (status === 'acknowledged' && acknowledgedBy?.userId === session.user.userId);
+  const open = counts === undefined ? 0 : counts.triggered + counts.acknowledged;
+  const mine = data.pages.flatMap(({ incidents }) => incidents).filter(isMine);
+  return (
+    <Card
+      title="Your open incidents"
+      about="Incidents that nobody has acknowledged, and those that you have."
+      action={
+        open > 0 && (
+          <Link to="/incidents" className="plain-link">
+            All {open.toLocaleString()} open
+          </Link>
+        )
+      }
+    >
+      {mine.length === 0 ? (
+        <EmptyState icon={<IconCheck size={24} />} title="All quiet" isCalm>
+          <LastResolved />
+        </EmptyState>
+      ) : (
+        <ul className={classes.list} aria-label="Your open incidents">
+          {mine.slice(0, MY_INCIDENTS_SHOWN_MAX).map((incident) => (
+            <IncidentRow
+              key={incident.incidentId}
+              isShort
+              incident={incident}
+              {...(may('oncall:edit') && { onAcknowledge: () => answer('acknowledge', incident.incidentId) })}
+            />
+          ))}
+        </ul>
+      )}
+      {mine.length > MY_INCIDENTS_SHOWN_MAX && <Link to="/incidents">Show more</Link>}
+    </Card>
+  );
+}
+
+const SHOWN_MAX = 6;
+
+/** Refresh interval, after which a channel that works again is no longer shown as failing. */
+const PROBLEMS_REFRESH_MS = 15_000;
+
+/** Card of the reasons why a page might not arrive: channels that fail, and the warnings of teams. */
+function DeliveryProblems() {
+  const { orgId } = useOrganization().org;
+  const { data } = useQuery({ ...pagingProblemsQuery(orgId), refetchInterval: PROBLEMS_REFRESH_MS });
+  const { failing = [], simulated = [], warnings = [], warningCount = 0 } = data ?? {};
+  if (failing.length === 0 && simulated.length === 0 && warnings.length === 0) return null;
+  return (
+    <Card
+      title="Pages might not arrive"
+      rows={
+        <>
+          {failing.map(({ channel, lastFailure, lastFailedAt }) => (
+            <Row
+              key={channel}
+              icon={<ChannelIcon channel={channel} />}
+              title={`${CHANNEL_DECLARATIONS[channel].title} is failing`}
+              sub={
+                <>
+                  The last message failed {lastFailedAt !== null && <Timestamp at={lastFailedAt} />}
+                  {lastFailure !== null && `: ${reasonOf(lastFailure)}`}. No message was sent since.{' '}
+                  <Link to="/me">Send yourself a test</Link> to try again.
+                </>
+              }
+            >
+              <Status tone="red">failing</Status>
+            </Row>
+          ))}
+          {simulated.map((channel) => (
+            <Row
+              key={channel}
+              icon={<ChannelIcon channel={channel} />}
+              title={`${CHANNEL_DECLARATIONS[channel].title} is simulated`}
+              sub="No Twilio account is configured: messages go to the phone simulator and wake nobody."
+            >
+              <Status tone="amber">simulated</Status>
+            </Row>
+          ))}
+          {warnings.slice(0, SHOWN_MAX).map(({ teamId, teamName, message, policyId }) => (
+            <Row
+              key={`${teamId} ${message}`}
+              title={
+                policyId === null ? (
+                  <Link to="/oncall/teams/$teamId" params={{ teamId }}>
+                    <Name>{teamName}</Name>
+                  </Link>
+                ) : (
+                  <Link to="/oncall/policies/$policyId" params={{ policyId }}>
+                    <Name>{teamName}</Name>
+                  </Link>
+                )
+              }
+              sub={<Sentence>{localTimes(message)}</Sentence>}
+            />
+          ))}
+          {warningCount > SHOWN_MAX && (
+            <Row title={<Link to="/oncall/teams">And {warningCount - SHOWN_MAX} more</Link>} />
+          )}
+        </>
+      }
+    />
+  );
+}
+
+const TIMESTAMP = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
+const SHORT = dateFormat({ dateStyle: 'medium', timeStyle: 'short' });
+
+/** Converts times in sentences from the server, which are in UTC, to the viewer's zone. */
+function localTimes(text: string): string {
+  return text.replaceAll(TIMESTAMP, (at) => SHORT.format(new Date(at)));
+}
+
+const NEXT_SHOWN_MAX = 3;
+
+type OwnShift = HomeData['ownShifts'][number];
+
+/** Card on whether the person is on call now, until when, and their next shifts. */
+function MyOnCall({ home: { ownShifts, scheduleCount, readiness } }: { readonly home: HomeData }) {
+  const now = new Date(useNow(5)).toISOString();
+  const running = ownShifts.filter(({ since, until }) => since <= now && (until === null || now < until));
+  const next = ownShifts.filter(({ since }) => since > now).slice(0, NEXT_SHOWN_MAX);
+  const isOnCall = running.length > 0;
+  const problem = <Unreached isOnCall={isOnCall} readiness={readiness} />;
+  if (scheduleCount === 0) return problem;
+  const Icon = isOnCall ? IconBellRinging : next.length === 0 ? IconMoonStars : IconBell;
+  return (
+    <>
+      {problem}
+      <section className={classes.call} data-on-call={isOnCall ? '' : undefined} aria-label="Your on-call status">
+        <span className={classes.callIcon} aria-hidden>
+          <Icon size={22} stroke={1.75} />
+        </span>
+        <div className={classes.callText}>
+          <div className={classes.callTitle}>{isOnCall ? 'You are on call' : 'You are not on call'}</div>
+          <div className={classes.sub}>
+            {running.map((shift) => (
+              <Running key={`${shift.scheduleId} ${shift.since}`} shift={shift} />
+            ))}
+            {!isOnCall && next.length === 0 && 'You have no shift in the next 90 days.'}
+          </div>
+        </div>
+        {next.length > 0 && <NextShifts shifts={next} />}
+      </section>
+    </>
+  );
+}
+
+/**
+ * Warning of what keeps a page from the person, and where to fix it: red if nothing wakes them or they cannot answer.
+ */
+function Unreached({
+  isOnCall,
+  readiness: { answer, reasons },
+}: { readonly isOnCall: boolean } & Pick<HomeData, 'readiness'>) {
+  const cannotAnswer = isOnCall && reasons.includes('cannot_answer');
+  if (answer !== 'no' && !cannotAnswer) return null;
+  const what = answer === 'no' ? 'no page would wake you' : 'you could not answer a page';
+  return (
+    <Alert
+      color="red"
+      mb="md"
+      icon={<IconBellOff size={20} />}
+      title={isOnCall ? `You are on call, and ${what}` : `${what[0]?.toUpperCase()}${what.slice(1)}`}
+    >
+      {reasons.map((reason) => (
+        <div key={reason}>{READINESS_REASONS[reason].you}</div>
+      ))}
+      {answer === 'no' && <Link to="/me">Add a phone number, or let this device receive push</Link>}
+    </Alert>
+  );
+}
+
+function Running({ shift: { teamName, scheduleName, until } }: { readonly shift: OwnShift }) {
+  return (
+    <div>
+      <Name>{teamName}</Name>, <Name>{scheduleName}</Name>
+      {until === null ? (
+        ', until further notice'
+      ) : (
+        <>
+          , until <Timestamp at={until} format="date_time" /> (<Timestamp at={until} />)
+        </>
+      )}
+    </div>
+  );
+}
+
+function NextShifts({ shifts }: { readonly shifts: readonly OwnShift[] }) {
+  return (
+    <div className={classes.next}>
+      <div className={classes.nextTitle}>{shifts.length === 1 ? 'Your next shift' : 'Your next shifts'}</div>
+      <ul className={classes.nextList}>
+        {shifts.map(({ scheduleId, teamName, scheduleName, since }) => (
+          <li key={`${scheduleId} ${since}`}>
+            <Timestamp at={since} format="date_time" /> <span className="dimmed">(</span>
+            <Timestamp at={since} />
+            <span className="dimmed">)</span> <Name>{`${isolateBidi(teamName)}, ${isolateBidi(scheduleName)}`}</Name>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
 }

@@ -6,7 +6,7 @@ import { type ReactNode, useState } from 'react';
 import type { SetupProgress } from '#console/api/home.ts';
 import { Card } from '#console/components/card.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
-import { TextButton } from '#console/components/text_button.tsx';
+import { TextButton } from '#console/components/buttons.tsx';
 import classes from '#console/pages/home/home.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 

@@ -5,7 +5,7 @@ import { type InputOf, invoke } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
-import type { Answer } from '#console/pages/incidents/undo_answers.ts';
+import type { Answer } from '#console/pages/incidents/answer_incidents.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import type { Level } from '#modules/exceptions/decide/level.ts';
 

@@ -5,24 +5,25 @@ import { useState } from 'react';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { Card } from '#console/components/card.tsx';
-import { ChannelIcon } from '#console/components/text/channel.tsx';
-import { lazyPart } from '#console/components/lazy_part.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
 import { Bullet, Step, Steps } from '#console/components/forms/steps.tsx';
 import { useTeamName } from '#console/components/forms/team_picker.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
+import { ChannelIcon } from '#console/components/text/channel.tsx';
 import { Name } from '#console/components/text/name.tsx';
-import { Timestamp } from '#console/components/text/timestamp.tsx';
-import { useNow } from '#console/components/text/use_now.ts';
 import { countdownText, durationText } from '#console/components/text/time_text.ts';
-import { EscalateNow } from '#console/pages/incidents/escalate_now.tsx';
-import classes from '#console/pages/incidents/escalation_card.module.css';
-import { whoText } from '#console/pages/incidents/escalation_text.ts';
+import { Timestamp, useNow } from '#console/components/text/timestamp.tsx';
 import { useLinks } from '#console/pages/incidents/context/linked_incidents.tsx';
-import { useUndoAnswers } from '#console/pages/incidents/undo_answers.ts';
+import { whoText } from '#console/pages/incidents/escalation_text.ts';
 import { useMemberNames } from '#console/pages/incidents/member_names.tsx';
+import { useUndoAnswers } from '#console/pages/incidents/answer_incidents.ts';
+import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { reasonOf } from '#modules/incidents/decide/reasons.ts';
 import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
+import { reasonOf } from '#modules/incidents/decide/reasons.ts';
+import classes from '#console/pages/incidents/escalation_card.module.css';
 
 const Reassign = lazyPart(() => import('#console/pages/incidents/reassign.tsx').then((m) => m.Reassign));
 
@@ -295,4 +296,59 @@ function Clock({ to }: { readonly to: string }) {
       {countdownText(left)}
     </time>
   );
+}
+
+type NextStep = IncidentWithLog['escalation']['steps'][number];
+
+interface EscalateNowProps {
+  readonly incidentId: string;
+  /** Step that fires next. */
+  readonly step: NextStep;
+  readonly team: string | null;
+}
+
+/** Button that pages the next step before its time, after asking once: pages cannot be called back. */
+function EscalateNow({ incidentId, step, team }: EscalateNowProps) {
+  const nameOf = useMemberNames();
+  const [isAsking, setIsAsking] = useState(false);
+  const escalating = useIncidentChange('escalate_incident', incidentId);
+  useShortcut('e', () => setIsAsking(true));
+  const channels = step.channels.map((channel) => CHANNEL_DECLARATIONS[channel].name).join(', ');
+  return (
+    <>
+      <Button size="xs" variant="default" onClick={() => setIsAsking(true)}>
+        Escalate now
+      </Button>
+      {isAsking && (
+        <Confirm
+          title={`Page step ${step.index + 1} now?`}
+          button="Escalate now"
+          isHarmless
+          isPending={escalating.isPending}
+          error={escalating.error}
+          onClose={() => {
+            setIsAsking(false);
+            escalating.reset();
+          }}
+          onConfirm={() =>
+            escalating.mutate(
+              { incidentId, stepIndex: step.index },
+              {
+                onSuccess() {
+                  setIsAsking(false);
+                  showSuccess(`Step ${step.index + 1} fires now.`);
+                },
+              },
+            )
+          }
+        >
+          {capital(whoText(step, team, nameOf))} will be paged at once, by {channels}.
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

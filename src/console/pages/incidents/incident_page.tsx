@@ -1,39 +1,36 @@
 import { Button, Skeleton, Stack } from '@mantine/core';
+import { IconSearchOff } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { IconSearchOff } from '@tabler/icons-react';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
 import { agentWorkQuery, incidentQuery } from '#console/api/queries.ts';
 import { serviceSearchQuery } from '#console/api/services.ts';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Timestamp } from '#console/components/text/timestamp.tsx';
-import { Name } from '#console/components/text/name.tsx';
 import { Back } from '#console/components/back.tsx';
+import { Card, Row } from '#console/components/card.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { ItemActions, ItemPage } from '#console/components/item_page.tsx';
-import { Page } from '#console/components/page.tsx';
-import { IncidentStatus } from '#console/components/status.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
+import { Page } from '#console/components/page.tsx';
 import { PrefetchOnHover } from '#console/components/prefetch_on_hover.tsx';
+import { IncidentStatus, Status } from '#console/components/status.tsx';
+import { Name } from '#console/components/text/name.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { AgentsCard } from '#console/pages/incidents/agents_card.tsx';
+import { type Answer, useAnswerIncidents, useUndoAnswers } from '#console/pages/incidents/answer_incidents.ts';
+import { IncidentMaintenance, LinkedIncidents, useLinks } from '#console/pages/incidents/context/linked_incidents.tsx';
 import { EscalationCard } from '#console/pages/incidents/escalation_card.tsx';
-import { NotificationLog } from '#console/pages/incidents/notification_log.tsx';
-import { IncidentMaintenance, LinkedIncidents } from '#console/pages/incidents/context/linked_incidents.tsx';
-import { MemberNames, useMemberNames } from '#console/pages/incidents/member_names.tsx';
-import { useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
-import type { Answer } from '#console/pages/incidents/undo_answers.ts';
-import { ResponseCard } from '#console/pages/incidents/response/response_card.tsx';
-import { StormMembers } from '#console/pages/incidents/storm_members.tsx';
-import { Timeline } from '#console/pages/incidents/timeline.tsx';
-import { useUndoAnswers } from '#console/pages/incidents/undo_answers.ts';
-import { IncidentGuidance } from '#console/pages/incidents/context/rule_guidance.tsx';
 import { IncidentCause } from '#console/pages/incidents/incident_cause.tsx';
+import { MemberNames, useMemberNames } from '#console/pages/incidents/member_names.tsx';
+import { NoteText } from '#console/pages/incidents/notes/notes.tsx';
+import { ResponseCard } from '#console/pages/incidents/response/response_card.tsx';
+import { NotificationLog, Timeline } from '#console/pages/incidents/timeline.tsx';
+import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { actorName } from '#modules/incidents/decide/incident_actor.ts';
-import { EmptyState } from '#console/components/lists/empty_state.tsx';
-import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 
 function IncidentNotFound({ incidentId }: { readonly incidentId: string }) {
   return (
@@ -201,5 +198,86 @@ function Reopen({ incident: { incidentId } }: { readonly incident: IncidentWithL
         Reopen
       </Button>
     </ItemActions>
+  );
+}
+
+/** Meaning of the incident and its runbook, as its rule says. */
+function IncidentGuidance({ incidentId }: { readonly incidentId: string }) {
+  const rule = useLinks(incidentId)?.rule ?? null;
+  if (rule === null || (rule.description === null && rule.runbookUrl === null)) return null;
+  const { ruleId, name, description, runbookUrl } = rule;
+  return (
+    <Card
+      title="What to do"
+      about={
+        <>
+          As{' '}
+          <Link to="/rules/$ruleId" params={{ ruleId }}>
+            <Name>{name}</Name>
+          </Link>{' '}
+          says.
+        </>
+      }
+      action={
+        runbookUrl !== null && (
+          <a href={runbookUrl} title={runbookUrl} target="_blank" rel="noopener noreferrer">
+            Runbook
+          </a>
+        )
+      }
+    >
+      {description !== null && <NoteText>{description}</NoteText>}
+    </Card>
+  );
+}
+
+type Member = IncidentWithLog['members'][number];
+
+/** Card of the alerts behind a storm incident, which replaces many incidents of one service. */
+function StormMembers({ incident }: { readonly incident: IncidentWithLog }) {
+  const { members } = incident;
+  if (members.length === 0) return null;
+  const { standsFor: total = members.length } = incident.details as { readonly standsFor?: number };
+  const shown = members.length < total ? ` The newest ${members.length} are shown.` : '';
+  return (
+    <Card
+      title={`Grouped here (${total})`}
+      about={`This service opened too many incidents at once. This incident pages for all of them together.${shown}`}
+      rows={members.map((member) => (
+        <Row
+          key={`${member.ruleId} ${member.exceptionGroupId} ${member.joinedAt}`}
+          title={<MemberLink member={member} />}
+          sub={<StormFacts member={member} />}
+        >
+          <Status tone={member.endedAt === null ? 'red' : 'gray'}>{member.endedAt === null ? 'open' : 'ended'}</Status>
+        </Row>
+      ))}
+    />
+  );
+}
+
+/** Leads to the exception, else to the rule that would have opened an incident. */
+function MemberLink({ member: { exceptionGroupId, ruleId, title } }: { readonly member: Member }) {
+  if (exceptionGroupId !== null) {
+    return (
+      <Link to="/exceptions/$groupId" params={{ groupId: exceptionGroupId }}>
+        <Name>{title}</Name>
+      </Link>
+    );
+  }
+  if (ruleId === null) return <Name>{title}</Name>;
+  return (
+    <Link to="/rules/$ruleId" params={{ ruleId }}>
+      <Name>{title}</Name>
+    </Link>
+  );
+}
+
+function StormFacts({ member: { severity, occurrences, joinedAt } }: { readonly member: Member }) {
+  return (
+    <>
+      severity {severity}
+      {occurrences > 1 && `, ${occurrences} times`}, <Timestamp at={joinedAt} />
+    </>
   );
 }

@@ -1,17 +1,22 @@
 import { Button, Checkbox } from '@mantine/core';
+import { IconCheck } from '@tabler/icons-react';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
 import type { FoundIncident } from '#console/api/actions.ts';
-import { withoutBidiControls } from '#console/components/text/bidi.ts';
-import { Timestamp } from '#console/components/text/timestamp.tsx';
-import { Name } from '#console/components/text/name.tsx';
-import { useNow } from '#console/components/text/use_now.ts';
+import { incidentSearchQuery } from '#console/api/incidents.ts';
+import { EmptyState, NothingMatches } from '#console/components/lists/empty_state.tsx';
 import { IncidentStatus } from '#console/components/status.tsx';
+import { withoutBidiControls } from '#console/components/text/bidi.ts';
+import { Name } from '#console/components/text/name.tsx';
 import { countdownText } from '#console/components/text/time_text.ts';
+import { Timestamp, useNow } from '#console/components/text/timestamp.tsx';
 import { stepText } from '#console/pages/incidents/escalation_text.ts';
-import classes from '#console/pages/incidents/incident_row.module.css';
+import type { IncidentTab } from '#console/pages/incidents/incident_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { actorName } from '#modules/incidents/decide/incident_actor.ts';
+import { LAST_RESOLVED } from '#modules/pages/decide/home_reads.ts';
+import classes from '#console/pages/incidents/incident_row.module.css';
 
 interface IncidentRowProps {
   readonly incident: FoundIncident;
@@ -128,12 +133,52 @@ function Step({ incident }: { readonly incident: FoundIncident }) {
   );
 }
 
-export function Countdown({ to }: { readonly to: string }) {
+function Countdown({ to }: { readonly to: string }) {
   const now = useNow();
   const left = Date.parse(to) - now;
   return (
     <time dateTime={to} title={new Date(to).toLocaleString()}>
       {left <= 0 ? 'now' : `in ${countdownText(left)}`}
     </time>
+  );
+}
+
+interface NoIncidentsProps {
+  readonly tab: IncidentTab;
+  readonly isFiltered: boolean;
+  readonly onClear: () => void;
+}
+
+export function NoIncidents({ tab, isFiltered, onClear }: NoIncidentsProps) {
+  if (isFiltered) {
+    return <NothingMatches what="incident" onClear={onClear} />;
+  }
+  return (
+    <EmptyState
+      icon={<IconCheck size={24} />}
+      title={tab === 'resolved' ? 'No incident has been resolved yet' : 'All quiet'}
+      isCalm
+    >
+      <LastResolved />
+    </EmptyState>
+  );
+}
+
+export const lastResolvedQuery = (orgId: string) => incidentSearchQuery(orgId, LAST_RESOLVED);
+
+export function LastResolved() {
+  const { data } = useInfiniteQuery(lastResolvedQuery(useOrganization().org.orgId));
+  if (data === undefined) return null;
+  const last = data.pages[0]?.incidents[0];
+  if (last?.resolvedAt == null)
+    return 'There have been no incidents yet. When a rule fires, the incident shows here and pages the people on call.';
+  const { incidentId, title, resolvedAt } = last;
+  return (
+    <>
+      Last resolved <Timestamp at={resolvedAt} />:{' '}
+      <Link to="/incidents/$incidentId" params={{ incidentId }}>
+        <Name>{title}</Name>
+      </Link>
+    </>
   );
 }

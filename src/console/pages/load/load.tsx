@@ -16,7 +16,7 @@ import { PersonDot } from '#console/components/text/person/person_dot.tsx';
 import { Page } from '#console/components/page.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
-import { useNow } from '#console/components/text/use_now.ts';
+import { useNow } from '#console/components/text/timestamp.tsx';
 import classes from '#console/pages/load/load.module.css';
 import { monthOf } from '#console/pages/load/load_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';

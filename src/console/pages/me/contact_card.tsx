@@ -1,28 +1,36 @@
-import { Button, Group, Stack, Switch, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Alert, Button, Group, Stack, Switch, TextInput } from '@mantine/core';
+import { IconDeviceMobile } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
-import type { Contact, Me } from '#console/api/organization.ts';
 import { isApiError } from '#console/api/http.ts';
+import type { Channel, Contact, Me, PushDevice, TestNotification } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
-import { Card } from '#console/components/card.tsx';
-import { SHOWN_CHANNELS } from '#console/components/text/channel.tsx';
+import { Card, Row } from '#console/components/card.tsx';
+import { ErrorAlert, errorMessage } from '#console/components/error_alert.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Form } from '#console/components/forms/form.tsx';
 import { faultsAtFields } from '#console/components/forms/field_faults.ts';
-import { useDraftForm } from '#console/components/forms/use_draft.ts';
-import { Name, named } from '#console/components/text/name.tsx';
-import { showSuccess } from '#console/components/notice.tsx';
+import { Form } from '#console/components/forms/form.tsx';
 import { phoneFault, withoutSeparators } from '#console/components/forms/phone_number.ts';
+import { useDraftForm } from '#console/components/forms/use_draft.ts';
+import { showSuccess } from '#console/components/notice.tsx';
+import { Status, type Tone } from '#console/components/status.tsx';
+import { ChannelIcon, SHOWN_CHANNELS } from '#console/components/text/channel.tsx';
+import { Name, named } from '#console/components/text/name.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { type DeviceState, useThisDevice } from '#console/pages/me/push.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { recordOf } from '#kernel/record_of.ts';
 import {
+  CHANNEL_DECLARATIONS,
   CHANNEL_PREFERENCES,
-  CHANNELS,
   type ChannelPreference,
+  CHANNELS,
   declarationOf,
 } from '#modules/contacts/decide/channel.ts';
-import { recordOf } from '#kernel/record_of.ts';
+import { reasonOf } from '#modules/incidents/decide/reasons.ts';
 
 const LABELS: Readonly<Record<keyof Contact, string>> = {
   phone: 'Phone',
@@ -114,6 +122,229 @@ export function ContactCard({ team, contact, isOnly = false }: ContactCardProps)
           </Group>
         </Stack>
       </Form>
+    </Card>
+  );
+}
+
+/** Card of every channel that can reach the person, with a test that shows whether it works. */
+export function ChannelsCard({ me }: { readonly me: Me }) {
+  return (
+    <Card
+      title="How you are reached"
+      about="A test takes the same way as a page. Try each channel once before you are on call."
+      rows={SHOWN_CHANNELS.map((channel) => (
+        <ChannelRow
+          key={channel}
+          channel={channel}
+          me={me}
+          isConfigured={me.channels.find((candidate) => candidate.channel === channel)?.configured ?? false}
+        />
+      ))}
+    />
+  );
+}
+
+interface ChannelRowProps {
+  readonly channel: Channel;
+  readonly me: Me;
+  readonly isConfigured: boolean;
+}
+
+function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
+  const { orgId } = useOrganization().org;
+  const test = useMutation({
+    mutationFn: () => invoke(orgId, 'send_test_notification', { channel }),
+  });
+  const destination = useDestination(channel, me);
+  return (
+    <Row
+      icon={<ChannelIcon channel={channel} size={20} />}
+      title={CHANNEL_DECLARATIONS[channel].title}
+      sub={
+        <>
+          {isConfigured ? (destination ?? missing(channel)) : 'Not set up on this server. Ask your administrator.'}
+          <div aria-live="polite">
+            {test.isError && errorMessage(test.error)}
+            {test.data?.testNotifications.map((sent) => (
+              <TestResult key={sent.notificationId} sent={sent} />
+            ))}
+          </div>
+        </>
+      }
+    >
+      <Button
+        variant="default"
+        disabled={!isConfigured || destination === null}
+        loading={test.isPending}
+        onClick={() => test.mutate()}
+        aria-label={`Send a test by ${CHANNEL_DECLARATIONS[channel].title}`}
+      >
+        Send a test
+      </Button>
+    </Row>
+  );
+}
+
+/** Returns the destination of messages; null if there is none. */
+function useDestination(channel: Channel, me: Me): string | null {
+  const { email } = useOrganization().session.user;
+  switch (declarationOf(channel).addressKind) {
+    case 'email':
+      return email;
+    case 'browser': {
+      const count = me.pushSubscriptions.length;
+      return count === 0 ? null : `${count} ${count === 1 ? 'device' : 'devices'}`;
+    }
+    case 'phone': {
+      const phones = new Set(phonesOf(me));
+      return phones.size === 0 ? null : [...phones].join(', ');
+    }
+  }
+}
+
+function missing(channel: Channel): string {
+  switch (declarationOf(channel).addressKind) {
+    case 'browser':
+      return 'No device yet: add this one below.';
+    case 'phone':
+      return 'No number yet: add one below.';
+    case 'email':
+      return 'Your account has no mail address.';
+  }
+}
+
+const POLL_MS = 1_000;
+
+const RESULTS: Record<TestNotification['status'], readonly [tone: Tone, word: string]> = {
+  queued: ['blue', 'on its way'],
+  sent: ['blue', 'sent'],
+  delivered: ['green', 'arrived'],
+  failed: ['red', 'failed'],
+  skipped: ['gray', 'skipped'],
+  cancelled: ['gray', 'cancelled'],
+};
+
+/** Time for which the status is polled: it can change for a while after the provider has accepted the message. */
+const POLL_UNTIL_MS = 60_000;
+
+function TestResult({ sent }: { readonly sent: TestNotification }) {
+  const { orgId } = useOrganization().org;
+  const { notificationId } = sent;
+  const { data } = useQuery({
+    queryKey: ['test-notification', notificationId],
+    queryFn: ({ signal }) => invoke(orgId, 'get_test_notification', { notificationId }, signal),
+    initialData: sent,
+    staleTime: 0,
+    refetchInterval: ({ state }) => {
+      const isOver = state.data === undefined || !['queued', 'sent'].includes(state.data.status);
+      return isOver || Date.now() - Date.parse(sent.updatedAt) > POLL_UNTIL_MS ? false : POLL_MS;
+    },
+  });
+  const queryClient = useQueryClient();
+  const { status } = data;
+  // An arrived message proves that the person can be woken.
+  useEffect(() => {
+    if (status === 'delivered') void queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'me') });
+  }, [queryClient, orgId, status]);
+  const [tone, word] = RESULTS[status];
+  return (
+    <div>
+      <Status tone={tone}>
+        {word}
+        {data.to === null ? '' : ` (${data.to})`}
+      </Status>
+      {data.reason !== null && ` ${reasonOf(data.reason)}`}
+    </div>
+  );
+}
+
+/** Returns the person's numbers, of all of their teams and their own, each once. */
+export function phonesOf({ teams, own }: Pick<Me, 'teams' | 'own'>): string[] {
+  return [...new Set([own, ...teams.map(({ contact }) => contact)].flatMap(({ phone }) => phone ?? []))];
+}
+
+const WHY_NOT: Partial<Record<DeviceState, string>> = {
+  impossible: 'This browser cannot show push messages, or the address of Tocsin is not https.',
+  needs_installation:
+    'On an iPhone or iPad, add Tocsin to the home screen first (Share, then "Add to Home Screen"), and open it from there.',
+  denied: 'This browser blocks messages from Tocsin. Allow them in the settings of this site, then come back.',
+};
+
+/** Card of the browsers that show this person's pages. */
+export function DevicesCard({ me }: { readonly me: Me }) {
+  const device = useThisDevice(me.vapidPublicKey, me.pushSubscriptions);
+  const adding = useMutation({
+    mutationFn: () => device.subscribe(),
+    onSuccess: () => showSuccess('This device now shows your pages. Send yourself a test.'),
+  });
+  const removing = useMutation({
+    mutationFn: (subscriptionId: string) => device.remove(subscriptionId),
+    onSuccess: () => setRemoved(null),
+  });
+  const [removed, setRemoved] = useState<PushDevice | null>(null);
+  const whyNot = WHY_NOT[device.state];
+  return (
+    <Card
+      title="Devices"
+      about="Each shows your pages as push messages, with buttons to acknowledge and resolve."
+      action={
+        device.state === 'off' && (
+          <Button onClick={() => adding.mutate()} loading={adding.isPending}>
+            Add this device
+          </Button>
+        )
+      }
+      rows={
+        me.pushSubscriptions.length === 0
+          ? undefined
+          : me.pushSubscriptions.map((subscription) => {
+              const { subscriptionId, label, createdAt } = subscription;
+              return (
+                <Row
+                  key={subscriptionId}
+                  icon={<IconDeviceMobile size={20} stroke={1.75} aria-hidden />}
+                  title={
+                    <>
+                      <Name>{label}</Name>{' '}
+                      {subscriptionId === device.subscriptionId && <Status tone="green">this device</Status>}
+                    </>
+                  }
+                  sub={
+                    <>
+                      Added <Timestamp at={createdAt} format="date" />
+                    </>
+                  }
+                >
+                  <Button variant="default" onClick={() => setRemoved(subscription)} aria-label={`Remove ${label}`}>
+                    Remove
+                  </Button>
+                </Row>
+              );
+            })
+      }
+    >
+      {whyNot !== undefined && (
+        <Alert mt="sm" color="orange" variant="light">
+          {whyNot}
+        </Alert>
+      )}
+      {removed !== null && (
+        <Confirm
+          title={named`Remove ${removed.label}?`}
+          button="Remove"
+          isPending={removing.isPending}
+          error={removing.error}
+          onConfirm={() => removing.mutate(removed.subscriptionId)}
+          onClose={() => setRemoved(null)}
+        >
+          It will no longer show your pages. You can add it again only from the device itself.
+        </Confirm>
+      )}
+      {adding.isError && (
+        <Alert mt="sm" color="red" variant="light" role="alert" title="This device was not added">
+          {isApiError(adding.error) ? errorMessage(adding.error) : adding.error.message}
+        </Alert>
+      )}
     </Card>
   );
 }

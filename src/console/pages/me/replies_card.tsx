@@ -12,7 +12,7 @@ import { Form } from '#console/components/forms/form.tsx';
 import { PasswordField } from '#console/components/forms/password_field.tsx';
 import { Status } from '#console/components/status.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
-import { phonesOf } from '#console/pages/me/phones_of.ts';
+import { phonesOf } from '#console/pages/me/contact_card.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 /** Card of replies by SMS and call: confirmed phone numbers and an optional PIN. */

@@ -8,11 +8,11 @@ import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields } from '#console/components/forms/field_faults.ts';
 import { Form } from '#console/components/forms/form.tsx';
-import classes from '#console/pages/move_in/move_in.module.css';
 import type { MoveIn } from '#console/pages/move_in/move_in_state.ts';
-import { partsOf } from '#console/pages/move_in/file_parts.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { TOOL_NAMES, TOOL_SOURCES, type ToolName } from '#modules/moving_in/decide/tool_names.ts';
+import { PART_LENGTH_MAX } from '#modules/moving_in/decide/upload_limits.ts';
+import classes from '#console/pages/move_in/move_in.module.css';
 
 type Way = 'key' | 'files';
 
@@ -171,4 +171,16 @@ function FileFields({ files, onFiles }: FileFieldsProps) {
       </Text>
     </Stack>
   );
+}
+
+/** Returns a text in parts that one request takes; none of them ends within a character of two units. */
+function partsOf(text: string): string[] {
+  const parts: string[] = [];
+  for (let at = 0; at < text.length || parts.length === 0;) {
+    let end = Math.min(text.length, at + PART_LENGTH_MAX);
+    if (/[\uD800-\uDBFF]/.test(text.charAt(end - 1)) && end < text.length) end -= 1;
+    parts.push(text.slice(at, end));
+    at = end;
+  }
+  return parts;
 }

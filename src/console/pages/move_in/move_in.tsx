@@ -1,24 +1,23 @@
-import { Button, Group, Skeleton, Text } from '@mantine/core';
+import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { addressOf } from '#console/api/http.ts';
 import { actionQuery, topicKey } from '#console/api/queries.ts';
-import { Card } from '#console/components/card.tsx';
+import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
-import { ApplyCard } from '#console/pages/move_in/apply_card.tsx';
 import { BeginCard } from '#console/pages/move_in/begin_card.tsx';
-import { CutOverCard } from '#console/pages/move_in/cut_over_card.tsx';
 import { isWorkedOn, type MoveIn, titleOf } from '#console/pages/move_in/move_in_state.ts';
 import { NumbersCard } from '#console/pages/move_in/numbers_card.tsx';
 import { ReportCard } from '#console/pages/move_in/report_card.tsx';
 import { ShadowCard } from '#console/pages/move_in/shadow_card.tsx';
 import { AdminsOnly } from '#console/pages/settings/admins_only.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+import classes from '#console/pages/move_in/move_in.module.css';
 
 /** Time between two looks at a move that is worked on. */
 const LOOK_MS = 2_000;
@@ -130,5 +129,149 @@ function StopReading({ moveInId }: { readonly moveInId: string }) {
         Stop reading
       </Button>
     </Group>
+  );
+}
+
+const SHOWN = 30;
+
+/** Card on what applying would change, and what that means for people. */
+function ApplyCard({ moveIn }: { readonly moveIn: MoveIn }) {
+  const { org } = useOrganization();
+  const queryClient = useQueryClient();
+  const { moveInId, plan, status, fault, applied } = moveIn;
+  const onSettled = () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
+  const applying = useMutation({
+    mutationFn: (fingerprint: string) => invoke(org.orgId, 'apply_move_in', { moveInId, fingerprint }),
+    onSettled,
+  });
+  const planning = useMutation({ mutationFn: () => invoke(org.orgId, 'plan_move_in', { moveInId }), onSettled });
+  const isBusy = status === 'applying' || status === 'reading';
+  const isPlanning = plan === null && fault === null;
+  const kinds = Object.entries(plan?.byKind ?? {}).map(([kind, count]) => `${count.toLocaleString()} ${kind}`);
+  const failed = applying.error ?? planning.error;
+  return (
+    <Card
+      title="Apply"
+      about="Each change is made by its ordinary operation, with its row in the audit log. Broken off and repeated, it ends the same. Nothing is deleted."
+    >
+      <Stack gap="sm">
+        {applied > 0 && <Text size="sm">{applied.toLocaleString()} changes were made.</Text>}
+        {isPlanning && <Text size="sm">The plan is being made.</Text>}
+        {plan !== null && (
+          <Text size="sm">
+            {plan.changes === 0
+              ? 'Nothing is left to change.'
+              : `${plan.changes.toLocaleString()} changes: ${kinds.join(', ')}.`}
+          </Text>
+        )}
+        {plan !== null && plan.meaning.length > 0 && (
+          <ul className={classes.sentences}>
+            {plan.meaning.slice(0, SHOWN).map((sentence) => (
+              <li key={sentence}>
+                <Text size="sm">{sentence}</Text>
+              </li>
+            ))}
+          </ul>
+        )}
+        {plan !== null && plan.meaning.length > SHOWN && (
+          <Text size="sm" c="dimmed">
+            {(plan.meaning.length - SHOWN).toLocaleString()} more sentences are in the plan of the command line.
+          </Text>
+        )}
+        {failed !== null && <ErrorAlert title="Nothing was begun" error={failed} />}
+        <Group gap="xs">
+          {plan !== null && plan.changes > 0 && (
+            <Button
+              loading={applying.isPending || status === 'applying'}
+              disabled={isBusy}
+              onClick={() => applying.mutate(plan.fingerprint)}
+            >
+              Apply this plan
+            </Button>
+          )}
+          <Button variant="default" loading={planning.isPending} disabled={isBusy} onClick={() => planning.mutate()}>
+            Plan again
+          </Button>
+        </Group>
+      </Stack>
+    </Card>
+  );
+}
+
+interface Check {
+  readonly title: string;
+  /** Null: only people can tell. */
+  readonly isDone: boolean | null;
+  readonly about: string;
+}
+
+const NOT_READ = 'Nothing was read yet.';
+
+/** Card with what has to be true before the old tool is switched off. */
+function CutOverCard({ moveIn }: { readonly moveIn: MoveIn | null }) {
+  const { org } = useOrganization();
+  const { data: numbers } = useQuery(actionQuery(org.orgId, 'settings', 'get_number_campaign', {}));
+  const { data: shadow } = useQuery(actionQuery(org.orgId, 'settings', 'get_shadow_mode', {}));
+  const summary = moveIn?.summary ?? null;
+  const refused = summary?.verdicts['refused'] ?? 0;
+  const differing = (summary?.minutes ?? 0) - (summary?.equal ?? 0);
+  const isInShadow = shadow === undefined || shadow.organizationSince !== null || shadow.services.length > 0;
+  const checks: readonly Check[] = [
+    {
+      title: 'Everything is applied',
+      isDone: moveIn?.plan?.changes === 0,
+      about: summary === null ? NOT_READ : `${(moveIn?.plan?.changes ?? 0).toLocaleString()} changes are left.`,
+    },
+    {
+      title: 'Schedules say the same',
+      isDone: summary !== null && differing === 0,
+      about: summary === null ? NOT_READ : `${differing.toLocaleString()} minutes differ.`,
+    },
+    {
+      title: 'What was refused is made by hand, or not missed',
+      isDone: summary !== null && refused === 0 ? true : null,
+      about:
+        summary === null
+          ? NOT_READ
+          : `${refused.toLocaleString()} ${refused === 1 ? 'item is' : 'items are'} refused; the report says what to do.`,
+    },
+    {
+      title: 'Everybody has a confirmed number, and has received a test',
+      isDone: numbers !== undefined && numbers.people > 0 && numbers.done === numbers.people,
+      about: `${numbers?.done ?? 0} of ${numbers?.people ?? 0} people`,
+    },
+    {
+      title: 'Senders send here, too',
+      isDone: null,
+      about: 'Each service shows when data last arrived. Give senders its alert key, or the new host of its DSN.',
+    },
+    {
+      title: 'Each policy has paged once',
+      isDone: null,
+      about: 'Send one real page to each, all the way, while somebody looks.',
+    },
+    {
+      title: 'Shadow mode is over',
+      isDone: isInShadow ? false : summary === null ? null : true,
+      about: 'End it after some weeks in which both tools said the same. From then on people are paged.',
+    },
+    {
+      title: 'The old tool is off, and its key deleted',
+      isDone: null,
+      about: 'Stop its pages first, then delete the key that was used to read.',
+    },
+  ];
+  return (
+    <Card
+      title="Cut over"
+      about="In this order. Go back by stopping pages here and starting them there again."
+      rows={checks.map(({ title, isDone, about }) => (
+        <Row key={title} title={title} sub={about}>
+          <Status tone={isDone === true ? 'green' : isDone === null ? 'gray' : 'amber'}>
+            {isDone === true ? 'Done' : isDone === null ? 'Your check' : 'Open'}
+          </Status>
+        </Row>
+      ))}
+    />
   );
 }

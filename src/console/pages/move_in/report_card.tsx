@@ -8,13 +8,12 @@ import { topicKey } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
-import { Name } from '#console/components/text/name.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import type { MoveIn } from '#console/pages/move_in/move_in_state.ts';
-import classes from '#console/pages/move_in/move_in.module.css';
-import { saveText } from '#console/pages/move_in/save_text.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { type Verdict, VERDICTS } from '#modules/moving_in/decide/ledger.ts';
+import classes from '#console/pages/move_in/move_in.module.css';
 
 const VERDICT_TONES: Record<Verdict, Tone> = {
   exact: 'green',
@@ -188,4 +187,14 @@ async function wholeText(orgId: string, moveInId: string, what: 'markdown' | 'fi
     from = next;
   }
   return parts.join('');
+}
+
+/** Saves a text as a file. */
+function saveText(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/octet-stream' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
 }

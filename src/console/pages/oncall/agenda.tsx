@@ -3,8 +3,8 @@ import { useState } from 'react';
 
 import { Name } from '#console/components/text/name.tsx';
 import { PersonDot } from '#console/components/text/person/person_dot.tsx';
-import { TextButton } from '#console/components/text_button.tsx';
-import { useNow } from '#console/components/text/use_now.ts';
+import { TextButton } from '#console/components/buttons.tsx';
+import { useNow } from '#console/components/text/timestamp.tsx';
 import classes from '#console/pages/oncall/agenda.module.css';
 import { NowAndNext } from '#console/pages/oncall/now_and_next.tsx';
 import { namesOf, type Selection, selectionsOf } from '#console/pages/oncall/selection.ts';

@@ -8,7 +8,7 @@ import { type ReactNode, useMemo, useState } from 'react';
 import { teamWarningsQuery } from '#console/api/home.ts';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { dateFormat } from '#console/components/text/formats.ts';
+import { dateFormat } from '#console/components/text/time_text.ts';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { Page } from '#console/components/page.tsx';

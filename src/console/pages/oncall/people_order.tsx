@@ -3,7 +3,7 @@ import { IconArrowDown, IconArrowUp, IconX } from '@tabler/icons-react';
 import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from 'react';
 import { Choice } from '#console/components/forms/choice.tsx';
 
-import { dutyLabel } from '#console/components/text/duty_label.ts';
+import { dutyLabel } from '#console/components/text/role.ts';
 import { useFoundMembers } from '#console/components/forms/found_members.ts';
 import { Name } from '#console/components/text/name.tsx';
 import classes from '#console/pages/oncall/people_order.module.css';

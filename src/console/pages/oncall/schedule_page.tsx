@@ -13,7 +13,7 @@ import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
-import { useNow } from '#console/components/text/use_now.ts';
+import { useNow } from '#console/components/text/timestamp.tsx';
 import { Agenda } from '#console/pages/oncall/agenda.tsx';
 import { CalendarCard } from '#console/pages/oncall/calendar_card.tsx';
 import { Gaps } from '#console/pages/oncall/gaps.tsx';

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useRef } from 'react';
 
 import { Name } from '#console/components/text/name.tsx';
-import { useNow } from '#console/components/text/use_now.ts';
+import { useNow } from '#console/components/text/timestamp.tsx';
 import { NowAndNext } from '#console/pages/oncall/now_and_next.tsx';
 import { type Selection, selectionsOf } from '#console/pages/oncall/selection.ts';
 import classes from '#console/pages/oncall/timeline.module.css';

@@ -1,4 +1,4 @@
-import { dateFormat } from '#console/components/text/formats.ts';
+import { dateFormat } from '#console/components/text/time_text.ts';
 import classes from '#console/pages/oncall/timeline_days.module.css';
 import type { TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 

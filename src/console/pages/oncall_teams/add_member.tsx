@@ -1,4 +1,4 @@
-import type { TeamDetails } from '#console/api/team_pages.ts';
+import type { TeamDetails } from '#console/api/teams.ts';
 import { named } from '#console/components/text/name.tsx';
 import { PersonPicker } from '#console/components/forms/person_picker.tsx';
 import { MembershipDialog } from '#console/pages/oncall_teams/membership_dialog.tsx';

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
-import type { TeamDetails } from '#console/api/team_pages.ts';
+import type { TeamDetails } from '#console/api/teams.ts';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';

@@ -6,7 +6,7 @@ import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { invoke } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
 import { topicKey } from '#console/api/queries.ts';
-import type { TeamMember } from '#console/api/team_pages.ts';
+import type { TeamMember } from '#console/api/teams.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';

@@ -6,7 +6,7 @@ import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
-import type { TeamDetails, TeamMember } from '#console/api/team_pages.ts';
+import type { TeamDetails, TeamMember } from '#console/api/teams.ts';
 import { ActionMenu } from '#console/components/action_menu.tsx';
 import { Card, Row } from '#console/components/card.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';

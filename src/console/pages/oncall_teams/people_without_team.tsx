@@ -2,13 +2,12 @@ import { Button } from '@mantine/core';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { type PersonWithoutTeam, withoutTeamQuery } from '#console/api/team_pages.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
 import { ReadinessDetails, ReadinessStatus } from '#console/pages/oncall_teams/readiness.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { teamNamesQuery } from '#console/api/teams.ts';
+import { type PersonWithoutTeam, teamNamesQuery, withoutTeamQuery } from '#console/api/teams.ts';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { MembershipDialog } from '#console/pages/oncall_teams/membership_dialog.tsx';
 

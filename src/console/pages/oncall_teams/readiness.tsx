@@ -1,8 +1,7 @@
-import type { Readiness } from '#console/api/team_pages.ts';
-import { ChannelIcon } from '#console/components/text/channel.tsx';
+import type { Readiness } from '#console/api/teams.ts';
+import { ChannelIcon, whyUnused } from '#console/components/text/channel.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
-import { whyUnused } from '#console/components/text/unused_channel.ts';
 import classes from '#console/pages/oncall_teams/oncall_teams.module.css';
 import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
 import {

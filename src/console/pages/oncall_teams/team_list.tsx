@@ -5,7 +5,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { type FoundTeam, teamSearchQuery } from '#console/api/team_pages.ts';
+import { type FoundTeam, teamSearchQuery } from '#console/api/teams.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { type Column, DataTable } from '#console/components/lists/data_table.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';

@@ -6,7 +6,7 @@ import { useState } from 'react';
 
 import { Back } from '#console/components/back.tsx';
 import { isApiError } from '#console/api/http.ts';
-import { type TeamDetails, teamQuery } from '#console/api/team_pages.ts';
+import { type TeamDetails, teamQuery } from '#console/api/teams.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { CopyId } from '#console/components/forms/copy_field.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';

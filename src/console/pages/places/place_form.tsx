@@ -1,4 +1,5 @@
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
@@ -7,16 +8,18 @@ import { isApiError } from '#console/api/http.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields } from '#console/components/forms/field_faults.ts';
 import { Choice } from '#console/components/forms/choice.tsx';
 import { CopyField } from '#console/components/forms/copy_field.tsx';
+import { faultsAtFields } from '#console/components/forms/field_faults.ts';
 import { Form } from '#console/components/forms/form.tsx';
+import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
+import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { named } from '#console/components/text/name.tsx';
 import type { Place } from '#console/pages/places/place_texts.ts';
-import { RouteFields } from '#console/pages/places/route_fields.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { keysOf } from '#kernel/keys_of.ts';
+import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { PLACE_KINDS, placeDeclarationOf, type PlaceKind } from '#modules/places/decide/place_kinds.ts';
 
 type Settings = InputOf<'create_place'>['settings'];
@@ -134,5 +137,63 @@ function MadeSecret({ name, secret, onClose }: MadeSecretProps) {
         </Group>
       </Stack>
     </Dialog>
+  );
+}
+
+type Routes = Place['routes'];
+
+interface RouteFieldsProps {
+  readonly routes: Routes;
+  onChange(routes: Routes): void;
+}
+
+/** Fields of the routes of a place. An incident that any of them takes is announced. */
+function RouteFields({ routes, onChange }: RouteFieldsProps) {
+  const change = (index: number, changed: Partial<Routes[number]>): void =>
+    onChange(routes.map((route, at) => (at === index ? { ...route, ...changed } : route)));
+  return (
+    <Stack gap="xs">
+      <Text size="sm" fw={500}>
+        Incidents that it is told of
+      </Text>
+      {routes.map(({ serviceId, teamId, atLeast }, index) => (
+        <SimpleGrid cols={{ base: 1, xs: 3 }} spacing="xs" key={index}>
+          <ServicePicker
+            label="Service"
+            value={serviceId ?? undefined}
+            onChange={(chosen) => change(index, { serviceId: chosen ?? null })}
+          />
+          <TeamPicker
+            label="Team"
+            placeholder="All teams"
+            value={teamId}
+            onChange={(chosen) => change(index, { teamId: chosen })}
+          />
+          <Choice
+            label="Severity at least"
+            placeholder="Any"
+            clearLabel="Any severity"
+            options={LEVELS.map((level) => ({ value: level, label: level }))}
+            value={atLeast}
+            onChange={(chosen) => change(index, { atLeast: LEVELS.find((level) => level === chosen) ?? null })}
+          />
+        </SimpleGrid>
+      ))}
+      <Group gap="xs">
+        <Button
+          variant="default"
+          size="xs"
+          leftSection={<IconPlus size={14} />}
+          onClick={() => onChange([...routes, { serviceId: null, teamId: null, atLeast: null }])}
+        >
+          Add others
+        </Button>
+        {routes.length > 1 && (
+          <Button variant="subtle" size="xs" onClick={() => onChange(routes.slice(0, -1))}>
+            Remove the last
+          </Button>
+        )}
+      </Group>
+    </Stack>
   );
 }

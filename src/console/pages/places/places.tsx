@@ -3,9 +3,11 @@ import { IconMessages, IconPlus } from '@tabler/icons-react';
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { invoke } from '#console/api/actions.ts';
+import { type InputOf, invoke } from '#console/api/actions.ts';
 import { addressOf } from '#console/api/http.ts';
 import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { serviceSearchQuery } from '#console/api/services.ts';
+import { teamNamesQuery } from '#console/api/teams.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
@@ -15,14 +17,12 @@ import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
+import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name, named } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
-import { ChatAccounts } from '#console/pages/places/chat_accounts.tsx';
 import { type Place, routeText } from '#console/pages/places/place_texts.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { serviceSearchQuery } from '#console/api/services.ts';
-import { teamNamesQuery } from '#console/api/teams.ts';
-import { isolateBidi } from '#console/components/text/bidi.ts';
+import { CHAT_PLACES, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
 
 /** Incidents that a place is told of, one line for each route. */
 function PlaceRoutes({ routes }: { readonly routes: Place['routes'] }) {
@@ -194,5 +194,56 @@ function PlaceStatus({ place: { isOn, failingSince } }: { readonly place: Place 
     <Status tone="amber">
       Failing since <Timestamp at={failingSince} />
     </Status>
+  );
+}
+
+type Kind = InputOf<'begin_chat_link'>['kind'];
+
+/** Card of the chat accounts whose buttons act for the person. */
+function ChatAccounts() {
+  const { org } = useOrganization();
+  const queryClient = useQueryClient();
+  const { data } = useQuery(actionQuery(org.orgId, 'settings', 'list_chat_accounts', {}));
+  const beginning = useMutation({ mutationFn: (kind: Kind) => invoke(org.orgId, 'begin_chat_link', { kind }) });
+  const unlinking = useMutation({
+    mutationFn: (chatAccountId: string) => invoke(org.orgId, 'unlink_chat_account', { chatAccountId }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') }),
+  });
+  const error = beginning.error ?? unlinking.error;
+  return (
+    <Card
+      title="Your chat accounts"
+      about="Buttons in a chat act for you, with your role, once your account is linked."
+    >
+      <Stack gap="sm">
+        {data?.accounts.map(({ chatAccountId, title, name, linkedAt }) => (
+          <Group key={chatAccountId} justify="space-between">
+            <Text size="sm">
+              {title}: <Name>{name}</Name>, linked <Timestamp at={linkedAt} />
+            </Text>
+            <Button
+              size="xs"
+              variant="subtle"
+              color="red"
+              aria-label={`Unlink ${title}`}
+              onClick={() => unlinking.mutate(chatAccountId)}
+            >
+              Unlink
+            </Button>
+          </Group>
+        ))}
+        <Group gap="xs">
+          {CHAT_PLACES.map((kind) => (
+            <Button key={kind} variant="default" onClick={() => beginning.mutate(kind)}>
+              Link {placeDeclarationOf(kind).title}
+            </Button>
+          ))}
+        </Group>
+        {beginning.data !== undefined && (
+          <CopyField label="Type this in the chat within ten minutes" value={beginning.data.command} />
+        )}
+        {error !== null && <ErrorAlert title="Nothing was changed" error={error} />}
+      </Stack>
+    </Card>
   );
 }

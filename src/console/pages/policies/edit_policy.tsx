@@ -7,7 +7,7 @@ import { Back } from '#console/components/back.tsx';
 import { invoke } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
 import { topicKey } from '#console/api/queries.ts';
-import { type PolicyDetails, policyQuery } from '#console/api/team_pages.ts';
+import { type PolicyDetails, policyQuery } from '#console/api/teams.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';

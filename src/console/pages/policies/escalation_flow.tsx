@@ -1,12 +1,11 @@
 import type { ReactNode } from 'react';
 
-import type { SimulatedStep } from '#console/api/team_pages.ts';
-import { ChannelIcon } from '#console/components/text/channel.tsx';
+import type { SimulatedStep } from '#console/api/teams.ts';
+import { ChannelIcon, whyUnused } from '#console/components/text/channel.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Bullet, Step, Steps } from '#console/components/forms/steps.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import { Status } from '#console/components/status.tsx';
-import { whyUnused } from '#console/components/text/unused_channel.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import classes from '#console/pages/policies/escalation_flow.module.css';
 import { reasonOf } from '#modules/incidents/decide/reasons.ts';

@@ -6,8 +6,7 @@ import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
-import { teamQuery } from '#console/api/team_pages.ts';
-import { teamNamesQuery } from '#console/api/teams.ts';
+import { teamNamesQuery, teamQuery } from '#console/api/teams.ts';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';

@@ -4,7 +4,7 @@ import { IconPlus, IconSearch, IconStairsUp } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 
-import { type PolicyInUse, policySearchQuery } from '#console/api/team_pages.ts';
+import { type PolicyInUse, policySearchQuery } from '#console/api/teams.ts';
 import { type Column, DataTable } from '#console/components/lists/data_table.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';

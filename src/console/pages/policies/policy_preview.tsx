@@ -1,7 +1,7 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 
-import { previewQuery } from '#console/api/team_pages.ts';
+import { previewQuery } from '#console/api/teams.ts';
 import { EscalationFlow } from '#console/pages/policies/escalation_flow.tsx';
 import { faultsOf, hasFaults, type PolicyDraft, toPolicyInput } from '#console/pages/policies/policy_draft.ts';
 import classes from '#console/pages/policies/policy_editor.module.css';

@@ -2,7 +2,7 @@ import { Checkbox } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { teamQuery } from '#console/api/team_pages.ts';
+import { teamQuery } from '#console/api/teams.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
 import { MultiSelect } from '#console/components/forms/multi_select.tsx';

@@ -9,7 +9,7 @@ import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { named } from '#console/components/text/name.tsx';
-import { TextButton } from '#console/components/text_button.tsx';
+import { TextButton } from '#console/components/buttons.tsx';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { CAPABILITIES } from '#modules/capabilities/decide/capability.ts';

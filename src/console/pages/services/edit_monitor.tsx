@@ -13,7 +13,7 @@ import { faultsAtFields } from '#console/components/forms/field_faults.ts';
 import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
-import { TextButton } from '#console/components/text_button.tsx';
+import { TextButton } from '#console/components/buttons.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft.ts';
 import { ZoneSelect } from '#console/components/forms/zone_select.tsx';
 import classes from '#console/pages/services/monitors_card.module.css';

@@ -6,7 +6,7 @@ import type { ServiceWithKeys } from '#console/api/actions.ts';
 import { openByServiceQuery } from '#console/api/incidents.ts';
 import { serviceActivityQuery } from '#console/api/services.ts';
 import { Card } from '#console/components/card.tsx';
-import { wholeNumberText } from '#console/components/text/formats.ts';
+import { wholeNumberText } from '#console/components/text/time_text.ts';
 import { Sparkline } from '#console/components/sparkline.tsx';
 import { Status } from '#console/components/status.tsx';
 import { shortCount } from '#console/pages/exceptions/count_text.ts';

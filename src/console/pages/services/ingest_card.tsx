@@ -7,7 +7,7 @@ import { type IngestStatus, ingestStatusQuery } from '#console/api/organization.
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { wholeNumberText } from '#console/components/text/formats.ts';
+import { wholeNumberText } from '#console/components/text/time_text.ts';
 import { Name } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { Status } from '#console/components/status.tsx';

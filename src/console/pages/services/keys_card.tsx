@@ -5,8 +5,7 @@ import type { ServiceWithKeys } from '#console/api/actions.ts';
 import { Card } from '#console/components/card.tsx';
 import { CopyField } from '#console/components/forms/copy_field.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { useRevealedKeys } from '#console/pages/services/use_revealed_keys.ts';
-import { Snippet } from '#console/pages/services/snippet.tsx';
+import { Snippet, useRevealedKeys } from '#console/pages/services/snippet.tsx';
 
 /** Card of the credentials of the service, and how to start sending data. */
 export function KeysCard({ service }: { readonly service: ServiceWithKeys }) {

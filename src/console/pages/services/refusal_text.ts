@@ -1,5 +1,5 @@
 import type { IngestStatus } from '#console/api/organization.ts';
-import { wholeNumberText } from '#console/components/text/formats.ts';
+import { wholeNumberText } from '#console/components/text/time_text.ts';
 
 type Refusal = IngestStatus['refused'][number];
 

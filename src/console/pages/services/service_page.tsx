@@ -1,35 +1,46 @@
 import { Button, Skeleton, Stack } from '@mantine/core';
-import { IconServerOff, IconSettings } from '@tabler/icons-react';
-import { usePrefetchQuery, useQueries, useQuery } from '@tanstack/react-query';
+import { IconDownload, IconServerOff, IconSettings } from '@tabler/icons-react';
+import { useMutation, usePrefetchQuery, useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 
-import { Back } from '#console/components/back.tsx';
-import type { ServiceWithKeys } from '#console/api/actions.ts';
+import { invoke, type ServiceWithKeys } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
 import { openByServiceQuery } from '#console/api/incidents.ts';
 import { ingestStatusQuery } from '#console/api/organization.ts';
 import { serviceQuery } from '#console/api/queries.ts';
 import { maintenanceQuery } from '#console/api/rules.ts';
-import { monitorsQuery, releaseHealthQuery, releasesQuery, serviceActivityQuery } from '#console/api/services.ts';
-import { ManagedMark } from '#console/components/managed_mark.tsx';
-import { isolateBidi } from '#console/components/text/bidi.ts';
-import { EmptyState } from '#console/components/lists/empty_state.tsx';
+import {
+  feedbackQuery,
+  monitorsQuery,
+  releaseHealthQuery,
+  releasesQuery,
+  serviceActivityQuery,
+} from '#console/api/services.ts';
+import { Back } from '#console/components/back.tsx';
+import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Page } from '#console/components/page.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
+import { ManagedMark } from '#console/components/managed_mark.tsx';
+import { Page } from '#console/components/page.tsx';
+import { Status } from '#console/components/status.tsx';
+import { isolateBidi, withoutBidiControls } from '#console/components/text/bidi.ts';
+import { Name } from '#console/components/text/name.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { countText } from '#console/pages/exceptions/count_text.ts';
+import { saveFile } from '#console/pages/exceptions/save_file.ts';
 import { MaintenanceNotice } from '#console/pages/rules/maintenance_notice.tsx';
 import { HealthCard } from '#console/pages/services/health_card.tsx';
 import { IngestCard } from '#console/pages/services/ingest_card.tsx';
 import { KeysCard } from '#console/pages/services/keys_card.tsx';
 import { MonitorsCard } from '#console/pages/services/monitors_card.tsx';
 import { ExceptionsCard, OnCallCard, OpenIncidentsCard } from '#console/pages/services/overview/overview_cards.tsx';
-import classes from '#console/pages/services/overview/overview.module.css';
 import { ReleasesCard } from '#console/pages/services/releases_card.tsx';
 import { OtherToolsCard, RulesCard } from '#console/pages/services/rules_card.tsx';
-import { FeedbackCard } from '#console/pages/services/feedback_card.tsx';
-import { SessionsCard } from '#console/pages/services/sessions_card.tsx';
 import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+import eventExtrasClasses from '#console/pages/exceptions/event/event_extras.module.css';
+import classes from '#console/pages/services/overview/overview.module.css';
 
 const GoldenCharts = lazyPart(() =>
   import('#console/pages/services/overview/golden_charts.tsx').then((m) => m.GoldenCharts),
@@ -136,5 +147,98 @@ function Service({ service, back }: { readonly service: ServiceWithKeys; readonl
       <FeedbackCard serviceId={serviceId} />
       <ManagedMark id={serviceId} />
     </Page>
+  );
+}
+
+const REFRESH_MS = 60_000;
+/** Percentage of sessions without a crash; a lower one deserves a look. */
+const GOOD_PERCENT = 99.5;
+
+/** Card of the share of each release's sessions that ended without a crash; nothing if no client sends sessions. */
+function SessionsCard({ serviceId }: { readonly serviceId: string }) {
+  const { org } = useOrganization();
+  const { data } = useQuery({
+    ...releaseHealthQuery(org.orgId, serviceId),
+    refetchInterval: REFRESH_MS,
+  });
+  if (data === undefined || data.releases.length === 0) return null;
+  const { releases, total } = data;
+  return (
+    <Card
+      title="Sessions by release"
+      about={`In the last 14 days${total > releases.length ? `, the ${releases.length} of ${total} releases with most` : ''}`}
+      rows={releases.map(({ release, sessions, crashed, errored, crashFreePercent }) => (
+        <Row
+          key={release}
+          title={<Name>{release}</Name>}
+          sub={`${countText(sessions, 'session')}, ${crashed.toLocaleString()} crashed, ${errored.toLocaleString()} with errors`}
+        >
+          {crashFreePercent !== null && (
+            <Status tone={crashFreePercent >= GOOD_PERCENT ? 'green' : 'amber'}>{crashFreePercent}% crash-free</Status>
+          )}
+        </Row>
+      ))}
+    />
+  );
+}
+
+/** Card of users' feedback, also about events that never arrived; nothing if there is none. */
+function FeedbackCard({ serviceId }: { readonly serviceId: string }) {
+  const { orgId } = useOrganization().org;
+  const { data } = useQuery(feedbackQuery(orgId, serviceId));
+  const download = useMutation({
+    mutationFn: async (attachmentId: string) => {
+      const { name, content } = await invoke(orgId, 'read_event_attachment', { serviceId, attachmentId });
+      saveFile(name, content);
+    },
+  });
+  if (data === undefined || data.feedback.length === 0) return null;
+  const { feedback, total } = data;
+  return (
+    <>
+      <Card
+        title="User feedback"
+        about={total > feedback.length ? `The newest ${feedback.length} of ${total.toLocaleString()}` : undefined}
+        rows={feedback.map(({ eventId, name, email, comments, url, at, attachments }, index) => (
+          <Row
+            // People may say the same twice.
+            // eslint-disable-next-line react/no-array-index-key
+            key={index}
+            title={
+              <div dir="auto" className={eventExtrasClasses.comments}>
+                {withoutBidiControls(comments)}
+              </div>
+            }
+            sub={
+              <>
+                <Name>{[name, email].filter((part) => part !== null).join(', ') || 'Someone'}</Name>,{' '}
+                <Timestamp at={at} />
+                {url !== null && (
+                  <>
+                    , on <Name>{url}</Name>
+                  </>
+                )}
+                {eventId !== null && `, about event ${eventId}`}
+              </>
+            }
+          >
+            {attachments.map((file) => (
+              <Button
+                key={file.attachmentId}
+                size="xs"
+                variant="default"
+                leftSection={<IconDownload size={14} />}
+                loading={download.isPending && download.variables === file.attachmentId}
+                onClick={() => download.mutate(file.attachmentId)}
+                aria-label={`Download ${file.name}`}
+              >
+                <Name>{file.name}</Name>
+              </Button>
+            ))}
+          </Row>
+        ))}
+      />
+      {download.error !== null && <ErrorAlert error={download.error} title="The file could not be loaded" />}
+    </>
   );
 }

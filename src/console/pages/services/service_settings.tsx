@@ -1,24 +1,28 @@
 import { Button, Skeleton } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import type { ServiceWithKeys } from '#console/api/actions.ts';
+import type { ResultOf, ServiceWithKeys } from '#console/api/actions.ts';
 import { serviceQuery } from '#console/api/queries.ts';
 import { exceptionSettingsQuery } from '#console/api/services.ts';
 import { Back } from '#console/components/back.tsx';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';
-import { Name } from '#console/components/text/name.tsx';
+import { Name, named } from '#console/components/text/name.tsx';
+import { countText } from '#console/pages/exceptions/count_text.ts';
 import { CapabilitiesCard } from '#console/pages/services/capabilities_card.tsx';
-import { DangerCard } from '#console/pages/services/danger_card.tsx';
-import { ExceptionSettingsCard } from '#console/pages/services/exception_settings_card.tsx';
+import { FILTER_NAMES } from '#console/pages/services/filter_names.ts';
 import { KeysCard } from '#console/pages/services/keys_card.tsx';
 import { OtherToolsCard } from '#console/pages/services/rules_card.tsx';
+import { revealedKeysKey } from '#console/pages/services/snippet.tsx';
+import { useServiceChange } from '#console/pages/services/use_service_change.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const AssignmentCard = lazyPart(() =>
@@ -99,5 +103,151 @@ function Cards({ service }: { readonly service: ServiceWithKeys }) {
       <DangerCard service={service} />
       {isEditing && <EditService service={service} onClose={() => setIsEditing(false)} />}
     </>
+  );
+}
+
+const EditExceptionSettings = lazyDialog(() =>
+  import('#console/pages/services/edit_exception_settings.tsx').then((m) => m.EditExceptionSettings),
+);
+
+type Settings = ResultOf<'get_exception_settings'>;
+
+/** Card of the exceptions that the service leaves out. */
+function ExceptionSettingsCard({ service: { serviceId, capabilities } }: { readonly service: ServiceWithKeys }) {
+  const { org, may } = useOrganization();
+  const [isEditing, setIsEditing] = useState(false);
+  const isEnabled = capabilities.includes('exceptions');
+  const { data } = useQuery({
+    ...exceptionSettingsQuery(org.orgId, serviceId),
+    enabled: isEnabled,
+  });
+  if (!isEnabled || data === undefined) return null;
+  const { filters, patterns, secretNames } = data;
+  return (
+    <Card
+      title="Noise and secrets"
+      about="What is left out of the exceptions of this service. How many were left out stands on its page, under Incoming data."
+      action={
+        may('services:edit') && (
+          <>
+            <Button size="xs" variant="default" onClick={() => setIsEditing(true)} aria-label="Edit noise and secrets">
+              Edit
+            </Button>
+            {isEditing && (
+              <EditExceptionSettings serviceId={serviceId} settings={data} onClose={() => setIsEditing(false)} />
+            )}
+          </>
+        )
+      }
+      rows={
+        <>
+          <Row
+            title="Filters"
+            sub={
+              filters.length === 0 ? 'None: everything is kept.' : filters.map((name) => FILTER_NAMES[name]).join(', ')
+            }
+          />
+          <Row title="Own patterns" sub={patterns.length === 0 ? 'None.' : patterns.join(' · ')} />
+          <Row title="Spike protection" sub={spikeText(data)} />
+          <Row
+            title="Secret fields"
+            sub={`Passwords, tokens, cookies and card numbers${secretNames.length === 0 ? '.' : `, ${secretNames.join(', ')}.`}`}
+          />
+        </>
+      }
+    />
+  );
+}
+
+function spikeText({ eventsPerHour, learnsSpikes, learntPerHour }: Settings): string {
+  const beyond = 'an hour; beyond it only exceptions that are new or have come back.';
+  if (!learnsSpikes) {
+    return eventsPerHour === null
+      ? 'Off: however many come, all are kept.'
+      : `Keeps ${countText(eventsPerHour, 'event')} ${beyond}`;
+  }
+  return learntPerHour === null
+    ? 'Learns what is usual: until a day of traffic is known, all are kept.'
+    : `Learnt from usual traffic: keeps ${countText(learntPerHour, 'event')} ${beyond}`;
+}
+
+/** Card of changes that cannot be undone. Each asks for the name of the service. */
+function DangerCard({ service }: { readonly service: ServiceWithKeys }) {
+  const { may } = useOrganization();
+  const [dialog, setDialog] = useState<'rotate' | 'delete' | null>(null);
+  const close = () => setDialog(null);
+  if (!may('services:edit')) return null;
+  return (
+    <Card
+      title="Danger zone"
+      rows={
+        <>
+          <Row title="Rotate the key and the DSN" sub="The current key and DSN stop working immediately.">
+            <Button variant="default" onClick={() => setDialog('rotate')}>
+              Rotate
+            </Button>
+          </Row>
+          {may('services:delete') && (
+            <Row title="Delete the service" sub="With its rules, incidents, exceptions, metrics and dashboards.">
+              <Button color="red" variant="light" onClick={() => setDialog('delete')}>
+                Delete
+              </Button>
+            </Row>
+          )}
+        </>
+      }
+    >
+      {dialog === 'rotate' && <Rotate service={service} onClose={close} />}
+      {dialog === 'delete' && <Delete service={service} onClose={close} />}
+    </Card>
+  );
+}
+
+interface DangerDialogProps {
+  readonly service: ServiceWithKeys;
+  readonly onClose: () => void;
+}
+
+function Rotate({ service: { serviceId, name }, onClose }: DangerDialogProps) {
+  const queryClient = useQueryClient();
+  const rotating = useServiceChange('rotate_ingest_key', () => {
+    void queryClient.resetQueries({ queryKey: revealedKeysKey(serviceId) });
+    showSuccess('The new key and DSN are active. Configure the service with them.');
+    onClose();
+  });
+  return (
+    <Confirm
+      title="Rotate the key and the DSN?"
+      name={name}
+      button="Rotate"
+      isPending={rotating.isPending}
+      error={rotating.error}
+      onConfirm={() => rotating.mutate({ serviceId })}
+      onClose={onClose}
+    >
+      Until the service has the new ones, its metrics and exceptions are refused and lost.
+    </Confirm>
+  );
+}
+
+function Delete({ service: { serviceId, name }, onClose }: DangerDialogProps) {
+  const navigate = useNavigate();
+  const deleting = useServiceChange('delete_service', () => {
+    showSuccess(named`${name} is deleted.`);
+    void navigate({ to: '/services' });
+  });
+  return (
+    <Confirm
+      title={named`Delete ${name}?`}
+      name={name}
+      button="Delete"
+      isPending={deleting.isPending}
+      error={deleting.error}
+      onConfirm={() => deleting.mutate({ serviceId })}
+      onClose={onClose}
+    >
+      This also deletes its rules, incidents, exceptions, metrics and dashboards. It cannot be undone. Billing ends with
+      the periods that are already paid.
+    </Confirm>
   );
 }

@@ -4,8 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { Capability } from '#console/api/actions.ts';
 import { serviceQuery } from '#console/api/queries.ts';
 import { CAPABILITY_NAMES } from '#console/components/text/capability.ts';
-import { Snippet } from '#console/pages/services/snippet.tsx';
-import { useRevealedKeys } from '#console/pages/services/use_revealed_keys.ts';
+import { Snippet, useRevealedKeys } from '#console/pages/services/snippet.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface ServiceSnippetProps {

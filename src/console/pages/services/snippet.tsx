@@ -1,12 +1,14 @@
 import { Button, SegmentedControl, Text } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { IconCheck, IconCopy, IconEye } from '@tabler/icons-react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import classes from '#console/pages/services/keys_card.module.css';
-import type { RevealedKeys } from '#console/pages/services/use_revealed_keys.ts';
+import { invoke, type ResultOf } from '#console/api/actions.ts';
 import { addressOf } from '#console/api/http.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';
+import classes from '#console/pages/services/keys_card.module.css';
 
 /** Snippets that make a service start sending, by kind of sender. */
 const SNIPPETS: Readonly<
@@ -117,4 +119,33 @@ export function Snippet({ masked, keys, isPending, onReveal, kinds = Object.keys
       </pre>
     </div>
   );
+}
+
+/** Credentials that a service sends data with. */
+type RevealedKeys = Pick<ResultOf<'reveal_ingest_key'>, 'ingestionKey' | 'dsn'>;
+
+/** Key of revealed secrets, outside of every topic: live changes must not load secrets again. */
+export const revealedKeysKey = (serviceId: string) => ['revealed_keys', serviceId] as const;
+
+/**
+ * Returns the credentials of a service, loaded only on request, because the audit log records each load. All components
+ * that show them share one answer. It is dropped when the last of them unmounts.
+ */
+export function useRevealedKeys(serviceId: string) {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  const queryKey = revealedKeysKey(serviceId);
+  const { data, error, isFetching, refetch } = useQuery({
+    queryKey,
+    queryFn: ({ signal }): Promise<RevealedKeys> => invoke(orgId, 'reveal_ingest_key', { serviceId }, signal),
+    enabled: false,
+    gcTime: 0,
+  });
+  return {
+    keys: data ?? null,
+    error,
+    isPending: isFetching,
+    reveal: () => void refetch(),
+    hide: () => void queryClient.resetQueries({ queryKey }),
+  };
 }

@@ -18,7 +18,7 @@ import { Name } from '#console/components/text/name.tsx';
 import { Page } from '#console/components/page.tsx';
 import { PersonPicker } from '#console/components/forms/person_picker.tsx';
 import { Status } from '#console/components/status.tsx';
-import { TextButton } from '#console/components/text_button.tsx';
+import { TextButton } from '#console/components/buttons.tsx';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { AdminsOnly } from '#console/pages/settings/admins_only.tsx';
 import classes from '#console/pages/settings/audit.module.css';

@@ -8,11 +8,10 @@ import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/components/text/capability.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { dateFormat } from '#console/components/text/formats.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Page } from '#console/components/page.tsx';
-import { dateText } from '#console/components/text/time_text.ts';
+import { dateFormat, dateText } from '#console/components/text/time_text.ts';
 import { AdminsOnly } from '#console/pages/settings/admins_only.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 

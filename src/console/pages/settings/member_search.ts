@@ -1,5 +1,5 @@
 import type { Role } from '#console/api/session.ts';
-import { readTextSearch, type TextSearch } from '#console/components/lists/text_search.ts';
+import { readTextSearch, type TextSearch } from '#console/components/lists/search_field.tsx';
 import { ROLES } from '#kernel/permissions.ts';
 
 /** Filter of the members in an address. */

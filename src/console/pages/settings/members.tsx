@@ -1,6 +1,6 @@
-import { Button, Checkbox, NativeSelect, Skeleton, Stack, Text } from '@mantine/core';
-import { IconUserPlus } from '@tabler/icons-react';
+import { Button, Checkbox, NativeSelect, Skeleton, Stack, Switch, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
+import { IconUserPlus } from '@tabler/icons-react';
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -10,25 +10,26 @@ import { isApiError } from '#console/api/http.ts';
 import { createdKeysQuery, type Member, memberSearchQuery } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { type Role, sessionQuery } from '#console/api/session.ts';
+import { Card } from '#console/components/card.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { CopyId } from '#console/components/forms/copy_field.tsx';
-import type { Column } from '#console/components/lists/data_table.tsx';
-import { isolateBidi } from '#console/components/text/bidi.ts';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
-import { Timestamp } from '#console/components/text/timestamp.tsx';
-import { Name, named } from '#console/components/text/name.tsx';
-import { Page } from '#console/components/page.tsx';
-import { EVERY_ROLE_SEES_KEYS, ROLE_DESCRIPTIONS } from '#console/components/text/role.ts';
-import { Status } from '#console/components/status.tsx';
+import type { Column } from '#console/components/lists/data_table.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
+import { Page } from '#console/components/page.tsx';
+import { Status } from '#console/components/status.tsx';
+import { isolateBidi } from '#console/components/text/bidi.ts';
+import { Name, named } from '#console/components/text/name.tsx';
+import { EVERY_ROLE_SEES_KEYS, ROLE_DESCRIPTIONS } from '#console/components/text/role.ts';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { Invitations } from '#console/pages/settings/invitations.tsx';
-import classes from '#console/pages/settings/invitations.module.css';
 import { readMemberSearch } from '#console/pages/settings/member_search.ts';
 import { OrganizationCard } from '#console/pages/settings/organization_card.tsx';
 import { SearchedList } from '#console/pages/settings/searched_list.tsx';
-import { SecondFactorPolicy } from '#console/pages/settings/second_factor_policy.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { ROLES } from '#kernel/permissions.ts';
+import classes from '#console/pages/settings/invitations.module.css';
 
 const InviteMember = lazyDialog(() => import('#console/pages/settings/invite_member.tsx').then((m) => m.InviteMember));
 
@@ -314,5 +315,36 @@ function RemoveMember({ member, onClose }: { readonly member: Member; readonly o
         </Checkbox.Group>
       )}
     </Confirm>
+  );
+}
+
+/** Card on whether owners and admins must have a second factor. */
+function SecondFactorPolicy() {
+  const { org, session } = useOrganization();
+  const queryClient = useQueryClient();
+  const setting = useMutation({
+    mutationFn: (required: boolean) => invoke(org.orgId, 'set_second_factor_policy', { required }),
+    async onSuccess({ required }) {
+      showSuccess(required ? 'Owners and admins need a second factor now.' : 'A second factor is optional again.');
+      await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+    },
+  });
+  const isBlocked = !session.user.hasSecondFactor && !org.secondFactorRequired;
+  return (
+    <Card title="Second factor">
+      <Switch
+        label="Owners and admins must have a second factor"
+        description="Those without one must set it up before they can continue."
+        checked={org.secondFactorRequired}
+        disabled={isBlocked || setting.isPending}
+        onChange={(event) => setting.mutate(event.currentTarget.checked)}
+      />
+      {isBlocked && (
+        <Text size="sm" c="dimmed" mt="xs">
+          Set up your own second factor first, on the page Me. Otherwise you would lock yourself out.
+        </Text>
+      )}
+      {setting.isError && <ErrorAlert title="Nothing was changed" error={setting.error} />}
+    </Card>
   );
 }

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { type Column, DataTable } from '#console/components/lists/data_table.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
-import { NothingMatches } from '#console/components/lists/nothing_matches.tsx';
+import { NothingMatches } from '#console/components/lists/empty_state.tsx';
 import { SearchField } from '#console/components/lists/search_field.tsx';
 import classes from '#console/pages/settings/searched_list.module.css';
 

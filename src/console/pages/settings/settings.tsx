@@ -1,7 +1,7 @@
 import { Outlet } from '@tanstack/react-router';
 
 import { PageTabs } from '#console/components/page_tabs.tsx';
-import { useNavigation } from '#console/shell/navigation.ts';
+import { useNavigation } from '#console/shell/navigation.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 /** Page of the settings of the organization. */
@@ -14,4 +14,13 @@ export function Settings() {
       <Outlet />
     </>
   );
+}
+
+/** Service whose keys are shown, in an address; without it, the first service. */
+interface IntegrationSearch {
+  readonly service?: string;
+}
+
+export function readIntegrationSearch({ service }: Record<string, unknown>): IntegrationSearch {
+  return typeof service === 'string' && service !== '' ? { service } : {};
 }

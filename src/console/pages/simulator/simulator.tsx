@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useRouter } from '@tanstack/react-router';
 
 import { serverNow } from '#console/api/http.ts';
-import { type Simulation, simulationQuery } from '#console/api/team_pages.ts';
+import { type Simulation, simulationQuery } from '#console/api/teams.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Card } from '#console/components/card.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';

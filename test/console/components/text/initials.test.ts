@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { initialsOf } from '#console/components/text/initials.ts';
+import { initialsOf } from '#console/components/text/person/person_style.ts';
 
 test.each([
   ['Anna', 'A'],

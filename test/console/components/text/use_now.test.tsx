@@ -2,7 +2,7 @@
 import { act, cleanup, render } from '@testing-library/react';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-import { useNow } from '#console/components/text/use_now.ts';
+import { useNow } from '#console/components/text/timestamp.tsx';
 
 const renders: Record<string, number> = {};
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { placeLabels } from '#console/components/time_chart/marker_labels.ts';
+import { placeLabels } from '#console/components/time_chart/draw_marks.ts';
 import fc from '#test/kit/properties.ts';
 
 /** As if each letter were 6 pixels wide. */

@@ -3,7 +3,7 @@ import { MantineProvider } from '@mantine/core';
 import { act, cleanup, render, screen } from '@testing-library/react';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-import type { Readiness } from '#console/api/team_pages.ts';
+import type { Readiness } from '#console/api/teams.ts';
 import { ReadinessDetails } from '#console/pages/oncall_teams/readiness.tsx';
 
 const PROVED_AT = '2027-02-01T13:20:00.000Z';

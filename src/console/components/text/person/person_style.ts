@@ -8,3 +8,10 @@ export function personStyle(userId: string | null): CSSProperties {
   const { light, dark } = personColor(userId);
   return { '--person-light': light, '--person-dark': dark } as CSSProperties;
 }
+
+/** Returns one or two letters for the avatar of a person. */
+export function initialsOf(name: string): string {
+  const words = name.trim().split(/\s+/);
+  const [first = '', last = ''] = [words[0], words.length > 1 ? words.at(-1) : ''];
+  return `${first.charAt(0)}${last?.charAt(0) ?? ''}`.toUpperCase();
+}

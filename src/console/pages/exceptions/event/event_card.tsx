@@ -4,23 +4,21 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
-import { type ExceptionEvent, type ExceptionOverview, eventQuery } from '#console/api/exceptions.ts';
+import { eventQuery, type ExceptionEvent, type ExceptionOverview } from '#console/api/exceptions.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
-import { Breadcrumbs } from '#console/pages/exceptions/event/breadcrumbs.tsx';
-import { dayText } from '#console/pages/exceptions/count_text.ts';
-import classes from '#console/pages/exceptions/event/event_card.module.css';
+import { countText, dayText } from '#console/pages/exceptions/count_text.ts';
 import { EventExtras } from '#console/pages/exceptions/event/event_extras.tsx';
-import { EventData } from '#console/pages/exceptions/event/event_data.tsx';
+import { Frames, Stack } from '#console/pages/exceptions/event/stack.tsx';
 import type { EventAddress } from '#console/pages/exceptions/exception_filter.ts';
+import { fieldsOf, fieldText } from '#console/pages/exceptions/field_text.ts';
 import { ReleaseLink } from '#console/pages/exceptions/release_link.tsx';
-import { Stack } from '#console/pages/exceptions/event/stack.tsx';
-import { useSplitMessage } from '#console/pages/exceptions/use_merge.ts';
-import { Threads } from '#console/pages/exceptions/event/threads.tsx';
+import { useSplitMessage } from '#console/pages/exceptions/use_merge.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+import classes from '#console/pages/exceptions/event/event_card.module.css';
 
 interface EventCardProps {
   readonly overview: ExceptionOverview;
@@ -194,5 +192,115 @@ function Origin({ event, serviceId }: { readonly event: ExceptionEvent; readonly
         ),
       )}
     </dl>
+  );
+}
+
+/** Card of the other threads at that moment, each with its name. */
+function Threads({ event: { otherThreads } }: { readonly event: ExceptionEvent }) {
+  if (otherThreads.length === 0) return null;
+  return (
+    <Card title="Other threads" about={`${countText(otherThreads.length, 'thread')} besides the one above`}>
+      {otherThreads.map(({ id, name, state, crashed, frames }, index) => (
+        <details
+          // Threads may have neither names nor ids.
+          // eslint-disable-next-line react/no-array-index-key
+          key={index}
+          className={classes.thread}
+        >
+          <summary>
+            {name ?? `Thread ${id ?? index + 1}`}
+            <span className={classes.facts}>
+              {[crashed ? 'crashed' : null, state, countText(frames.length, 'frame')]
+                .filter((fact) => fact !== null)
+                .join(' · ')}
+            </span>
+          </summary>
+          {frames.length > 0 && <Frames frames={frames.toReversed()} />}
+        </details>
+      ))}
+    </Card>
+  );
+}
+
+/** Card of the events before the exception, the newest last, as in a log. */
+function Breadcrumbs({ event: { breadcrumbs } }: { readonly event: ExceptionEvent }) {
+  if (breadcrumbs.length === 0) return null;
+  return (
+    <Card title="Breadcrumbs" about="What happened before, oldest first">
+      <ol className={classes.crumbs}>
+        {breadcrumbs.map(({ timestamp, type, category, level, message, data }, index) => {
+          const details = fieldText(data);
+          const said = message ?? details;
+          return (
+            // The same thing can happen many times.
+            // eslint-disable-next-line react/no-array-index-key
+            <li key={index} data-level={level}>
+              <span className={classes.at}>{timestamp !== null && <Timestamp at={timestamp} format="clock" />}</span>
+              <span className={classes.category}>{category ?? type ?? ''}</span>
+              <span className={classes.said} title={message === null || details === '' ? said : `${said}\n${details}`}>
+                {level !== null && level !== 'info' && <b>{level} </b>}
+                {said}
+                {message !== null && details !== '' && <span className={classes.data}> {details}</span>}
+              </span>
+            </li>
+          );
+        })}
+      </ol>
+    </Card>
+  );
+}
+
+/** Card of all other data that the client sent with the event. */
+function EventData({ event }: { readonly event: ExceptionEvent }) {
+  const { user, tags, request, contexts, extra, sdk, logger, platform, thread, dist, exceptions } = event;
+  const mechanism = exceptions.at(-1)?.mechanism ?? null;
+  const client = {
+    platform,
+    sdk: sdk === null ? null : `${sdk.name} ${sdk.version ?? ''}`.trim(),
+    dist,
+    logger,
+    mechanism: mechanism?.type ?? null,
+    thread: thread === null ? null : [thread.name, thread.id].filter((part) => part !== null).join(' '),
+  };
+  const sections = [
+    ['Request', request],
+    ['User', user],
+    ['Tags of this event', tags],
+    ['Contexts', contexts],
+    ['Extra', extra],
+    ['Mechanism', mechanism?.data],
+    ['Client', client],
+  ] as const;
+  const modules = Object.entries(event.modules ?? {});
+  return (
+    <Card title="Sent with the event">
+      {sections.map(([title, value]) => (
+        <Fields key={title} title={title} value={value} />
+      ))}
+      {modules.length > 0 && (
+        <details className={classes.modules}>
+          <summary>{countText(modules.length, 'installed package')}</summary>
+          <Fields title="Packages" value={event.modules} />
+        </details>
+      )}
+    </Card>
+  );
+}
+
+function Fields({ title, value }: { readonly title: string; readonly value: unknown }) {
+  const fields = fieldsOf(value);
+  if (fields.length === 0) return null;
+  return (
+    <>
+      <h3 className={classes.title}>{title}</h3>
+      <dl className={classes.fields}>
+        {fields.map(([name, text]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
   );
 }

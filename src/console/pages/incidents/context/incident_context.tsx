@@ -1,19 +1,20 @@
+import { useInViewport } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 
 import type { IncidentWithLog, ResultOf } from '#console/api/actions.ts';
 import { actionQuery } from '#console/api/queries.ts';
+import { TextButton } from '#console/components/buttons.tsx';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Status, STATUS_TONES } from '#console/components/status.tsx';
 import { Name } from '#console/components/text/name.tsx';
-import { STATUS_TONES, Status } from '#console/components/status.tsx';
-import { TextButton } from '#console/components/text_button.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
-import { MovedMetrics } from '#console/pages/incidents/context/moved_metrics.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { type Around, byNearness } from '#modules/incidents/decide/around.ts';
+import { measureOf, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 type Context = ResultOf<'get_incident_context'>;
 
@@ -220,5 +221,40 @@ function IncidentLink({ incidentId, title }: { readonly incidentId: string; read
     <Link to="/incidents/$incidentId" params={{ incidentId }}>
       <Name>{title}</Name>
     </Link>
+  );
+}
+
+/** Card of the metrics of the service that left their usual range when the incident opened; nothing if none did. */
+function MovedMetrics({ incident: { incidentId, serviceId } }: { readonly incident: IncidentWithLog }) {
+  const { orgId } = useOrganization().org;
+  // The card stands at the end of the page: whoever answers and leaves does not wait for it.
+  const { ref, inViewport } = useInViewport<HTMLDivElement>();
+  const { data } = useQuery({
+    ...actionQuery(orgId, 'incidents', 'list_moved_metrics', { incidentId }),
+    staleTime: Infinity,
+    enabled: inViewport,
+  });
+  if (data === undefined) return <div ref={ref} />;
+  if (data.metrics.length === 0) return null;
+  const { metrics, lookedAt, total } = data;
+  return (
+    <Card
+      title="Metrics that moved"
+      about={`Around the trigger they left the range of the hour before.${lookedAt < total ? ` ${lookedAt} of ${total.toLocaleString()} metrics were compared.` : ''}`}
+      rows={metrics.map(({ metricName, aggregation, before, after }) => {
+        const measure = measureOf(metricName, aggregation);
+        return (
+          <Row
+            key={metricName}
+            title={
+              <Link to="/explore" search={{ service: serviceId, metric: metricName }}>
+                <Name>{metricName}</Name>
+              </Link>
+            }
+            sub={`From ${quantityText(before, measure)} to ${quantityText(after, measure)}.`}
+          />
+        );
+      })}
+    />
   );
 }

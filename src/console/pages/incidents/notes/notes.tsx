@@ -1,25 +1,25 @@
 import { ActionIcon, type ActionIconProps, Button, type ElementProps, Group, Textarea } from '@mantine/core';
-import { useRef, useState } from 'react';
 import { IconDots } from '@tabler/icons-react';
+import { useRef, useState } from 'react';
 
-import { NOTE_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { ActionMenu } from '#console/components/action_menu.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields } from '#console/components/forms/field_faults.ts';
 import { Form } from '#console/components/forms/form.tsx';
-import { Name } from '#console/components/text/name.tsx';
 import { newRequestKey } from '#console/components/forms/request_key.ts';
-import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { useDraftState } from '#console/components/forms/use_draft_state.ts';
-import { NoteText } from '#console/pages/incidents/notes/note_text.tsx';
-import classes from '#console/pages/incidents/notes/notes.module.css';
-import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
+import { lazyPart } from '#console/components/lazy_part.tsx';
+import { Name } from '#console/components/text/name.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { useMemberNames } from '#console/pages/incidents/member_names.tsx';
+import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { NOTE_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
+import classes from '#console/pages/incidents/notes/notes.module.css';
 
 type NoteButtonProps = ActionIconProps & ElementProps<'button', keyof ActionIconProps>;
 
@@ -225,4 +225,24 @@ function EditNote({ incidentId, note, onClose }: EditNoteProps) {
 
 function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+const Rendered = lazyPart(() => import('#console/components/text/markdown/rendered.tsx').then((m) => m.Rendered));
+
+/** Whether a text may hold Markdown; most notes do not, and then nothing more is loaded. */
+const MARKED_UP = /[*_`~>[\]#|\\]|https?:|www\.|@|^\s*(?:[-+]|\d+[.)])\s/m;
+
+/** Text that people or programs wrote, with the links, lists and emphasis of Markdown. */
+export function NoteText({ children }: { readonly children: string }) {
+  const plain = (
+    <p className={classes.plain} dir="auto">
+      {children}
+    </p>
+  );
+  if (!MARKED_UP.test(children)) return plain;
+  return (
+    <Rendered whileLoading={plain} onLost={() => {}}>
+      {children}
+    </Rendered>
+  );
 }

@@ -1,10 +1,13 @@
+import { Text } from '@mantine/core';
 import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query';
 
 import { type InputOf, invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
+import { STATUS_NAMES } from '#console/pages/exceptions/group_status.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+import type { GroupStatus } from '#modules/exceptions/decide/group_status.ts';
 
 type Changes = InputOf<'undo_exception_merges'>['changes'];
 
@@ -96,4 +99,15 @@ async function refreshAll(queryClient: QueryClient, orgId: string): Promise<void
     // Events are those of all parts.
     queryClient.invalidateQueries({ queryKey: ['org', orgId, 'exception_events'] }),
   ]);
+}
+
+/** Consequences that people have to know before they merge. */
+export function MergeConsequences({ status }: { readonly status: GroupStatus }) {
+  return (
+    <Text size="sm" c="dimmed">
+      Counts and events are those of all from now on, and the status is <b>{STATUS_NAMES[status].toLowerCase()}</b> for
+      all. New events of any of them come here and do not count as new exceptions. Nothing is lost: each can be split
+      off again, with its own events.
+    </Text>
+  );
 }
