@@ -1,6 +1,6 @@
 import { useSmallBufferPool } from '#entry/memory/buffer_pool.ts';
 import { type AppContext, compose } from '#entry/compose.ts';
-import { ensureFirstRun, warnOfNoOrganization } from '#entry/first_run.ts';
+import { ensureFirstRun, forgetSimulatedNumbers, warnOfNoOrganization } from '#entry/first_run.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { toListenFault } from '#entry/listen_fault.ts';
 import { releaseMemoryWhenIdle } from '#entry/memory/idle_memory.ts';
@@ -43,7 +43,11 @@ await runProgram(async () => {
   // With several processes, none of them writes a password to a file.
   const isAlone = process.send !== undefined;
   const firstRun = isAlone || config.firstOwnerEmail !== undefined ? ensureFirstRun : warnOfNoOrganization;
-  await retryWhileUnavailable(async () => void (await firstRun(context)), {
+  const prepare = async (): Promise<void> => {
+    await firstRun(context);
+    await forgetSimulatedNumbers(context);
+  };
+  await retryWhileUnavailable(prepare, {
     pauseMs: 200,
     timeoutMs: 30_000,
     onFailure: (err) => log.warn({ err }, 'a store does not answer; waiting for it'),

@@ -23,6 +23,25 @@ export interface FirstRun {
 const EMAIL = 'owner@localhost';
 
 /**
+ * Forgets, once a Twilio account is set up, the numbers that people confirmed at the phone simulator: whoever saw its page
+ * could confirm any number, and no message has reached a phone.
+ */
+export async function forgetSimulatedNumbers({
+  actions,
+  db,
+  log,
+}: Pick<AppContext, 'actions' | 'db' | 'log'>): Promise<void> {
+  const { phoneProvider, simulatedIds, simulatedChannels } = actions.installation;
+  if (phoneProvider === 'simulator' || simulatedChannels.size > 0) return;
+  const numbers = await storesOf(db.session()).phoneNumbers.forgetConfirmedBy(simulatedIds);
+  if (numbers === 0) return;
+  log.warn(
+    { numbers },
+    'numbers were confirmed at the phone simulator only, and their owners have to confirm them again',
+  );
+}
+
+/**
  * Creates an organization and its owner on the very first run, with the owner from the settings if they name one.
  * Otherwise the owner gets a generated password, and the organization a key with all permissions: both are written to a
  * file that only its owner can read, before the commit, so that they cannot be lost. Returns null on every later run,

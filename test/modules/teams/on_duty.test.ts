@@ -12,10 +12,14 @@ import { createTeamSchedule } from '#modules/schedules/operations/create_team_sc
 import { swapShifts } from '#modules/schedules/operations/swap_shifts.ts';
 import { changeRole } from '#modules/organizations/operations/change_role.ts';
 import { previewEscalation } from '#modules/policies/operations/preview_escalation.ts';
+import { confirmPhone } from '#modules/contacts/operations/confirm_phone.ts';
+import { requestPhoneCode } from '#modules/contacts/operations/request_phone_code.ts';
 import { getTeam } from '#modules/teams/operations/get_team.ts';
 import type { Config } from '#entry/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
+import { forgetSimulatedNumbers } from '#entry/first_run.ts';
+import { storesOf } from '#modules/stores.ts';
 import { simulatedAccountSid, simulatedIdsOf } from '#notify/twilio/simulated_account.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -195,4 +199,40 @@ test('what went to the phone simulator proves nothing once a provider is set up'
   expect(await facts()).toEqual({ isNeverProved: true, sms: 'unused', hasSentMessage: false });
   await arrive('notification_2', `SM${'0'.repeat(32)}`);
   expect(await facts()).toEqual({ isNeverProved: false, sms: 'works', hasSentMessage: true });
+});
+
+test('a number that was confirmed at the phone simulator is to be confirmed again once a provider is set up', async () => {
+  const { w, teamId, run } = await veraInATeam(TWILIO);
+  const [real, simulated] = [
+    `SM${'0'.repeat(32)}`,
+    simulatedIdsOf(APP_SECRET).replace('__', 'SM').replace('%', '0'.repeat(20)),
+  ];
+  const confirmed = async (name: string, phone: string, providerId: string) => {
+    const { userId } = await w.given.user({ name, role: 'responder' });
+    await w.expectOk('add_team_member', { teamId, userId, phone });
+    const { notificationId } = await run(requestPhoneCode, { phone }, 'responder', userId);
+    await w.context.db.sql.run('update notifications set provider_id = $1 where id = $2', [providerId, notificationId]);
+    const code = await storesOf(w.context.db.session()).phoneNumbers.findCodeOf(notificationId);
+    expect((await run(confirmPhone, { phone, code }, 'responder', userId)).confirmed).toBe(true);
+    return userId;
+  };
+  const anna = await confirmed('Anna', '+31612345678', simulated);
+  const bram = await confirmed('Bram', '+31687654321', real);
+  const unconfirmed = async () => {
+    const { members } = await run(getTeam, { teamId });
+    const reasons = new Map<string, string[]>(
+      members.map((m: { userId: string; readiness: { reasons: string[] } }) => [m.userId, m.readiness.reasons]),
+    );
+    return [anna, bram].map((userId) => reasons.get(userId)?.includes('number_not_confirmed'));
+  };
+  expect(await unconfirmed()).toEqual([false, false]);
+  await forgetSimulatedNumbers({
+    ...w.context,
+    actions: { ...w.context.actions, installation: { ...w.context.actions.installation, phoneProvider: 'simulator' } },
+  });
+  expect(await unconfirmed()).toEqual([false, false]);
+  await forgetSimulatedNumbers(w.context);
+  expect(await unconfirmed()).toEqual([true, false]);
+  const again = await run(requestPhoneCode, { phone: '+31612345678' }, 'responder', anna);
+  expect(again.notificationId).toMatch(/^notification_/);
 });

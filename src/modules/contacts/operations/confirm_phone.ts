@@ -33,7 +33,7 @@ export const confirmPhone = defineAction({
       await stores.phoneNumbers.countWrongTry(sent.notificationId);
       return { confirmed: false, triesLeft: TRIES_MAX - sent.wrongTries - 1 };
     }
-    await stores.phoneNumbers.confirm(userId, phone, now);
+    await stores.phoneNumbers.confirm(userId, phone, now, sent.notificationId);
     record({ target: userId, before: null, after: { phone: maskPhone(phone), confirmed: true } });
     return { confirmed: true, triesLeft: 0 };
   },

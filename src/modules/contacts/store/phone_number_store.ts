@@ -89,14 +89,42 @@ export class PhoneNumberStore {
     return new Map([...byUser].map(([userId, numbers]) => [userId, new Set(numbers.map(({ phone }) => phone))]));
   }
 
-  async confirm(userId: Id<'user'>, phone: string, now: Temporal.Instant): Promise<void> {
+  /** Confirms a number by the code in a message; null where nobody has sent one. */
+  async confirm(
+    userId: Id<'user'>,
+    phone: string,
+    now: Temporal.Instant,
+    codeId: Id<'notification'> | null = null,
+  ): Promise<void> {
     const { db } = this.#session;
     await db
       .insertInto('confirmed_numbers')
-      .values({ user_id: userId, phone, confirmed_at: now })
+      .values(({ selectFrom }) => ({
+        user_id: userId,
+        phone,
+        confirmed_at: now,
+        code_provider_id:
+          codeId === null ? null : selectFrom('notifications').select('provider_id').where('id', '=', codeId),
+      }))
       .onConflict((conflict) => conflict.doNothing())
       .execute();
     await db.deleteFrom('phone_codes').where('user_id', '=', userId).where('phone', '=', phone).execute();
+  }
+
+  /**
+   * Forgets the numbers that were confirmed, and the codes that wait, by messages whose ids at the provider match a
+   * pattern of `LIKE`: those of the phone simulator have reached no phone. Returns how many numbers are to be confirmed again.
+   */
+  async forgetConfirmedBy(providerIds: string): Promise<number> {
+    const { db } = this.#session;
+    await db
+      .deleteFrom('phone_codes')
+      .where('notification_id', 'in', ({ selectFrom }) =>
+        selectFrom('notifications').select('id').where('kind', '=', 'code').where('provider_id', 'like', providerIds),
+      )
+      .execute();
+    const forgotten = await db.deleteFrom('confirmed_numbers').where('code_provider_id', 'like', providerIds).execute();
+    return rowsChanged(forgotten);
   }
 
   async insertCode(

@@ -123,6 +123,8 @@ export const ConfirmedNumberEntity = defineEntity({
     userId: id<'user'>().primary(),
     phone: p.text().primary(),
     confirmedAt: instant(),
+    /** Id at the provider of the message that had the code; null if that is not known any more. */
+    codeProviderId: p.text().nullable(),
   },
 });
 
