@@ -25,6 +25,14 @@ export function sealIngestKeyPair(pair: IngestKeyPair, cipher: Cipher): StoredIn
   };
 }
 
+/** Seals a further DSN key of a service beside the ingestion key of its pair; nobody has the one that it is found by. */
+export function sealFurtherKey(ingestionKey: string, dsnKey: string, cipher: Cipher): StoredIngestKey {
+  return {
+    ...sealIngestKeyPair({ ingestionKey, dsnKey }, cipher),
+    keyHash: hashSecret(newSecretText(INGEST_KEY_PREFIX)),
+  };
+}
+
 export function openIngestKeyPair(secrets: Buffer, cipher: Cipher): IngestKeyPair {
   const [ingestionKey = '', dsnKey = ''] = cipher.decrypt(secrets).split(' ');
   return { ingestionKey, dsnKey };

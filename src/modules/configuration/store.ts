@@ -22,6 +22,7 @@ import {
 import { DashboardEntity } from '#storage/postgres/entities/services.ts';
 import { readLayers } from '#modules/schedules/decide/stored_layers.ts';
 import { readSchedule } from '#modules/schedules/store/schedule_store.ts';
+import { IngestKeyStore } from '#modules/services/store/ingest_key_store.ts';
 import { ServiceStore } from '#modules/services/store/service_store.ts';
 import { TeamStore } from '#modules/teams/store.ts';
 
@@ -127,7 +128,9 @@ export class ConfigurationStore {
       .select(columns(IngestKeyEntity, 'k', ['serviceId', 'secrets']))
       .where('k.service_id', '=', anyOf(serviceIds))
       .where('k.revoked_at', 'is', null)
+      .where('k.is_further', '=', false)
       .execute();
+    const further = await new IngestKeyStore(this.#session).listFurther(serviceIds);
     const secretsOf = new Map(keys.map(({ serviceId, secrets }) => [serviceId, secrets]));
     const rules = await db
       .selectFrom('alert_rules as r')
@@ -162,6 +165,7 @@ export class ConfigurationStore {
         const dsn = {
           publicKey: secrets === undefined ? '' : publicKeyOf(secrets),
           projectNumber: keptProjectNumber ?? projectId,
+          furtherKeys: (further.get(service.id) ?? []).map(publicKeyOf).sort(),
           isKept: keptProjectNumber !== null,
         };
         return { ...service, dsn };

@@ -166,11 +166,19 @@ test('projects of Sentry keep public key and number', () => {
   ];
   const result = read('sentry', [{ path: 'export.json', value: rows }]);
   expect(result.file.services).toMatchObject([
-    { name: 'shop', team: 'sentry-3', sentry: { publicKey: 'b'.repeat(32), projectNumber: 7 } },
+    {
+      name: 'shop',
+      team: 'sentry-3',
+      sentry: { publicKey: 'b'.repeat(32), projectNumber: 7, furtherKeys: ['c'.repeat(32)] },
+    },
   ]);
   expect(result.file.teams).toMatchObject([{ name: 'Core', members: [{ person: 'sentry-2' }] }]);
   expect(result.file.rules).toMatchObject([{ kind: 'exception', config: { minSeverity: 'error' } }]);
-  expect(item(result, 'public_key', '11').verdict).toBe('refused');
+  expect(item(result, 'public_key', '11').verdict).toBe('exact');
+  expect(item(result, 'public_key', '9')).toMatchObject({
+    verdict: 'refused',
+    reason: 'It is switched off there, or is no public key.',
+  });
   expect(item(result, 'monitor', '13').verdict).toBe('refused');
 });
 

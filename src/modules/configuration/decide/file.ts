@@ -97,6 +97,14 @@ export const PolicyInFile = Type.Object({ key: Key, team: Key, name: Name, ...PO
 
 const RetentionDays = Type.Optional(Type.Integer({ minimum: 1, maximum: RETENTION_DAYS_MAX }));
 
+/** Limit on the DSN keys of a service beside that of its pair. */
+export const FURTHER_KEYS_MAX = 100;
+
+const PublicKey = Type.String({
+  pattern: '^[0-9a-f]{32}$',
+  description: 'the public key of a DSN, 32 characters of 0-9a-f',
+});
+
 export const ServiceInFile = Type.Object(
   {
     key: Key,
@@ -114,11 +122,11 @@ export const ServiceInFile = Type.Object(
     sentry: Type.Optional(
       Type.Object(
         {
-          publicKey: Type.String({
-            pattern: '^[0-9a-f]{32}$',
-            description: 'the public key of the DSN, 32 characters of 0-9a-f',
-          }),
+          publicKey: PublicKey,
           projectNumber: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+          furtherKeys: Type.Optional(
+            Type.Array(PublicKey, { maxItems: FURTHER_KEYS_MAX, description: 'other keys of DSNs of the project' }),
+          ),
         },
         { ...STRICT, description: 'DSN that senders keep using, with another host' },
       ),

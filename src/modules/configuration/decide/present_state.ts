@@ -88,7 +88,13 @@ export interface OrganizationState {
     readonly retentionExceptions: number;
     readonly retentionOncall: number;
     /** Public key and project number of the DSN, as its senders have them. */
-    readonly dsn: { readonly publicKey: string; readonly projectNumber: number; readonly isKept: boolean };
+    readonly dsn: {
+      readonly publicKey: string;
+      readonly projectNumber: number;
+      /** Public keys beside it, sorted. */
+      readonly furtherKeys: readonly string[];
+      readonly isKept: boolean;
+    };
     readonly updatedAt: Instant;
   }[];
   readonly rules: readonly {
@@ -233,7 +239,7 @@ const READERS: { readonly [Kind in ResourceKind]: Reader<Kind> } = {
           exceptions: retention.retentionExceptions,
           oncall: retention.retentionOncall,
         },
-        sentry: { publicKey: dsn.publicKey, projectNumber: dsn.projectNumber },
+        sentry: { publicKey: dsn.publicKey, projectNumber: dsn.projectNumber, furtherKeys: dsn.furtherKeys },
       };
       return { kind: 'service', id, updatedAt: toTimestamp(updatedAt), fields };
     }),

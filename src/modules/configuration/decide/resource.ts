@@ -72,7 +72,11 @@ export interface FieldsOf {
     readonly repository?: { readonly owner: string; readonly name: string } | null;
     readonly capabilities?: readonly Capability[];
     readonly retentionDays?: { readonly [Of in Capability]?: number };
-    readonly sentry?: { readonly publicKey: string; readonly projectNumber: number };
+    readonly sentry?: {
+      readonly publicKey: string;
+      readonly projectNumber: number;
+      readonly furtherKeys: readonly string[];
+    };
   };
   readonly rule: {
     readonly service: Ref;

@@ -217,7 +217,12 @@ class FileReader {
         ...(repository !== undefined && { repository }),
         ...(capabilities !== undefined && { capabilities: [...new Set(capabilities)].sort() }),
         ...(retentionDays !== undefined && { retentionDays }),
-        ...(sentry !== undefined && { sentry }),
+        ...(sentry !== undefined && {
+          sentry: {
+            ...sentry,
+            furtherKeys: [...new Set(sentry.furtherKeys)].filter((other) => other !== sentry.publicKey).sort(),
+          },
+        }),
       };
       this.#add('service', key, path, fields);
     }
@@ -229,11 +234,12 @@ class FileReader {
     const keys = new Map<string, string>();
     for (const [index, { key, sentry }] of (this.#file.services ?? []).entries()) {
       if (sentry === undefined) continue;
-      const other = keys.get(sentry.publicKey);
-      if (other !== undefined) {
-        this.#refuse(`services[${index}].sentry.publicKey`, `is the public key of ${JSON.stringify(other)}, too`);
+      for (const publicKey of new Set([sentry.publicKey, ...(sentry.furtherKeys ?? [])])) {
+        const other = keys.get(publicKey);
+        if (other !== undefined)
+          this.#refuse(`services[${index}].sentry`, `has a public key of ${JSON.stringify(other)}: ${publicKey}`);
+        keys.set(publicKey, key);
       }
-      keys.set(sentry.publicKey, key);
     }
   }
 

@@ -78,7 +78,7 @@ export function fileOf(state: OrganizationState, now: Temporal.Instant): Configu
         ...(repository !== null && { repository }),
         capabilities: [...capabilities],
         retentionDays,
-        ...(kept.has(service.id) && { sentry }),
+        ...(kept.has(service.id) && { sentry: { ...sentry, furtherKeys: [...sentry.furtherKeys] } }),
       };
     }),
     rules: all('rule').map((rule) => {

@@ -24,7 +24,7 @@ export type IngestKeyColumn = 'key_hash' | 'dsn_key_hash';
 
 export type OpenedTarget = IngestTarget & { readonly hash: Buffer };
 
-/** Ingestion keys and DSNs; a service has one pair that is current. */
+/** Ingestion keys and DSNs; a service has one pair that is current, and may have further keys of DSNs beside it. */
 export class IngestKeyStore {
   readonly #session: Session;
 
@@ -56,7 +56,47 @@ export class IngestKeyStore {
       .set(toColumns(IngestKeyEntity, key))
       .where('service_id', '=', id)
       .where('revoked_at', 'is', null)
+      .where('is_further', '=', false)
       .execute();
+  }
+
+  /** Returns the sealed DSN keys beside the current pair, by service. */
+  async listFurther(serviceIds: readonly Id<'service'>[]): Promise<Map<Id<'service'>, Buffer[]>> {
+    const rows = await this.#session.db
+      .selectFrom('ingest_keys as k')
+      .select(columns(IngestKeyEntity, 'k', ['serviceId', 'secrets']))
+      .where('k.service_id', '=', anyOf(serviceIds))
+      .where('k.revoked_at', 'is', null)
+      .where('k.is_further', '=', true)
+      .orderBy('k.id')
+      .execute();
+    const groups = Map.groupBy(rows, ({ serviceId }) => serviceId);
+    return new Map([...groups].map(([serviceId, keys]) => [serviceId, keys.map(({ secrets }) => secrets)]));
+  }
+
+  /** Takes away the DSN keys beside the current pair that are not in the list; the caller holds the lock on the service. */
+  async removeFurther({ id }: { readonly id: Id<'service'> }, kept: readonly Buffer[]): Promise<void> {
+    await this.#session.db
+      .deleteFrom('ingest_keys')
+      .where('service_id', '=', id)
+      .where('is_further', '=', true)
+      .where('revoked_at', 'is', null)
+      .where((eb) => eb.not(eb('dsn_key_hash', '=', anyOf(kept))))
+      .execute();
+  }
+
+  /** Adds DSN keys beside the current pair. A key that another service has, or had, is a unique violation. */
+  async addFurther(
+    service: { readonly orgId: Id<'org'>; readonly id: Id<'service'> },
+    keys: readonly StoredIngestKey[],
+    now: Temporal.Instant,
+  ): Promise<void> {
+    if (keys.length === 0) return;
+    const rows = keys.map((key) => {
+      const ids = { id: newId('ingestkey'), orgId: service.orgId, serviceId: service.id };
+      return toColumns(IngestKeyEntity, { ...ids, ...key, createdAt: now, isFurther: true });
+    });
+    await this.#session.db.insertInto('ingest_keys').values(rows).execute();
   }
 
   /** The encrypted current pair; null only for a service that is being created. */
@@ -66,6 +106,7 @@ export class IngestKeyStore {
       .select('secrets')
       .where('service_id', '=', serviceId)
       .where('revoked_at', 'is', null)
+      .where('is_further', '=', false)
       .executeTakeFirst();
     return key?.secrets ?? null;
   }

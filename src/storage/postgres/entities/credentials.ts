@@ -38,6 +38,8 @@ export const IngestKeyEntity = defineEntity({
     dsnKeyHash: bytes(),
     /** Sealed, so that they can be shown again. */
     secrets: bytes(),
+    /** Whether it is a key of a DSN beside that of the pair; its own ingestion key was given to nobody. */
+    isFurther: p.boolean().default(false),
     createdAt: instant(),
     revokedAt: instant().strictNullable(),
   },

@@ -1,3 +1,4 @@
+import { FURTHER_KEYS_MAX } from '#modules/configuration/decide/file.ts';
 import { nameInFile } from '#modules/moving_in/decide/in_file.ts';
 import { Moved, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
 import { rowsOfAnswers } from '#modules/moving_in/decide/other/sentry_answers.ts';
@@ -142,9 +143,11 @@ function addProjects(moved: Moved, of: (model: string) => readonly Row[]): void 
     const name = textOf(fields, 'name') || textOf(fields, 'slug');
     moved.ledger.see('project', id, name);
     const projectKeys = (keys.get(id) ?? []).toSorted(byAge);
-    const first = projectKeys.find(
+    const active = projectKeys.filter(
       (key) => /^[0-9a-f]{32}$/.test(textOf(key.fields, 'public_key')) && (numberOf(key.fields, 'status') ?? 0) === 0,
     );
+    const kept = active.slice(0, FURTHER_KEYS_MAX + 1);
+    const [first, ...further] = kept.map(({ fields: key }) => textOf(key, 'public_key'));
     const number = Number(id);
     const team = moved.teamKey(teams.get(id) ?? '');
     moved.services.set(id, {
@@ -154,7 +157,13 @@ function addProjects(moved: Moved, of: (model: string) => readonly Row[]): void 
       ...(team !== null && { team }),
       ...(first !== undefined &&
         Number.isSafeInteger(number) &&
-        number > 0 && { sentry: { publicKey: textOf(first.fields, 'public_key'), projectNumber: number } }),
+        number > 0 && {
+          sentry: {
+            publicKey: first,
+            projectNumber: number,
+            ...(further.length > 0 && { furtherKeys: further }),
+          },
+        }),
     });
     if (first === undefined)
       moved.ledger.judge(
@@ -167,17 +176,14 @@ function addProjects(moved: Moved, of: (model: string) => readonly Row[]): void 
     else moved.ledger.judge('project', id, 'exact');
     for (const key of projectKeys) {
       const label = `${name}: ${textOf(key.fields, 'label')}`;
-      if (key === first)
-        moved.ledger.add('public_key', key.id, label, 'exact', 'Senders change the host of their DSN only.');
-      else
-        moved.ledger.add(
-          'public_key',
-          key.id,
-          label,
-          'refused',
-          'A service keeps one public key, the oldest that is active.',
-          'Give senders that use this key the DSN of the service.',
-        );
+      const isKept = kept.includes(key);
+      const reason = isKept
+        ? 'Senders change the host of their DSN only.'
+        : active.includes(key)
+          ? `A service keeps ${FURTHER_KEYS_MAX + 1} public keys, the oldest that are active.`
+          : 'It is switched off there, or is no public key.';
+      const todo = active.includes(key) ? 'Give senders that use this key the DSN of the service.' : '';
+      moved.ledger.add('public_key', key.id, label, isKept ? 'exact' : 'refused', reason, isKept ? '' : todo);
     }
   }
 }
