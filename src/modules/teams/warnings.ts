@@ -6,12 +6,14 @@ import { IdText, Timestamp } from '#actions/fields.ts';
 import { reasonOf } from '#modules/incidents/decide/reasons.ts';
 import { contactsOf } from '#modules/contacts/decide/contact.ts';
 import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';
-import { findWarnings, type ReachabilityWarning } from '#modules/contacts/decide/reachability.ts';
+import { findWarnings, isAboutPolicy, type ReachabilityWarning } from '#modules/contacts/decide/reachability.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { mayAnswer, type Role } from '#kernel/permissions.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { ReachablePerson } from '#modules/accounts/store/people_store.ts';
 import type { TeamOnCall } from '#modules/schedules/store/on_call_reader.ts';
+import { policiesNamedBy, policiesReachedBy, type PolicyPlan } from '#modules/policies/decide/run.ts';
+import { readPolicies } from '#modules/policies/read_run.ts';
 import type { PolicyRow } from '#modules/policies/store.ts';
 import type { TeamMemberWithPerson } from '#modules/teams/store.ts';
 
@@ -77,10 +79,87 @@ export interface TeamParts {
   readonly onCall: TeamOnCall;
 }
 
-/** Reads why pages of these teams might reach nobody, team by team; in two queries, however many teams there are. */
+type Context = Pick<ActionContext, 'caller' | 'stores' | 'configuredChannels' | 'now'>;
+
+/**
+ * Reads why pages of these teams might reach nobody, team by team, those by policies of other teams to which theirs lead
+ * included; in a few queries, however many teams there are.
+ */
 export async function readWarnings(
   teams: readonly TeamParts[],
-  { caller, stores, configuredChannels, now }: Pick<ActionContext, 'caller' | 'stores' | 'configuredChannels' | 'now'>,
+  context: Context,
+): Promise<Static<typeof WarningView>[][]> {
+  const { reachedBy, parts } = await readReached(teams, context);
+  const warnings = await readOwnWarnings([...teams, ...parts], context);
+  const ofParts = warnings.slice(teams.length);
+  const membersOf = await readMembersPaged(
+    parts.flatMap(({ policies }) => policies),
+    context,
+  );
+  return teams.map((team, index) => {
+    const listed = new Set(team.policies.map(({ id }) => id));
+    const further = team.policies.flatMap((policy) =>
+      reachedBy(policy)
+        .filter(({ id }) => !listed.has(id))
+        .flatMap((reached) => {
+          const place = parts.findIndex(({ policies }) => policies.some(({ id }) => id === reached.id));
+          return (ofParts[place] ?? [])
+            .filter((warning) => isAboutPolicy(warning, reached, membersOf))
+            .map((warning) => ({ ...warning, message: `${warning.message} The policy "${policy.name}" goes there.` }));
+        }),
+    );
+    const byMessage = new Map(further.map((warning) => [warning.message, warning]));
+    return [...(warnings[index] ?? []), ...byMessage.values()];
+  });
+}
+
+/** Reads the policies to which those of the teams lead and which are not among them, with the teams that they are of. */
+async function readReached(teams: readonly TeamParts[], { caller, stores, now }: Context) {
+  const policies = teams.flatMap((team) => team.policies);
+  const reachedBy = await readReachedBy(policies, stores, caller.orgId);
+  const reached = new Set(
+    teams.flatMap((team) => {
+      const listed = new Set(team.policies.map(({ id }) => id));
+      return team.policies.flatMap((policy) => reachedBy(policy).flatMap(({ id }) => (listed.has(id) ? [] : [id])));
+    }),
+  );
+  if (reached.size === 0) return { reachedBy, parts: [] };
+  const byTeam = Map.groupBy(await stores.policies.listAll(caller.orgId, [...reached]), ({ teamId }) => teamId);
+  const members = await stores.teams.listMembers(caller.orgId, [...byTeam.keys()]);
+  const onCallOf = await stores.onCall.ofTeams(caller.orgId, [...byTeam.keys()], now);
+  const parts = [...byTeam].map(([teamId, ofTeam]): TeamParts => ({
+    members: members.filter((member) => member.teamId === teamId),
+    policies: ofTeam,
+    onCall: onCallOf(teamId),
+  }));
+  return { reachedBy, parts };
+}
+
+async function readReachedBy(
+  policies: readonly PolicyRow[],
+  stores: Context['stores'],
+  orgId: Id<'org'>,
+): Promise<(policy: PolicyRow) => PolicyPlan[]> {
+  if (policies.every((policy) => policiesNamedBy(policy).length === 0)) return () => [];
+  const find = await readPolicies(stores, orgId, [], policies);
+  return (policy) => policiesReachedBy(policy, find);
+}
+
+/** Reads which warnings are about pages by a policy, or by one to which it leads. */
+export async function readAboutPolicies(
+  policies: readonly PolicyRow[],
+  { caller, stores }: Pick<Context, 'caller' | 'stores'>,
+): Promise<(warning: Static<typeof WarningView>, policy: PolicyRow) => boolean> {
+  const reachedBy = await readReachedBy(policies, stores, caller.orgId);
+  const all = policies.flatMap((policy) => [policy, ...reachedBy(policy)]);
+  const membersOf = await readMembersPaged(all, { caller, stores });
+  return (warning, policy) =>
+    [policy, ...reachedBy(policy)].some((reached) => isAboutPolicy(warning, reached, membersOf));
+}
+
+async function readOwnWarnings(
+  teams: readonly TeamParts[],
+  { caller, stores, configuredChannels, now }: Context,
 ): Promise<Static<typeof WarningView>[][]> {
   const pagedTeams = teams.flatMap(({ policies }) => teamsPagedBy(policies));
   const paged = pagedTeams.length === 0 ? [] : await stores.teams.listMembers(caller.orgId, pagedTeams);
@@ -96,15 +175,19 @@ export async function readWarnings(
   const subscribers = await stores.pushSubscriptions.listSubscribers(userIds);
   return teams.map((team) => {
     const { schedules } = team.onCall;
+    const ownIds = new Set(team.members.map(({ userId }) => userId));
+    const others = (members: readonly TeamMemberWithPerson[]) => members.filter(({ userId }) => !ownIds.has(userId));
     const reach = {
       ...team,
+      // Members of other teams whom the policies page as a whole are reached like its own.
+      members: [
+        ...team.members,
+        ...[...new Set(teamsPagedBy(team.policies))].flatMap((teamId) => others(pagedBy.get(teamId) ?? [])),
+      ],
       schedules: schedules.map(({ schedule: { id, isUnreadable }, layered }) => ({ id, layered, isUnreadable })),
       onCallNow: schedules.map(({ schedule, onCall }) => ({ id: schedule.id, onCall })),
       membersOf: (teamId: Id<'team'>) => (pagedBy.get(teamId) ?? []).map(({ userId }) => userId),
-      contacts: contactsOf([...people.values()], subscribers, [
-        ...team.members,
-        ...paged.filter(({ userId }) => !team.members.some((member) => member.userId === userId)),
-      ]),
+      contacts: contactsOf([...people.values()], subscribers, [...team.members, ...others(paged)]),
       isPresent: (userId: string) => team.onCall.people.has(userId),
       mayAnswer: (userId: string) => mayAnswer(people.get(userId)?.role ?? 'viewer'),
     };
@@ -113,8 +196,8 @@ export async function readWarnings(
 }
 
 /** Reads who is in the teams whose members these policies page. */
-export async function readMembersPaged(
-  policies: readonly Pick<PolicyRow, 'steps'>[],
+async function readMembersPaged(
+  policies: readonly Pick<PolicyPlan, 'steps'>[],
   { caller, stores }: Pick<ActionContext, 'caller' | 'stores'>,
 ): Promise<(teamId: Id<'team'>) => readonly Id<'user'>[]> {
   const teamIds = teamsPagedBy(policies);
@@ -123,7 +206,7 @@ export async function readMembersPaged(
   return (teamId) => (byTeam.get(teamId) ?? []).map(({ userId }) => userId);
 }
 
-function teamsPagedBy(policies: readonly Pick<PolicyRow, 'steps'>[]): Id<'team'>[] {
+function teamsPagedBy(policies: readonly Pick<PolicyPlan, 'steps'>[]): Id<'team'>[] {
   return policies.flatMap(({ steps }) =>
     steps.flatMap(({ members }) => (members === undefined ? [] : [members.teamId])),
   );
@@ -166,8 +249,7 @@ function toWarningView(
     }
     case 'member_unreachable': {
       const { kind, memberId, userId } = warning;
-      const name = team.members.find(({ id }) => id === memberId)?.name;
-      const message = `Nothing reaches ${name}: each channel is off, lacks an address, or is not set up on this server.`;
+      const message = `Nothing reaches ${people.get(userId)?.name ?? ''}: each channel is off, lacks an address, or is not set up on this server.`;
       return { kind, message, memberId, userId };
     }
     case 'cannot_answer': {

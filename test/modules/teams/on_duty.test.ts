@@ -236,3 +236,58 @@ test('a number that was confirmed at the phone simulator is to be confirmed agai
   const again = await run(requestPhoneCode, { phone: '+31612345678' }, 'responder', anna);
   expect(again.notificationId).toMatch(/^notification_/);
 });
+
+test('readiness walks through steps that name schedules, who is next, other teams and policies of other teams', async () => {
+  const { w, teamId, run } = await veraInATeam();
+  const { teamId: others } = await w.expectOk('create_team', { name: 'Storage' });
+  const anna = await w.given.user({ name: 'Anna', role: 'responder' });
+  await w.expectOk('add_team_member', { teamId, userId: anna.userId, phone: '+31612345678' });
+  const dirk = await w.given.user({ name: 'Dirk', role: 'responder' });
+  await w.expectOk('add_team_member', { teamId: others, userId: dirk.userId });
+  const { scheduleId: primary } = await onCall(w, teamId, anna.userId);
+  const later = { name: 'Later', rotationConfig: { userIds: [anna.userId] }, startAt: '2099-01-01T00:00:00Z' };
+  const { scheduleId: secondary } = await w.expectOk('create_schedule', { ...later, teamId });
+  await w.expectOk('create_schedule', { ...later, teamId: others });
+  const sms = { channels: ['sms'] };
+  const asked = { ...sms, useSchedule: true };
+  const theirs = await run(addEscalationPolicy, {
+    teamId: others,
+    name: 'Storage at night',
+    steps: [
+      { afterMinutes: 0, ...asked },
+      { afterMinutes: 5, ...sms, members: { teamId: others } },
+    ],
+  });
+  const named = await run(addEscalationPolicy, {
+    teamId,
+    name: 'To Storage',
+    steps: [{ afterMinutes: 0, ...sms, policyId: theirs.policyId }],
+  });
+  const policy = await run(addEscalationPolicy, {
+    teamId,
+    name: 'Checkout',
+    steps: [
+      { afterMinutes: 0, ...asked, scheduleIds: [primary] },
+      { afterMinutes: 5, ...asked, scheduleIds: [secondary] },
+      { afterMinutes: 10, ...asked, scheduleIds: [primary], turn: 'next' },
+      { afterMinutes: 15, ...sms, members: { teamId: others } },
+      { afterMinutes: 20, ...sms, policyId: named.policyId },
+    ],
+  });
+  const unusable = 'every channel is off or has no address';
+  const [nobody, off] = ['nobody is on call', unusable].map((reason) => expect.stringContaining(reason));
+  const ofPolicy = [
+    { policyId: policy.policyId, step: 1, message: nobody },
+    { policyId: policy.policyId, step: 2, message: nobody },
+    { policyId: policy.policyId, step: 3, message: off },
+    { policyId: theirs.policyId, step: 0, message: expect.stringContaining('The policy "Checkout" goes there.') },
+    { policyId: theirs.policyId, step: 1, message: expect.stringContaining('The policy "Checkout" goes there.') },
+  ].map((warning) => ({ kind: 'step_reaches_nobody', ...warning }));
+  expect(policy.warnings).toEqual(ofPolicy);
+  const { warnings } = await run(getTeam, { teamId });
+  expect(warnings).toEqual(expect.arrayContaining(ofPolicy));
+  expect(warnings).toContainEqual(
+    expect.objectContaining({ kind: 'schedule_gap', message: expect.stringMatching(/"Later" .* goes there\.$/) }),
+  );
+  expect(warnings).toContainEqual(expect.objectContaining({ kind: 'member_unreachable', userId: dirk.userId }));
+});

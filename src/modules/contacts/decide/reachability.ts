@@ -68,7 +68,7 @@ export function findWarnings(team: TeamReach, configured: ReadonlySet<Channel>, 
     ),
     ...team.policies.flatMap(({ id: policyId, steps }) =>
       steps.flatMap((step, stepIndex): ReachabilityWarning[] => {
-        // The warnings of the policy that it goes to say whom that one reaches.
+        // Warnings of the policy that it goes to say whom that one reaches.
         if (step.policyId !== undefined) return [];
         const memberIds = step.members === undefined ? [] : team.membersOf(step.members.teamId);
         const audience = audienceOf(step, { schedules: team.onCallNow, memberIds });

@@ -139,6 +139,19 @@ function isExempt(exemptFrom: string | null, severity: string): boolean {
   return levels.indexOf(severity) >= levels.indexOf(exemptFrom);
 }
 
+/** Returns the policies to which this one leads by its steps and hours, and to which those lead; not itself. */
+export function policiesReachedBy(start: Pick<PolicyPlan, 'id' | 'steps' | 'details'>, find: FindPolicy): PolicyPlan[] {
+  const reached = new Map<string, PolicyPlan>();
+  const waiting = policiesNamedBy(start);
+  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+    const policy = id === start.id || reached.has(id) ? undefined : find(id);
+    if (policy === undefined) continue;
+    reached.set(id, policy);
+    waiting.push(...policiesNamedBy(policy));
+  }
+  return [...reached.values()];
+}
+
 /** Returns the policies of a cycle that the given one is in, itself first and last; null when there is none. */
 export function findCycle(start: PolicyPlan, find: FindPolicy): Id<'policy'>[] | null {
   const seen = new Set<string>();

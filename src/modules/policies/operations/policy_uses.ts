@@ -4,8 +4,7 @@ import type { ActionContext } from '#actions/action_context.ts';
 import { IdText } from '#actions/fields.ts';
 import { PolicyView, toPolicyView } from '#modules/policies/view.ts';
 import { readTeams } from '#modules/teams/read_teams.ts';
-import { readMembersPaged, readWarnings, WarningView } from '#modules/teams/warnings.ts';
-import { isAboutPolicy } from '#modules/contacts/decide/reachability.ts';
+import { readAboutPolicies, readWarnings, WarningView } from '#modules/teams/warnings.ts';
 import type { PolicyRow } from '#modules/policies/store.ts';
 
 /** A policy with what uses it, and what is wrong with it now. */
@@ -37,7 +36,7 @@ export async function readPoliciesInUse(
   const teams = await readTeams(rows, context);
   const warnings = await readWarnings(teams, context);
   const teamOf = new Map(teams.map(({ team }, index) => [team.id, { team, warnings: warnings[index] ?? [] }]));
-  const membersOf = await readMembersPaged(policies, context);
+  const isAbout = await readAboutPolicies(policies, context);
   const policyIds = policies.map(({ id }) => id);
   const rules = Map.groupBy(
     await stores.alertRules.listOfPolicies(caller.orgId, policyIds, rulesPerPolicy),
@@ -53,7 +52,7 @@ export async function readPoliciesInUse(
       rules: namedRules.map(({ ruleId, name, enabled, serviceId, serviceName }) => {
         return { ruleId, name, enabled, serviceId, serviceName };
       }),
-      warnings: (team?.warnings ?? []).filter((warning) => isAboutPolicy(warning, policy, membersOf)),
+      warnings: (team?.warnings ?? []).filter((warning) => isAbout(warning, policy)),
     };
   });
 }

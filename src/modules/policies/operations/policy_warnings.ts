@@ -2,8 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
 import { PolicyView, toPolicyView } from '#modules/policies/view.ts';
-import { readMembersPaged, readWarnings, WarningView, WARNING_EXAMPLE } from '#modules/teams/warnings.ts';
-import { isAboutPolicy } from '#modules/contacts/decide/reachability.ts';
+import { readAboutPolicies, readWarnings, WarningView, WARNING_EXAMPLE } from '#modules/teams/warnings.ts';
 import { type PolicyRow, readPolicy } from '#modules/policies/store.ts';
 
 /** A policy that was just changed. */
@@ -32,9 +31,9 @@ export async function withWarnings(
   const members = await stores.teams.listMembers(caller.orgId, [policy.teamId]);
   const onCall = await stores.onCall.ofTeam(caller.orgId, policy.teamId, now);
   const [warnings = []] = await readWarnings([{ members, policies: [policy], onCall }], context);
-  const membersOf = await readMembersPaged([policy], context);
+  const isAbout = await readAboutPolicies([policy], context);
   return {
     ...toPolicyView(policy),
-    warnings: warnings.filter((warning) => isAboutPolicy(warning, policy, membersOf) && SHOWN.has(warning.kind)),
+    warnings: warnings.filter((warning) => isAbout(warning, policy) && SHOWN.has(warning.kind)),
   };
 }
