@@ -182,11 +182,19 @@ function namedValue(object: object): object | null {
   return isSecret ? { ...object, value: FILTERED } : null;
 }
 
-/** Headers also come as pairs: `["Cookie", "…"]`. */
+/** Headers and fields also come as pairs (`["Cookie", "…"]`, `["pin", ["…"]]`), settings as `["--password1", "…"]`. */
 function copyList(list: readonly unknown[], depth: number, budget: JsonBudget): Json {
   const [name, value] = list;
-  const isValue = typeof value === 'string' || typeof value === 'number';
+  const isValue = typeof value === 'string' || typeof value === 'number' || Array.isArray(value);
   const isSecretPair = list.length === 2 && typeof name === 'string' && isValue && isSecretName(name);
-  const entries = isSecretPair ? [name, FILTERED] : list.slice(0, ENTRIES_MAX);
+  const entries = isSecretPair
+    ? [name, FILTERED]
+    : list.slice(0, ENTRIES_MAX).map((entry, index) => (isSecretSetting(list[index - 1], entry) ? FILTERED : entry));
   return entries.map((entry) => copy(entry, depth + 1, budget));
+}
+
+/** Whether an argument of a command line is the value of the secret setting before it. */
+function isSecretSetting(before: unknown, value: unknown): boolean {
+  if (typeof before !== 'string' || typeof value !== 'string') return false;
+  return /^--?[a-z][\w-]*$/i.test(before) && !value.startsWith('-') && isSecretName(before);
 }

@@ -6,6 +6,8 @@ const SECRET_WORDS: ReadonlySet<string> = new Set([
   'bearer',
   'cardnumber',
   'contrasena',
+  'losenord',
+  'salasana',
   'credential',
   'credentials',
   'csc',
@@ -90,14 +92,14 @@ const CARRIERS: ReadonlySet<string> = new Set([
 const KEY_OWNERS =
   'access|account|api|app|auth|consumer|deploy|encryption|hmac|licence|license|master|pass|private|secret|service|session|shared|signing|ssh|ssl|tls|webhook';
 const CODE_OWNERS =
-  'access|activation|auth|authorization|backup|card|confirmation|fa|login|mfa|one time|otp|pin|recovery|reset|security|sms|tfa|two factor|verification|verify';
+  'access|activation|auth|authorization|backup|card|confirmation|fa|login|mfa|one time|otp|pin|recovery|reset|security|sms|tfa|two factor|unlock|verification|verify';
 /** Words that are secret together, between blanks. Numbers are left out: `2fa_code` is ` fa code `. */
 const PHRASES = new RegExp(
   ` (?:(?:${KEY_OWNERS}) keys?|(?:${CODE_OWNERS}) codes?|(?:access|api|auth|bearer|id|refresh|session) tokens|session id|(?:card|cc|credit card|debit card) (?:no|num|number)|(?:credit|debit) card|security (?:answer|number)|card verification value|mot de passe|(?:recovery|seed) phrase|connection string|(?:client|jwt|saml) assertion|saml response|(?:code|oauth) verifier|(?:gh|git ?hub|git ?lab) pat|magic link) `,
 );
 /** Secret words written as one. */
 const COMPOUNDS =
-  /(?:password|passwd|passwort|passcode|passphrase|motdepasse|secret|token|cvv|cvc|(?:api|access|secret|private)keys?|sessionid|(?:security|pin|otp|auth|access|verification|sms|mfa|tfa|twofactor)code|ccnum(?:ber)?|creditcard|connectionstring|^(?:admin|db|ftp|login|mail|mysql|redis|root|smtp)pass)(?:again|box|check|confirm|confirmation|digest|hash|new|old|repeat|value|verify)?$/;
+  /(?:password|passwd|passwort|passcode|passphrase|motdepasse|secret|token|cvv|cvc|(?:api|access|secret|private)keys?|sessionid|(?:security|pin|otp|auth|access|verification|sms|mfa|tfa|twofactor|onetime|unlock|reset|recovery)code|ccnum(?:ber)?|creditcard|connectionstring|^(?:admin|db|ftp|login|mail|mysql|redis|root|smtp)pass)(?:again|box|check|confirm|confirmation|digest|hash|new|old|repeat|value|verify)?$/;
 /** Words for a property of a secret, which is none itself: `token_count`, `secret_name`, `cookie_consent_version`. */
 const ABOUT: ReadonlySet<string> = new Set([
   'age',

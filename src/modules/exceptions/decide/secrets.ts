@@ -115,7 +115,7 @@ function withoutKeyBlocks(text: string): string {
  * value, as in `b'…'`, or the type and length that `var_dump` of PHP writes on the next line.
  */
 const ASSIGNED =
-  /(?<![\w.%\]-]|\[(?!["'\\]))(\\{0,7}["']?)([\w.%[\]-]{2,100})\1(?:(?<=["'])\])?( {0,2}=>? {0,2}| {0,2}: ?)(?:\r?\n\s{0,40}string\(\d{1,9}\) )?(?:[bBuUrR]{0,2}(\\{0,7}["']))?/g;
+  /(?<![\w.%\]-]|\[(?!["'\\]))(\\{0,7}["']?)([\w.%[\]-]{2,100})\1(?:(?<=["'])\])?( {0,2}=>? {0,2}| {0,2}: ?| -> )(?:\r?\n\s{0,40}string\(\d{1,9}\) )?(?:[bBuUrR]{0,2}(\\{0,7}["']))?/g;
 /** Pairs such as `('password', '…')`, as Python shows them. */
 const PAIRED = /(?<=[([] ?)(\\{0,7}["'])([\w.%[\]-]{2,100})\1(, ?)(?:[bBuUrR]{0,2}(\\{0,7}["']))/g;
 /** Members of a map of Clojure: `{:password "…"}`. */
@@ -133,7 +133,13 @@ const VALUE_END = /[\s&#;,"'<>)}\]]/g;
 /** Elements such as `<password>…</password>`. */
 const ELEMENT = /<([\w:.-]{2,100})(\s[^<>]{0,200})?>[^<]{1,4000}<\/\1>/g;
 const LINE_END = /[\r\n"']/g;
-const CREDENTIALS = /(?<=[a-z0-9]:\/\/[^\s/?#@:]{0,200}:)[^\s/?#@]{1,200}(?=@)/gi;
+/** Password of an address, also with signs that ought to be escaped there. */
+const CREDENTIALS = /(?<=[a-z0-9]:\/\/[^\s/?#@:]{0,200}:)[^\s/?"'<>]{1,200}(?=@)/gi;
+/** Fields as objects or elements: `{"name":"password1","value":"…"}`, `<add key="password1" value="…"/>`. */
+const FIELD =
+  /(\b(?:name|key)\\{0,7}["']?\s?[:=]\s?\\{0,7}["']([\w.%[\]-]{2,100})\\{0,7}["'],?\s{0,20}\\{0,7}["']?value\\{0,7}["']?\s?[:=]\s?\\{0,7}["'])[^"'\\]{1,4000}/g;
+/** Login of curl and its like: `-u admin:…`; `-u 1000:1000` names a user and a group. */
+const LOGIN = /(?<=\s)(-u|--user)([ =]["']?(?!\d{1,9}:\d)[^\s:"'/]{1,100}:)[^\s"']{1,200}/g;
 
 function withoutNamed(text: string): string {
   const assigned = withoutValues(text, ASSIGNED);
@@ -142,11 +148,17 @@ function withoutNamed(text: string): string {
   const parted = edn.includes('name="')
     ? edn.replace(PART, (value: string, name: string) => (isSecretName(name) ? FILTERED : value))
     : edn;
-  const clean = parted.includes('</')
-    ? parted.replace(ELEMENT, (whole: string, name: string, attributes = '') =>
-        isSecretName(name) ? `<${name}${attributes}>${FILTERED}</${name}>` : whole,
+  const fielded = parted.includes('value')
+    ? parted.replace(FIELD, (whole: string, begin: string, name: string) =>
+        isSecretName(name) ? `${begin}${FILTERED}` : whole,
       )
     : parted;
+  const logged = fielded.includes(' -') ? fielded.replace(LOGIN, `$1$2${FILTERED}`) : fielded;
+  const clean = logged.includes('</')
+    ? logged.replace(ELEMENT, (whole: string, name: string, attributes = '') =>
+        isSecretName(name) ? `<${name}${attributes}>${FILTERED}</${name}>` : whole,
+      )
+    : logged;
   if (!clean.includes('://')) return clean;
   const address = clean.includes('@') ? clean.replace(CREDENTIALS, FILTERED) : clean;
   return address.includes('hook') ? address.replace(WEBHOOK, `$1${FILTERED}`) : address;
@@ -166,7 +178,10 @@ function withoutValues(text: string, form: RegExp): string {
     // `{ password: '…' }`, as Ruby, JavaScript, Swift and Rust show it, and `map[pin:…]` of Go do.
     const isParserWord =
       /^token$/i.test(name) && !/[[{(,] ?$/.test(text.slice(Math.max(0, match.index - 2), match.index));
-    const isCoded = quote !== undefined || codedForm(name).test(text.slice(from, from + CODED_LENGTH_MAX));
+    // `token.js:12:5` is a place in a file.
+    const isPlace = sign === ':' && name.includes('.') && /^\d+\b/.test(text.slice(from, from + CODED_LENGTH_MAX));
+    const isCoded =
+      quote !== undefined || (!isPlace && codedForm(name).test(text.slice(from, from + CODED_LENGTH_MAX)));
     const isShown = (isCoded && !isParserWord) || (sign === ':' && isMember(text, match.index, name));
     const mayDescribe = (isColon && !isShown) || (/^ .* $/.test(sign) && isParserWord);
     const isAssigned = !mayDescribe || isHeader || nameQuote !== '' || (quote !== undefined && sign.includes('='));

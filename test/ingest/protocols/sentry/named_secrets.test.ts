@@ -16,6 +16,15 @@ function normalise(payload: Readonly<Record<string, unknown>>): ExceptionEvent {
 const frame = { function: 'checkout', filename: 'views.py', lineno: 7 };
 const error = { type: 'ValueError', value: 'bad order', stacktrace: { frames: [frame] } };
 
+test('arguments of a command line and lists of a form are left out by their names', () => {
+  const event = normalise({
+    exception: error,
+    extra: { 'sys.argv': ['app', '--password1', 'hunter2', '--page', '2'], form: [['new_password1', ['hunter2']]] },
+  });
+  expect(JSON.stringify(event)).not.toContain('hunter2');
+  expect(event.extra).toMatchObject({ 'sys.argv': ['app', '--password1', '[filtered]', '--page', '2'] });
+});
+
 test('a secret is left out by its name wherever its value stands', () => {
   const secrets = {
     password1: 'hunter2',
