@@ -7,7 +7,7 @@ import type { ActionRuntime } from '#actions/run_action.ts';
 import { authenticateApiKey } from '#auth/api_keys.ts';
 import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
-import { ACTION_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
+import { CONFIGURATION_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/connections/call_budget.ts';
 import { compressAnswers } from '#entry/http/compress_answers.ts';
 import { parseJsonBodies } from '#entry/http/json_body.ts';
@@ -73,7 +73,7 @@ export async function mountConfiguration(
       return caller;
     };
 
-    scope.post(`${API_PATHS.config}/plan`, { bodyLimit: ACTION_BODY_BYTES_MAX }, async (request) => {
+    scope.post(`${API_PATHS.config}/plan`, { bodyLimit: CONFIGURATION_BODY_BYTES_MAX }, async (request) => {
       const caller = callerOf(request);
       checkInput({ input: PlanBody }, request.body);
       const { file, name = DEFAULT_NAME, prune = false } = request.body as Static<typeof PlanBody>;
@@ -83,7 +83,7 @@ export async function mountConfiguration(
       return planJson(read, caller.permissions.has('oncall:edit'));
     });
 
-    scope.post(`${API_PATHS.config}/apply`, { bodyLimit: ACTION_BODY_BYTES_MAX }, async (request) => {
+    scope.post(`${API_PATHS.config}/apply`, { bodyLimit: CONFIGURATION_BODY_BYTES_MAX }, async (request) => {
       const caller = callerOf(request);
       checkInput({ input: ApplyBody }, request.body);
       const { file, name = DEFAULT_NAME, prune = false, fingerprint } = request.body as Static<typeof ApplyBody>;

@@ -4,8 +4,8 @@ import { faultsAt, readConfigurationFile } from '#modules/configuration/decide/r
 import { answerInThread, lowerThreadPriority, THREAD_NICENESS } from '#kernel/threads/answer_in_thread.ts';
 import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/threads/run_with_time_limit.ts';
 
-/** Time limit for a text; a body of the largest size that people write takes a fifth of it. */
-const READ_MS_MAX = 10_000;
+/** Time limit for a text; a body of the largest size, as people write it, takes a third of it. */
+const READ_MS_MAX = 20_000;
 
 function answer({ text, faults }: FileQuestion): FileAnswer {
   try {

@@ -12,7 +12,8 @@ export interface FileQuestion {
 /** Answer of the thread; null for a text that takes too long. */
 export type FileAnswer = ReadFile | null;
 
-const MEMORY_MB = 256;
+/** Memory for a body of 4 MiB, whose parts are objects while it is read; 256 MiB end at half of it. */
+const MEMORY_MB = 512;
 /** Time for all attempts on a busy machine, where it also takes long to start the thread. */
 const UNHEARD_MS = 60_000;
 

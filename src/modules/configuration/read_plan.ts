@@ -14,7 +14,7 @@ import {
   readConfigurationFile,
   type ReadFile,
 } from '#modules/configuration/decide/read_file.ts';
-import { resourcesOfFile } from '#modules/configuration/decide/resources_of_file.ts';
+import { resourceSteps } from '#modules/configuration/decide/resources_of_file.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import { inSlices } from '#kernel/in_slices.ts';
 import type { Permission } from '#kernel/permissions.ts';
@@ -90,10 +90,10 @@ export async function readPlan(
   await runtime.patterns.prepare(caller.orgId, file.value);
   const state = await readState(runtime, caller);
   const recordedKeys = new Set(state.managed.map(({ kind, key }) => `${kind} ${key}`));
-  const read = resourcesOfFile(file.value, (kind, key) => recordedKeys.has(`${kind} ${key}`));
+  const read = await inSlices(resourceSteps(file.value, (kind, key) => recordedKeys.has(`${kind} ${key}`)));
   await requireNoFaults(read.faults);
   const now = runtime.clock.now();
-  const plan = planConfiguration(read.resources, state, { ...request, now });
+  const plan = await inSlices(planConfiguration(read.resources, state, { ...request, now }));
   await requireNoFaults(plan.faults);
   return {
     plan,

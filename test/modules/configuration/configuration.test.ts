@@ -6,7 +6,6 @@ import { getConsoleOperation } from '#actions/registry.ts';
 import { runAction } from '#actions/run_action.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { applyConfiguration } from '#modules/configuration/apply_plan.ts';
-import type { ConfigurationFile } from '#modules/configuration/decide/file.ts';
 import { operationOf } from '#modules/configuration/decide/operation_calls.ts';
 import { planJson, planText } from '#modules/configuration/decide/plan_text.ts';
 import { pullConfiguration } from '#modules/configuration/pull_configuration.ts';
@@ -121,36 +120,6 @@ describe('a configuration file', () => {
     const [service] = (await w.expectOk('list_services', {})).services;
     const { dsn } = await w.expectOk('get_service', { serviceId: service.serviceId });
     expect(dsn).toContain('9f2c4b7d1e8a4f60b3c5d7e9f1a2b4c6@tocsin.test/4507');
-  });
-
-  test('adds overrides to a schedule whose layers it leaves out, and makes one of nobody where there is none', async () => {
-    const w = await world();
-    const { plan, apply, pull } = toolsOf(w);
-    const pulled = async (): Promise<ConfigurationFile> => parse(await pull()) as ConfigurationFile;
-    await apply(FILE);
-    const { schedules } = await pulled();
-    const overridesAlone = (name: string): string => `
-version: 1
-people: [{ key: bram, name: Bram, email: bram@example.com }]
-teams: [{ key: payments, name: Payments }]
-schedules:
-  - key: ${name.toLowerCase()}-feed
-    team: payments
-    name: ${name}
-    timezone: Europe/Amsterdam
-    overrides: [{ person: bram, startsAt: 2031-03-06T09:00, endsAt: 2031-03-07T09:00 }]
-`;
-    expect((await plan(overridesAlone('Primary'))).plan.changes.map(({ action, kind }) => `${action} ${kind}`)).toEqual(
-      ['create override'],
-    );
-    await apply(overridesAlone('Primary'));
-    const [primary] = (await pulled()).schedules!;
-    expect(primary!.layers).toEqual(schedules![0]!.layers);
-    expect(primary!.overrides).toHaveLength(2);
-    await apply(overridesAlone('Feed'));
-    const made = (await pulled()).schedules!.find(({ name }) => name === 'Feed');
-    expect(made).toMatchObject({ layers: [{ turns: [] }], overrides: [{ startsAt: '2031-03-06T09:00' }] });
-    expect((await plan(overridesAlone('Feed'))).plan.changes).toEqual([]);
   });
 
   test('goes on where it was broken off, after any change, and ends the same', async () => {
@@ -358,6 +327,9 @@ schedules:
     const people = 'version: 1\npeople: [{ key: nora, name: Nora, email: nora@example.com }]\n';
     expect(await ask('apply', { file: people }, w.orgKey)).toMatchObject({ status: 403 });
     expect((await w.app.inject({ url: '/api/config/schema' })).json()).toMatchObject({ title: expect.any(String) });
+    const padded = (mebibytes: number): string => `${file}# ${'x'.repeat(mebibytes * 1024 * 1024 - 1_000)}`;
+    expect(await ask('plan', { file: padded(4) }, viewer)).toMatchObject({ status: 200 });
+    expect(await ask('plan', { file: padded(5) }, viewer)).toMatchObject({ status: 413 });
   });
 
   test('adds people in the console only where the organization vouches for their addresses', async () => {

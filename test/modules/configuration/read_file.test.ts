@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
 import { readConfigurationFile } from '#modules/configuration/decide/read_file.ts';
-import { resourcesOfFile } from '#modules/configuration/decide/resources_of_file.ts';
+import { resourceSteps } from '#modules/configuration/decide/resources_of_file.ts';
+import { finish as finishSteps } from '#kernel/steps.ts';
 
 function faultsOf(text: string): { path: string; message: string; line: number | null }[] {
   const read = readConfigurationFile(text);
@@ -11,7 +12,7 @@ function faultsOf(text: string): { path: string; message: string; line: number |
 function meaningFaultsOf(text: string): string[] {
   const read = readConfigurationFile(text);
   if (read.kind === 'faults') throw new Error(JSON.stringify(read.faults));
-  return resourcesOfFile(read.value, () => false).faults.map(({ path, message }) => `${path}: ${message}`);
+  return finishSteps(resourceSteps(read.value, () => false)).faults.map(({ path, message }) => `${path}: ${message}`);
 }
 
 describe('the text of a file', () => {

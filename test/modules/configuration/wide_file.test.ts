@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 
 import { operatorIn } from '#actions/operator.ts';
+import type { ConfigurationFile } from '#modules/configuration/decide/file.ts';
 import { meaningOf } from '#modules/configuration/decide/meaning.ts';
 import { applyConfiguration } from '#modules/configuration/apply_plan.ts';
 import { pullConfiguration } from '#modules/configuration/pull_configuration.ts';
@@ -107,6 +109,35 @@ test('an override of one layer is of that layer, also where the layer comes with
   await expect(plan(FILE.replace(', layer: Nights }', ', layer: Mornings }'))).rejects.toThrow(
     'the schedule has no layer "Mornings"',
   );
+});
+
+test('overrides are added to a schedule whose layers the file leaves out, and one of nobody is made where there is none', async () => {
+  const w = await world();
+  const { plan, apply, pull } = toolsOf(w);
+  const pulled = async (): Promise<ConfigurationFile> => parse(await pull()) as ConfigurationFile;
+  const overridesAlone = (name: string): string => `
+version: 1
+people: [{ key: bram, name: Bram, email: bram.wide@example.com }]
+teams: [{ key: payments, name: Payments }]
+schedules:
+  - key: ${name.toLowerCase()}-feed
+    team: payments
+    name: ${name}
+    timezone: Europe/Amsterdam
+    overrides: [{ person: bram, startsAt: 2031-03-06T09:00, endsAt: 2031-03-07T09:00 }]
+`;
+  await apply(FILE);
+  const before = (await pulled()).schedules!.find(({ name }) => name === 'Primary')!;
+  const changes = await plan(overridesAlone('Primary'));
+  expect(changes.map(({ action, kind }) => `${action} ${kind}`)).toEqual(['create override']);
+  await apply(overridesAlone('Primary'));
+  const after = (await pulled()).schedules!.find(({ name }) => name === 'Primary')!;
+  expect(after.layers).toEqual(before.layers);
+  expect(after.overrides).toHaveLength(3);
+  await apply(overridesAlone('Feed'));
+  const made = (await pulled()).schedules!.find(({ name }) => name === 'Feed');
+  expect(made).toMatchObject({ layers: [{ turns: [] }], overrides: [{ startsAt: '2031-03-06T09:00' }] });
+  expect(await plan(overridesAlone('Feed'))).toEqual([]);
 });
 
 test('a layer and a step are changed by themselves', async () => {

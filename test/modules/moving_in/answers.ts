@@ -5,7 +5,8 @@ import type { RawDocument } from '#modules/moving_in/decide/raw.ts';
 import { finish, type MoveInReport } from '#modules/moving_in/decide/report.ts';
 import { MOVE_IN_TOOLS } from '#modules/moving_in/decide/tools.ts';
 import { ConfigurationFile, type ScheduleInFile } from '#modules/configuration/decide/file.ts';
-import { resourcesOfFile } from '#modules/configuration/decide/resources_of_file.ts';
+import { resourceSteps } from '#modules/configuration/decide/resources_of_file.ts';
+import { finish as finishSteps } from '#kernel/steps.ts';
 import { findFaults } from '#kernel/input_faults.ts';
 import { ourShifts } from '#modules/moving_in/decide/our_shifts.ts';
 import { ZoneClock } from '#kernel/zone_clock.ts';
@@ -26,9 +27,10 @@ export function read(tool: string, documents: readonly RawDocument[], proofFrom:
   if (moved === null) throw new Error(`nothing of ${tool} was read`);
   const result = finish(moved);
   // Whatever was read, "tocsin config" takes the file.
-  expect([...findFaults(ConfigurationFile, result.file), ...resourcesOfFile(result.file, () => false).faults]).toEqual(
-    [],
-  );
+  expect([
+    ...findFaults(ConfigurationFile, result.file),
+    ...finishSteps(resourceSteps(result.file, () => false)).faults,
+  ]).toEqual([]);
   return result;
 }
 

@@ -9,6 +9,7 @@ import {
   type ResourceKind,
   type WantedResource,
 } from '#modules/configuration/decide/resource.ts';
+import type { Steps } from '#kernel/steps.ts';
 import { type Ref, refOfId } from '#modules/configuration/decide/ref.ts';
 
 /** A resource of the file beside the one that it stands for. */
@@ -31,10 +32,10 @@ export interface Matches {
 }
 
 /**
- * Finds what each resource of the file stands for: the resource that was recorded with its key, else one of the same
+ * Finds in steps what each resource of the file stands for: the resource that was recorded with its key, else one of the same
  * name in the same place that no other key of the file names. People are found by their mail address alone.
  */
-export function matchResources(wanted: readonly WantedResource[], state: OrganizationState): Matches {
+export function* matchResources(wanted: readonly WantedResource[], state: OrganizationState): Steps<Matches> {
   const ids = new Map<ResourceKind, Map<Ref, string>>(RESOURCE_KINDS.map((kind) => [kind, new Map()]));
   const refs = new Map<ResourceKind, Map<string, Ref>>(RESOURCE_KINDS.map((kind) => [kind, new Map()]));
   const wantedByKind = Map.groupBy(wanted, ({ kind }) => kind);
@@ -43,6 +44,7 @@ export function matchResources(wanted: readonly WantedResource[], state: Organiz
   const left: { managed: ManagedResource; present: PresentResource | null }[] = [];
   const refOf = (kind: ResourceKind, id: string): Ref => refs.get(kind)?.get(id) ?? refOfId(id);
   for (const kind of RESOURCE_KINDS) {
+    yield;
     const ofFile = wantedByKind.get(kind) ?? [];
     const managed = managedByKind.get(kind) ?? [];
     const present = presentOf(state, kind, refOf) as PresentResource[];

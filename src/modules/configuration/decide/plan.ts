@@ -11,6 +11,7 @@ import {
   type WantedResource,
 } from '#modules/configuration/decide/resource.ts';
 import type { Capability } from '#modules/capabilities/decide/capability.ts';
+import type { Steps } from '#kernel/steps.ts';
 import type { Fault } from '#kernel/errors.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 
@@ -74,19 +75,23 @@ const FIXED: Partial<Record<ResourceKind, readonly string[]>> = {
   dashboard: ['service'],
 };
 
-/** Decides what has to change so that the organization is as the file says: pure, and in the order in which to do it. */
-export function planConfiguration(
+/**
+ * Decides in steps what has to change so that the organization is as the file says: pure, and in the order in which to
+ * do it.
+ */
+export function* planConfiguration(
   wanted: readonly WantedResource[],
   state: OrganizationState,
   { fileName, prune, now }: PlanOptions,
-): Plan {
-  const matches = matchResources(wanted, state);
+): Steps<Plan> {
+  const matches = yield* matchResources(wanted, state);
   const confirmed = new Set(state.members.filter(({ phoneConfirmed }) => phoneConfirmed).map(({ id }) => id));
   const changes: PlannedChange[] = [];
   const faults: Fault[] = [];
   const records: ManagedResource[] = [];
   let confirmedNumbers = 0;
   for (const match of matches.matched) {
+    yield;
     const { wanted: resource, present, managed } = match;
     const isStaying = resource.kind === 'member' && present !== null && confirmed.has(present.id);
     const fields = present === null ? [] : changedFields(resource, present);

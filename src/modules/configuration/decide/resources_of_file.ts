@@ -11,6 +11,7 @@ import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 import { faultsOf, type Parsed } from '#modules/contacts/decide/parsed.ts';
 import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
 import type { Fault } from '#kernel/errors.ts';
+import type { Steps } from '#kernel/steps.ts';
 
 /** Resources of a file, in the order in which they are created, or what is wrong with it. */
 export interface ResourcesOfFile {
@@ -23,8 +24,8 @@ export interface ResourcesOfFile {
 /** Whether a key outside the file names a resource of the organization. */
 export type IsKnownKey = (kind: ResourceKind, key: string) => boolean;
 
-/** Reads the meaning of a file: keys, references, times, zones and configs. */
-export function resourcesOfFile(file: ConfigurationFile, isKnownKey: IsKnownKey): ResourcesOfFile {
+/** Reads the meaning of a file in steps: keys, references, times, zones and configs. */
+export function resourceSteps(file: ConfigurationFile, isKnownKey: IsKnownKey): Steps<ResourcesOfFile> {
   return new FileReader(file, isKnownKey).read();
 }
 
@@ -57,17 +58,24 @@ class FileReader {
     this.#isKnownKey = isKnownKey;
   }
 
-  read(): ResourcesOfFile {
+  *read(): Steps<ResourcesOfFile> {
     for (const kind of Object.keys(SECTIONS) as Section[]) this.#readKeys(kind);
+    yield;
     this.#readPeople();
+    yield;
     this.#readTeams();
     this.#readCalendars();
-    const schedules = (this.#file.schedules ?? []).map((schedule, index) => this.#readSchedule(schedule, index));
-    for (const schedule of schedules) this.#resources.push(schedule);
-    for (const [index, schedule] of (this.#file.schedules ?? []).entries()) this.#readOverrides(schedule, index);
-    this.#readPolicies();
+    for (const [index, schedule] of (this.#file.schedules ?? []).entries()) {
+      yield;
+      this.#resources.push(this.#readSchedule(schedule, index));
+    }
+    for (const [index, schedule] of (this.#file.schedules ?? []).entries()) {
+      yield;
+      this.#readOverrides(schedule, index);
+    }
+    yield* this.#readPolicies();
     this.#readServices();
-    this.#readRules();
+    yield* this.#readRules();
     this.#readRoutes();
     for (const [index, maintenance] of (this.#file.maintenance ?? []).entries()) {
       this.#readMaintenance(maintenance, `maintenance[${index}]`);
@@ -181,10 +189,12 @@ class FileReader {
     }
   }
 
-  #readPolicies(): void {
+  *#readPolicies(): Steps<void> {
     const policies = this.#file.policies ?? [];
     this.#faults.push(...policyLoopFaults(policies));
-    const read = policies.map((policy, index): WantedOf<'policy'> => {
+    const read: WantedOf<'policy'>[] = [];
+    for (const [index, policy] of policies.entries()) {
+      yield;
       const path = `policies[${index}]`;
       this.#refer('team', policy.team, `${path}.team`);
       const { fields, faults, named } = readPolicy(policy, path);
@@ -193,8 +203,8 @@ class FileReader {
         if (kind === 'schedule') this.#refuseOfAnotherTeam(policy.team, key, place);
       }
       this.#faults.push(...faults);
-      return { kind: 'policy', key: policy.key, path, fields };
-    });
+      read.push({ kind: 'policy', key: policy.key, path, fields });
+    }
     for (const policy of inOrderOfNeed(read)) this.#resources.push(policy);
   }
 
@@ -243,8 +253,9 @@ class FileReader {
     }
   }
 
-  #readRules(): void {
+  *#readRules(): Steps<void> {
     for (const [index, rule] of (this.#file.rules ?? []).entries()) {
+      yield;
       const path = `rules[${index}]`;
       const { key, service, name, kind, policy, enabled } = rule;
       this.#refer('service', service, `${path}.service`);

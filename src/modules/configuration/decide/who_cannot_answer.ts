@@ -85,9 +85,10 @@ function* pagingAfter({ matches, changes }: Plan, state: OrganizationState): Ite
   for (const { wanted, present } of matches.matched) {
     const isTouched = touched.has(present?.id ?? `${wanted.kind} ${wanted.key}`);
     if (wanted.kind === 'schedule') {
+      const layers = wanted.fields.layers ?? (present?.kind === 'schedule' ? present.fields.layers : []);
       yield {
         name: wanted.fields.name,
-        people: wanted.fields.layers.flatMap(({ turns }) => turns.flat()).map(idOf),
+        people: layers.flatMap(({ turns }) => turns.flat()).map(idOf),
         isTouched,
       };
     } else if (wanted.kind === 'override') {
