@@ -24,7 +24,7 @@ const COUNT_DIGITS_MAX = 6;
  * Returns below 0 when `a` is the older release, above 0 when it is the newer one, 0 for the same; null when unknown.
  * Both are versions (`1.4.0`, `v12`, `shop@1.4.0-rc.1+build`) or both dates (`20240102`, `2024-01-02.3`), of the same
  * product, and semver orders them. Builds of one version are ordered by their numbers (`1.2.3+44`, `1.2.3+45`), and are
- * that version if only one of the two names a build. A commit equals itself, and cannot be compared with another; the
+ * that version if only one of the two names a build. `1.4.0-2` may be a revision of `1.4.0` as well as come before it. A commit equals itself, and cannot be compared with another; the
  * same holds for a commit or an environment behind a version (`1.4.0-3f2a1bc`, `1.4.0-production`). `1.4.0-12-g3f2a1bc`
  * is twelve commits behind `1.4.0`, as `git describe` means it.
  */
@@ -90,12 +90,22 @@ function readPrerelease(text: string): Pick<Version, 'prerelease' | 'commits' | 
   return { prerelease, commits: Number(commits ?? 0), marks: marks.join('.') };
 }
 
-function compareVersions(a: Version, b: Version): number {
+function compareVersions(a: Version, b: Version): number | null {
   for (let i = 0; i < Math.max(a.numbers.length, b.numbers.length); i += 1) {
     const difference = (a.numbers[i] ?? 0) - (b.numbers[i] ?? 0);
     if (difference !== 0) return difference;
   }
+  // `1.4.0-2` may come before `1.4.0`, or be a revision of it.
+  if (ambiguityOf(a) !== ambiguityOf(b)) return null;
   return comparePrereleases(a.prerelease, b.prerelease) || a.commits - b.commits;
+}
+
+/** Words that some put behind a version for what comes after it: revisions of packages, patches, builds, places. */
+const AMBIGUOUS = /^(?:\d[\d-]*|(?:build|ci|p|test)[\d-]*)$/i;
+
+/** Returns the word of an ambiguous prerelease without its number; null for any other. */
+function ambiguityOf({ prerelease: [first = ''] }: Version): string | null {
+  return AMBIGUOUS.test(first) ? first.replace(/[\d-]+$/, '').toLowerCase() : null;
 }
 
 /**
