@@ -32,16 +32,20 @@ export function readIcsDates(text: string, today: Temporal.PlainDate): IcsDates 
   const spans: Span[] = [];
   let leftOut = 0;
   let event: Map<string, string> | null = null;
+  /** Alarms and the like within the event, whose properties are not its own. */
+  let inner = 0;
   for (const line of lines) {
     const upper = line.trim().toUpperCase();
-    if (upper === 'BEGIN:VEVENT') event = new Map();
+    if (event !== null && inner > 0) inner += upper.startsWith('BEGIN:') ? 1 : upper.startsWith('END:') ? -1 : 0;
+    else if (upper === 'BEGIN:VEVENT') event = new Map();
+    else if (event !== null && upper.startsWith('BEGIN:')) inner = 1;
     else if (upper === 'END:VEVENT') {
       const days = event === null ? null : spansOf(event, today.year);
       if (days === null) leftOut += 1;
       else spans.push(...days);
       event = null;
     } else if (event !== null) {
-      const match = /^([A-Z-]+)(?:;[^:]*)?:(.*)$/i.exec(line);
+      const match = /^([A-Z-]+)(?:;(?:"[^"]*"|[^":])*)?:(.*)$/i.exec(line);
       if (match?.[1] !== undefined && match[2] !== undefined) event.set(match[1].toUpperCase(), match[2].trim());
     }
   }
@@ -78,8 +82,7 @@ function spansOf(event: ReadonlyMap<string, string>, thisYear: number): Span[] |
   const start = dateOf(event.get('DTSTART'));
   if (start === null) return null;
   if (event.get('STATUS')?.toUpperCase() === 'CANCELLED') return [];
-  const end = dateOf(event.get('DTEND'));
-  const length = end === null ? 1 : Math.min(EVENT_DAYS_MAX, Math.max(1, end.day - start.day));
+  const length = Math.min(EVENT_DAYS_MAX, Math.max(1, lengthOf(start, event)));
   const rule = event.get('RRULE')?.toUpperCase();
   if (rule === undefined) return [{ from: start.day, until: start.day + length }];
   if (!/^FREQ=YEARLY(;INTERVAL=1)?(;WKST=\w\w)?$/.test(rule)) return null;
@@ -88,6 +91,14 @@ function spansOf(event: ReadonlyMap<string, string>, thisYear: number): Span[] |
     const from = dayOf(year, start.monthAndDay);
     return from === null ? [] : [{ from, until: from + length }];
   });
+}
+
+/** Returns the days on which an event is; below 1 for one that ends before it begins. */
+function lengthOf(start: IcsDate, event: ReadonlyMap<string, string>): number {
+  const end = dateOf(event.get('DTEND'));
+  if (end !== null) return end.day - start.day + (end.hasTime ? 1 : 0);
+  const [, weeks = '0', days = '0'] = /^\+?P(?:(\d{1,4})W)?(?:(\d{1,4})D)?/i.exec(event.get('DURATION') ?? '') ?? [];
+  return Number(weeks) * 7 + Number(days);
 }
 
 function yearsAround(first: number, thisYear: number): number[] {
@@ -100,15 +111,17 @@ interface IcsDate {
   /** Rest of the date, like `-12-25`. */
   readonly monthAndDay: string;
   readonly day: number;
+  /** Whether it goes on after midnight. */
+  readonly hasTime: boolean;
 }
 
 /** Reads the date of `20270101` or `20270101T090000Z`. */
 function dateOf(text: string | undefined): IcsDate | null {
-  const match = /^(\d{4})(\d{2})(\d{2})(?:T\d{6}Z?)?$/i.exec(text ?? '');
+  const match = /^(\d{4})(\d{2})(\d{2})(?:T(\d{6})Z?)?$/i.exec(text ?? '');
   if (match === null) return null;
   const [year, monthAndDay] = [Number(match[1]), `-${match[2]}-${match[3]}`];
   const day = dayOf(year, monthAndDay);
-  return day === null ? null : { year, monthAndDay, day };
+  return day === null ? null : { year, monthAndDay, day, hasTime: (match[4] ?? '000000') !== '000000' };
 }
 
 /** Returns the day, counted from 1970; null for one that no calendar has. */

@@ -20,6 +20,32 @@ test('a day, several days and a time of the day are read as days', () => {
   ).toEqual({ kind: 'dates', dates: ['2027-04-27', '2027-12-25', '2027-12-26', '2027-12-31'], leftOut: 0 });
 });
 
+test('an event counts on each of its days, by its end or its duration, whatever stands in its alarms', () => {
+  const found = read(
+    ...event('DTSTART;VALUE=DATE:20270427', 'DURATION:P2D'),
+    ...event(
+      'DTSTART;VALUE=DATE:20270601',
+      'DURATION:P1W',
+      'BEGIN:VALARM',
+      'TRIGGER:-PT15M',
+      'DURATION:P9D',
+      'END:VALARM',
+    ),
+    ...event('DTSTART;TZID="Custom:1":20271230T090000', 'DTEND;TZID="Custom:1":20271231T120000'),
+    ...event('DTSTART:20280101T000000Z', 'DTEND:20280102T000000Z'),
+    ...event('DTSTART:20280201T090000Z', 'DURATION:PT8H'),
+  );
+  expect(found.kind === 'dates' && found.dates.filter((date) => !date.startsWith('2027-06'))).toEqual([
+    '2027-04-27',
+    '2027-04-28',
+    '2027-12-30',
+    '2027-12-31',
+    '2028-01-01',
+    '2028-02-01',
+  ]);
+  expect(found.kind === 'dates' && found.dates.filter((date) => date.startsWith('2027-06'))).toHaveLength(7);
+});
+
 test('an event of every year is read for some years, other recurrences are left out', () => {
   const found = read(
     ...event('DTSTART;VALUE=DATE:20100101', 'RRULE:FREQ=YEARLY'),
