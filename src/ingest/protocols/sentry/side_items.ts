@@ -150,7 +150,7 @@ export function readFeedback(type: 'user_report' | 'feedback', payload: Buffer):
     comments,
     name: asText(feedback?.['name'], 200),
     email: asText(feedback?.['contact_email'] ?? feedback?.['email'], 200),
-    url: asText(feedback?.['url'] ?? asObject(report?.['request'])?.['url'], 500),
+    url: asPlainText(feedback?.['url'] ?? asObject(report?.['request'])?.['url'], 500),
   };
 }
 

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 
+import { isSecretName } from '#modules/exceptions/decide/secret_names.ts';
+import { withoutSecrets } from '#modules/exceptions/decide/secrets.ts';
 import { asList, asObject, asText, type JsonObject, parseJson } from '#ingest/protocols/sentry/json.ts';
 import { asEpochMilliseconds } from '#ingest/protocols/sentry/values.ts';
 
@@ -114,7 +116,8 @@ function labelsOf(attributes: JsonObject): [string, string][] {
     const name = OF_CLIENT.get(sent) ?? (OF_ONE_VALUE.test(sent) ? null : sent);
     const value = asObject(attribute)?.['value'] ?? attribute;
     const text = typeof value === 'string' ? value : JSON.stringify(value ?? null);
-    if (name !== null && name !== '' && text !== '' && text !== 'null') labels.set(name, text);
+    if (name === null || name === '' || isSecretName(name) || text === '' || text === 'null') continue;
+    labels.set(name, withoutSecrets(text));
   }
   return [...labels].sort(([a], [other]) => (a < other ? -1 : 1));
 }

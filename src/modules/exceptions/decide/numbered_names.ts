@@ -59,7 +59,7 @@ export const NUMBERED: readonly Rule[] = [
   [/(?<=\bG__)\d+/g, ''],
   [/\bjdk\.proxy\d+/, 'jdk.proxy'],
   [/(?<=\baccess\$)\d+/, ''],
-  [/(?<=\$(?:fn|eval|reify|iter)_{0,2})\d+(?:__auto__)?/g, ''],
+  [/(?<=[$/](?:fn|eval|reify|iter)(?:_{0,2}|--))\d+(?:__auto__)?/g, ''],
   // Go: `defer` and `go` with arguments, loops over functions, and what initialises packages.
   [/^glob\.\./, 'init.'],
   [/\binit\.\d+(?!\w)/, 'init'],

@@ -41,6 +41,8 @@ test('what tells one value from another, or is of one person, is no label', () =
     isTrial: { value: false, type: 'boolean' },
     tags: { value: ['a', 'b'], type: 'string[]' },
     bare: 7,
+    api_key2: 'x',
+    'url.full': 'https://shop.test/?token=a1',
     empty: { value: '', type: 'string' },
     none: null,
   };
@@ -50,6 +52,7 @@ test('what tells one value from another, or is of one person, is no label', () =
     ['isTrial', 'false'],
     ['plan', 'team'],
     ['tags', '["a","b"]'],
+    ['url.full', 'https://shop.test/?token=[filtered]'],
   ]);
 });
 
