@@ -55,13 +55,24 @@ describe('rules of Prometheus', () => {
 
   test('become rules of a service', () => {
     const rules = [
-      { alert: 'Slow', expr: 'avg_over_time(queue_depth[5m]) > 100', for: '10m', labels: { service: 'shop' } },
+      {
+        alert: 'Slow',
+        expr: 'avg_over_time(queue_depth[5m]) > 100',
+        for: '10m',
+        keep_firing_for: '15m',
+        labels: { service: 'shop' },
+      },
       { record: 'job:x', expr: 'sum(x)' },
       { alert: 'Gone', expr: 'absent(up)' },
     ];
     const result = read('prometheus', [{ path: 'rules.yaml', value: { groups: [{ name: 'all', rules }] } }]);
     expect(result.file.rules).toMatchObject([
-      { service: 'prometheus-service-shop', name: 'Slow', kind: 'metric_threshold', settings: { forMinutes: 10 } },
+      {
+        service: 'prometheus-service-shop',
+        name: 'Slow',
+        kind: 'metric_threshold',
+        settings: { forMinutes: 10, recoveryMinutes: 15 },
+      },
     ]);
     expect(result.report.read).toEqual({ rule: 2, service: 1, recording_rule: 1 });
   });
@@ -252,4 +263,78 @@ test('Splunk On-Call and Better Stack say who is on call, and not by which turns
   expect(better.file.policies).toMatchObject([
     { steps: [{ afterMinutes: 0 }, { afterMinutes: 5 }], repeat: { times: 2, pauseMinutes: 1 } },
   ]);
+});
+
+test('Splunk On-Call has a schedule for each rotation of a policy, and people who stand in for others', () => {
+  const users = ['ada', 'bo', 'cy'].map((username) => ({
+    username,
+    firstName: username.toUpperCase(),
+    lastName: '',
+    email: `${username}@example.com`,
+  }));
+  const rolls = (username: string): object[] => [
+    { start: '2026-06-15T00:00:00Z', end: '2026-07-15T00:00:00Z', onCallUser: { username } },
+  ];
+  const policy = { name: 'Wake', slug: 'pol-1' };
+  const result = read('splunk-on-call', [
+    { path: 'users.json', value: { users } },
+    { path: 'team.json', value: [{ name: 'Core', slug: 'team-core', memberCount: 3 }] },
+    {
+      path: 'team-core-oncall-schedule.json',
+      value: {
+        team: { slug: 'team-core', name: 'Core' },
+        schedules: [
+          {
+            policy,
+            schedule: [
+              { onCallType: 'rotation_group', rotationName: 'Primary', rolls: rolls('ada') },
+              { onCallType: 'rotation_group', rotationName: 'Secondary', rolls: rolls('bo') },
+              { onCallType: 'user', onCallUser: { username: 'cy' } },
+            ],
+            overrides: [
+              {
+                origOnCallUser: { username: 'ada' },
+                overrideOnCallUser: { username: 'cy' },
+                start: '2026-06-20T00:00:00Z',
+                end: '2026-06-21T00:00:00Z',
+                policy,
+              },
+            ],
+          },
+        ],
+      },
+    },
+    { path: 'policies.json', value: { policies: [{ policy, team: { slug: 'team-core' } }] } },
+    {
+      path: 'pol-1.json',
+      value: {
+        ...policy,
+        steps: [
+          {
+            timeout: 0,
+            entries: [{ executionType: 'rotation_group', rotationGroup: { slug: 'rtg-1', label: 'Primary' } }],
+          },
+          { timeout: 5, entries: [{ executionType: 'rotation_group_next', rotationGroup: { label: 'Secondary' } }] },
+          { timeout: 5, entries: [{ executionType: 'webhook', webhook: { slug: 'w' } }] },
+        ],
+      },
+    },
+  ]);
+  const days = ['2026-06-19', '2026-06-20', '2026-06-21'];
+  expect(days.map((day) => onCall(result, `${day}T12:00:00Z`))).toEqual(['ADA', 'CY', 'ADA']);
+  expect(days.map((day) => onCall(result, `${day}T12:00:00Z`, 1))).toEqual(['BO', 'BO', 'BO']);
+  const [primary, secondary] = result.file.schedules!.map(({ key }) => key);
+  expect(result.file.policies).toMatchObject([
+    {
+      steps: [
+        { afterMinutes: 0, schedules: [primary] },
+        { afterMinutes: 5, next: [secondary] },
+      ],
+    },
+  ]);
+  expect(item(result, 'policy', 'pol-1').reason).toContain('"webhook" has no like here');
+  expect(item(result, 'override', 'pol-1 2026-06-20T00:00:00Z ada').verdict).toBe('horizon');
+  expect(
+    result.report.proof.every(({ minutes, equal, against }) => against !== 'rendered timeline' || minutes === equal),
+  ).toBe(true);
 });

@@ -123,6 +123,10 @@ function policyOf(
   const losses: string[] = [];
   const steps = objectsOf(attributes['steps']).map((step) => {
     seconds += numberOf(step, 'wait_before') ?? 0;
+    const type = textOf(step, 'type') || 'escalation';
+    if (type !== 'escalation') losses.push(`A step of the type "${type}" has no like here.`);
+    if (textOf(step, 'wait_until_time') !== '')
+      losses.push(`A step waits until ${textOf(step, 'wait_until_time')}; here it comes at once.`);
     const targets = objectsOf(step['step_members']).flatMap((member): ReadTarget[] => {
       const target = textOf(member, 'id');
       switch (textOf(member, 'type')) {

@@ -74,6 +74,7 @@ function addGrafanaRule(moved: Moved, group: RawObject, rule: RawObject): void {
     name,
     expr: exprOf(rule),
     forMinutes: durationMinutes(textOf(rule, 'for')),
+    keepMinutes: durationMinutes(textOf(rule, 'keepFiringFor') || textOf(rule, 'keep_firing_for')),
     service,
     isOn,
   });

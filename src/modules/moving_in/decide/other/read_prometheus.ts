@@ -18,6 +18,8 @@ interface AlertingRule {
   readonly name: string;
   readonly expr: string;
   readonly forMinutes: number;
+  /** Minutes for which it goes on after its condition; 0: as a rule here does by itself. */
+  readonly keepMinutes: number;
   readonly service: string;
   readonly isOn: boolean;
 }
@@ -78,6 +80,8 @@ function addRule(moved: Moved, path: string, rule: RawObject): void {
     name,
     expr,
     forMinutes,
+    keepMinutes:
+      durationMinutes(textOf(rule, 'keep_firing_for')) || Math.ceil((numberOf(rule, 'keepFiringFor') ?? 0) / 60),
     service: textOf(labels, 'service'),
     isOn: true,
   });
@@ -87,7 +91,7 @@ function addRule(moved: Moved, path: string, rule: RawObject): void {
 export function addAlertingRule(
   moved: Moved,
   kind: string,
-  { id, name, expr, forMinutes, service, isOn }: AlertingRule,
+  { id, name, expr, forMinutes, keepMinutes, service, isOn }: AlertingRule,
 ): void {
   moved.ledger.see(kind, id, name);
   const read = ruleOfExpression(expr);
@@ -110,7 +114,12 @@ export function addAlertingRule(
     kind: 'metric_threshold',
     config,
     enabled: isOn,
-    ...(forMinutes > 0 && { settings: { forMinutes: Math.min(forMinutes, FOR_MINUTES_MAX) } }),
+    ...(forMinutes + keepMinutes > 0 && {
+      settings: {
+        ...(forMinutes > 0 && { forMinutes: Math.min(forMinutes, FOR_MINUTES_MAX) }),
+        ...(keepMinutes > 0 && { recoveryMinutes: Math.min(keepMinutes, FOR_MINUTES_MAX) }),
+      },
+    }),
   });
   moved.ledger.judge(
     kind,

@@ -66,7 +66,8 @@ export function readSplunkOnCall(documents: readonly RawDocument[], time: Readin
         `${textOf(member, 'firstName')} ${textOf(member, 'lastName')}`.trim(),
       );
   }
-  for (const { body } of schedules) addSchedules(moved, body);
+  const schedulesOf: SchedulesOfPolicy = new Map();
+  for (const { body } of schedules) addSchedules(moved, body, schedulesOf);
   const teamOf = new Map(
     bodies
       .flatMap(({ body }) => objectsOf(body?.['policies']))
@@ -74,7 +75,7 @@ export function readSplunkOnCall(documents: readonly RawDocument[], time: Readin
   );
   addPolicies(
     moved,
-    policies.map((policy) => policyOf(policy, teamOf.get(textOf(policy, 'slug')) ?? '')),
+    policies.map((policy) => policyOf(policy, teamOf.get(textOf(policy, 'slug')) ?? '', schedulesOf)),
   );
   if (schedules.length === 0)
     moved.ledger.add(
@@ -92,50 +93,100 @@ export function readSplunkOnCall(documents: readonly RawDocument[], time: Readin
   return moved;
 }
 
-/** Adds what each policy of a team says of who is on call, which its API renders. */
-function addSchedules(moved: Moved, body: RawObject | null): void {
+/** Schedules that the rotations of each policy became, by the policy and the name of the rotation. */
+type SchedulesOfPolicy = Map<string, Map<string, string>>;
+
+/** Adds what each rotation of a policy says of who is on call, which the API renders and overrides change. */
+function addSchedules(moved: Moved, body: RawObject | null, schedulesOf: SchedulesOfPolicy): void {
   const team = objectOf(body?.['team']);
   for (const entry of objectsOf(body?.['schedules'])) {
     const policy = objectOf(entry['policy']);
-    const id = textOf(policy, 'slug') || textOf(policy, 'name');
-    const duties = objectsOf(entry['schedule'])
-      .flatMap((rotation) => objectsOf(rotation['rolls']))
-      .flatMap((roll): Duty[] => {
-        const [from, to] = [instantOf(textOf(roll, 'start')), instantOf(textOf(roll, 'end'))];
-        const username = textOf(objectOf(roll['onCallUser']), 'username');
-        const name = username === '' ? textOf(roll, 'onCall') : username;
-        return from === null || to === null || name === ''
-          ? []
-          : [{ from, to, people: [moved.personOrUnknown(name, name)], level: 0 }];
+    const policyId = textOf(policy, 'slug') || textOf(policy, 'name');
+    const overrides = objectsOf(entry['overrides']).flatMap((override) => overrideOf(moved, policyId, override) ?? []);
+    const rotations = Map.groupBy(objectsOf(entry['schedule']), (rotation) => textOf(rotation, 'rotationName'));
+    const ids = new Map<string, string>();
+    for (const [rotationName, rotation] of rotations) {
+      const isOnly = rotations.size === 1;
+      const id = isOnly ? policyId : `${policyId}/${rotationName}`;
+      const duties = withOverrides(
+        rotation.flatMap((part) => dutiesOf(moved, part)),
+        overrides,
+      );
+      if (duties.length === 0 && !isOnly) continue;
+      ids.set(rotationName, id);
+      const manned = duties.filter(({ people }) => people.every((person) => moved.people.has(person)));
+      const window = { from: Math.min(...duties.map(({ from }) => from)), to: Math.max(...duties.map(({ to }) => to)) };
+      const from = Math.max(window.from, moved.since);
+      addSchedule(moved, {
+        id,
+        name: isOnly ? textOf(policy, 'name') : `${textOf(policy, 'name')}: ${rotationName}`,
+        zone: 'UTC',
+        teamIds: [textOf(team, 'slug')],
+        patterns: { because: 'the API tells who is on call and not by which turns' },
+        overrides: [],
+        rendered: from < window.to ? [{ from, to: window.to, stretches: layOver(duties, window.from, window.to) }] : [],
+        walk: (start, end) => layOver(manned, start, end),
       });
-    const manned = duties.filter(({ people }) => people.every((person) => moved.people.has(person)));
-    const window = { from: Math.min(...duties.map(({ from }) => from)), to: Math.max(...duties.map(({ to }) => to)) };
-    const rendered =
-      duties.length === 0
-        ? []
-        : [
-            {
-              from: Math.max(window.from, moved.since),
-              to: window.to,
-              stretches: layOver(duties, window.from, window.to),
-            },
-          ];
-    addSchedule(moved, {
-      id,
-      name: textOf(policy, 'name'),
-      zone: 'UTC',
-      teamIds: [textOf(team, 'slug')],
-      patterns: { because: 'the API tells who is on call and not by which turns' },
-      overrides: [],
-      rendered: rendered.filter(({ from, to }) => to > from),
-      walk: (from, to) => layOver(manned, from, to),
+    }
+    schedulesOf.set(policyId, ids);
+  }
+}
+
+function dutiesOf(moved: Moved, rotation: RawObject): Duty[] {
+  return objectsOf(rotation['rolls']).flatMap((roll): Duty[] => {
+    const [from, to] = [instantOf(textOf(roll, 'start')), instantOf(textOf(roll, 'end'))];
+    const username = textOf(objectOf(roll['onCallUser']), 'username') || textOf(roll, 'onCall');
+    return from === null || to === null || username === ''
+      ? []
+      : [{ from, to, people: [moved.personOrUnknown(username, username)], level: 0 }];
+  });
+}
+
+interface SplunkOverride {
+  readonly from: number;
+  readonly to: number;
+  readonly original: string;
+  readonly other: string;
+}
+
+function overrideOf(moved: Moved, policyId: string, override: RawObject): SplunkOverride[] | null {
+  const [from, to] = [instantOf(textOf(override, 'start')), instantOf(textOf(override, 'end'))];
+  const [original, other] = ['origOnCallUser', 'overrideOnCallUser'].map((field) =>
+    textOf(objectOf(override[field]), 'username'),
+  );
+  const id = `${policyId} ${textOf(override, 'start')} ${original}`;
+  moved.ledger.see('override', id, `${other} for ${original} from ${textOf(override, 'start')}`);
+  if (from === null || to === null || !original || !other || moved.person(other) === null) {
+    const reason = 'Its times cannot be read, or nobody who was read takes the turn.';
+    moved.ledger.judge('override', id, 'refused', reason, 'Enter an override of the schedule.');
+    return null;
+  }
+  moved.ledger.judge('override', id, 'horizon', 'It is part of the rendered schedule.');
+  const keyOf = (username: string): string => moved.personOrUnknown(username, username);
+  return [{ from, to, original: keyOf(original), other: keyOf(other) }];
+}
+
+/** Returns the duties with the other person where an override stands in for the one on call. */
+function withOverrides(duties: readonly Duty[], overrides: readonly SplunkOverride[]): readonly Duty[] {
+  let changed = duties;
+  for (const { from, to, original, other } of overrides) {
+    changed = changed.flatMap((duty) => {
+      const [start, end] = [Math.max(duty.from, from), Math.min(duty.to, to)];
+      if (!duty.people.includes(original) || start >= end) return [duty];
+      return [
+        { ...duty, to: start },
+        { ...duty, from: start, to: end, people: [other] },
+        { ...duty, from: end },
+      ].filter((part) => part.to > part.from);
     });
   }
+  return changed;
 }
 
 function policyOf(
   policy: RawObject,
   teamId: string,
+  schedulesOf: SchedulesOfPolicy,
 ): {
   id: string;
   name: string;
@@ -151,9 +202,27 @@ function policyOf(
     const targets = objectsOf(step['entries']).flatMap((entry): ReadTarget[] => {
       const user = textOf(objectOf(entry['user']), 'username');
       if (user !== '') return [{ kind: 'user', id: user, name: user }];
-      if (objectOf(entry['rotationGroup']) !== null)
-        return [{ kind: 'schedule', id: textOf(policy, 'slug'), name: textOf(policy, 'name') }];
-      losses.push(`An entry of the type "${textOf(entry, 'executionType')}" has no like here.`);
+      const type = textOf(entry, 'executionType');
+      const rotation = objectOf(entry['rotationGroup']);
+      if (rotation !== null && !type.endsWith('previous')) {
+        const kind = type.endsWith('next') ? 'next' : 'schedule';
+        const label = textOf(rotation, 'label');
+        const ids = schedulesOf.get(textOf(policy, 'slug')) ?? new Map<string, string>();
+        const named = ids.get(label);
+        // A rotation that no answer names is any of the policy's.
+        const possible = named === undefined ? [...ids.values()] : [named];
+        if (named === undefined && possible.length > 1)
+          losses.push(`Which of its schedules "${label}" is was not read; a step pages all of them.`);
+        return (possible.length > 0 ? possible : [label || 'a rotation']).map((id) => ({
+          kind,
+          id,
+          name: label || id,
+        }));
+      }
+      const target = objectOf(entry['targetPolicy']);
+      const targetId = textOf(target, 'policySlug') || textOf(target, 'slug');
+      if (targetId !== '') return [{ kind: 'policy', id: targetId, name: textOf(target, 'name') || targetId }];
+      losses.push(`An entry of the type "${type}" has no like here.`);
       return [];
     });
     return { afterMinutes, targets };
