@@ -171,6 +171,47 @@ test('a rule that cannot be evaluated holds up no other, and is left alone for a
   expect((await reader.evaluate(questions, NOW.add({ seconds: 65 }))).failed.size).toBe(2);
 });
 
+test('ratios cost no more queries, rows and bytes than twice as many rules on their sides', async () => {
+  const services = Array.from({ length: 20 }, () => newId('service'));
+  const points = [0, 1, 2, 3].flatMap((minutes) =>
+    ['500', '503', '200'].flatMap((code) =>
+      ['errors', 'requests'].map((metric) => {
+        const at = NOW.epochMilliseconds - minutes * 60_000;
+        return {
+          metric,
+          labels: [['code', code]] as [string, string][],
+          at,
+          value: 10 - minutes,
+          kind: 'counter' as const,
+        };
+      }),
+    ),
+  );
+  await writer.insert(
+    services.map((serviceId) => ({ serviceId, points: columnsOf(toBatch(points)) })),
+    newId('req'),
+  );
+  const sides = ['errors{code=~"5.."}', 'requests'];
+  const costOf = async (expressions: readonly string[]) => {
+    const store = counted(w.context.clickhouse);
+    const reader = new RuleReader(store.client);
+    const asked = services.flatMap((serviceId) =>
+      expressions.map((metricName) => questionOf(serviceId, { metricName, aggregation: 'sum' })),
+    );
+    // The labels of a series are looked up once, when it is seen for the first time.
+    await reader.evaluate(asked, NOW);
+    const before = { ...store.cost };
+    const { values } = await reader.evaluate(asked, NOW);
+    expect([...values.values()].every((value) => value !== null && value > 0)).toBe(true);
+    const { queries, rows, bytes } = store.cost;
+    return { queries: queries - before.queries, rows: rows - before.rows, bytes: bytes - before.bytes };
+  };
+  const [ratios, rules] = [await costOf([sides.join(' / ')]), await costOf(sides)];
+  console.info(`20 ratios: ${JSON.stringify(ratios)}; 40 rules on their sides: ${JSON.stringify(rules)}`);
+  expect(ratios).toEqual(rules);
+  expect(ratios.rows).toBeGreaterThan(0);
+});
+
 test('an evaluation of which nothing is known throws', async () => {
   const questions = [questionOf(newId('service'), {}), questionOf(newId('service'), {})];
   const broken = new RuleReader(refusing(w.context.clickhouse, '', []));
@@ -198,6 +239,19 @@ function questionOf(
     keptSince: NOW.subtract({ hours: 720 }),
     ...asked,
   };
+}
+
+/** The store, with the numbers of queries, and of rows and bytes that it has read for them. */
+function counted(client: ClickHouseClient) {
+  const cost = { queries: 0, rows: 0, bytes: 0 };
+  const query = async (parameters: Parameters<ClickHouseClient['query']>[0]) => {
+    const { statistics } = await (await client.query({ ...parameters, format: 'JSON' })).json();
+    cost.queries += 1;
+    cost.rows += statistics?.rows_read ?? 0;
+    cost.bytes += statistics?.bytes_read ?? 0;
+    return await client.query(parameters);
+  };
+  return { cost, client: { query } as unknown as ClickHouseClient };
 }
 
 /** The store, refusing every query whose parameters hold the text; `asked` counts them all. */
