@@ -19,7 +19,7 @@ export function readAgentInput(schema: object, input: unknown): unknown {
 }
 
 function read(schema: Schema, sent: unknown): unknown {
-  const value = typeof sent === 'string' && !takes(schema, 'string') ? spelt(schema, sent) : sent;
+  const value = typeof sent === 'string' && !isText(schema, sent) ? spelt(schema, sent) : sent;
   if (Array.isArray(value)) {
     const { items } = schemaFor(schema, 'array');
     return items === undefined ? value : ifChanged(value, (entries) => entries.map((entry) => read(items, entry)));
@@ -64,6 +64,12 @@ function spelt(schema: Schema, text: string): unknown {
   } catch {
     return text;
   }
+}
+
+/** Whether a text is meant as such. Where a schema says nothing, JSON in text is meant as what it holds. */
+function isText(schema: Schema, text: string): boolean {
+  const isOpen = schema.type === undefined && schema.enum === undefined && schema.anyOf === undefined;
+  return takes(schema, 'string') && !(isOpen && /^\s*[[{]/.test(text));
 }
 
 /** Whether the schema takes a value of this type. A schema without types takes everything. */

@@ -15,6 +15,7 @@ const schema = Type.Object(
     users: Type.Optional(Type.Array(Type.String())),
     steps: Type.Optional(Type.Array(Type.Object({ after: Type.Integer(), note: Type.Optional(Type.String()) }))),
     level: Type.Optional(Type.Enum(['low', 'high'])),
+    query: Type.Optional(Type.Unknown()),
   },
   { additionalProperties: false },
 );
@@ -39,6 +40,7 @@ test.each([
   [{ minutes: 'null', days: 'null' }, { days: null }],
   [{ users: '["a","b"]' }, { users: ['a', 'b'] }],
   [{ steps: '[{"after":"5","note":null}]' }, { steps: [{ after: 5 }] }],
+  [{ query: '{"metricName":"a"}' }, { query: { metricName: 'a' } }],
   [{ steps: ['{"after":5}'] }, { steps: [{ after: 5 }] }],
 ])('%j is read as %j', (sent, meant) => {
   expect(readAgentInput(schema, sent)).toEqual(meant);
@@ -50,6 +52,8 @@ test.each([
   { minutes: 'an hour', ratio: '', isOn: 'yes', users: '[1', days: '0x10' },
   { unknown: null, other: '60' },
   { minutes: true, users: { 0: 'a' } },
+  { query: 'true' },
+  { query: '{broken' },
   null,
   7,
   'text',
