@@ -315,6 +315,8 @@ describe('refusals', () => {
   test.each([
     [[], 'the body: an object is expected here'],
     [{ resourceMetrics: 5 }, 'resourceMetrics: a list is expected here'],
+    [{ resource_metrics: [] }, "resource_metrics is not known in OTLP's JSON: send resourceMetrics"],
+    [{ resourceMetrics: [{ scope_metrics: [] }] }, "scope_metrics is not known in OTLP's JSON: send scopeMetrics"],
     [
       { resourceMetrics: [{}, { scopeMetrics: ['x'] }] },
       'resourceMetrics[1].scopeMetrics[0]: an object is expected here',

@@ -7,7 +7,7 @@ import { checkUtf8 } from '#ingest/protocols/body/decode_utf8.ts';
 import type { Steps } from '#kernel/steps.ts';
 import { JsonAttributes } from '#ingest/protocols/otlp/json_attributes.ts';
 import { JsonPointReader } from '#ingest/protocols/otlp/json_point.ts';
-import { JsonNames, readNumber, skipOfRequest } from '#ingest/protocols/otlp/json_values.ts';
+import { JsonNames, readNumber, skipOfRequest, skipOfResource } from '#ingest/protocols/otlp/json_values.ts';
 import { toTemporality, type MetricMapper, type Temporality } from '#ingest/protocols/otlp/metric_mapper.ts';
 import { emptyScope, type Scope } from '#ingest/protocols/otlp/stream_labels.ts';
 import { emptyLabels } from '#ingest/admission/labels.ts';
@@ -119,7 +119,7 @@ export class OtlpJsonDecoder {
         if (!cursor.nextName()) this.#enterPassed(this.#scopesAt, 'scopeMetrics');
         else if (cursor.isTextOf('resource')) this.#enterField('resource', 'resource');
         else if (cursor.isTextOf('scopeMetrics')) this.#scopesAt = this.#pass('scopeMetrics', 'a list');
-        else cursor.skip();
+        else skipOfResource(cursor);
         return true;
       case 'resource':
         if (!cursor.nextName()) this.#leave();

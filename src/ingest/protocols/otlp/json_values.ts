@@ -80,5 +80,18 @@ export function skipOfRequest(cursor: JsonCursor): void {
   if (signal !== undefined) {
     throw new AppError('invalid_input', `${signal} are not kept: this address takes metrics (resourceMetrics) only`);
   }
+  if (cursor.isTextOf('resource_metrics')) throw misspelt('resource_metrics', 'resourceMetrics');
   cursor.skip();
+}
+
+/** Skips a property of the metrics of a resource. Throws where a spelling of others would lose them all. */
+export function skipOfResource(cursor: JsonCursor): void {
+  const sent = ['scope_metrics', 'instrumentationLibraryMetrics'].find((name) => cursor.isTextOf(name));
+  if (sent !== undefined) throw misspelt(sent, 'scopeMetrics');
+  cursor.skip();
+}
+
+/** OTLP's JSON has names in lower camel case, and unknown ones are ignored: none of the points would be found. */
+function misspelt(sent: string, meant: string): AppError {
+  return new AppError('invalid_input', `${sent} is not known in OTLP's JSON: send ${meant}`);
 }
