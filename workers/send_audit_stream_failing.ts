@@ -1,6 +1,5 @@
 import { asId } from '#kernel/ids.ts';
-import { linkTo } from '#modules/pages/decide/link_to.ts';
-import { PAGES, SETTINGS_PAGES } from '#modules/pages/decide/pages.ts';
+import { linkTo, PAGES, SETTINGS_PAGES } from '#modules/pages/decide/pages.ts';
 import { storesOf } from '#modules/stores.ts';
 import { auditStreamFailingMail } from '#notify/mail/account_mail_text.ts';
 import { messageIdOf, sendMail } from '#notify/mail/send_mail.ts';

@@ -1,6 +1,5 @@
 import { asId } from '#kernel/ids.ts';
-import { linkTo } from '#modules/pages/decide/link_to.ts';
-import { PAGES } from '#modules/pages/decide/pages.ts';
+import { linkTo, PAGES } from '#modules/pages/decide/pages.ts';
 import { storesOf } from '#modules/stores.ts';
 import { dutyNoticeMail } from '#notify/mail/duty_notice_text.ts';
 import { messageIdOf, sendMail } from '#notify/mail/send_mail.ts';

@@ -1,7 +1,6 @@
 import { sendExceptionNotice } from '#storage/queue/jobs/send_exception_notice.ts';
 import { asId } from '#kernel/ids.ts';
-import { linkTo } from '#modules/pages/decide/link_to.ts';
-import { PAGES } from '#modules/pages/decide/pages.ts';
+import { linkTo, PAGES } from '#modules/pages/decide/pages.ts';
 import { exceptionNoticeMail } from '#notify/mail/exception_notice_text.ts';
 import { messageIdOf, sendMail } from '#notify/mail/send_mail.ts';
 import { storesOf } from '#modules/stores.ts';

@@ -1,6 +1,5 @@
 import { asId } from '#kernel/ids.ts';
-import { linkTo } from '#modules/pages/decide/link_to.ts';
-import { PAGES, SETTINGS_PAGES } from '#modules/pages/decide/pages.ts';
+import { linkTo, PAGES, SETTINGS_PAGES } from '#modules/pages/decide/pages.ts';
 import { areRoutes } from '#modules/places/decide/place_route.ts';
 import { placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
 import { storesOf } from '#modules/stores.ts';

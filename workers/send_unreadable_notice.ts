@@ -1,5 +1,5 @@
 import { asId } from '#kernel/ids.ts';
-import { linkTo } from '#modules/pages/decide/link_to.ts';
+import { linkTo } from '#modules/pages/decide/pages.ts';
 import { storesOf } from '#modules/stores.ts';
 import { UNREADABLE_KINDS, unreadableText } from '#modules/unreadable_rows/decide/unreadable_kinds.ts';
 import { unreadableRowsMail } from '#notify/mail/account_mail_text.ts';

@@ -1,10 +1,12 @@
 import { CONFIGURATION_OPERATIONS } from '#modules/configuration/operations/operations.ts';
-import { AUDIT_STREAM_OPERATIONS } from '#modules/audit/operations/stream_operations.ts';
-import { getNumberCampaign } from '#modules/contacts/operations/get_number_campaign.ts';
-import { startNumberCampaign } from '#modules/contacts/operations/start_number_campaign.ts';
-import { stopNumberCampaign } from '#modules/contacts/operations/stop_number_campaign.ts';
+import { AUDIT_STREAM_OPERATIONS } from '#modules/audit/operations/audit_streams.ts';
+import {
+  getNumberCampaign,
+  startNumberCampaign,
+  stopNumberCampaign,
+} from '#modules/contacts/operations/number_campaign.ts';
 import { MOVE_IN_OPERATIONS } from '#modules/moving_in/operations/operations.ts';
-import { RELEASE_OPERATIONS } from '#modules/releases/operations/operations.ts';
+import { RELEASE_OPERATIONS } from '#modules/releases/operations/releases.ts';
 import { PROVIDER_SIGN_IN, SIGN_IN_OPERATIONS } from '#modules/sign_in/operations/operations.ts';
 import { PROVISIONING_OPERATIONS } from '#modules/provisioning/operations/operations.ts';
 import { STATUS_PAGE_OPERATIONS } from '#modules/status_pages/operations/operations.ts';
@@ -13,46 +15,44 @@ import { SCHEDULE_OPERATIONS } from '#modules/schedules/operations/operations.ts
 import { SERVICE_OPERATIONS } from '#modules/services/operations/operations.ts';
 import { SHADOW_OPERATIONS } from '#modules/shadow/operations/operations.ts';
 import type { AnyAccountOperation, AnyAction, AnyConsoleOperation, AnyOperation } from '#actions/action_context.ts';
-import { addPasskey } from '#modules/accounts/operations/add_passkey.ts';
-import { beginAuthenticatorApp } from '#modules/accounts/operations/begin_authenticator_app.ts';
-import { beginPasskey } from '#modules/accounts/operations/begin_passkey.ts';
-import { beginPasskeySignIn } from '#modules/accounts/operations/begin_passkey_sign_in.ts';
-import { beginStepUp } from '#modules/accounts/operations/begin_step_up.ts';
-import { changePassword } from '#modules/accounts/operations/change_password.ts';
-import { completeSignIn } from '#modules/accounts/operations/complete_sign_in.ts';
-import { confirmAuthenticatorApp } from '#modules/accounts/operations/confirm_authenticator_app.ts';
-import { endOtherSessions } from '#modules/accounts/operations/end_other_sessions.ts';
-import { endSession } from '#modules/accounts/operations/end_session.ts';
-import { getPasswordReset } from '#modules/accounts/operations/get_password_reset.ts';
-import { getSecondFactors } from '#modules/accounts/operations/get_second_factors.ts';
-import { getSession } from '#modules/accounts/operations/get_session.ts';
-import { listSessions } from '#modules/accounts/operations/list_sessions.ts';
-import { removeAuthenticatorApp } from '#modules/accounts/operations/remove_authenticator_app.ts';
-import { removePasskey } from '#modules/accounts/operations/remove_passkey.ts';
-import { replaceRecoveryCodes } from '#modules/accounts/operations/replace_recovery_codes.ts';
-import { requestPasswordReset } from '#modules/accounts/operations/request_password_reset.ts';
-import { resetPassword } from '#modules/accounts/operations/reset_password.ts';
-import { signIn } from '#modules/accounts/operations/sign_in.ts';
-import { signOut } from '#modules/accounts/operations/sign_out.ts';
-import { stepUp } from '#modules/accounts/operations/step_up.ts';
-import { updateMe } from '#modules/accounts/operations/update_me.ts';
-import { connectApp } from '#modules/apps/operations/connect_app.ts';
-import { disconnectApp } from '#modules/apps/operations/disconnect_app.ts';
-import { getConnectRequest } from '#modules/apps/operations/get_connect_request.ts';
-import { listConnections } from '#modules/apps/operations/list_connections.ts';
-import { refuseApp } from '#modules/apps/operations/refuse_app.ts';
+import { addPasskey, beginPasskey, beginPasskeySignIn, removePasskey } from '#modules/accounts/operations/passkeys.ts';
+import {
+  beginAuthenticatorApp,
+  confirmAuthenticatorApp,
+  removeAuthenticatorApp,
+} from '#modules/accounts/operations/authenticator_app.ts';
+import {
+  changePassword,
+  getPasswordReset,
+  requestPasswordReset,
+  resetPassword,
+} from '#modules/accounts/operations/passwords.ts';
+import {
+  endOtherSessions,
+  endSession,
+  getSession,
+  listSessions,
+  signOut,
+} from '#modules/accounts/operations/sessions.ts';
+import { getSecondFactors, replaceRecoveryCodes } from '#modules/accounts/operations/second_factors.ts';
+import { beginStepUp, completeSignIn, signIn, stepUp } from '#modules/accounts/operations/sign_in.ts';
+import { getMe, updateMe } from '#modules/accounts/operations/me.ts';
+import {
+  connectApp,
+  disconnectApp,
+  getConnectRequest,
+  listConnections,
+  refuseApp,
+} from '#modules/apps/operations/apps.ts';
 import { exportAuditLog } from '#modules/audit/operations/export_audit_log.ts';
 import { listAuditLog } from '#modules/audit/operations/list_audit_log.ts';
 import { getBilling } from '#modules/capabilities/operations/get_billing.ts';
 import { createDashboard } from '#modules/dashboards/operations/create_dashboard.ts';
 import { deleteDashboard } from '#modules/dashboards/operations/delete_dashboard.ts';
 import { getDashboard } from '#modules/dashboards/operations/get_dashboard.ts';
-import { listDashboards } from '#modules/dashboards/operations/list_dashboards.ts';
-import { saveDashboard } from '#modules/dashboards/operations/save_dashboard.ts';
-import { searchDashboards } from '#modules/dashboards/operations/search_dashboards.ts';
-import { updateDashboard } from '#modules/dashboards/operations/update_dashboard.ts';
-import { getDeliveryHealth } from '#modules/notifications/operations/get_delivery_health.ts';
-import { getLateness } from '#modules/notifications/operations/get_lateness.ts';
+import { listDashboards, searchDashboards } from '#modules/dashboards/operations/list_dashboards.ts';
+import { saveDashboard, updateDashboard } from '#modules/dashboards/operations/update_dashboard.ts';
+import { getDeliveryHealth, getLateness } from '#modules/notifications/operations/get_delivery_health.ts';
 import { getPagingProblems } from '#modules/notifications/operations/get_paging_problems.ts';
 import { EXCEPTION_OPERATIONS } from '#modules/exceptions/operations/console_operations.ts';
 import { getExceptionGroup } from '#modules/exceptions/operations/get_exception_group.ts';
@@ -81,18 +81,11 @@ import { reopenIncident } from '#modules/incidents/operations/reopen_incident.ts
 import { resolveIncident } from '#modules/incidents/operations/resolve_incident.ts';
 import { searchIncidents } from '#modules/incidents/operations/search_incidents.ts';
 import { unacknowledgeIncident } from '#modules/incidents/operations/unacknowledge_incident.ts';
-import { createApiKey } from '#modules/api_keys/operations/create_api_key.ts';
-import { listApiKeys } from '#modules/api_keys/operations/list_api_keys.ts';
-import { revokeApiKey } from '#modules/api_keys/operations/revoke_api_key.ts';
-import { confirmPhone } from '#modules/contacts/operations/confirm_phone.ts';
-import { createPushSubscription } from '#modules/contacts/operations/create_push_subscription.ts';
-import { deletePushSubscription } from '#modules/contacts/operations/delete_push_subscription.ts';
+import { createApiKey, listApiKeys, revokeApiKey } from '#modules/api_keys/operations/api_keys.ts';
+import { confirmPhone, requestPhoneCode, setReplyPin } from '#modules/contacts/operations/phone_numbers.ts';
+import { createPushSubscription, deletePushSubscription } from '#modules/contacts/operations/push_subscriptions.ts';
 import { getContactCard } from '#modules/contacts/operations/get_contact_card.ts';
-import { getMe } from '#modules/accounts/operations/get_me.ts';
-import { getTestNotification } from '#modules/contacts/operations/get_test_notification.ts';
-import { requestPhoneCode } from '#modules/contacts/operations/request_phone_code.ts';
-import { sendTestNotification } from '#modules/contacts/operations/send_test_notification.ts';
-import { setReplyPin } from '#modules/contacts/operations/set_reply_pin.ts';
+import { getTestNotification, sendTestNotification } from '#modules/contacts/operations/test_notification.ts';
 import { updateOwnContact } from '#modules/contacts/operations/update_own_contact.ts';
 import { describeLabels } from '#modules/metrics/operations/describe_labels.ts';
 import { describeMetrics } from '#modules/metrics/operations/describe_metrics.ts';
@@ -100,26 +93,28 @@ import { listChartMarks } from '#modules/metrics/operations/list_chart_marks.ts'
 import { listExemplars } from '#modules/metrics/operations/list_exemplars.ts';
 import { listMetricNames } from '#modules/metrics/operations/list_metric_names.ts';
 import { queryMetric } from '#modules/metrics/operations/query_metric.ts';
-import { renameOrganization } from '#modules/organizations/operations/rename_organization.ts';
+import {
+  renameOrganization,
+  setSecondFactorPolicy,
+  setTraceLink,
+} from '#modules/organizations/operations/organization.ts';
 import { queryMetrics } from '#modules/metrics/operations/query_metrics.ts';
-import { setTraceLink } from '#modules/organizations/operations/set_trace_link.ts';
-import { setSecondFactorPolicy } from '#modules/organizations/operations/set_second_factor_policy.ts';
-import { acceptInvitation } from '#modules/organizations/operations/accept_invitation.ts';
-import { changeRole } from '#modules/organizations/operations/change_role.ts';
-import { createInvitation } from '#modules/organizations/operations/create_invitation.ts';
-import { getInvitation } from '#modules/organizations/operations/get_invitation.ts';
-import { listInvitations } from '#modules/organizations/operations/list_invitations.ts';
-import { listMembers } from '#modules/organizations/operations/list_members.ts';
-import { removeMember } from '#modules/organizations/operations/remove_member.ts';
-import { revokeInvitation } from '#modules/organizations/operations/revoke_invitation.ts';
-import { LOAD_OPERATIONS } from '#modules/load/operations/operations.ts';
+import {
+  acceptInvitation,
+  createInvitation,
+  getInvitation,
+  listInvitations,
+  revokeInvitation,
+} from '#modules/organizations/operations/invitations.ts';
+import { changeRole, listMembers, removeMember } from '#modules/organizations/operations/members.ts';
+import { LOAD_OPERATIONS } from '#modules/load/operations/load_on_people.ts';
 import { POLICY_OPERATIONS } from '#modules/policies/operations/operations.ts';
 import { createEscalationPolicy } from '#modules/policies/operations/create_escalation_policy.ts';
 import { deleteEscalationPolicy } from '#modules/policies/operations/delete_escalation_policy.ts';
 import { updateEscalationPolicy } from '#modules/policies/operations/update_escalation_policy.ts';
 import { AGENT_OPERATIONS } from '#modules/agents/operations/operations.ts';
 import { ALERT_OPERATIONS } from '#modules/alerts/operations/operations.ts';
-import { MONITOR_OPERATIONS } from '#modules/monitors/operations/operations.ts';
+import { MONITOR_OPERATIONS } from '#modules/monitors/operations/monitors.ts';
 import { createAlertRule } from '#modules/rules/operations/create_alert_rule.ts';
 import { deleteAlertRule } from '#modules/rules/operations/delete_alert_rule.ts';
 import { RULE_OPERATIONS } from '#modules/rules/operations/operations.ts';
@@ -144,16 +139,15 @@ import { addTeamMember } from '#modules/teams/operations/add_team_member.ts';
 import { createTeam } from '#modules/teams/operations/create_team.ts';
 import { deleteTeam } from '#modules/teams/operations/delete_team.ts';
 import { getTeam } from '#modules/teams/operations/get_team.ts';
-import { listTeams } from '#modules/teams/operations/list_teams.ts';
-import { moveTeamMember } from '#modules/teams/operations/move_team_member.ts';
+import {
+  listTeams,
+  searchPeopleWithoutTeam,
+  searchTeamNames,
+  searchTeams,
+} from '#modules/teams/operations/list_teams.ts';
 import { removeTeamMember } from '#modules/teams/operations/remove_team_member.ts';
-import { searchPeopleWithoutTeam } from '#modules/teams/operations/search_people_without_team.ts';
-import { editTeamMember } from '#modules/teams/operations/edit_team_member.ts';
-import { renameTeam } from '#modules/teams/operations/rename_team.ts';
-import { searchTeamNames } from '#modules/teams/operations/search_team_names.ts';
-import { searchTeams } from '#modules/teams/operations/search_teams.ts';
-import { updateTeam } from '#modules/teams/operations/update_team.ts';
-import { updateTeamMember } from '#modules/teams/operations/update_team_member.ts';
+import { renameTeam, updateTeam } from '#modules/teams/operations/update_team.ts';
+import { editTeamMember, moveTeamMember, updateTeamMember } from '#modules/teams/operations/update_team_member.ts';
 import { nearestActions } from '#actions/nearest_actions.ts';
 import { AppError } from '#kernel/errors.ts';
 

@@ -8,8 +8,7 @@ import { AlertStore } from '#modules/alerts/store/alert_store.ts';
 import { AlertRuleStore } from '#modules/rules/store/alert_rule_store.ts';
 import { ApiKeyStore } from '#modules/api_keys/store.ts';
 import { ArtifactStore } from '#modules/releases/store/artifact_store.ts';
-import { AuditChainReader } from '#modules/audit/store/audit_chain_reader.ts';
-import { AuditReader } from '#modules/audit/store/audit_reader.ts';
+import { AuditChainReader, AuditReader } from '#modules/audit/store/audit_reader.ts';
 import { AuditStreamStore } from '#modules/audit/store/audit_stream_store.ts';
 import { MoveInStore } from '#modules/moving_in/store.ts';
 import { AuditStore } from '#modules/audit/store/audit_store.ts';
@@ -23,13 +22,16 @@ import { ShadowStore } from '#modules/shadow/store.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { DeliveryStore } from '#modules/notifications/store/delivery_store.ts';
 import { DigestStore } from '#modules/notifications/store/digest_store.ts';
-import { EndedCallStore } from '#modules/notifications/store/ended_call_store.ts';
+import {
+  EndedCallStore,
+  InboundMessageStore,
+  ReplyNumberStore,
+} from '#modules/notifications/store/phone_reply_store.ts';
 import { EventExtraStore } from '#modules/exceptions/store/event_extra_store.ts';
 import { ExceptionCountStore } from '#modules/exceptions/store/exception_count_store.ts';
 import { ExceptionGroupSearch } from '#modules/exceptions/store/exception_group_search.ts';
 import { ExceptionSettingsStore } from '#modules/exceptions/store/exception_settings_store.ts';
 import { ExceptionGroupStore } from '#modules/exceptions/store/exception_group_store.ts';
-import { InboundMessageStore } from '#modules/notifications/store/inbound_message_store.ts';
 import { IncidentContextReader } from '#modules/incidents/store/incident_context_reader.ts';
 import { IncidentResponseStore } from '#modules/incidents/store/incident_response_store.ts';
 import { SearchReader } from '#modules/search/store.ts';
@@ -83,7 +85,6 @@ import { PolicyStore } from '#modules/policies/store.ts';
 import { ProvisioningStore } from '#modules/provisioning/store/provisioning_store.ts';
 import { ScimGroupStore } from '#modules/provisioning/store/scim_group_store.ts';
 import { ReleaseStore } from '#modules/releases/store/release_store.ts';
-import { ReplyNumberStore } from '#modules/notifications/store/reply_number_store.ts';
 import { ReadinessReader } from '#modules/contacts/store/readiness_reader.ts';
 import { ResponderStore } from '#modules/agents/store/responder_store.ts';
 import { RestorationStore } from '#modules/notifications/store/restoration_store.ts';

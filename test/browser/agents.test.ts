@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { askPerson } from '#modules/agents/operations/ask_person.ts';
-import { proposeAction } from '#modules/agents/operations/propose_action.ts';
-import { takeLease } from '#modules/agents/operations/take_lease.ts';
+import { askPerson, proposeAction } from '#modules/agents/operations/proposals.ts';
+import { takeLease } from '#modules/agents/operations/lease.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { openConsole } from '#test/browser/console_world.ts';

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { setAgentLimits } from '#modules/agents/operations/set_agent_limits.ts';
-import { updateMaintenance } from '#modules/maintenance/operations/update_maintenance.ts';
-import { listMaintenance } from '#modules/maintenance/operations/list_maintenance.ts';
+import { setAgentLimits } from '#modules/agents/operations/agents.ts';
+import { listMaintenance, updateMaintenance } from '#modules/maintenance/operations/maintenance.ts';
 import { ExemplarStore } from '#modules/metrics/store/exemplar_store.ts';
 import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
 import { inBrowser, PHONE } from '#test/browser/chromium.ts';

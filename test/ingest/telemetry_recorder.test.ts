@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { listEventExtras } from '#modules/exceptions/operations/list_event_extras.ts';
-import { listFeedback } from '#modules/exceptions/operations/list_feedback.ts';
-import { readEventAttachment } from '#modules/exceptions/operations/read_event_attachment.ts';
+import { listEventExtras, listFeedback, readEventAttachment } from '#modules/exceptions/operations/event_extras.ts';
 import { getIngestStatus } from '#modules/services/operations/get_ingest_status.ts';
-import { listReleaseHealth } from '#modules/services/operations/list_release_health.ts';
+import { listReleaseHealth } from '#modules/services/operations/service_overview.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { TelemetryRecorder } from '#ingest/telemetry_recorder.ts';
 import { asId } from '#kernel/ids.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { listMonitors } from '#modules/monitors/operations/list_monitors.ts';
+import { listMonitors } from '#modules/monitors/operations/monitors.ts';
 import { alertedService } from '#test/kit/alert_senders.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 

@@ -1,12 +1,14 @@
 import * as Sentry from '@sentry/node';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
-import { deleteMonitor } from '#modules/monitors/operations/delete_monitor.ts';
-import { listMonitors } from '#modules/monitors/operations/list_monitors.ts';
-import { muteMonitor } from '#modules/monitors/operations/mute_monitor.ts';
-import { restrictMonitor } from '#modules/monitors/operations/restrict_monitor.ts';
-import { resetMonitor } from '#modules/monitors/operations/reset_monitor.ts';
-import { updateMonitor } from '#modules/monitors/operations/update_monitor.ts';
+import {
+  deleteMonitor,
+  listMonitors,
+  muteMonitor,
+  resetMonitor,
+  restrictMonitor,
+  updateMonitor,
+} from '#modules/monitors/operations/monitors.ts';
 import { getIngestStatus } from '#modules/services/operations/get_ingest_status.ts';
 import { MONITORS_MAX } from '#modules/monitors/decide/check_in.ts';
 import { findOverdue } from '#modules/monitors/find_overdue.ts';

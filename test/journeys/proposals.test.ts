@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { answerProposal } from '#modules/agents/operations/answer_proposal.ts';
-import { setResponder } from '#modules/agents/operations/set_responder.ts';
-import { stopAgents } from '#modules/agents/operations/stop_agents.ts';
+import { setResponder, stopAgents } from '#modules/agents/operations/agents.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';

@@ -3,11 +3,13 @@ import { expect, test } from 'vitest';
 
 import { listAuditLog } from '#modules/audit/operations/list_audit_log.ts';
 import { answerProposal } from '#modules/agents/operations/answer_proposal.ts';
-import { getAgentWork } from '#modules/agents/operations/get_agent_work.ts';
-import { getAgents } from '#modules/agents/operations/get_agents.ts';
-import { setAgentLimits } from '#modules/agents/operations/set_agent_limits.ts';
-import { setResponder } from '#modules/agents/operations/set_responder.ts';
-import { stopAgents } from '#modules/agents/operations/stop_agents.ts';
+import {
+  getAgents,
+  getAgentWork,
+  setAgentLimits,
+  setResponder,
+  stopAgents,
+} from '#modules/agents/operations/agents.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { newId } from '#kernel/ids.ts';
 import { inboundSmsUrl } from '#notify/twilio/client.ts';

@@ -1,9 +1,8 @@
 import { defaultStackParser, makeNodeTransport, NodeClient } from '@sentry/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { resolveInRelease } from '#modules/exceptions/operations/resolve_in_release.ts';
-import { compareReleases } from '#modules/releases/operations/compare_releases.ts';
-import { listReleases } from '#modules/releases/operations/list_releases.ts';
+import { resolveInRelease } from '#modules/exceptions/operations/statuses.ts';
+import { compareReleases, listReleases } from '#modules/releases/operations/releases.ts';
 import { type LiveWorld, liveWorld } from '#test/live/live_world.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 

@@ -4,7 +4,7 @@ import { createContext, type ReactNode, useContext, useEffect, useEffectEvent, u
 
 import { type Organization, type Session, sessionQuery } from '#console/api/session.ts';
 import { isManagerRole } from '#kernel/permissions.ts';
-import { LINKED_ORGANIZATION } from '#modules/pages/decide/link_to.ts';
+import { LINKED_ORGANIZATION } from '#modules/pages/decide/pages.ts';
 
 interface CurrentOrganization {
   readonly session: Session;

@@ -15,8 +15,8 @@ import { createOrganization } from '#modules/organizations/operations/create_org
 import { getOrganization, runAsOperator, withStores } from '#entry/cli/with_stores.ts';
 import { notBlank, print, tableOf } from '#entry/cli/text.ts';
 import { toTimestamp } from '#kernel/time.ts';
-import { addSignInDomain } from '#modules/sign_in/operations/add_sign_in_domain.ts';
-import { setAddressLists } from '#modules/sign_in/operations/set_address_lists.ts';
+import { addSignInDomain } from '#modules/sign_in/operations/domains.ts';
+import { setAddressLists } from '#modules/sign_in/operations/sign_in_settings.ts';
 import { createCalendarFeed } from '#modules/schedules/operations/create_calendar_feed.ts';
 import { revokeCalendarFeed } from '#modules/schedules/operations/revoke_calendar_feed.ts';
 import { AppError } from '#kernel/errors.ts';

@@ -6,7 +6,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createReset } from '#modules/accounts/operations/password_resets.ts';
 import { resetSecondFactor } from '#modules/accounts/operations/reset_second_factor.ts';
 import { addMember } from '#modules/organizations/operations/add_member.ts';
-import { changeRole } from '#modules/organizations/operations/change_role.ts';
+import { changeRole } from '#modules/organizations/operations/members.ts';
 import { passwordFault } from '#auth/password_rules.ts';
 import { hashPassword } from '#auth/passwords.ts';
 import { getOrganization, runAsOperator, withStores } from '#entry/cli/with_stores.ts';

@@ -8,7 +8,7 @@ import { isRuleKind, type RuleConfig } from '#modules/rules/decide/rule_kinds.ts
 import { parseRuleSettings } from '#modules/rules/decide/rule_settings.ts';
 import { parseTraceLink } from '#modules/metrics/decide/trace_link.ts';
 import { toSlug } from '#modules/monitors/decide/check_in.ts';
-import { storedConfigFaults, storedScheduleFaults } from '#modules/monitors/decide/stored_schedule.ts';
+import { storedConfigFaults, storedScheduleFaults } from '#modules/monitors/decide/schedule.ts';
 import { faultsOf } from '#modules/contacts/decide/parsed.ts';
 import { isWallTime } from '#modules/schedules/decide/stored_rotation.ts';
 import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';

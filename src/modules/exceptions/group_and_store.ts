@@ -1,7 +1,16 @@
-import { titleOf } from '#modules/exceptions/decide/title.ts';
+import type { ArrivedEvent } from '#ingest/packing/pack_events.ts';
+import { isUnavailable } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import { startSpan } from '#kernel/tracing.ts';
+import { recordSystemChange } from '#modules/audit/system_change.ts';
+import { deleteOrphans } from '#modules/delete_orphans.ts';
+import { type Assignee, assigneeIdOf, findAssignees } from '#modules/exceptions/assignees.ts';
+import { matchingRules } from '#modules/exceptions/decide/assignment.ts';
 import type { SeenEvent } from '#modules/exceptions/decide/seen_events.ts';
-import { assignNew } from '#modules/exceptions/assign_new.ts';
-import { continueTraces } from '#modules/exceptions/continue_traces.ts';
+import { titleOf } from '#modules/exceptions/decide/title.ts';
+import { type GroupingRuntime, readingOf } from '#modules/exceptions/grouping_runtime.ts';
+import { groupEvents } from '#modules/exceptions/read_events.ts';
+import { recordRefused } from '#modules/exceptions/record_refused.ts';
 import {
   applyServiceRules,
   findServiceRules,
@@ -10,20 +19,13 @@ import {
   type ServiceRules,
   withoutSpike,
 } from '#modules/exceptions/service_rules.ts';
-import { type GroupingRuntime, readingOf } from '#modules/exceptions/grouping_runtime.ts';
-import { groupEvents } from '#modules/exceptions/read_events.ts';
-import { recordRefused } from '#modules/exceptions/record_refused.ts';
-import type { NewOrRegressed } from '#modules/incidents/open_exception_incidents.ts';
-import type { ArrivedEvent } from '#ingest/packing/pack_events.ts';
-import { isUnavailable } from '#kernel/errors.ts';
-import type { Id } from '#kernel/ids.ts';
-import type { MapToSource } from '#modules/releases/source_maps/source_maps.ts';
 import type { GroupedEvent } from '#modules/exceptions/store/exception_writer.ts';
-import { deleteOrphans } from '#modules/delete_orphans.ts';
 import type { SeenGroup } from '#modules/exceptions/store/group_occurrences.ts';
-import { sendExceptionNotice } from '#storage/queue/jobs/send_exception_notice.ts';
+import type { NewOrRegressed } from '#modules/incidents/open_exception_incidents.ts';
+import type { MapToSource } from '#modules/releases/source_maps/source_maps.ts';
 import { storesOf } from '#modules/stores.ts';
 import { inUnitOfWork, type UnitOfWork } from '#modules/unit_of_work.ts';
+import { sendExceptionNotice } from '#storage/queue/jobs/send_exception_notice.ts';
 
 /**
  * Adds events to their groups, then stores them with the ids of these groups. Runs safely twice. Events of deleted
@@ -53,7 +55,7 @@ async function store(
 }
 
 /** Events whose groups are found. */
-export interface SeenEvents {
+interface SeenEvents {
   readonly rules: ServiceRules;
   /** Events that the services of these events filtered out. */
   readonly filtered: readonly LeftOut[];
@@ -159,4 +161,78 @@ function newOrRegressed(
     const traceparent = arrived.traceparent ?? null;
     return [{ orgId, serviceId, groupId, outcome, level, title, eventId, environment, release, tags, traceparent }];
   });
+}
+
+/**
+ * Assigns groups that these events began to whom the rules of their services name. The first rule that matches the first
+ * event, and whose person or team is still there, decides.
+ */
+async function assignNew(
+  unit: UnitOfWork,
+  rules: ServiceRules,
+  events: readonly ArrivedEvent[],
+  groups: readonly (SeenGroup | null)[],
+): Promise<void> {
+  const assigned = new Set<Id<'group'>>();
+  for (const [index, group] of groups.entries()) {
+    const arrived = events[index];
+    if (group === null || arrived === undefined || group.outcome !== 'new' || group.isOverflow) continue;
+    const assignmentRules = rules.get(group.serviceId)?.assignmentRules ?? [];
+    if (assignmentRules.length === 0 || assigned.has(group.groupId)) continue;
+    assigned.add(group.groupId);
+    const matches = matchingRules(assignmentRules, arrived.event);
+    const ids = matches.map(({ assigneeId }) => assigneeId);
+    const assignees = await findAssignees(unit.stores, arrived.orgId, ids);
+    const first = matches.find(({ assigneeId }) => assignees.has(assigneeId));
+    const assignee = first === undefined ? undefined : assignees.get(first.assigneeId);
+    if (first === undefined || assignee === undefined) continue;
+    await assign(unit, { orgId: arrived.orgId, groupId: group.groupId }, assignee, first.position);
+  }
+}
+
+async function assign(
+  unit: UnitOfWork,
+  { orgId, groupId }: { readonly orgId: Id<'org'>; readonly groupId: Id<'group'> },
+  assignee: Assignee,
+  rule: number,
+): Promise<void> {
+  const { stores, now } = unit;
+  const { name, ...assignment } = assignee;
+  await stores.groupAssignments.assign([groupId], assignment, now);
+  const facts = { kind: 'assigned', assigneeId: assigneeIdOf(assignee), name, rule } as const;
+  await stores.groupActivity.add({ orgId, groupId, actor: { system: true, via: 'rule' }, facts }, now);
+  await recordSystemChange(unit, {
+    orgId,
+    action: 'assign_exceptions',
+    via: 'rule',
+    target: groupId,
+    before: { assignedUserId: null, assignedTeamId: null },
+    after: { ...assignment, rule },
+  });
+}
+
+/** Requests whose traces a batch continues; of more, the rest is handled without. */
+const TRACED_MAX = 50;
+
+/**
+ * Opens a span for each traced request for the batch in which its events are handled; the events refer to it from then
+ * on.
+ */
+export async function continueTraces(
+  events: readonly ArrivedEvent[],
+  work: (handled: readonly ArrivedEvent[]) => Promise<void>,
+): Promise<void> {
+  const parents = [...new Set(events.flatMap(({ traceparent }) => traceparent ?? []))].slice(0, TRACED_MAX);
+  if (parents.length === 0) return await work(events);
+  const attributes = { 'tocsin.batch_events': events.length };
+  const spans = new Map(
+    parents.map((parent) => [parent, startSpan('group_exceptions', { kind: 'consumer', attributes, parent })]),
+  );
+  try {
+    await work(events.map((event) => ({ ...event, traceparent: spans.get(event.traceparent ?? '')?.traceparent })));
+    for (const span of spans.values()) span?.end();
+  } catch (error) {
+    for (const span of spans.values()) span?.end(error);
+    throw error;
+  }
 }

@@ -1,7 +1,6 @@
 import { EventThread } from '#modules/exceptions/event_thread.ts';
 import { groupAndStore } from '#modules/exceptions/group_and_store.ts';
-import { groupLarge, isLarge } from '#modules/exceptions/group_large.ts';
-import { groupOneByOne } from '#modules/exceptions/group_one_by_one.ts';
+import { groupLarge, groupOneByOne, isLarge } from '#modules/exceptions/group_large.ts';
 import { type GroupingRuntime, readingOf } from '#modules/exceptions/grouping_runtime.ts';
 import { isEvent, readEvents } from '#modules/exceptions/read_events.ts';
 import { recordRefused } from '#modules/exceptions/record_refused.ts';

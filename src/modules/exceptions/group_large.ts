@@ -1,7 +1,16 @@
+import {
+  type AcceptedEvent,
+  type ArrivedEvent,
+  listEvents,
+  openEvents,
+  type UnreadEvent,
+} from '#ingest/packing/pack_events.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Log } from '#kernel/log.ts';
+import { retryWhileUnavailable } from '#kernel/retry.ts';
 import { parseEvent, serializeEvent } from '#modules/exceptions/decide/event.ts';
 import { toOccurrence } from '#modules/exceptions/decide/occurrence.ts';
 import type { SeenEvent } from '#modules/exceptions/decide/seen_events.ts';
-import { continueTraces } from '#modules/exceptions/continue_traces.ts';
 import type {
   EventAnswer,
   EventQuestion,
@@ -9,16 +18,15 @@ import type {
   ThreadEvent,
   ThreadGrouping,
 } from '#modules/exceptions/event_thread.ts';
-import { storeSeen } from '#modules/exceptions/group_and_store.ts';
-import type { GroupingRuntime } from '#modules/exceptions/grouping_runtime.ts';
+import { continueTraces, groupAndStore, storeSeen } from '#modules/exceptions/group_and_store.ts';
+import { type GroupingRuntime, readingOf } from '#modules/exceptions/grouping_runtime.ts';
+import { isEvent, listSlow, readEvent } from '#modules/exceptions/read_events.ts';
 import { recordRefused } from '#modules/exceptions/record_refused.ts';
 import { findServiceRules } from '#modules/exceptions/service_rules.ts';
-import { type ArrivedEvent, listEvents, openEvents } from '#ingest/packing/pack_events.ts';
-import type { Id } from '#kernel/ids.ts';
-import { retryWhileUnavailable } from '#kernel/retry.ts';
-import { deduplicationToken } from '#storage/clickhouse/deduplication_token.ts';
-import { OUTAGE_RETRY } from '#storage/queue/job_workers.ts';
 import { storesOf } from '#modules/stores.ts';
+import { deduplicationToken } from '#storage/clickhouse/deduplication_token.ts';
+import { isolateFaults } from '#storage/queue/isolate_faults.ts';
+import { OUTAGE_RETRY } from '#storage/queue/job_workers.ts';
 
 /** A job of so many bytes takes up to a tenth of a second to read and group, and a larger one longer. */
 const LARGE_BYTES = 256 * 1024;
@@ -90,4 +98,26 @@ function toSeen({ orgId, serviceId, event }: ArrivedEvent, { grouping, said }: T
     occurrence: toOccurrence(event),
     said: () => said,
   };
+}
+
+/**
+ * Groups and stores events separately, so that one that fails does not block the others. An event that the stores
+ * permanently reject is dropped and logged. Returns those that took too long to read.
+ */
+export async function groupOneByOne(
+  runtime: GroupingRuntime,
+  unread: readonly UnreadEvent[],
+  { token, attempt, log }: { readonly token: string; readonly attempt: number; readonly log: Log },
+): Promise<readonly AcceptedEvent[]> {
+  const slow = new Set(await listSlow(readingOf(runtime), unread));
+  const others = unread.filter((event) => !slow.has(event));
+  const work = async (part: readonly UnreadEvent[]): Promise<void> => {
+    const events = part.map(readEvent).filter(isEvent);
+    await groupAndStore(runtime, events, deduplicationToken(token, ...part.map(({ eventId }) => eventId)));
+  };
+  for (const { item, error } of await isolateFaults(others, attempt, work)) {
+    const { serviceId, eventId } = item;
+    log.error({ serviceId, eventId, err: error }, 'event dropped: the stores permanently reject it');
+  }
+  return [...slow].map(({ accepted }) => accepted());
 }

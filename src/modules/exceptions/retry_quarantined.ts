@@ -1,4 +1,4 @@
-import { groupOneByOne } from '#modules/exceptions/group_one_by_one.ts';
+import { groupOneByOne } from '#modules/exceptions/group_large.ts';
 import type { GroupingRuntime } from '#modules/exceptions/grouping_runtime.ts';
 import { recordRefused } from '#modules/exceptions/record_refused.ts';
 import { RETRY_AFTER_HOURS } from '#modules/exceptions/quarantine_events.ts';

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
-import { readDeploys } from '#modules/releases/read_deploys.ts';
+import { readDeploys } from '#modules/releases/deploys.ts';
 import { INCIDENT_STATUSES } from '#modules/incidents/decide/incident.ts';
 import { actorName } from '#modules/incidents/decide/incident_actor.ts';
 import { durationsOf } from '#modules/incidents/decide/similar.ts';

@@ -1,5 +1,5 @@
 import { decideOverdue, overdueFrom } from '#modules/monitors/decide/monitor.ts';
-import { readMonitor } from '#modules/monitors/decide/stored_schedule.ts';
+import { readMonitor } from '#modules/monitors/decide/schedule.ts';
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
 import type { MonitorRuntime } from '#modules/monitors/take_check_ins.ts';
 import { type FailedRun, openMonitorIncidents } from '#modules/monitors/monitor_incidents.ts';

@@ -3,7 +3,7 @@ import type { ExceptionRule } from '#modules/rules/decide/rule_kinds.ts';
 import type { IncidentActor } from '#modules/incidents/decide/incident.ts';
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
 import { settingsOf } from '#modules/rules/decide/rule_settings.ts';
-import { expectationText } from '#modules/monitors/decide/rescheduling.ts';
+import { expectationText } from '#modules/monitors/decide/monitor.ts';
 import { scheduleFault } from '#modules/monitors/decide/schedule.ts';
 import { openIncidents } from '#modules/incidents/open_incidents.ts';
 import { divideRules } from '#modules/rules/set_aside_rule.ts';

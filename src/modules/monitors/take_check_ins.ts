@@ -1,8 +1,6 @@
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
-import { decideCheckIn, overdueFrom } from '#modules/monitors/decide/monitor.ts';
-import { readMonitor } from '#modules/monitors/decide/stored_schedule.ts';
-import { decideRescheduling, expectationText } from '#modules/monitors/decide/rescheduling.ts';
-import { scheduleFault } from '#modules/monitors/decide/schedule.ts';
+import { decideCheckIn, decideRescheduling, expectationText, overdueFrom } from '#modules/monitors/decide/monitor.ts';
+import { readMonitor, scheduleFault } from '#modules/monitors/decide/schedule.ts';
 import { openMonitorIncidents, resolveMonitorIncidents } from '#modules/monitors/monitor_incidents.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';

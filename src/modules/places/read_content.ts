@@ -4,8 +4,7 @@ import { escalationStateOf } from '#modules/incidents/decide/escalation_state.ts
 import type { IncidentActor } from '#modules/incidents/decide/incident.ts';
 import { actorText } from '#modules/incidents/decide/incident_actor.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
-import { linkTo } from '#modules/pages/decide/link_to.ts';
-import { PAGES } from '#modules/pages/decide/pages.ts';
+import { linkTo, PAGES } from '#modules/pages/decide/pages.ts';
 import type { PlaceContent, PlaceIncident } from '#modules/places/decide/place_content.ts';
 import type { PlaceDeliveryRow } from '#modules/places/store/place_delivery_store.ts';
 import { type Stores, storesOf } from '#modules/stores.ts';

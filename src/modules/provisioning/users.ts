@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import { endMembership } from '#modules/organizations/end_membership.ts';
+import { endMembership } from '#modules/organizations/membership.ts';
 import { requireAnotherOwner } from '#modules/organizations/roles.ts';
 import { roleByGroups } from '#modules/provisioning/decide/provisioned_role.ts';
 import { ScimError } from '#modules/provisioning/decide/scim_error.ts';

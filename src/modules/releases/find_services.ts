@@ -1,4 +1,4 @@
-import { slugOf } from '#modules/releases/decide/slug.ts';
+import { slugOf } from '#modules/releases/decide/release.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { ServiceWithCapabilities } from '#modules/services/store/service_store.ts';

@@ -2,8 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
 import { nullable } from '#actions/fields.ts';
-import { namesAlike } from '#modules/metrics/nearest_names.ts';
-import { nearestToUnmet } from '#modules/metrics/unmet_selectors.ts';
+import { namesAlike, nearestToUnmet } from '#modules/metrics/unmet_selectors.ts';
 import { metricOf } from '#modules/rules/decide/rule_kinds.ts';
 import { quantileQuestionOf, SINGLE_VALUE_KINDS } from '#modules/metrics/decide/quantile.ts';
 import { isUnavailable } from '#kernel/errors.ts';

@@ -6,7 +6,7 @@ import { roleAfterSignIn, roleOfClaims } from '#modules/sign_in/decide/role_of_c
 import { ProviderSignInError } from '#modules/sign_in/decide/sign_in_fault.ts';
 import type { OpenIdConnectionRow } from '#modules/sign_in/store.ts';
 import { tellOfLoweredRole } from '#modules/organizations/lowered_role.ts';
-import { joinInvitedTeams } from '#modules/organizations/join_invited_teams.ts';
+import { joinInvitedTeams } from '#modules/organizations/membership.ts';
 
 interface Arrival {
   readonly claims: Claims;

@@ -1,14 +1,16 @@
 import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
-import { PolicyView, toPolicyView } from '#modules/policies/view.ts';
 import { IdText } from '#actions/fields.ts';
+import type { Id } from '#kernel/ids.ts';
+import { callerUser } from '#modules/accounts/caller_user.ts';
+import { PolicyView, toPolicyView } from '#modules/policies/view.ts';
+import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';
 import { ScheduleView, toScheduleView } from '#modules/schedules/view.ts';
 import { shownPhone } from '#modules/teams/readiness_view.ts';
+import type { TeamRow } from '#modules/teams/store.ts';
 import { MemberView, TEAM_FIELDS, toMemberView, toTeamView } from '#modules/teams/view.ts';
 import { type TeamParts, WarningView } from '#modules/teams/warnings.ts';
-import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';
-import type { TeamRow } from '#modules/teams/store.ts';
 
 /** A team with all that belongs to it. */
 export const WholeTeamView = Type.Object({
@@ -69,4 +71,23 @@ export function onCallNow({ onCall }: Pick<WholeTeam, 'onCall'>): Static<typeof 
       const person = onCall.people.get(userId);
       return person === undefined ? [] : [{ userId, name: person.name }];
     });
+}
+
+/** Filter of lists by the team that owns the service. */
+export const OWNED_BY = Type.Optional(
+  Type.String({
+    maxLength: 100,
+    description: 'my_teams, or the id of a team: only what belongs to the services that they own',
+  }),
+);
+
+/** Returns the teams that a filter names; undefined where it names none. Throws `not_found` for an unknown id. */
+export async function readOwningTeams(
+  ownedBy: string | undefined,
+  { caller, stores }: Pick<ActionContext, 'caller' | 'stores'>,
+): Promise<readonly Id<'team'>[] | undefined> {
+  if (ownedBy === undefined) return undefined;
+  if (ownedBy !== 'my_teams') return [(await stores.teams.get(caller.orgId, ownedBy, 'ownedBy')).id];
+  const places = await stores.teams.listPlacesOf(caller.orgId, callerUser(caller));
+  return places.map(({ teamId }) => teamId);
 }

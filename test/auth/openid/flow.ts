@@ -9,7 +9,7 @@ import { drivenQueue } from '#test/kit/driven_queue.ts';
 import { operatorIn } from '#actions/operator.ts';
 import { runAction } from '#actions/run_action.ts';
 import { newId } from '#kernel/ids.ts';
-import { addSignInDomain } from '#modules/sign_in/operations/add_sign_in_domain.ts';
+import { addSignInDomain } from '#modules/sign_in/operations/domains.ts';
 import { redirectUriOf, signOutUriOf } from '#modules/sign_in/sign_in_view.ts';
 import { openTestProvider, type TestProvider } from '#test/auth/openid/provider.ts';
 import { type Browser, givenPerson, openBrowser, signedIn } from '#test/kit/programs/browser.ts';

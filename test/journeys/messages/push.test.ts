@@ -2,9 +2,8 @@ import { createECDH } from 'node:crypto';
 
 import { describe, expect, test } from 'vitest';
 
-import { createPushSubscription } from '#modules/contacts/operations/create_push_subscription.ts';
-import { deletePushSubscription } from '#modules/contacts/operations/delete_push_subscription.ts';
-import { getMe } from '#modules/accounts/operations/get_me.ts';
+import { createPushSubscription, deletePushSubscription } from '#modules/contacts/operations/push_subscriptions.ts';
+import { getMe } from '#modules/accounts/operations/me.ts';
 import { subscriptionFaults } from '#modules/contacts/decide/subscription_faults.ts';
 import { deriveVapidKeys } from '#notify/channels/push/sender.ts';
 import { storesOf } from '#modules/stores.ts';

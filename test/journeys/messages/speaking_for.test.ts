@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { setResponder } from '#modules/agents/operations/set_responder.ts';
+import { setResponder } from '#modules/agents/operations/agents.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { type Role, ROLES } from '#kernel/permissions.ts';
 import { storesOf } from '#modules/stores.ts';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { getTestNotification } from '#modules/contacts/operations/get_test_notification.ts';
-import { sendTestNotification } from '#modules/contacts/operations/send_test_notification.ts';
+import { getTestNotification, sendTestNotification } from '#modules/contacts/operations/test_notification.ts';
 import type { Channel } from '#modules/contacts/decide/channel.ts';
 import { spokenText } from '@tocsin/phone-simulator';
 import { storesOf } from '#modules/stores.ts';

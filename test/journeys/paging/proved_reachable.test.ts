@@ -1,8 +1,8 @@
 import twilio from 'twilio';
 import { describe, expect, test } from 'vitest';
 
-import { getMe } from '#modules/accounts/operations/get_me.ts';
-import { sendTestNotification } from '#modules/contacts/operations/send_test_notification.ts';
+import { getMe } from '#modules/accounts/operations/me.ts';
+import { sendTestNotification } from '#modules/contacts/operations/test_notification.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Fault } from '@tocsin/phone-simulator';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';

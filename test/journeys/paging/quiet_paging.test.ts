@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { unacknowledgeIncident } from '#modules/incidents/operations/unacknowledge_incident.ts';
-import { createMaintenance } from '#modules/maintenance/operations/create_maintenance.ts';
-import { deleteMaintenance } from '#modules/maintenance/operations/delete_maintenance.ts';
+import { createMaintenance, deleteMaintenance } from '#modules/maintenance/operations/maintenance.ts';
 import { INCIDENT_STEPS_MAX } from '#modules/incidents/decide/reassignment.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
 import { repageStale } from '#modules/incidents/paging/repage_stale.ts';

@@ -7,10 +7,12 @@ import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { createAuditStream } from '#modules/audit/operations/create_audit_stream.ts';
-import { deleteAuditStream } from '#modules/audit/operations/delete_audit_stream.ts';
-import { listAuditStreams } from '#modules/audit/operations/list_audit_streams.ts';
-import { updateAuditStream } from '#modules/audit/operations/update_audit_stream.ts';
+import {
+  createAuditStream,
+  deleteAuditStream,
+  listAuditStreams,
+  updateAuditStream,
+} from '#modules/audit/operations/audit_streams.ts';
 import { startMailServer } from '#test/kit/programs/mail_server.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '#test/kit/programs/webhook_receiver.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';

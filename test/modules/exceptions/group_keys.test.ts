@@ -3,10 +3,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { AnyOperation } from '#actions/action_context.ts';
 import { getExceptionOverview } from '#modules/exceptions/operations/get_exception_overview.ts';
 import { listExceptionEvents } from '#modules/exceptions/operations/list_exception_events.ts';
-import { mergeExceptionGroups } from '#modules/exceptions/operations/merge_exception_groups.ts';
-import { splitExceptionGroups } from '#modules/exceptions/operations/split_exception_groups.ts';
-import { splitExceptionMessage } from '#modules/exceptions/operations/split_exception_message.ts';
-import { undoExceptionMerges } from '#modules/exceptions/operations/undo_exception_merges.ts';
+import {
+  mergeExceptionGroups,
+  splitExceptionGroups,
+  splitExceptionMessage,
+  undoExceptionMerges,
+} from '#modules/exceptions/operations/merging.ts';
 import { createCipher } from '#auth/cipher.ts';
 import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
 import { groupEvent } from '#modules/exceptions/decide/grouping.ts';

@@ -1,15 +1,11 @@
 import { beforeEach, expect, test } from 'vitest';
 
-import { setExceptionAssignment } from '#modules/exceptions/operations/assignment/set_exception_assignment.ts';
-import { setExceptionIssue } from '#modules/exceptions/operations/activity/set_exception_issue.ts';
-import { watchException } from '#modules/exceptions/operations/activity/watch_exception.ts';
+import { setExceptionAssignment } from '#modules/exceptions/operations/assignment.ts';
+import { setExceptionIssue, watchException } from '#modules/exceptions/operations/activity.ts';
 import { browseExceptionGroups } from '#modules/exceptions/operations/browse_exception_groups.ts';
 import { getExceptionOverview } from '#modules/exceptions/operations/get_exception_overview.ts';
-import { browseExceptionEvents } from '#modules/exceptions/operations/search/browse_exception_events.ts';
-import { deleteSavedSearch } from '#modules/exceptions/operations/search/delete_saved_search.ts';
-import { listExceptionUsers } from '#modules/exceptions/operations/search/list_exception_users.ts';
-import { listSavedSearches } from '#modules/exceptions/operations/search/list_saved_searches.ts';
-import { saveSearch } from '#modules/exceptions/operations/search/save_search.ts';
+import { browseExceptionEvents, listExceptionUsers } from '#modules/exceptions/operations/browse_exception_events.ts';
+import { deleteSavedSearch, listSavedSearches, saveSearch } from '#modules/exceptions/operations/saved_searches.ts';
 import { addAlertRule } from '#modules/rules/operations/add_alert_rule.ts';
 import { replayExceptionRule } from '#modules/rules/operations/replay_exception_rule.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';

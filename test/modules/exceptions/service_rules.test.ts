@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { getExceptionSettings } from '#modules/exceptions/operations/get_exception_settings.ts';
-import { setExceptionSettings } from '#modules/exceptions/operations/set_exception_settings.ts';
+import { getExceptionSettings, setExceptionSettings } from '#modules/exceptions/operations/set_exception_settings.ts';
 import { getIngestStatus } from '#modules/services/operations/get_ingest_status.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { learnSpikeBaseline } from '#modules/exceptions/learn_spike_baseline.ts';

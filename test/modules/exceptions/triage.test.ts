@@ -1,16 +1,20 @@
 import { beforeEach, expect, test } from 'vitest';
 
-import { addExceptionComment } from '#modules/exceptions/operations/activity/add_exception_comment.ts';
-import { assignExceptions } from '#modules/exceptions/operations/assignment/assign_exceptions.ts';
+import {
+  addExceptionComment,
+  deleteExceptionComment,
+  editExceptionComment,
+  listExceptionActivity,
+} from '#modules/exceptions/operations/activity.ts';
+import { assignExceptions } from '#modules/exceptions/operations/assignment.ts';
 import { browseExceptionGroups } from '#modules/exceptions/operations/browse_exception_groups.ts';
-import { editExceptionComment } from '#modules/exceptions/operations/activity/edit_exception_comment.ts';
-import { deleteExceptionComment } from '#modules/exceptions/operations/activity/delete_exception_comment.ts';
 import { getExceptionOverview } from '#modules/exceptions/operations/get_exception_overview.ts';
-import { listExceptionActivity } from '#modules/exceptions/operations/activity/list_exception_activity.ts';
-import { setExceptionStatuses } from '#modules/exceptions/operations/set_exception_statuses.ts';
-import { snoozeExceptions } from '#modules/exceptions/operations/snooze_exceptions.ts';
-import { undoExceptionStatuses } from '#modules/exceptions/operations/undo_exception_statuses.ts';
-import { removeMember } from '#modules/organizations/operations/remove_member.ts';
+import {
+  setExceptionStatuses,
+  snoozeExceptions,
+  undoExceptionStatuses,
+} from '#modules/exceptions/operations/statuses.ts';
+import { removeMember } from '#modules/organizations/operations/members.ts';
 import { countExceptions } from '#modules/exceptions/count_exceptions.ts';
 import { reopenSnoozed } from '#modules/exceptions/reopen_snoozed.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { recordDeploy } from '#modules/releases/operations/record_deploy.ts';
+import { recordDeploy } from '#modules/releases/operations/releases.ts';
 import { eventAt, groupAndStore, withMessage } from '#test/modules/exceptions/given_events.ts';
 import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { exportLoadOnPeople } from '#modules/load/operations/export_load_on_people.ts';
-import { getLoadOnPeople } from '#modules/load/operations/get_load_on_people.ts';
+import { exportLoadOnPeople, getLoadOnPeople } from '#modules/load/operations/load_on_people.ts';
 import type { PersonLoad } from '#modules/load/decide/load_on_people.ts';
 import { testClock } from '#test/kit/clock.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';

@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import { getLinkedIncidents } from '#modules/incidents/operations/get_linked_incidents.ts';
-import { createMaintenance } from '#modules/maintenance/operations/create_maintenance.ts';
-import { deleteMaintenance } from '#modules/maintenance/operations/delete_maintenance.ts';
-import { listMaintenance } from '#modules/maintenance/operations/list_maintenance.ts';
-import { previewMaintenance } from '#modules/maintenance/operations/preview_maintenance.ts';
-import { updateMaintenance } from '#modules/maintenance/operations/update_maintenance.ts';
+import {
+  createMaintenance,
+  deleteMaintenance,
+  listMaintenance,
+  previewMaintenance,
+  updateMaintenance,
+} from '#modules/maintenance/operations/maintenance.ts';
 import type { AnyOperation } from '#actions/action_context.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { setOfRule } from '#test/kit/metrics/rule_settings.ts';

@@ -5,7 +5,7 @@ import type { AnyOperation } from '#actions/action_context.ts';
 import { describeLabels } from '#modules/metrics/operations/describe_labels.ts';
 import { describeMetrics } from '#modules/metrics/operations/describe_metrics.ts';
 import { listChartMarks } from '#modules/metrics/operations/list_chart_marks.ts';
-import { nearestNames } from '#modules/metrics/nearest_names.ts';
+import { nearestNames } from '#modules/metrics/unmet_selectors.ts';
 import { queryMetrics } from '#modules/metrics/operations/query_metrics.ts';
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { cutRange } from '#modules/metrics/decide/buckets.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { namesAlike, nearestNames } from '#modules/metrics/nearest_names.ts';
+import { namesAlike, nearestNames } from '#modules/metrics/unmet_selectors.ts';
 
 const NAMES = ['http_requests_total', 'http_request_duration', 'jobs', 'jobs_failed', 'cpu'];
 

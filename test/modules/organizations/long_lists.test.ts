@@ -1,19 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { AnyOperation } from '#actions/action_context.ts';
-import { listConnections } from '#modules/apps/operations/list_connections.ts';
+import { listConnections } from '#modules/apps/operations/apps.ts';
 import { getPagingProblems } from '#modules/notifications/operations/get_paging_problems.ts';
 import { getHome } from '#modules/home/operations/get_home.ts';
 import { declareIncident } from '#modules/incidents/operations/declare_incident.ts';
 import { listAssignees } from '#modules/incidents/operations/list_assignees.ts';
-import { listApiKeys } from '#modules/api_keys/operations/list_api_keys.ts';
-import { getMe } from '#modules/accounts/operations/get_me.ts';
-import { listInvitations } from '#modules/organizations/operations/list_invitations.ts';
-import { listMembers } from '#modules/organizations/operations/list_members.ts';
-import { getAgents } from '#modules/agents/operations/get_agents.ts';
-import { setResponder } from '#modules/agents/operations/set_responder.ts';
+import { listApiKeys } from '#modules/api_keys/operations/api_keys.ts';
+import { getMe } from '#modules/accounts/operations/me.ts';
+import { listInvitations } from '#modules/organizations/operations/invitations.ts';
+import { listMembers } from '#modules/organizations/operations/members.ts';
+import { getAgents, setResponder } from '#modules/agents/operations/agents.ts';
 import { getOnCallTimeline } from '#modules/schedules/operations/get_on_call_timeline.ts';
-import { searchTeamNames } from '#modules/teams/operations/search_team_names.ts';
+import { searchTeamNames } from '#modules/teams/operations/list_teams.ts';
 import { givenPerson, givePassword, signedIn } from '#test/kit/programs/browser.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';

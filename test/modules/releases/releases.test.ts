@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { listChartMarks } from '#modules/metrics/operations/list_chart_marks.ts';
-import { compareReleases } from '#modules/releases/operations/compare_releases.ts';
-import { listReleases } from '#modules/releases/operations/list_releases.ts';
-import { recordDeploy } from '#modules/releases/operations/record_deploy.ts';
+import { compareReleases, listReleases, recordDeploy } from '#modules/releases/operations/releases.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { Id } from '#kernel/ids.ts';
 import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';

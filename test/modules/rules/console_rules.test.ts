@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import type { AnyOperation } from '#actions/action_context.ts';
 import { declareIncident } from '#modules/incidents/operations/declare_incident.ts';
-import { createMaintenance } from '#modules/maintenance/operations/create_maintenance.ts';
+import { createMaintenance } from '#modules/maintenance/operations/maintenance.ts';
 import { readRuleHistory } from '#modules/rules/operations/read_rule_history.ts';
 import { replaceAlertRule } from '#modules/rules/operations/replace_alert_rule.ts';
 import { replayRule } from '#modules/rules/operations/replay_rule.ts';

@@ -7,9 +7,7 @@ import { reopenIncident } from '#modules/incidents/operations/reopen_incident.ts
 import { unacknowledgeIncident } from '#modules/incidents/operations/unacknowledge_incident.ts';
 import { endShadowIncidents } from '#modules/shadow/end_shadow_incidents.ts';
 import { compareWithTool } from '#modules/shadow/operations/compare_with_tool.ts';
-import { getShadowMode } from '#modules/shadow/operations/get_shadow_mode.ts';
-import { setOrganizationShadow } from '#modules/shadow/operations/set_organization_shadow.ts';
-import { setServiceShadow } from '#modules/shadow/operations/set_service_shadow.ts';
+import { getShadowMode, setOrganizationShadow, setServiceShadow } from '#modules/shadow/operations/shadow_mode.ts';
 import { repageStale } from '#modules/incidents/paging/repage_stale.ts';
 import { alertedService } from '#test/kit/alert_senders.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';

@@ -10,10 +10,9 @@ import { reassignIncident } from '#modules/incidents/operations/reassign_inciden
 import { addEscalationPolicy } from '#modules/policies/operations/add_escalation_policy.ts';
 import { createTeamSchedule } from '#modules/schedules/operations/create_team_schedule.ts';
 import { swapShifts } from '#modules/schedules/operations/swap_shifts.ts';
-import { changeRole } from '#modules/organizations/operations/change_role.ts';
+import { changeRole } from '#modules/organizations/operations/members.ts';
 import { previewEscalation } from '#modules/policies/operations/preview_escalation.ts';
-import { confirmPhone } from '#modules/contacts/operations/confirm_phone.ts';
-import { requestPhoneCode } from '#modules/contacts/operations/request_phone_code.ts';
+import { confirmPhone, requestPhoneCode } from '#modules/contacts/operations/phone_numbers.ts';
 import { getTeam } from '#modules/teams/operations/get_team.ts';
 import type { Config } from '#entry/config.ts';
 import type { Id } from '#kernel/ids.ts';

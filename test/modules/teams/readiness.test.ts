@@ -1,11 +1,10 @@
 import { beforeEach, expect, test } from 'vitest';
 
 import type { AnyOperation } from '#actions/action_context.ts';
-import { listMembers } from '#modules/organizations/operations/list_members.ts';
-import { getMe } from '#modules/accounts/operations/get_me.ts';
+import { listMembers } from '#modules/organizations/operations/members.ts';
+import { getMe } from '#modules/accounts/operations/me.ts';
 import { getTeam } from '#modules/teams/operations/get_team.ts';
-import { searchPeopleWithoutTeam } from '#modules/teams/operations/search_people_without_team.ts';
-import { searchTeams } from '#modules/teams/operations/search_teams.ts';
+import { searchPeopleWithoutTeam, searchTeams } from '#modules/teams/operations/list_teams.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import { storesOf } from '#modules/stores.ts';

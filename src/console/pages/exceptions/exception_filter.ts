@@ -1,7 +1,11 @@
 import type { GroupSearch } from '#console/api/exceptions.ts';
-import { GROUP_SORTS, type GroupSort } from '#modules/exceptions/decide/group_sort.ts';
 import { type Level, LEVELS } from '#modules/exceptions/decide/level.ts';
-import { GROUP_STATUSES, type GroupStatus } from '#modules/exceptions/decide/group_status.ts';
+import {
+  GROUP_SORTS,
+  GROUP_STATUSES,
+  type GroupSort,
+  type GroupStatus,
+} from '#modules/exceptions/decide/group_status.ts';
 
 export const GROUP_TABS = [...GROUP_STATUSES, 'all'] as const;
 

@@ -13,7 +13,7 @@ import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { countText, shortCount } from '#console/pages/exceptions/count_text.ts';
 import { deployText } from '#console/pages/exceptions/deploy_text.ts';
 import { GroupStatusBadge } from '#console/pages/exceptions/group_status.tsx';
-import type { GroupSort } from '#modules/exceptions/decide/group_sort.ts';
+import type { GroupSort } from '#modules/exceptions/decide/group_status.ts';
 import exceptionRowClasses from '#console/pages/exceptions/exception_row.module.css';
 import classes from '#console/pages/exceptions/exception_rows.module.css';
 

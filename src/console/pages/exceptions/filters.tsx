@@ -14,7 +14,7 @@ import { SearchField } from '#console/components/lists/search_field.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { type ExceptionFilter, readExceptionFilter } from '#console/pages/exceptions/exception_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { GROUP_SORTS, type GroupSort } from '#modules/exceptions/decide/group_sort.ts';
+import { GROUP_SORTS, type GroupSort } from '#modules/exceptions/decide/group_status.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { parseSearchQuery } from '#modules/exceptions/decide/search_query.ts';
 import classes from '#console/pages/exceptions/filters.module.css';

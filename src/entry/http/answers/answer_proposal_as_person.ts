@@ -1,7 +1,6 @@
 import { answerProposal } from '#modules/agents/operations/answer_proposal.ts';
 import { runAction } from '#actions/run_action.ts';
-import { linkTo } from '#modules/pages/decide/link_to.ts';
-import { PAGES } from '#modules/pages/decide/pages.ts';
+import { linkTo, PAGES } from '#modules/pages/decide/pages.ts';
 import type { ProposalAnswer } from '#modules/agents/decide/proposal.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { type Answerer, refusalSentence, speakFor } from '#entry/http/answers/answerer.ts';

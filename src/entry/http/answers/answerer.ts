@@ -1,6 +1,5 @@
 import { type Refusal, refusalOf } from '#auth/may_act.ts';
-import { linkTo } from '#modules/pages/decide/link_to.ts';
-import { PAGES } from '#modules/pages/decide/pages.ts';
+import { linkTo, PAGES } from '#modules/pages/decide/pages.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { Via } from '#modules/accounts/decide/via.ts';
 import { declarationOf } from '#modules/contacts/decide/channel.ts';

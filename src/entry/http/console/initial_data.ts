@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 
-import { getSession } from '#modules/accounts/operations/get_session.ts';
+import { getSession } from '#modules/accounts/operations/sessions.ts';
 import { getConsoleOperation } from '#actions/registry.ts';
 import { runAccountOperation } from '#actions/run_account_operation.ts';
 import { runReads } from '#actions/run_reads.ts';

@@ -5,7 +5,7 @@ import { sendAnswerPage } from '#entry/http/answers/answer_page.ts';
 import { browserOf } from '#entry/http/console/browser.ts';
 import type { Serving } from '#entry/http/console/serving.ts';
 import { noteRefusal, toLoggedAppError } from '#entry/http/problem.ts';
-import { completeProviderSignIn } from '#modules/sign_in/operations/complete_provider_sign_in.ts';
+import { completeProviderSignIn } from '#modules/sign_in/operations/provider_sign_in.ts';
 
 /** Parameters of a provider's answer that are read; all others are left alone. */
 const PARAMETERS = ['code', 'state', 'iss', 'error'] as const;

@@ -7,7 +7,7 @@ import {
   type ToolAnnotations,
 } from '@modelcontextprotocol/server';
 
-import { proposeAction } from '#modules/agents/operations/propose_action.ts';
+import { proposeAction } from '#modules/agents/operations/proposals.ts';
 import { RESPONDER_TOOLS } from '#modules/agents/operations/tools.ts';
 import type { Exchange } from '#entry/http/mcp/exchange.ts';
 import { toInputSchema } from '#entry/http/mcp/tool_schemas.ts';

@@ -1,10 +1,23 @@
 import { Type } from 'typebox';
 
-import { beginSession, SignInView } from '#modules/accounts/begin_session.ts';
-import { EmailField, PasswordField } from '#modules/accounts/fields.ts';
-import { requirePassword, wrongCredentials } from '#modules/accounts/require_password.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { STRICT } from '#actions/fields.ts';
+import {
+  beginSession,
+  findPendingSignIn,
+  openSession,
+  signInExpired,
+  SignInView,
+} from '#modules/accounts/begin_session.ts';
+import { EmailField, PasswordField } from '#modules/accounts/fields.ts';
+import {
+  PasskeyOptions,
+  passkeyOptions,
+  PendingToken,
+  requireSecondFactor,
+  SHOWN_FIELDS,
+} from '#modules/accounts/operations/second_factors.ts';
+import { requirePassword, wrongCredentials } from '#modules/accounts/passwords.ts';
 
 export const signIn = defineAction({
   name: 'sign_in',
@@ -24,5 +37,59 @@ export const signIn = defineAction({
     // A new password that was set meanwhile has ended every session, so none begins with the old one.
     if (locked?.passwordHash !== user.passwordHash) throw wrongCredentials();
     return await beginSession(context, user.id);
+  },
+});
+
+export const completeSignIn = defineAction({
+  name: 'complete_sign_in',
+  consoleOnly: true,
+  scope: 'anyone',
+  route: 'POST /session/second-factor',
+  summary: 'Complete a pending sign-in with a second factor. The answer sets the cookie of the session.',
+  effect: 'write',
+  input: Type.Object({ token: PendingToken, ...SHOWN_FIELDS }, STRICT),
+  result: SignInView,
+  refusals: ['unauthenticated', 'rate_limited'],
+  example: { token: 'tocsin_pen_0', code: '123456', recoveryCode: 'abcd-efgh', passkey: {} },
+  async prepare({ token, ...shown }, context) {
+    const pending = await findPendingSignIn(context.stores, token, context.now);
+    await requireSecondFactor(context, pending.userId, shown, pending.holder);
+    return pending;
+  },
+  async handle(_input, context, { userId, providerOrgId, tokenHash }) {
+    await context.stores.people.lockUser(userId);
+    if (!(await context.stores.secondFactors.usePending(tokenHash))) throw signInExpired();
+    return await openSession(context, userId, { providerOrgId, hasShownFactor: true });
+  },
+});
+
+export const beginStepUp = defineAction({
+  name: 'begin_step_up',
+  consoleOnly: true,
+  scope: 'signed_in',
+  route: 'POST /me/step-up/passkey-options',
+  summary: 'Get the options with which the browser confirms a passkey of yours again.',
+  effect: 'write',
+  input: Type.Object({}, STRICT),
+  result: PasskeyOptions,
+  example: {},
+  handle: (_input, context) => passkeyOptions(context, context.session.userId, context.session.sessionId),
+});
+
+export const stepUp = defineAction({
+  name: 'step_up',
+  consoleOnly: true,
+  scope: 'signed_in',
+  route: 'POST /me/step-up',
+  summary: 'Confirm your second factor again. For ten minutes you may then change keys and roles, and delete things.',
+  effect: 'write',
+  input: Type.Object(SHOWN_FIELDS, STRICT),
+  result: Type.Object({ shown: Type.Literal(true) }),
+  refusals: ['rate_limited'],
+  example: { code: '123456', recoveryCode: 'abcd-efgh', passkey: {} },
+  prepare: (shown, context) => requireSecondFactor(context, context.session.userId, shown, context.session.sessionId),
+  async handle(_input, { stores, now, session }) {
+    await stores.sessions.noteSecondFactor(session.sessionId, now);
+    return { shown: true as const };
   },
 });

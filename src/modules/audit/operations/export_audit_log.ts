@@ -1,14 +1,62 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { toCsv, toJsonLines } from '#modules/audit/operations/audit_file.ts';
-import { type AuditEntryView, FILTER_FIELDS, parseFilter, toAuditEntryView } from '#modules/audit/operations/view.ts';
 import { STRICT } from '#actions/fields.ts';
 import type { FileAnswer } from '#kernel/action.ts';
+import { toCell } from '#kernel/csv.ts';
 import type { Id } from '#kernel/ids.ts';
 import { toTimestamp } from '#kernel/time.ts';
+import { type AuditEntryView, FILTER_FIELDS, parseFilter, toAuditEntryView } from '#modules/audit/operations/view.ts';
 import type { AuditFilter, AuditLine, AuditPlace } from '#modules/audit/store/audit_reader.ts';
 import type { Stores } from '#modules/stores.ts';
+
+const COLUMNS = [
+  'at',
+  'actorKind',
+  'actorId',
+  'actorName',
+  'via',
+  'connectionId',
+  'clientName',
+  'apiKeyName',
+  'action',
+  'target',
+  'result',
+  'before',
+  'after',
+  'address',
+  'requestId',
+  'auditId',
+] as const;
+
+/** Yields RFC 4180, with a line of names at the top. */
+async function* toCsv(entries: AsyncIterable<AuditEntryView>): AsyncGenerator<string> {
+  yield `${COLUMNS.join(',')}\r\n`;
+  for await (const entry of entries) {
+    const cells = cellsOf(entry);
+    yield `${COLUMNS.map((column) => toCell(cells[column])).join(',')}\r\n`;
+  }
+}
+
+/** Yields entries as in the list, one JSON object a line. */
+async function* toJsonLines(entries: AsyncIterable<AuditEntryView>): AsyncGenerator<string> {
+  for await (const entry of entries) yield `${JSON.stringify(entry)}\n`;
+}
+
+function cellsOf(entry: AuditEntryView): Record<(typeof COLUMNS)[number], string | null> {
+  const { actor, apiKey, connection, before, after } = entry;
+  return {
+    ...entry,
+    actorKind: actor.kind,
+    actorId: actor.id,
+    actorName: actor.name,
+    connectionId: connection?.connectionId ?? null,
+    clientName: connection?.clientName ?? null,
+    apiKeyName: apiKey?.name ?? null,
+    before: before && JSON.stringify(before),
+    after: after && JSON.stringify(after),
+  };
+}
 
 const FORMATS = {
   csv: { mediaType: 'text/csv', write: toCsv },

@@ -1,13 +1,13 @@
 import type { Id } from '#kernel/ids.ts';
-import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
-
-import { type Channel, CHANNELS } from './channel.ts';
-import { type Contact, findAddress, wantsChannel } from './contact.ts';
-import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
+import { isAtOrBefore, Temporal } from '#kernel/time.ts';
 import { audienceOf } from '#modules/policies/decide/audience.ts';
+import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
 import { decideRecipients, type NobodyReached } from '#modules/policies/decide/recipients.ts';
 import type { IsPresent } from '#modules/schedules/decide/layer.ts';
 import { type Gap, gapsBetween, type LayeredSchedule, type OnCall } from '#modules/schedules/decide/layered_shifts.ts';
+
+import { type Channel, CHANNELS } from './channel.ts';
+import { type Contact, findAddress, wantsChannel } from './contact.ts';
 
 type Instant = Temporal.Instant;
 type UserId = Id<'user'>;
@@ -29,7 +29,7 @@ export type ReachabilityWarning =
   | { readonly kind: 'cannot_answer'; readonly userId: UserId };
 
 /** A team as it stands. */
-export interface TeamReach {
+interface TeamReach {
   readonly members: readonly { readonly id: Id<'member'>; readonly userId: UserId }[];
   readonly policies: readonly {
     readonly id: Id<'policy'>;
@@ -92,7 +92,7 @@ export function findWarnings(team: TeamReach, configured: ReadonlySet<Channel>, 
 }
 
 /** Returns everybody whom a step names, or whom a schedule puts on call from now on. */
-export function peopleOnDuty(
+function peopleOnDuty(
   { policies, schedules, membersOf }: Pick<TeamReach, 'policies' | 'schedules'> & Partial<Pick<TeamReach, 'membersOf'>>,
   now: Instant,
 ): ReadonlySet<UserId> {
@@ -141,4 +141,30 @@ export function isReachable(contact: Contact, configured: ReadonlySet<Channel>):
   return CHANNELS.some(
     (channel) => wantsChannel(contact, channel) && findAddress(contact, channel) !== null && configured.has(channel),
   );
+}
+
+/** Whether a channel takes messages: `unused` when it has not been tried lately; `simulated` when they reach nobody. */
+export const CHANNEL_STATES = ['not_configured', 'simulated', 'unused', 'works', 'failing'] as const;
+
+type ChannelState = (typeof CHANNEL_STATES)[number];
+
+/** History of a channel, from the messages that went through it. */
+export interface ChannelHistory {
+  /** Time when the provider last accepted a message; null for never. Whether a person answered it does not matter. */
+  readonly lastSucceededAt: Temporal.Instant | null;
+  /** Time when the provider last refused a message or did not answer; null for never. */
+  readonly lastFailedAt: Temporal.Instant | null;
+}
+
+/** Returns the state of a channel. It fails from a rejection or silence of its provider until a message is accepted. */
+export function channelStateOf(
+  { isConfigured, isSimulated }: { readonly isConfigured: boolean; readonly isSimulated: boolean },
+  history: ChannelHistory | undefined,
+): ChannelState {
+  if (!isConfigured) return 'not_configured';
+  if (isSimulated) return 'simulated';
+  const { lastSucceededAt = null, lastFailedAt = null } = history ?? {};
+  if (lastFailedAt === null) return lastSucceededAt === null ? 'unused' : 'works';
+  const hasRecovered = lastSucceededAt !== null && Temporal.Instant.compare(lastSucceededAt, lastFailedAt) > 0;
+  return hasRecovered ? 'works' : 'failing';
 }

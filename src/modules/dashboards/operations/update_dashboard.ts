@@ -3,9 +3,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { DashboardView, Layout, toDashboardView, DASHBOARD_EXAMPLE } from '#modules/dashboards/operations/view.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, Name } from '#actions/fields.ts';
+import { IdText, Name, STRICT, Timestamp } from '#actions/fields.ts';
+import { AppError } from '#kernel/errors.ts';
+import { toTimestamp } from '#kernel/time.ts';
+import { DASHBOARD_EXAMPLE, DashboardView, Layout, toDashboardView } from '#modules/dashboards/operations/view.ts';
 
 export const updateDashboard = defineAction({
   name: 'update_dashboard',
@@ -22,6 +24,45 @@ export const updateDashboard = defineAction({
     const after = { ...before, ...fields };
     if (isDeepStrictEqual(before, after)) return toDashboardView(before);
     const saved = { ...after, updatedAt: now };
+    await stores.dashboards.save(saved);
+    record({ target: before.id, before: toDashboardView(before), after: toDashboardView(saved) });
+    return toDashboardView(saved);
+  },
+});
+
+/** Saves a dashboard in the console: unlike `update_dashboard`, it never overwrites what its caller has not seen. */
+export const saveDashboard = defineAction({
+  name: 'save_dashboard',
+  consoleOnly: true,
+  summary: 'Change a dashboard, unless somebody else has changed it since it was read.',
+  permission: 'dashboards:edit',
+  effect: 'write',
+  input: Type.Object(
+    {
+      dashboardId: IdText,
+      readAt: Timestamp,
+      name: Type.Optional(Name),
+      layout: Type.Optional(Layout),
+    },
+    STRICT,
+  ),
+  result: DashboardView,
+  example: {
+    dashboardId: IDS.dashboardId,
+    readAt: DASHBOARD_EXAMPLE.updatedAt,
+    name: 'Checkout',
+    layout: DASHBOARD_EXAMPLE.layout,
+  },
+  async handle({ dashboardId, readAt, ...fields }, { caller, stores, now, record }) {
+    const before = await stores.dashboards.lock(caller.orgId, dashboardId);
+    const after = { ...before, ...fields };
+    if (isDeepStrictEqual(before, after)) return toDashboardView(before);
+    if (toTimestamp(before.updatedAt) !== readAt) {
+      throw new AppError('conflict', 'somebody else has changed this dashboard since you opened it');
+    }
+    // Two changes never have the same time, or the second could be taken for the first.
+    const earliest = before.updatedAt.add({ milliseconds: 1 });
+    const saved = { ...after, updatedAt: now.epochMilliseconds >= earliest.epochMilliseconds ? now : earliest };
     await stores.dashboards.save(saved);
     record({ target: before.id, before: toDashboardView(before), after: toDashboardView(saved) });
     return toDashboardView(saved);

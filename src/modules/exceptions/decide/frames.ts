@@ -2,17 +2,15 @@ import type { ExceptionEvent, Frame } from '#modules/exceptions/decide/event.ts'
 import { framesOf, reportedException } from '#modules/exceptions/decide/event.ts';
 import {
   ANONYMOUS,
+  isClosure,
+  isDigestOnly,
   stableFile,
   stableFunction,
   stableModule,
   stableScriptFunction,
-} from '#modules/exceptions/decide/generated_names.ts';
-import {
-  isClosure,
-  isDigestOnly,
   unnumberedScript,
   withoutRubyOwner,
-} from '#modules/exceptions/decide/numbered_names.ts';
+} from '#modules/exceptions/decide/generated_names.ts';
 
 /** Paths of the language's own runtime: never application code, even if an old client says so. */
 const RUNTIME_PATH =

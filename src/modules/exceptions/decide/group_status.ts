@@ -1,3 +1,8 @@
 export const GROUP_STATUSES = ['unresolved', 'resolved', 'ignored'] as const;
 
 export type GroupStatus = (typeof GROUP_STATUSES)[number];
+
+/** Sort keys of a list of groups, the newest or largest first. */
+export const GROUP_SORTS = ['last', 'first', 'events', 'users'] as const;
+
+export type GroupSort = (typeof GROUP_SORTS)[number];

@@ -9,12 +9,10 @@ import {
   reportedException,
 } from '#modules/exceptions/decide/event.ts';
 import { fillVariables, hasOwnFingerprint, isDefaultEntry } from '#modules/exceptions/decide/fingerprint.ts';
-import { plainEngineMessage, plainEngineType } from '#modules/exceptions/decide/engine_messages.ts';
 import { isInApp, isScript, stackIdentity } from '#modules/exceptions/decide/frames.ts';
-import { stableType } from '#modules/exceptions/decide/generated_names.ts';
+import { ANONYMOUS_CLASS_SAID, stableType } from '#modules/exceptions/decide/generated_names.ts';
 import { maskVariables } from '#modules/exceptions/decide/masking.ts';
-import { ANONYMOUS_CLASS_SAID } from '#modules/exceptions/decide/numbered_names.ts';
-import { withoutRubyDetail } from '#modules/exceptions/decide/readable_message.ts';
+import { withoutRubyDetail } from '#modules/exceptions/decide/title.ts';
 
 /** Version of the grouping, raised when the same event may get another key; a group keeps the one it was made with. */
 export const GROUPING_VERSION = 5;
@@ -285,4 +283,71 @@ function textIdentity(text: string | null): string | null {
   const counted = lines.filter((line) => line !== '').slice(0, LINES_COUNTED);
   const masked = counted.map((line) => maskVariables(line.slice(0, LINE_LENGTH_READ), LINE_LENGTH_COUNTED));
   return masked.length === 0 ? null : masked.join(' / ');
+}
+
+type Rule = readonly [pattern: RegExp, replacement: string];
+
+const QUOTED = /["'`]([\w$]{1,100})["'`]/.source;
+/** Expression that was called or read, as in the source. The capture is its last name, which minifiers keep. */
+const EXPRESSION = /(?:[\w$.()[\]'"]{0,200}\.)?([\w$]{1,100})/.source;
+
+/*
+ * Every JavaScript engine words the same mistake in its own way. The first rule that fits gives the common wording:
+ * rules for V8 first, then for SpiderMonkey, then for JavaScriptCore.
+ */
+const RULES: readonly Rule[] = [
+  [
+    new RegExp(`^Cannot (?:read|set) propert(?:y|ies) of (?:undefined|null) \\((?:reading|setting) ${QUOTED}\\)`),
+    'no $1 of nothing',
+  ],
+  [new RegExp(`^Cannot (?:read|set) property ${QUOTED} of (?:undefined|null)`), 'no $1 of nothing'],
+  [new RegExp(`^can't access property ${QUOTED}`), 'no $1 of nothing'],
+  [
+    new RegExp(`^(?:undefined|null) is not an object \\(evaluating '${EXPRESSION}(?: = .*)?'\\)`, 's'),
+    'no $1 of nothing',
+  ],
+  [new RegExp(`^${EXPRESSION} is not a (?:function|constructor)`, 's'), '$1 is not a function'],
+  [new RegExp(`^${EXPRESSION} is not (?:async )?iterable`, 's'), '$1 is not iterable'],
+  [/^([\w$]{1,100}) is not defined/, '$1 is not defined'],
+  [/^Can't find variable: ([\w$]{1,100})/, '$1 is not defined'],
+  [
+    /^(?:Cannot access '[\w$]+' before|can't access lexical declaration|Cannot access uninitialized variable)/,
+    'used before it was initialized',
+  ],
+  [
+    /^(?:Assignment to constant variable|invalid assignment to const|Attempted to assign to readonly property|Cannot assign to read only property|"[\w$]{1,100}" is read-only)/,
+    'assigned to a constant',
+  ],
+  [/^(?:Maximum call stack size exceeded|too much recursion)/, 'stack overflow'],
+  [/^(?:Failed to fetch|NetworkError when attempting to fetch resource|Load failed)/, 'fetch failed'],
+  [
+    /^(?:Converting circular structure to JSON|cyclic object value|JSON\.stringify cannot serialize cyclic structures)/,
+    'a cycle in JSON',
+  ],
+  [
+    /^(?:JSON\.parse: |JSON Parse error: |Unexpected (?:token .*|end of )(?:in JSON|JSON)|.{0,80} is not valid JSON)/s,
+    'invalid JSON',
+  ],
+  [
+    /^(?:Invalid array length|invalid array length|Array size is not a small enough positive integer)/,
+    'invalid array length',
+  ],
+];
+
+/** Messages with a minifier's name for the subject, which say nothing. */
+const MINIFIED = /^[\w$]{1,2} is not/;
+
+/** Returns the message in words that do not depend on the engine; unchanged when no engine makes it. */
+function plainEngineMessage(text: string): string {
+  const message = text.replace(/^Uncaught (?:\w{1,40}: )?/, '');
+  for (const [pattern, replacement] of RULES) {
+    const match = pattern.exec(message);
+    if (match !== null) return replacement.replace('$1', match[1] ?? '').replace(MINIFIED, '<name> is not');
+  }
+  return text;
+}
+
+/** Returns the type as other engines have it: Firefox alone has one for a recursion that does not end. */
+function plainEngineType(type: string): string {
+  return type === 'InternalError' ? 'RangeError' : type;
 }

@@ -1,21 +1,55 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { BrowsedGroupView, toBrowsedGroupView } from '#modules/exceptions/operations/browsed_group.ts';
-import { readGroupTotals } from '#modules/exceptions/operations/group_totals.ts';
-import { GROUP_FILTER_FIELDS, groupFilterFaults, toGroupFilter } from '#modules/exceptions/operations/group_filter.ts';
-import { readGroupWork } from '#modules/exceptions/operations/group_work.ts';
-import { GroupStatusName } from '#modules/exceptions/operations/view.ts';
-import { STRICT, IdText, nullable } from '#actions/fields.ts';
+import { IdText, nullable, STRICT } from '#actions/fields.ts';
 import { pageInput, pageOf } from '#actions/list_page.ts';
-import { DeployDayView } from '#modules/releases/deploy_days.ts';
-import { lastDays, startOfDays } from '#modules/exceptions/decide/group_counts.ts';
-import { GROUP_SORTS, type GroupSort } from '#modules/exceptions/decide/group_sort.ts';
 import { invalidInput } from '#kernel/errors.ts';
-import { toTimestampOrNull } from '#kernel/time.ts';
 import { asId, type Id } from '#kernel/ids.ts';
+import { toTimestampOrNull } from '#kernel/time.ts';
+import { countsOn, type GroupTotals, lastDays, startOfDays } from '#modules/exceptions/decide/group_counts.ts';
+import { GROUP_SORTS, type GroupSort } from '#modules/exceptions/decide/group_status.ts';
+import { GROUP_FILTER_FIELDS, groupFilterFaults, toGroupFilter } from '#modules/exceptions/operations/group_filter.ts';
+import { readGroupTotals } from '#modules/exceptions/operations/group_totals.ts';
+import { type GroupWork, readGroupWork, SnoozeView } from '#modules/exceptions/operations/group_work.ts';
+import { GROUP_FIELDS, GroupStatusName } from '#modules/exceptions/operations/view.ts';
 import type { SortedPlace } from '#modules/exceptions/store/exception_group_search.ts';
+import type { ListedGroupRow } from '#modules/exceptions/store/exception_group_store.ts';
+import { DeployDayView } from '#modules/releases/deploys.ts';
+
+/** A row of the console's list. */
+export const BrowsedGroupView = Type.Object({
+  ...GROUP_FIELDS,
+  serviceName: Type.String(),
+  assigneeName: nullable(Type.String({ description: 'the person or the team that it is assigned to' })),
+  snoozed: nullable(SnoozeView),
+  newestRelease: nullable(Type.String({ description: 'the release seen last' })),
+  releaseCount: Type.Integer(),
+  dailyCounts: Type.Array(Type.Integer(), { description: 'events of each of `days`' }),
+});
+
+function toBrowsedGroupView(
+  { id: groupId, level: severity, ...group }: ListedGroupRow,
+  {
+    totals,
+    serviceName,
+    days,
+    ...work
+  }: GroupWork & { totals: GroupTotals; serviceName: string; days: readonly string[] },
+): Static<typeof BrowsedGroupView> {
+  return {
+    groupId,
+    severity,
+    ...group,
+    eventCount: totals.events,
+    userCount: totals.users,
+    serviceName,
+    ...work,
+    newestRelease: totals.releases[0]?.release ?? null,
+    releaseCount: totals.releasesTotal,
+    dailyCounts: countsOn(totals.days, days),
+  };
+}
 
 const DAYS = 14;
 const LIMIT = 50;

@@ -1,15 +1,19 @@
+import { type Static, Type } from 'typebox';
+
 import type { ActionContext } from '#actions/action_context.ts';
+import { IdText, Timestamp } from '#actions/fields.ts';
+import type { Id } from '#kernel/ids.ts';
+import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { ActivityFacts } from '#modules/exceptions/decide/activity.ts';
-import type { Snooze } from '#modules/exceptions/decide/snooze.ts';
-import { toTimestampOrNull } from '#kernel/time.ts';
-import { recordActivity } from '#modules/exceptions/record_activity.ts';
-import { toGroupFields } from '#modules/exceptions/operations/view.ts';
 import type { Fix, KnownRelease } from '#modules/exceptions/decide/fix.ts';
 import type { GroupStatus } from '#modules/exceptions/decide/group_status.ts';
+import type { Snooze } from '#modules/exceptions/decide/snooze.ts';
+import { knownReleasesOfGroups } from '#modules/exceptions/operations/known_releases.ts';
+import { GroupStatusName, toGroupFields } from '#modules/exceptions/operations/view.ts';
+import { recordActivity } from '#modules/exceptions/record_activity.ts';
+import type { ExceptionGroupRow } from '#modules/exceptions/store/exception_group_store.ts';
 import { toIncidentActor } from '#modules/incidents/decide/incident.ts';
 import { endStormMembers, resolve } from '#modules/incidents/resolve.ts';
-import type { Id } from '#kernel/ids.ts';
-import type { ExceptionGroupRow } from '#modules/exceptions/store/exception_group_store.ts';
 
 /** A group before and after a person's decision. */
 interface ChangedGroup {
@@ -20,7 +24,7 @@ interface ChangedGroup {
 }
 
 /** A person's decision about a group; with the release of its fix, or the end of a snooze, if they name one. */
-export interface GroupDecision {
+interface GroupDecision {
   readonly status: GroupStatus;
   readonly fix?: Fix;
   readonly snooze?: Snooze;
@@ -89,4 +93,35 @@ async function resolveIncidentsOf(
   }
   for (const { id, status } of resolved) record({ target: id, before: { status }, after: { status: 'resolved' } });
   return resolved.map(({ id }) => id);
+}
+
+export const ChangedGroupView = Type.Object({
+  groupId: IdText,
+  before: GroupStatusName,
+  status: GroupStatusName,
+  changedAt: Timestamp,
+});
+
+/** Changes several groups as `changeGroupStatus` does one, locked in one order. Returns which were changed. */
+export async function changeGroupStatuses(
+  wanted: ReadonlyMap<string, GroupDecision>,
+  context: ActionContext,
+): Promise<{ changed: Static<typeof ChangedGroupView>[]; resolvedIncidentIds: string[] }> {
+  const { caller, stores } = context;
+  const changed: Static<typeof ChangedGroupView>[] = [];
+  const resolvedIncidentIds: string[] = [];
+  const isResolved = ([, { status, fix }]: [string, GroupDecision]): boolean =>
+    status === 'resolved' && fix === undefined;
+  const resolved = [...wanted].filter(isResolved).map(([groupId]) => groupId);
+  const releases = resolved.length === 0 ? null : await knownReleasesOfGroups(resolved, context);
+  await stores.exceptionGroups.lockInOrder(caller.orgId, [...wanted.keys()]);
+  for (const [groupId, decision] of wanted) {
+    const knownReleases = releases?.get(groupId) ?? [];
+    const { before, after, ...result } = await changeGroupStatus(groupId, { ...decision, knownReleases }, context);
+    resolvedIncidentIds.push(...result.resolvedIncidentIds);
+    if (before === after) continue;
+    const changedAt = toTimestamp(after.statusChangedAt);
+    changed.push({ groupId, before: before.status, status: after.status, changedAt });
+  }
+  return { changed, resolvedIncidentIds };
 }

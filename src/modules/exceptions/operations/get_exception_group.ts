@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { digestOfGroup } from '#modules/exceptions/operations/digest.ts';
-import { ORIGIN_FIELDS, ORIGINS_EXAMPLE, readOrigins } from '#modules/exceptions/operations/origins.ts';
+import { ORIGIN_FIELDS, ORIGINS_EXAMPLE, readOrigins } from '#modules/exceptions/operations/list_exception_origins.ts';
 import { RecentEventView, toRecentEventView, EVENT_EXAMPLE } from '#modules/exceptions/operations/recent_event.ts';
 import { readGroupTotals } from '#modules/exceptions/operations/group_totals.ts';
 import { toTriageView, TriageView, TRIAGE_EXAMPLE } from '#modules/exceptions/operations/triage.ts';

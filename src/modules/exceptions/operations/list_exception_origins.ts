@@ -1,8 +1,13 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { GROUP_EXAMPLE, scopeOf } from '#modules/exceptions/operations/view.ts';
+import type { ExceptionGroupRow } from '#modules/exceptions/store/exception_group_store.ts';
+import { firstBadRelease, ROLLED_OUT_WITHIN_MINUTES, suspectDeployOf } from '#modules/releases/decide/deploys.ts';
+import { readDeploys } from '#modules/releases/deploys.ts';
 
 const ENVIRONMENTS_MAX = 50;
 const RELEASES_MAX = 50;
@@ -45,3 +50,99 @@ export const listExceptionOrigins = defineAction({
     };
   },
 });
+
+const ORIGINS_MAX = 100;
+/** Hours before the first event within which a deploy may have caused it. */
+const SUSPECT_HOURS = 24;
+const DEPLOYS_MAX = 100;
+
+/** Counts of a group by origin, for the comparison of releases. */
+export const ORIGIN_FIELDS = {
+  byRelease: Type.Array(
+    Type.Object({
+      release: nullable(Type.String()),
+      environment: nullable(Type.String()),
+      eventCount: Type.Integer(),
+      userCount: Type.Integer(),
+      firstSeenAt: Timestamp,
+      lastSeenAt: Timestamp,
+    }),
+    { description: `counts by release and environment, last seen first, at most ${ORIGINS_MAX}` },
+  ),
+  firstBadRelease: nullable(
+    Type.String({ description: 'the release that brought it, or brought it back after it was resolved' }),
+  ),
+  suspectDeploy: nullable(
+    Type.Object(
+      {
+        release: Type.String(),
+        at: Timestamp,
+        environment: nullable(
+          Type.String({ description: 'where it was deployed; null when only its first exception tells of it' }),
+        ),
+        secondsBefore: Type.Integer({ description: 'below 0 when its roll-out ended later' }),
+      },
+      {
+        description:
+          'the deploy of the first bad release, or else the last one before the group was first seen, or seen again: `secondsBefore` it. Releases that nobody recorded count from their first exception. null when there was none within 24 hours',
+      },
+    ),
+  ),
+};
+
+const OriginsView = Type.Object(ORIGIN_FIELDS);
+
+export const ORIGINS_EXAMPLE: Static<typeof OriginsView> = {
+  byRelease: [
+    {
+      release: '2027.5.1',
+      environment: 'production',
+      eventCount: GROUP_EXAMPLE.eventCount,
+      userCount: GROUP_EXAMPLE.userCount,
+      firstSeenAt: GROUP_EXAMPLE.firstSeenAt,
+      lastSeenAt: GROUP_EXAMPLE.lastSeenAt,
+    },
+  ],
+  firstBadRelease: '2027.5.1',
+  suspectDeploy: {
+    release: '2027.5.1',
+    at: '2027-02-03T01:58:12.310Z',
+    environment: 'production',
+    secondsBefore: 12,
+  },
+};
+
+export async function readOrigins(
+  group: ExceptionGroupRow,
+  context: Pick<ActionContext, 'caller' | 'stores' | 'exceptions' | 'now'>,
+): Promise<Static<typeof OriginsView>> {
+  const beganAt = group.regressedAt ?? group.firstSeenAt;
+  const around = {
+    from: beganAt.subtract({ hours: SUSPECT_HOURS }),
+    to: beganAt.add({ minutes: ROLLED_OUT_WITHIN_MINUTES, seconds: 1 }),
+  };
+  const [origins, deploys] = await Promise.all([
+    context.exceptions.counter.countByOrigin(scopeOf(group, context.now), ORIGINS_MAX),
+    readDeploys(group.serviceId, around, DEPLOYS_MAX, context),
+  ]);
+  const bad = firstBadRelease(origins, toTimestampOrNull(group.regressedAt))?.release ?? null;
+  const environments = new Set(origins.map(({ environment }) => environment).filter((name) => name !== ''));
+  const suspect = suspectDeployOf(deploys, { beganAt, environments, firstBadRelease: bad });
+  return {
+    byRelease: origins.map(({ release, environment, events, users, firstSeenAt, lastSeenAt }) => ({
+      release: release === '' ? null : release,
+      environment: environment === '' ? null : environment,
+      eventCount: events,
+      userCount: users,
+      firstSeenAt,
+      lastSeenAt,
+    })),
+    firstBadRelease: bad,
+    suspectDeploy: suspect && {
+      release: suspect.release,
+      at: toTimestamp(suspect.at),
+      environment: suspect.environment,
+      secondsBefore: Math.round(beganAt.since(suspect.at).total('seconds')),
+    },
+  };
+}

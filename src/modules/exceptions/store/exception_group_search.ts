@@ -1,8 +1,7 @@
 import { type Expression, type RawBuilder, sql } from 'kysely';
 
-import type { GroupSort } from '#modules/exceptions/decide/group_sort.ts';
 import type { Level } from '#modules/exceptions/decide/level.ts';
-import type { GroupStatus } from '#modules/exceptions/decide/group_status.ts';
+import type { GroupSort, GroupStatus } from '#modules/exceptions/decide/group_status.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, daysBefore } from '#storage/postgres/columns.ts';

@@ -17,8 +17,7 @@ import {
   mergedGroupOf,
   USERS,
 } from '#modules/exceptions/store/exception_counter.ts';
-import { EventLists } from '#modules/exceptions/store/event_lists.ts';
-import { EventSearch } from '#modules/exceptions/store/event_search.ts';
+import { EventLists, EventSearch } from '#modules/exceptions/store/event_search.ts';
 import { ExceptionEventPages } from '#modules/exceptions/store/exception_event_pages.ts';
 
 export interface GroupCounts {

@@ -1,17 +1,92 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
-import { STRICT, IdText, Timestamp } from '#actions/fields.ts';
-import { HomeReadinessView, readHomeReadiness } from '#modules/home/operations/home_readiness.ts';
-import { readSetupProgress, SetupProgressView } from '#modules/home/operations/setup_progress.ts';
+import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import type { Id } from '#kernel/ids.ts';
+import { keysOf } from '#kernel/keys_of.ts';
+import { toTimestamp } from '#kernel/time.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
-import { OwnShiftView, readOwnShifts } from '#modules/schedules/own_shifts.ts';
+import { READINESS_ANSWERS, READINESS_REASONS } from '#modules/contacts/decide/readiness_words.ts';
+import { finalShiftsBetween } from '#modules/schedules/decide/layered_shifts.ts';
 import { ShiftView, toShiftView } from '#modules/schedules/operations/shift_view.ts';
 import { ScheduleOnCallView, toScheduleOnCallView } from '#modules/schedules/operations/who_is_on_call.ts';
-import type { Id } from '#kernel/ids.ts';
-import { toTimestamp } from '#kernel/time.ts';
-import { finalShiftsBetween } from '#modules/schedules/decide/layered_shifts.ts';
+import { OwnShiftView, readOwnShifts } from '#modules/schedules/own_shifts.ts';
 import type { ScheduleOnCall, TeamOnCall } from '#modules/schedules/store/on_call_reader.ts';
+import { readReadiness } from '#modules/teams/readiness_view.ts';
+
+/** Progress of the organization from nothing to its first page. */
+const SetupProgressView = Type.Object({
+  hasService: Type.Boolean(),
+  hasData: Type.Boolean({ description: 'some service has sent metrics or exceptions that are still kept' }),
+  hasTeam: Type.Boolean({ description: 'there is a team, complete or not' }),
+  hasTeamWithPolicy: Type.Boolean({ description: 'there is a team with a member and an escalation policy' }),
+  canBeReached: Type.Boolean({ description: 'the caller has a phone number or a subscribed browser' }),
+  hasPagingRule: Type.Boolean({
+    description: 'there is an enabled alert rule, or a route of alerts of other tools, with an escalation policy',
+  }),
+  hasSentMessage: Type.Boolean({
+    description: 'a message was sent to somebody, a test included, and not to the phone simulator',
+  }),
+  firstServiceId: nullable(IdText),
+  paging: nullable(
+    Type.Object({ serviceId: IdText, policyId: IdText }, { description: 'of a rule that pages somebody' }),
+  ),
+});
+
+async function readSetupProgress({
+  caller,
+  stores,
+  metrics,
+  installation,
+}: Pick<ActionContext, 'caller' | 'stores' | 'metrics' | 'installation'>): Promise<Static<typeof SetupProgressView>> {
+  const userId = callerUser(caller);
+  const { simulatedChannels, simulatedIds } = installation;
+  const { hasExceptions, ...parts } = await stores.setup.find(caller.orgId, simulatedChannels, simulatedIds);
+  const phones = await stores.teams.listPhonesOf(caller.orgId, userId);
+  const serviceIds = await stores.services.listIds(caller.orgId, hasExceptions ? 1 : null);
+  const browsers = phones.length > 0 ? [] : await stores.pushSubscriptions.listOf(userId);
+  return {
+    ...parts,
+    hasData: hasExceptions || (await metrics.hasAny(serviceIds)),
+    canBeReached: phones.length > 0 || browsers.length > 0,
+    firstServiceId: serviceIds[0] ?? null,
+    paging: await stores.setup.findPagingPair(caller.orgId),
+  };
+}
+
+const HomeReadinessView = Type.Object(
+  {
+    answer: Type.Enum([...READINESS_ANSWERS]),
+    reasons: Type.Array(Type.Enum(keysOf(READINESS_REASONS))),
+  },
+  {
+    description:
+      'whether a page would wake the caller: in the teams that they are on call for, else in the worst of theirs',
+  },
+);
+
+const FROM_WORST = ['no', 'unproved', 'yes'] as const;
+
+/** Judges how the caller is reached by the settings of each of these teams, and returns the worst. */
+async function readHomeReadiness(
+  userId: Id<'user'>,
+  onCallTeamIds: ReadonlySet<string>,
+  context: ActionContext,
+): Promise<Static<typeof HomeReadinessView>> {
+  const { caller, stores } = context;
+  const person = (await stores.people.listReachable(caller.orgId, [userId])).get(userId);
+  if (person === undefined) throw new Error('the caller is not a member of the organization');
+  const readinessOf = await readReadiness([person], context);
+  const places = await stores.teams.listPlacesOf(caller.orgId, userId);
+  const isMember = new Set<string>(places.map(({ teamId }) => teamId));
+  const onCallFor = places.filter(({ teamId }) => onCallTeamIds.has(teamId));
+  const isStandIn = [...onCallTeamIds].some((teamId) => !isMember.has(teamId));
+  const judged = (onCallTeamIds.size > 0 ? onCallFor : places).map((place) => readinessOf(person, place));
+  if (isStandIn || judged.length === 0) judged.push(readinessOf(person, null));
+  const [worst] = judged.toSorted((a, b) => FROM_WORST.indexOf(a.answer) - FROM_WORST.indexOf(b.answer));
+  if (worst === undefined) throw new Error('nothing was judged');
+  return { answer: worst.answer, reasons: worst.reasons };
+}
 
 const HOURS_AHEAD = 24;
 /** Limit on the schedules on the home page; the on-call page shows more. */

@@ -4,7 +4,7 @@ import type { ActionContext } from '#actions/action_context.ts';
 import { searchInput } from '#actions/list_page.ts';
 import { IdText } from '#actions/fields.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
-import { OWNED_BY, readOwningTeams } from '#modules/teams/owning_teams.ts';
+import { OWNED_BY, readOwningTeams } from '#modules/teams/read_teams.ts';
 import type { IncidentFilter } from '#modules/incidents/store/incident_search.ts';
 
 /** Filters of the console's lists and counts of incidents. */

@@ -1,7 +1,6 @@
 import { boundMatcher } from '#modules/metrics/decide/bucket_bound.ts';
 import { knownPattern, rememberPattern, sizeOfPattern } from '#modules/metrics/decide/pattern_size.ts';
-import type { SelectorScanner } from '#modules/metrics/decide/selector_scanner.ts';
-import { type MetricSelector, readSelector } from '#modules/metrics/decide/read_selector.ts';
+import { type MetricSelector, readSelector, type SelectorScanner } from '#modules/metrics/decide/read_selector.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import { type MetricExpression, readExpression } from '#modules/metrics/decide/expression.ts';
 

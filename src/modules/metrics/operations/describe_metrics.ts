@@ -5,7 +5,7 @@ import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { readChart } from '#modules/metrics/chart.ts';
-import { nearestNames } from '#modules/metrics/nearest_names.ts';
+import { nearestNames } from '#modules/metrics/unmet_selectors.ts';
 import { AGGREGATIONS, usualAggregation } from '#modules/metrics/decide/aggregation.ts';
 import { familiesOf, METRIC_TYPES, metricTypeOf } from '#modules/metrics/decide/metric_type.ts';
 import { POINT_KINDS } from '#modules/metrics/decide/point.ts';

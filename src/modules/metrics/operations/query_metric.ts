@@ -1,16 +1,15 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, MetricName } from '#actions/fields.ts';
-import { digestOfSeries } from '#modules/metrics/operations/digest.ts';
-import { nearestToAsked } from '#modules/metrics/unmet_selectors.ts';
-import { MetricSeriesView, toMetricSeriesView } from '#modules/metrics/operations/view.ts';
-import { queryExpression } from '#modules/metrics/expression_values.ts';
+import { IdText, MetricName, STRICT } from '#actions/fields.ts';
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { cutWindow } from '#modules/metrics/decide/buckets.ts';
 import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
-import { readCheckedExpression, expressionFaults } from '#modules/metrics/decide/selector.ts';
+import { expressionFaults, readCheckedExpression } from '#modules/metrics/decide/selector.ts';
+import { queryExpression } from '#modules/metrics/expression_values.ts';
+import { MetricSeriesView, toMetricSeriesView } from '#modules/metrics/operations/view.ts';
+import { nearestToAsked } from '#modules/metrics/unmet_selectors.ts';
 
 export const queryMetric = defineAction({
   name: 'query_metric',
@@ -78,3 +77,8 @@ export const queryMetric = defineAction({
     }
   },
 });
+
+/** Returns the summary before the points. */
+function digestOfSeries({ points, summary, ...series }: Static<typeof MetricSeriesView>): object {
+  return { ...series, summary, points };
+}

@@ -1,3 +1,4 @@
+import { addMinutesSaturating, isAtOrBefore, Temporal, toTimestamp } from '#kernel/time.ts';
 import type { CheckInStatus, RunStatus } from '#modules/monitors/decide/check_in.ts';
 import {
   CONFIG_DEFAULTS,
@@ -5,8 +6,8 @@ import {
   type MonitorConfig,
   type MonitorSchedule,
   nextDue,
+  scheduleText,
 } from '#modules/monitors/decide/schedule.ts';
-import { addMinutesSaturating, isAtOrBefore, Temporal, toTimestamp } from '#kernel/time.ts';
 
 type Instant = Temporal.Instant;
 
@@ -58,7 +59,7 @@ export interface CheckIn {
 /** Change of a monitor. `fails`: enough runs in a row have gone wrong; `recovers`: enough good ones have followed. */
 export type MonitorChange = 'fails' | 'recovers' | 'none';
 
-export interface CheckInDecision {
+interface CheckInDecision {
   readonly monitor: MonitorState;
   /** Run to store; null when the check-in changes nothing. */
   readonly run: Run | null;
@@ -172,7 +173,7 @@ function dueAfterBegin(
 }
 
 /** Whether both expect the same runs. */
-export function isSameSchedule(a: MonitorSchedule, b: MonitorSchedule): boolean {
+function isSameSchedule(a: MonitorSchedule, b: MonitorSchedule): boolean {
   if (a.timezone !== b.timezone) return false;
   if (a.type === 'crontab') return b.type === 'crontab' && a.crontab === b.crontab;
   if (a.type === 'unreadable') return b.type === 'unreadable' && a.text === b.text;
@@ -236,4 +237,38 @@ export function overdueFrom({ nextDueAt, marginMinutes }: MonitorState, running:
     (first, time) => (first === null || isAtOrBefore(time, first) ? time : first),
     null,
   );
+}
+
+type Expectation = Pick<
+  MonitorState,
+  'schedule' | 'marginMinutes' | 'runtimeMinutes' | 'failureThreshold' | 'recoveryThreshold'
+>;
+
+/**
+ * Classifies the effect of a check-in on the expected runs: `later` if a run that does not begin, takes too long or
+ * fails is noticed later than before; null if they are unchanged, are the first, or cannot be read.
+ */
+export function decideRescheduling(
+  before: Expectation,
+  after: Expectation,
+  now: Temporal.Instant,
+): 'later' | 'other' | null {
+  if (before.schedule === null || after.schedule === null || after.schedule.type === 'unreadable') return null;
+  const grown = (['marginMinutes', 'runtimeMinutes', 'failureThreshold'] as const).some(
+    (name) => after[name] > before[name],
+  );
+  if (grown) return 'later';
+  if (isSameSchedule(before.schedule, after.schedule)) {
+    return expectationText(before) === expectationText(after) ? null : 'other';
+  }
+  const [expected, moved] = [nextDue(before.schedule, now), nextDue(after.schedule, now)];
+  if (expected === null) return 'other';
+  return moved === null || !isAtOrBefore(moved, expected) ? 'later' : 'other';
+}
+
+/** Describes all that is expected of a job. */
+export function expectationText(expected: Expectation): string {
+  const { schedule, marginMinutes, runtimeMinutes, failureThreshold, recoveryThreshold } = expected;
+  const when = schedule === null ? 'no schedule' : scheduleText(schedule);
+  return `${when}, margin ${marginMinutes} min, runtime ${runtimeMinutes} min, ${failureThreshold} to fail, ${recoveryThreshold} to recover`;
 }

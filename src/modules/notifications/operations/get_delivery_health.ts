@@ -1,13 +1,14 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { STRICT, nullable } from '#actions/fields.ts';
-import { ChannelName } from '#modules/policies/view.ts';
-import { type Channel, CHANNELS, declarationOf, type Provider, PROVIDERS } from '#modules/contacts/decide/channel.ts';
-import { CHANNEL_STATES, channelStateOf } from '#modules/contacts/decide/channel_state.ts';
-import { reasonOf } from '#modules/incidents/decide/reasons.ts';
-import { toTimestampOrNull } from '#kernel/time.ts';
+import { nullable, STRICT } from '#actions/fields.ts';
 import { keysOf } from '#kernel/keys_of.ts';
+import { toTimestampOrNull } from '#kernel/time.ts';
+import { type Channel, CHANNELS, declarationOf, type Provider, PROVIDERS } from '#modules/contacts/decide/channel.ts';
+import { CHANNEL_STATES, channelStateOf } from '#modules/contacts/decide/reachability.ts';
+import { reasonOf } from '#modules/incidents/decide/reasons.ts';
+import { judgePager } from '#modules/notifications/decide/pager_health.ts';
+import { ChannelName } from '#modules/policies/view.ts';
 
 const DeliveryHealthView = Type.Object({
   channels: Type.Array(
@@ -86,3 +87,22 @@ function providerOf(channel: Channel, phoneProvider: 'twilio' | 'simulator'): Pr
   const { provider } = declarationOf(channel);
   return provider === 'twilio' ? phoneProvider : provider;
 }
+
+export const getLateness = defineAction({
+  name: 'get_lateness',
+  consoleOnly: true,
+  summary: 'Say what makes this server evaluate rules or page people late, as `/readyz` says it.',
+  permission: 'oncall:view',
+  effect: 'read',
+  input: Type.Object({}, STRICT),
+  result: Type.Object({
+    late: Type.Array(Type.String(), {
+      description: 'in words; empty while rules are evaluated and pages leave in time',
+    }),
+  }),
+  example: {},
+  async handle(_input, { stores, now }) {
+    const { unreadyBecause, rulesBehindBecause } = judgePager(await stores.pagerSigns.find(now), now);
+    return { late: [...unreadyBecause, ...rulesBehindBecause] };
+  },
+});

@@ -6,7 +6,7 @@ import { ChannelName } from '#modules/policies/view.ts';
 import { readTeams, type WholeTeam } from '#modules/teams/read_teams.ts';
 import { readWarnings, type WarningView } from '#modules/teams/warnings.ts';
 import { type Channel, CHANNELS } from '#modules/contacts/decide/channel.ts';
-import { channelStateOf } from '#modules/contacts/decide/channel_state.ts';
+import { channelStateOf } from '#modules/contacts/decide/reachability.ts';
 import type { Id } from '#kernel/ids.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { UNREADABLE_KIND_NAMES, unreadableText } from '#modules/unreadable_rows/decide/unreadable_kinds.ts';

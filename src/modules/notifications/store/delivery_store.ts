@@ -2,7 +2,7 @@ import { UNCONFIRMED } from '#modules/notifications/decide/retry.ts';
 import { expressionBuilder, sql } from 'kysely';
 
 import { type Channel, CHANNELS } from '#modules/contacts/decide/channel.ts';
-import type { ChannelHistory } from '#modules/contacts/decide/channel_state.ts';
+import type { ChannelHistory } from '#modules/contacts/decide/reachability.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, rowsChanged, rowsOf } from '#storage/postgres/columns.ts';

@@ -157,3 +157,22 @@ function compareDigits(a: string, b: string): number {
   if (first.length !== second.length || first === second) return first.length - second.length;
   return first < second ? -1 : 1;
 }
+
+/** Returns a name as it stands in addresses and on command lines: `Web shop (EU)` is `web-shop-eu`. */
+export function slugOf(name: string): string {
+  return name
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+    .replaceAll(/^-+|-+$/g, '');
+}
+
+/** A commit of a release, as it is shown. */
+export interface Commit {
+  readonly id: string;
+  readonly author: string | null;
+  readonly message: string | null;
+  /** Time in RFC 3339, or null. */
+  readonly at: string | null;
+}

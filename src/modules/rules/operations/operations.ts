@@ -1,17 +1,19 @@
 import { addAlertRule } from '#modules/rules/operations/add_alert_rule.ts';
-import { createMaintenance } from '#modules/maintenance/operations/create_maintenance.ts';
-import { deleteMaintenance } from '#modules/maintenance/operations/delete_maintenance.ts';
-import { listMaintenance } from '#modules/maintenance/operations/list_maintenance.ts';
+import {
+  createMaintenance,
+  deleteMaintenance,
+  listMaintenance,
+  previewMaintenance,
+  updateMaintenance,
+} from '#modules/maintenance/operations/maintenance.ts';
 import { createObjective } from '#modules/rules/operations/create_objective.ts';
 import { previewObjective } from '#modules/rules/operations/preview_objective.ts';
-import { previewMaintenance } from '#modules/maintenance/operations/preview_maintenance.ts';
 import { readRuleHistory } from '#modules/rules/operations/read_rule_history.ts';
 import { replaceAlertRule } from '#modules/rules/operations/replace_alert_rule.ts';
 import { replayRule } from '#modules/rules/operations/replay_rule.ts';
 import { replayExceptionRule } from '#modules/rules/operations/replay_exception_rule.ts';
 import { searchRules } from '#modules/rules/operations/search_rules.ts';
 import { suggestRules } from '#modules/rules/operations/suggest_rules.ts';
-import { updateMaintenance } from '#modules/maintenance/operations/update_maintenance.ts';
 
 /** Operations of the console for rules, besides the actions. */
 export const RULE_OPERATIONS = [

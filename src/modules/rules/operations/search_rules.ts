@@ -14,7 +14,7 @@ import { RULE_STATES, type RuleState } from '#modules/rules/decide/rule_state.ts
 import { invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
-import { OWNED_BY, readOwningTeams } from '#modules/teams/owning_teams.ts';
+import { OWNED_BY, readOwningTeams } from '#modules/teams/read_teams.ts';
 import type { RulePlace } from '#modules/rules/store/rule_search.ts';
 
 const LIMIT = 50;

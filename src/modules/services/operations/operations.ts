@@ -1,11 +1,13 @@
-import { editRetention } from '#modules/services/operations/edit_retention.ts';
-import { editService } from '#modules/services/operations/edit_service.ts';
+import { editRetention } from '#modules/services/operations/set_retention.ts';
+import { editService } from '#modules/services/operations/update_service.ts';
 import { getIngestStatus } from '#modules/services/operations/get_ingest_status.ts';
-import { getServiceActivity } from '#modules/services/operations/get_service_activity.ts';
-import { getServiceHealth } from '#modules/services/operations/get_service_health.ts';
-import { getServiceOnCall } from '#modules/services/operations/get_service_on_call.ts';
-import { revealIngestKey } from '#modules/services/operations/reveal_ingest_key.ts';
-import { searchServices } from '#modules/services/operations/search_services.ts';
+import {
+  getServiceActivity,
+  getServiceHealth,
+  getServiceOnCall,
+} from '#modules/services/operations/service_overview.ts';
+import { revealIngestKey } from '#modules/services/operations/rotate_ingest_key.ts';
+import { searchServices } from '#modules/services/operations/list_services.ts';
 
 /** Operations of the console on services. */
 export const SERVICE_OPERATIONS = [

@@ -2,9 +2,14 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
-import { readServiceWithKeys, ServiceWithKeysView, SERVICE_WITH_KEYS_EXAMPLE } from '#modules/services/view.ts';
+import { IdText, STRICT } from '#actions/fields.ts';
 import { newIngestKeyPair, sealIngestKeyPair } from '#auth/ingest_keys.ts';
+import {
+  readCredentials,
+  readServiceWithKeys,
+  SERVICE_WITH_KEYS_EXAMPLE,
+  ServiceWithKeysView,
+} from '#modules/services/view.ts';
 
 export const rotateIngestKey = defineAction({
   name: 'rotate_ingest_key',
@@ -23,5 +28,21 @@ export const rotateIngestKey = defineAction({
     await stores.ingestKeys.replace(row, sealIngestKeyPair(newIngestKeyPair(), cipher), now);
     context.record({ target: row.id, before: { ingestionKey: 'revoked' }, after: { ingestionKey: 'issued' } });
     return await readServiceWithKeys(await stores.services.get(caller.orgId, serviceId), context);
+  },
+});
+
+/** Returns the credentials that get_service masks for the console. Each call leaves a row in the audit log. */
+export const revealIngestKey = defineAction({
+  name: 'reveal_ingest_key',
+  consoleOnly: true,
+  summary: 'Show the ingestion key and the DSN of a service. Each call is recorded in the audit log.',
+  permission: 'services:view',
+  effect: 'read',
+  input: Type.Object({ serviceId: IdText }, STRICT),
+  result: Type.Object({ serviceId: IdText, ingestionKey: Type.String(), dsn: Type.String() }),
+  example: { serviceId: IDS.serviceId },
+  async handle({ serviceId }, context) {
+    const service = await context.stores.services.get(context.caller.orgId, serviceId);
+    return { serviceId: service.id, ...(await readCredentials(service, context)) };
   },
 });

@@ -1,16 +1,17 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { changesSince } from '#actions/changes_since.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
-import { changeService } from '#modules/services/change_service.ts';
-import { CapabilityName, ServiceView, SERVICE_EXAMPLE } from '#modules/services/view.ts';
-import { RETENTION_DAYS_MAX } from '#modules/capabilities/decide/capability.ts';
-import type { Caller } from '#modules/accounts/decide/caller.ts';
+import { IdText, STRICT } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
+import { RETENTION_DAYS_MAX } from '#modules/capabilities/decide/capability.ts';
+import { changeService } from '#modules/services/change_service.ts';
+import { CapabilityName, SERVICE_EXAMPLE, ServiceView } from '#modules/services/view.ts';
 
-export const RETENTION_COLUMNS = {
+const RETENTION_COLUMNS = {
   metrics: 'retentionMetrics',
   exceptions: 'retentionExceptions',
   oncall: 'retentionOncall',
@@ -59,3 +60,31 @@ function requireShortening(before: number, after: number, { permissions }: Pick<
     `keeping data for ${after} days instead of ${before} deletes what is older for good, which needs the permission services:delete`,
   );
 }
+
+/** Does what `set_retention` does, but refuses to overwrite a change made since the editor read it. */
+export const editRetention = defineAction({
+  name: 'edit_retention',
+  consoleOnly: true,
+  summary:
+    'Set how many days the data of a capability is kept, unless somebody else has set it since it was read. Older data is hidden at once and removed within an hour.',
+  permission: 'services:edit',
+  effect: 'delete',
+  stepUp: true,
+  input: Type.Object(
+    {
+      ...setRetention.input.properties,
+      basedOn: Type.Integer({ description: 'the days that were read' }),
+    },
+    STRICT,
+  ),
+  result: ServiceView,
+  conflict: 'somebody has set it to something else since it was read',
+  example: { ...setRetention.example, basedOn: 90 },
+  async handle({ basedOn, ...input }, context) {
+    const { stores, caller } = context;
+    const service = await stores.services.lock(caller.orgId, input.serviceId);
+    const current = service[RETENTION_COLUMNS[input.capability]];
+    changesSince({ days: basedOn }, { days: current }, { days: input.retentionDays }, 'how long this data is kept');
+    return await setRetention.handle(input, context, undefined);
+  },
+});

@@ -1,13 +1,19 @@
 import { type Static, Type } from 'typebox';
 
-import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
-import { EXAMPLE_PEOPLE as PEOPLE } from '#actions/example_ids.ts';
-import { IdText, STRICT } from '#actions/fields.ts';
+import { type ActionContext, defineAction, LIST_LIMIT } from '#actions/action_context.ts';
+import { EXAMPLE_IDS, EXAMPLE_PEOPLE as PEOPLE } from '#actions/example_ids.ts';
+import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { idsInput, nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
+import { recordOf } from '#kernel/record_of.ts';
+import { RoleName } from '#modules/accounts/view.ts';
+import { READINESS_ANSWERS } from '#modules/contacts/decide/readiness_words.ts';
 import { POLICY_EXAMPLE } from '#modules/policies/view.ts';
 import { SCHEDULE_EXAMPLE } from '#modules/schedules/view.ts';
-import { readTeams, toWholeTeamView, WholeTeamView } from '#modules/teams/read_teams.ts';
-import { MEMBER_EXAMPLE, TEAM_EXAMPLE } from '#modules/teams/view.ts';
-import { readWarnings, WARNING_EXAMPLE } from '#modules/teams/warnings.ts';
+import { onCallNow, PersonOnCallView, readTeams, toWholeTeamView, WholeTeamView } from '#modules/teams/read_teams.ts';
+import { ReadinessView, readReadiness } from '#modules/teams/readiness_view.ts';
+import type { TeamRow } from '#modules/teams/store.ts';
+import { MEMBER_EXAMPLE, TEAM_EXAMPLE, TEAM_FIELDS, toTeamView } from '#modules/teams/view.ts';
+import { readWarnings, WARNING_EXAMPLE, WarningView } from '#modules/teams/warnings.ts';
 
 /** Limit on the people read, far more than an organization has. */
 const PEOPLE_MAX = 10_000;
@@ -148,6 +154,159 @@ export const listTeams = defineAction({
       total: await context.stores.teams.countNames(context.caller.orgId),
       people: people.map(({ userId, name, email }) => ({ userId, name, email })),
       teams: whole.map((team, index) => toWholeTeamView(team, warnings[index] ?? [], context)),
+    };
+  },
+});
+
+const LIMIT = 20;
+const LIMIT_MAX = 50;
+
+const FoundTeamView = Type.Object({
+  ...TEAM_FIELDS,
+  memberCount: Type.Integer(),
+  scheduleCount: Type.Integer(),
+  policyCount: Type.Integer(),
+  onCall: Type.Array(PersonOnCallView, { description: 'who is on call now' }),
+  readiness: Type.Object(
+    recordOf(READINESS_ANSWERS, () => Type.Integer()),
+    { description: 'how many members would be woken by a page' },
+  ),
+  warnings: Type.Array(WarningView),
+});
+
+export const searchTeams = defineAction({
+  name: 'search_teams',
+  consoleOnly: true,
+  summary: 'Find teams page by page, by name, with who is on call and how many members a page would wake.',
+  permission: 'oncall:view',
+  effect: 'read',
+  input: Type.Object(
+    {
+      text: searchInput('part of the name, or of the name or mail address of a member'),
+      ...pageInput(LIMIT, LIMIT_MAX),
+    },
+    STRICT,
+  ),
+  result: Type.Object({ teams: Type.Array(FoundTeamView), nextCursor: nullable(Type.String()) }),
+  example: { text: 'pay', cursor: nameCursorOf({ name: 'Payments', id: EXAMPLE_IDS.teamId }), limit: 20 },
+  async handle({ text, cursor, limit = LIMIT }, context) {
+    const page = await context.stores.teams.search(context.caller.orgId, text?.trim(), {
+      after: cursor === undefined ? null : parseNameCursor('team', cursor),
+      limit: limit + 1,
+    });
+    const { shown, nextCursor } = pageOf(page, limit, nameCursorOf);
+    return { teams: await readFound(shown, context), nextCursor };
+  },
+});
+
+async function readFound(teams: readonly TeamRow[], context: ActionContext): Promise<Static<typeof FoundTeamView>[]> {
+  const whole = await readTeams(teams, context);
+  const warnings = await readWarnings(whole, context);
+  const readinessOf = await readReadiness(
+    whole.flatMap(({ members }) => members),
+    context,
+  );
+  return whole.map((team, index) => {
+    const answers = team.members.map((member) => readinessOf(member, member).answer);
+    return {
+      ...toTeamView(team.team),
+      memberCount: team.members.length,
+      scheduleCount: team.onCall.schedules.length,
+      policyCount: team.policies.length,
+      onCall: onCallNow(team),
+      readiness: recordOf(READINESS_ANSWERS, (wanted) => answers.filter((answer) => answer === wanted).length),
+      warnings: warnings[index] ?? [],
+    };
+  });
+}
+
+const NAMES = 20;
+const NAMES_MAX = 200;
+
+export const searchTeamNames = defineAction({
+  name: 'search_team_names',
+  consoleOnly: true,
+  summary: 'Find teams by a part of their name, or by their ids, page by page: what is chosen from.',
+  permission: 'oncall:view',
+  effect: 'read',
+  input: Type.Object(
+    {
+      text: searchInput('part of the name'),
+      teamIds: idsInput(NAMES_MAX),
+      ...pageInput(NAMES, NAMES_MAX),
+    },
+    STRICT,
+  ),
+  result: Type.Object({
+    teams: Type.Array(Type.Object({ teamId: IdText, name: Type.String() })),
+    total: Type.Integer({ description: 'how many match' }),
+    nextCursor: nullable(Type.String()),
+  }),
+  example: {
+    text: 'pay',
+    teamIds: ['team_01k9z8g5m6f0rbn3w8d2y7k4qf'],
+    cursor: nameCursorOf({ name: 'Payments', id: EXAMPLE_IDS.teamId }),
+    limit: 20,
+  },
+  async handle({ text, teamIds, cursor, limit = NAMES }, { caller, stores }) {
+    const wanted = { text: text?.trim(), teamIds };
+    const page = await stores.teams.searchNames(caller.orgId, wanted, {
+      after: cursor === undefined ? null : parseNameCursor('team', cursor),
+      limit: limit + 1,
+    });
+    const { shown, nextCursor } = pageOf(page, limit, nameCursorOf);
+    return {
+      teams: shown.map(({ id, name }) => ({ teamId: id, name })),
+      total: await stores.teams.countNames(caller.orgId, wanted),
+      nextCursor,
+    };
+  },
+});
+
+const WITHOUT_TEAM = 50;
+const WITHOUT_TEAM_MAX = 200;
+
+const PersonView = Type.Object({
+  userId: IdText,
+  name: Type.String(),
+  email: Type.String(),
+  role: RoleName,
+  readiness: ReadinessView,
+});
+
+/**
+ * Finds people who are in no team. A step or an override may name them all the same: then they are reached as they have
+ * said for other teams.
+ */
+export const searchPeopleWithoutTeam = defineAction({
+  name: 'search_people_without_team',
+  consoleOnly: true,
+  summary: 'Find the people of the organization who are in no team, page by page, by name.',
+  permission: 'oncall:view',
+  effect: 'read',
+  input: Type.Object(
+    {
+      text: searchInput('part of the name or of the mail address'),
+      ...pageInput(WITHOUT_TEAM, WITHOUT_TEAM_MAX),
+    },
+    STRICT,
+  ),
+  result: Type.Object({ people: Type.Array(PersonView), nextCursor: nullable(Type.String()) }),
+  example: { text: 'ann', cursor: nameCursorOf({ name: 'Anna', id: EXAMPLE_IDS.userId }), limit: 20 },
+  async handle({ text, cursor, limit = WITHOUT_TEAM }, context) {
+    const wanted = { text: text?.trim(), isWithoutTeam: true };
+    const page = await context.stores.people.search(context.caller.orgId, wanted, {
+      after: cursor === undefined ? null : parseNameCursor('user', cursor),
+      limit: limit + 1,
+    });
+    const { shown, nextCursor } = pageOf(page, limit, (last) => nameCursorOf({ name: last.name, id: last.userId }));
+    const readinessOf = await readReadiness(shown, context);
+    return {
+      people: shown.map((person) => {
+        const { userId, name, email, role } = person;
+        return { userId, name, email, role, readiness: readinessOf(person, null) };
+      }),
+      nextCursor,
     };
   },
 });

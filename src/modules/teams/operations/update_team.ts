@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { changesSince } from '#actions/changes_since.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, Name } from '#actions/fields.ts';
-import { TeamView, toTeamView, TEAM_EXAMPLE } from '#modules/teams/view.ts';
+import { IdText, Name, STRICT } from '#actions/fields.ts';
+import { TEAM_EXAMPLE, TeamView, toTeamView } from '#modules/teams/view.ts';
 
 export const updateTeam = defineAction({
   name: 'update_team',
@@ -22,5 +23,26 @@ export const updateTeam = defineAction({
     const after = toTeamView(team);
     record({ target: team.id, before, after });
     return after;
+  },
+});
+
+/** Does what `update_team` does, but refuses to overwrite a change made since the editor read it. */
+export const renameTeam = defineAction({
+  name: 'rename_team',
+  consoleOnly: true,
+  summary: 'Rename an on-call team, unless somebody else has renamed it since it was read.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object(
+    { teamId: IdText, name: Name, basedOn: Type.String({ maxLength: 500, description: 'the name that was read' }) },
+    STRICT,
+  ),
+  result: TeamView,
+  conflict: 'somebody has renamed the team since it was read',
+  example: { teamId: TEAM_EXAMPLE.teamId, name: 'Payments and refunds', basedOn: TEAM_EXAMPLE.name },
+  async handle({ teamId, name, basedOn }, context) {
+    const team = await context.stores.teams.lock(context.caller.orgId, teamId);
+    changesSince({ name: basedOn }, { name: team.name }, { name }, 'the name of this team');
+    return await updateTeam.handle({ teamId, name }, context, undefined);
   },
 });

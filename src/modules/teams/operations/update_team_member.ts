@@ -1,11 +1,15 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { changesSince } from '#actions/changes_since.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, SafeInteger, STRICT } from '#actions/fields.ts';
+import { notFound } from '#kernel/errors.ts';
+import { toContactView } from '#modules/contacts/contact_view.ts';
 import { notifyOfNumberChange, requireMayEnterNumber } from '#modules/teams/change_number.ts';
 import {
   CHANNEL_SWITCHES,
+  ContactRead,
   MEMBER_EXAMPLE,
   MemberView,
   Phone,
@@ -63,5 +67,64 @@ export const updateTeamMember = defineAction({
     const phoneChange = isNumberChanged ? { phoneChanged: true } : {};
     record({ target: member.id, before, after: { ...toMemberRecord(member), ...phoneChange } });
     return await readMember(member, context);
+  },
+});
+
+const CONTACT = toContactView(MEMBER_EXAMPLE);
+
+/** Does what `update_team_member` does, but refuses to overwrite a change made since the editor read it. */
+export const editTeamMember = defineAction({
+  name: 'edit_team_member',
+  consoleOnly: true,
+  summary:
+    'Change the phone and the channels of a team member, unless somebody else has changed the same since it was read.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object(
+    { memberId: IdText, phone: Type.Optional(nullable(Phone)), ...CHANNEL_SWITCHES, basedOn: ContactRead },
+    STRICT,
+  ),
+  result: MemberView,
+  conflict: 'somebody has changed the same since it was read',
+  example: {
+    memberId: MEMBER_EXAMPLE.memberId,
+    ...CONTACT,
+    smsEnabled: false,
+    basedOn: CONTACT,
+  },
+  async handle({ memberId, basedOn, ...wanted }, context) {
+    const member = await context.stores.teams.lockMember(context.caller.orgId, memberId);
+    const changes = changesSince(basedOn, toContactView(member), wanted, 'how this person is reached');
+    return await updateTeamMember.handle({ memberId, ...changes }, context, undefined);
+  },
+});
+
+/** Swaps both members, or neither; others who move at the same time wait for each other. */
+export const moveTeamMember = defineAction({
+  name: 'move_team_member',
+  consoleOnly: true,
+  summary:
+    'Move a member of a team one place up or down. The first stays where they are when moved up, as does the last.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object({ teamId: IdText, memberId: IdText, to: Type.Enum(['up', 'down']) }, STRICT),
+  result: Type.Object({ memberIds: Type.Array(IdText, { description: 'all of the team, in their order' }) }),
+  example: { teamId: IDS.teamId, memberId: IDS.memberId, to: 'up' },
+  async handle({ teamId, memberId, to }, { stores, caller, now, record }) {
+    const team = await stores.teams.lock(caller.orgId, teamId);
+    const members = await stores.teams.listMembers(caller.orgId, [team.id]);
+    const place = members.findIndex(({ id }) => id === memberId);
+    const moved = members[place];
+    if (moved === undefined) throw notFound('memberId', 'member of this team');
+    const order = members.toSpliced(place, 1).toSpliced(Math.max(0, place + (to === 'up' ? -1 : 1)), 0, moved);
+    for (const [sortOrder, { id }] of order.entries()) {
+      if (order[sortOrder]?.sortOrder === sortOrder) continue;
+      const member = await stores.teams.lockMember(caller.orgId, id);
+      const before = toMemberRecord(member);
+      member.sortOrder = sortOrder;
+      await stores.teams.saveMember(member, now);
+      record({ target: member.id, before, after: toMemberRecord(member) });
+    }
+    return { memberIds: order.map(({ id }) => id) };
   },
 });

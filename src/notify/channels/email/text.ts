@@ -1,5 +1,4 @@
-import { linkTo } from '#modules/pages/decide/link_to.ts';
-import { PAGES } from '#modules/pages/decide/pages.ts';
+import { linkTo, PAGES } from '#modules/pages/decide/pages.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import { proposalText } from '#modules/agents/decide/proposal_text.ts';
 import {

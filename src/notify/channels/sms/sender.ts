@@ -1,5 +1,4 @@
-import { linkTo } from '#modules/pages/decide/link_to.ts';
-import { PAGES } from '#modules/pages/decide/pages.ts';
+import { linkTo, PAGES } from '#modules/pages/decide/pages.ts';
 import type { ChannelSender } from '#notify/channel_sender.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import type { OutgoingMessage } from '#notify/message.ts';

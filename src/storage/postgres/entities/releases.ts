@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
-import type { Commit } from '#modules/releases/decide/commit.ts';
+import type { Commit } from '#modules/releases/decide/release.ts';
 import type { Id } from '#kernel/ids.ts';
 import { bigint, bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
 

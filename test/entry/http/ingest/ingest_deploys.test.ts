@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { browseExceptionGroups } from '#modules/exceptions/operations/browse_exception_groups.ts';
 import { getExceptionOverview } from '#modules/exceptions/operations/get_exception_overview.ts';
-import { listReleases } from '#modules/releases/operations/list_releases.ts';
+import { listReleases } from '#modules/releases/operations/releases.ts';
 import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { slugOf } from '#modules/releases/decide/slug.ts';
+import { slugOf } from '#modules/releases/decide/release.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 async function get(w: World, path: string, headers: Readonly<Record<string, string>> = {}) {

@@ -1,7 +1,7 @@
 import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
-import { mergePattern } from '#modules/exceptions/decide/pattern.ts';
+import { mergePattern } from '#modules/exceptions/decide/occurrence.ts';
 import { beyondLinear } from '#test/kit/counting/count_work.ts';
 
 const merged = (messages: readonly string[]): string | null =>

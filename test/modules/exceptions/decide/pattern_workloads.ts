@@ -1,4 +1,4 @@
-import { mergePattern } from '#modules/exceptions/decide/pattern.ts';
+import { mergePattern } from '#modules/exceptions/decide/occurrence.ts';
 import type { Workloads } from '#test/kit/counting/count_work.ts';
 
 const mine = (messages: readonly string[]) => () => messages.reduce<string | null>(mergePattern, null);

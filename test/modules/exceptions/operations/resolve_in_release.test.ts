@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import { getExceptionOverview } from '#modules/exceptions/operations/get_exception_overview.ts';
-import { resolveInRelease } from '#modules/exceptions/operations/resolve_in_release.ts';
-import { setExceptionStatuses } from '#modules/exceptions/operations/set_exception_statuses.ts';
-import { undoExceptionStatuses } from '#modules/exceptions/operations/undo_exception_statuses.ts';
-import { compareReleases } from '#modules/releases/operations/compare_releases.ts';
-import { listReleases } from '#modules/releases/operations/list_releases.ts';
+import {
+  resolveInRelease,
+  setExceptionStatuses,
+  undoExceptionStatuses,
+} from '#modules/exceptions/operations/statuses.ts';
+import { compareReleases, listReleases } from '#modules/releases/operations/releases.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { Id } from '#kernel/ids.ts';
 import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';

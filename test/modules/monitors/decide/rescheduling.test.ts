@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { NEW_MONITOR } from '#modules/monitors/decide/monitor.ts';
-import { decideRescheduling } from '#modules/monitors/decide/rescheduling.ts';
+import { decideRescheduling, NEW_MONITOR } from '#modules/monitors/decide/monitor.ts';
 import { Temporal } from '#kernel/time.ts';
 
 const NOW = Temporal.Instant.from('2027-06-01T12:00:10Z');

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readSimulation } from '#modules/policies/operations/simulation_view.ts';
 import { simulateEscalation } from '#modules/policies/operations/simulate_escalation.ts';
 import { declareIncident } from '#modules/incidents/operations/declare_incident.ts';
-import { createMaintenance } from '#modules/maintenance/operations/create_maintenance.ts';
+import { createMaintenance } from '#modules/maintenance/operations/maintenance.ts';
 import { type Channel, CHANNELS } from '#modules/contacts/decide/channel.ts';
 import type { PolicyPlan } from '#modules/policies/decide/run.ts';
 import type { EscalationStep } from '#modules/policies/decide/escalation.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { firstBadRelease } from '#modules/releases/decide/suspect_release.ts';
+import { firstBadRelease } from '#modules/releases/decide/deploys.ts';
 
 const seen = (release: string, firstSeenAt: string) => ({ release, firstSeenAt });
 const RELEASES = [seen('3', '2027-02-03'), seen('', '2027-01-01'), seen('1', '2027-02-01'), seen('2', '2027-02-02')];

@@ -1,4 +1,4 @@
-import { slugOf } from '#modules/releases/decide/slug.ts';
+import { slugOf } from '#modules/releases/decide/release.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { DeployRow, ReleaseRow } from '#modules/releases/store/release_store.ts';
 

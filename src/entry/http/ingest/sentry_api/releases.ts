@@ -1,4 +1,4 @@
-import type { Commit } from '#modules/releases/decide/commit.ts';
+import type { Commit } from '#modules/releases/decide/release.ts';
 import {
   type JsonObject,
   listOfTexts,
@@ -15,7 +15,7 @@ import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import { authorOf, deleteRelease } from '#modules/releases/requester.ts';
 import { findServices } from '#modules/releases/find_services.ts';
-import { recordDeploy } from '#modules/releases/record_deploy.ts';
+import { recordDeploy } from '#modules/releases/deploys.ts';
 import { saveRelease } from '#modules/releases/save_release.ts';
 import type { ReleaseFields, ReleaseRow } from '#modules/releases/store/release_store.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';

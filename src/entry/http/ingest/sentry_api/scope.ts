@@ -4,7 +4,7 @@ import type { ActionRuntime } from '#actions/run_action.ts';
 import { authenticateApiKey } from '#auth/api_keys.ts';
 import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
-import { slugOf } from '#modules/releases/decide/slug.ts';
+import { slugOf } from '#modules/releases/decide/release.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/connections/call_budget.ts';
 import { LOOPBACK_NAMES } from '#entry/http/console.ts';
 import { credentialOf, setSender } from '#entry/http/connections/sender.ts';

@@ -4,8 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { Busboy } from '@fastify/busboy';
 
 import { findServices } from '#modules/releases/find_services.ts';
-import { acceptChunks, UPLOAD_LIMITS } from '#modules/releases/source_maps/accept_chunk.ts';
-import { askForAssembly } from '#modules/releases/source_maps/ask_for_assembly.ts';
+import { acceptChunks, askForAssembly, UPLOAD_LIMITS } from '#modules/releases/source_maps/uploads.ts';
 import { listOfTexts, objectOf, optionalText, requiredText } from '#entry/http/ingest/sentry_api/bodies.ts';
 import { type AddEndpoint, type Call, SENTRY_API_PATH, type SentryApi } from '#entry/http/ingest/sentry_api/scope.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';

@@ -1,6 +1,6 @@
 import type { AnyAction } from '#actions/action_context.ts';
 import { idSourceOf } from '#actions/id_sources.ts';
-import { nearestNames } from '#modules/metrics/nearest_names.ts';
+import { nearestNames } from '#modules/metrics/unmet_selectors.ts';
 import type { Directory } from '#entry/http/mcp/advice/directory.ts';
 import type { Exchange } from '#entry/http/mcp/exchange.ts';
 import { type Comparator, COMPARATORS } from '#modules/rules/decide/comparator.ts';

@@ -1,7 +1,7 @@
 import { TraceMap, traceSegment } from '@jridgewell/trace-mapping';
 import { expect, test } from 'vitest';
 
-import { Segments } from '#modules/releases/decide/source_maps/segments.ts';
+import { Segments } from '#modules/releases/decide/source_maps/original_code.ts';
 import fc from '#test/kit/properties.ts';
 
 const INT_MAX = 2 ** 31 - 1;

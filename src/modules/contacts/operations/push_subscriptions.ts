@@ -1,0 +1,66 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { invalidInput, notFound } from '#kernel/errors.ts';
+import { callerUser } from '#modules/accounts/caller_user.ts';
+import { subscriptionFaults } from '#modules/contacts/decide/subscription_faults.ts';
+import { SubscriptionView, toSubscriptionView } from '#modules/contacts/contact_view.ts';
+
+export const createPushSubscription = defineAction({
+  name: 'create_push_subscription',
+  consoleOnly: true,
+  summary: 'Subscribe one of your browsers to push messages.',
+  permission: 'organization:view',
+  effect: 'write',
+  input: Type.Object(
+    {
+      endpoint: Type.String(),
+      expirationTime: Type.Optional(nullable(Type.Number())),
+      keys: Type.Object({ p256dh: Type.String(), auth: Type.String() }, STRICT),
+      label: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    },
+    { ...STRICT, description: 'PushSubscription.toJSON() of the browser, and what the person calls it' },
+  ),
+  result: SubscriptionView,
+  example: {
+    endpoint: 'https://push.example.com/send/1',
+    expirationTime: null,
+    keys: { p256dh: 'BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u', auth: 'tBHItJI5svbpez7KI4CCXg' },
+    label: 'Laptop',
+  },
+  async prepare({ endpoint }, { installation }) {
+    // The host is checked again at each message, since its address may change.
+    if (URL.canParse(endpoint) && (await installation.isPrivateHost(new URL(endpoint).hostname))) {
+      const message = 'must be the address of a public push service; this name stands for one that is not public';
+      throw invalidInput([{ path: 'endpoint', message }]);
+    }
+  },
+  async handle({ endpoint, keys, label = 'Browser' }, { caller, stores, now, record }) {
+    const userId = callerUser(caller);
+    const faults = subscriptionFaults({ endpoint, keys });
+    if (faults.length > 0) throw invalidInput(faults);
+    const row = await stores.pushSubscriptions.put(userId, { endpoint, ...keys, label }, now);
+    const view = toSubscriptionView(row);
+    record({ target: row.id, before: null, after: view });
+    return view;
+  },
+});
+
+export const deletePushSubscription = defineAction({
+  name: 'delete_push_subscription',
+  consoleOnly: true,
+  summary: 'Unsubscribe one of your browsers from push messages.',
+  permission: 'organization:view',
+  effect: 'delete',
+  input: Type.Object({ subscriptionId: IdText }, STRICT),
+  result: Type.Object({ deleted: Type.Literal(true), subscriptionId: IdText }),
+  example: { subscriptionId: EXAMPLE_IDS.subscriptionId },
+  async handle({ subscriptionId }, { caller, stores, record }) {
+    const row = await stores.pushSubscriptions.removeOf(callerUser(caller), subscriptionId);
+    if (row === null) throw notFound('subscriptionId', 'push subscription');
+    record({ target: row.id, before: toSubscriptionView(row), after: null });
+    return { deleted: true as const, subscriptionId };
+  },
+});

@@ -1,4 +1,0 @@
-/** Sort keys of a list of groups, the newest or largest first. */
-export const GROUP_SORTS = ['last', 'first', 'events', 'users'] as const;
-
-export type GroupSort = (typeof GROUP_SORTS)[number];

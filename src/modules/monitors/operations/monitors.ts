@@ -1,0 +1,261 @@
+import { Type } from 'typebox';
+
+import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { AppError } from '#kernel/errors.ts';
+import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
+import { toIncidentActor } from '#modules/incidents/decide/incident.ts';
+import { MONITORS_MAX } from '#modules/monitors/decide/check_in.ts';
+import { editMonitor, type MonitorState, overdueFrom, useJobSchedule } from '#modules/monitors/decide/monitor.ts';
+import { nextRuns, parseEnteredSchedule } from '#modules/monitors/decide/schedule.ts';
+import {
+  CRONTAB_LENGTH_MAX,
+  INTERVAL_MAX,
+  INTERVAL_UNITS,
+  MINUTES_MAX,
+  THRESHOLD_MAX,
+} from '#modules/monitors/decide/schedule_limits.ts';
+import { opensMonitorIncidents, resolveMonitorIncidents } from '#modules/monitors/monitor_incidents.ts';
+import { MonitorView, SHOWN_RUNS, toMonitorFields, toMonitorView } from '#modules/monitors/operations/view.ts';
+
+export const listMonitors = defineAction({
+  name: 'list_monitors',
+  consoleOnly: true,
+  summary: `List the cron monitors of a service with their newest runs, those that fail first; there are at most ${MONITORS_MAX}.`,
+  permission: 'exceptions:view',
+  effect: 'read',
+  input: Type.Object({ serviceId: IdText }, STRICT),
+  result: Type.Object({
+    monitors: Type.Array(MonitorView),
+    monitorsMax: Type.Integer({ description: 'how many a service may have' }),
+    opensIncidents: Type.Boolean({
+      description: 'whether an active exception rule of the service opens incidents for them',
+    }),
+  }),
+  example: { serviceId: EXAMPLE_IDS.serviceId },
+  async handle({ serviceId }, { caller, stores }) {
+    const service = await stores.services.get(caller.orgId, serviceId);
+    const monitors = await stores.monitors.list(service.id);
+    const runs = await stores.monitors.listRuns(
+      monitors.map(({ id }) => id),
+      SHOWN_RUNS,
+    );
+    const byMonitor = Map.groupBy(runs, ({ monitorId }) => monitorId);
+    const rules = monitors.length === 0 ? [] : await stores.activeRules.list('exception', { serviceIds: [service.id] });
+    return {
+      monitors: monitors.map((monitor) => toMonitorView(monitor, byMonitor.get(monitor.id) ?? [])),
+      monitorsMax: MONITORS_MAX,
+      opensIncidents: rules.some(opensMonitorIncidents),
+    };
+  },
+});
+
+/** Schedule of a job's runs, as a person enters it. */
+const SCHEDULE_FIELDS = {
+  scheduleType: Type.Enum(['crontab', 'interval']),
+  crontab: Type.Optional(Type.String({ maxLength: CRONTAB_LENGTH_MAX, description: 'five fields, or such as @daily' })),
+  every: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: INTERVAL_MAX, description: 'of an interval: so many units' }),
+  ),
+  unit: Type.Optional(Type.Enum([...INTERVAL_UNITS])),
+  timezone: Type.String({ maxLength: 100 }),
+};
+
+const Minutes = Type.Integer({ minimum: 1, maximum: MINUTES_MAX });
+const Threshold = Type.Integer({ minimum: 1, maximum: THRESHOLD_MAX });
+
+/** Other expectations for the runs. */
+const EXPECTATION_FIELDS = {
+  marginMinutes: Minutes,
+  runtimeMinutes: Minutes,
+  failureThreshold: Threshold,
+  recoveryThreshold: Threshold,
+};
+
+const SCHEDULE_EXAMPLE = {
+  scheduleType: 'crontab',
+  crontab: '0 4 * * *',
+  every: 1,
+  unit: 'day',
+  timezone: 'Europe/Amsterdam',
+} as const;
+
+const BasedOn = nullable(Type.String({ maxLength: 40, description: 'the editedAt of what was read' }));
+
+const EditedMonitorView = Type.Object({
+  monitorId: IdText,
+  editedAt: nullable(Timestamp),
+  nextDueAt: nullable(Timestamp),
+});
+
+/** Changes what is expected of a job, unless somebody else has since it was read. */
+async function saveEdited(
+  monitorId: string,
+  basedOn: string | null,
+  edit: (monitor: MonitorState) => MonitorState,
+  { caller, stores, now, record }: ActionContext,
+) {
+  const monitor = await stores.monitors.lock(caller.orgId, monitorId);
+  if ((monitor.editedConfig?.at ?? null) !== basedOn) {
+    throw new AppError('conflict', 'somebody has changed this monitor since you opened it');
+  }
+  const edited = edit(monitor);
+  const running = await stores.monitors.listRunning(monitor.id);
+  await stores.monitors.save(monitor.id, edited, overdueFrom(edited, running), now);
+  await stores.monitors.keep(monitor.id);
+  record({
+    target: monitor.id,
+    before: toMonitorFields(monitor),
+    after: toMonitorFields({ ...monitor, ...edited }),
+  });
+  return {
+    monitorId: monitor.id,
+    editedAt: edited.editedConfig?.at ?? null,
+    nextDueAt: toTimestampOrNull(edited.nextDueAt),
+  };
+}
+
+export const updateMonitor = defineAction({
+  name: 'update_monitor',
+  consoleOnly: true,
+  summary:
+    'Set when the runs of a cron monitor begin and how long they may take. This applies from now on, whatever schedule the job sends, until reset_monitor.',
+  permission: 'exceptions:edit',
+  effect: 'write',
+  input: Type.Object(
+    {
+      monitorId: IdText,
+      basedOn: BasedOn,
+      ...SCHEDULE_FIELDS,
+      ...EXPECTATION_FIELDS,
+    },
+    STRICT,
+  ),
+  result: EditedMonitorView,
+  conflict: 'somebody has changed the monitor since it was read',
+  example: {
+    monitorId: EXAMPLE_IDS.monitorId,
+    basedOn: '2027-02-01T10:00:00.000Z',
+    ...SCHEDULE_EXAMPLE,
+    marginMinutes: 5,
+    runtimeMinutes: 30,
+    failureThreshold: 1,
+    recoveryThreshold: 1,
+  },
+  async handle({ monitorId, basedOn, scheduleType, crontab, every, unit, timezone, ...expected }, context) {
+    const schedule = unwrap(parseEnteredSchedule({ scheduleType, crontab, every, unit, timezone }));
+    const config = { schedule, ...expected };
+    return await saveEdited(monitorId, basedOn, (monitor) => editMonitor(monitor, config, context.now), context);
+  },
+});
+
+const PREVIEWED_RUNS = 3;
+
+const previewMonitor = defineAction({
+  name: 'preview_monitor',
+  consoleOnly: true,
+  summary: `Show when the next ${PREVIEWED_RUNS} runs of a schedule would begin, if it applied from now on.`,
+  permission: 'exceptions:view',
+  effect: 'read',
+  input: Type.Object(SCHEDULE_FIELDS, STRICT),
+  result: Type.Object({ next: Type.Array(Timestamp) }),
+  example: SCHEDULE_EXAMPLE,
+  async handle(entered, { now }) {
+    const schedule = unwrap(parseEnteredSchedule(entered));
+    return { next: nextRuns(schedule, now, PREVIEWED_RUNS).map(toTimestamp) };
+  },
+});
+
+export const restrictMonitor = defineAction({
+  name: 'restrict_monitor',
+  consoleOnly: true,
+  summary:
+    'Let only check-ins by the ingestion key of the service count for a cron monitor, or those by its DSN, which is public, as well.',
+  permission: 'exceptions:edit',
+  effect: 'write',
+  input: Type.Object({ monitorId: IdText, keyOnly: Type.Boolean() }, STRICT),
+  result: Type.Object({ monitorId: IdText, keyOnly: Type.Boolean() }),
+  example: { monitorId: EXAMPLE_IDS.monitorId, keyOnly: true },
+  async handle({ monitorId, keyOnly }, { caller, stores, now, record }) {
+    const monitor = await stores.monitors.lock(caller.orgId, monitorId);
+    await stores.monitors.setKeyOnly(monitor.id, keyOnly, now);
+    record({
+      target: monitor.id,
+      before: toMonitorFields(monitor),
+      after: toMonitorFields({ ...monitor, keyOnly }),
+    });
+    return { monitorId: monitor.id, keyOnly };
+  },
+});
+
+export const muteMonitor = defineAction({
+  name: 'mute_monitor',
+  consoleOnly: true,
+  summary: 'Stop a cron monitor from opening incidents, or let it open them again. Its runs are still recorded.',
+  permission: 'exceptions:edit',
+  effect: 'write',
+  input: Type.Object({ monitorId: IdText, isMuted: Type.Boolean() }, STRICT),
+  result: Type.Object({ monitorId: IdText, isMuted: Type.Boolean() }),
+  example: { monitorId: EXAMPLE_IDS.monitorId, isMuted: true },
+  async handle({ monitorId, isMuted }, { caller, stores, now, record }) {
+    const monitor = await stores.monitors.lock(caller.orgId, monitorId);
+    await stores.monitors.setMuted(monitor.id, isMuted, now);
+    record({
+      target: monitor.id,
+      before: toMonitorFields(monitor),
+      after: toMonitorFields({ ...monitor, isMuted }),
+    });
+    return { monitorId: monitor.id, isMuted };
+  },
+});
+
+export const resetMonitor = defineAction({
+  name: 'reset_monitor',
+  consoleOnly: true,
+  summary:
+    'Go back to the schedule that the job of a cron monitor sends. The schedule that it sent last applies from now on.',
+  permission: 'exceptions:edit',
+  effect: 'write',
+  input: Type.Object({ monitorId: IdText, basedOn: BasedOn }, STRICT),
+  result: EditedMonitorView,
+  conflict: 'somebody has changed the monitor since it was read',
+  example: { monitorId: EXAMPLE_IDS.monitorId, basedOn: '2027-02-01T10:00:00.000Z' },
+  handle: ({ monitorId, basedOn }, context) =>
+    saveEdited(monitorId, basedOn, (monitor) => useJobSchedule(monitor, context.now), context),
+});
+
+export const deleteMonitor = defineAction({
+  name: 'delete_monitor',
+  consoleOnly: true,
+  summary:
+    'Delete a cron monitor with its runs, and resolve its incidents. The next check-in of its job makes it again.',
+  permission: 'exceptions:edit',
+  effect: 'delete',
+  stepUp: true,
+  input: Type.Object({ monitorId: IdText }, STRICT),
+  result: Type.Object({ deleted: Type.Literal(true), monitorId: IdText, resolvedIncidentIds: Type.Array(IdText) }),
+  example: { monitorId: EXAMPLE_IDS.monitorId },
+  async handle({ monitorId }, context) {
+    const { caller, stores, record } = context;
+    const monitor = await stores.monitors.lock(caller.orgId, monitorId);
+    const by = toIncidentActor(caller.actor, caller.via);
+    const resolved = await resolveMonitorIncidents(context, monitor, by);
+    await stores.monitors.delete(monitor.id);
+    record({ target: monitor.id, before: toMonitorFields(monitor), after: null });
+    for (const { id, status } of resolved) record({ target: id, before: { status }, after: { status: 'resolved' } });
+    return { deleted: true as const, monitorId: monitor.id, resolvedIncidentIds: resolved.map(({ id }) => id) };
+  },
+});
+
+/** Operations of the console for cron monitors. */
+export const MONITOR_OPERATIONS = [
+  listMonitors,
+  muteMonitor,
+  restrictMonitor,
+  updateMonitor,
+  resetMonitor,
+  previewMonitor,
+  deleteMonitor,
+] as const;
