@@ -19,7 +19,7 @@ async function watched(w: StaffedWorld, config: object, settings: StoredSettings
   const { serviceId, ruleId } = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] },
   ]);
-  await w.expectOk('update_alert_rule', { ruleId, config: { metricName: 'load', windowMinutes: 5, ...config } });
+  await w.expectOk('update_alert_rule', { ruleId, config: { metricName: 'load', windowMinutes: 2, ...config } });
   await setOfRule(w, ruleId, { noData: 'keep', ...settings });
   return {
     /** Sends the points of each of so many minutes, and evaluates the rule. */
@@ -48,9 +48,9 @@ test('by label, a value stays open whose breaching series fell silent beside a h
   const rule = await watched(w, { aggregation: 'max', comparator: '>', threshold: 45 }, { byLabel: 'host' });
   await rule.minutes(2, () => [disk('a', 'x', 5), disk('a', 'y', 96), disk('b', 'x', 5)]);
   expect(await rule.statuses()).toEqual(['triggered']);
-  await rule.minutes(14, () => [disk('a', 'x', 5), disk('b', 'x', 5)]);
+  await rule.minutes(6, () => [disk('a', 'x', 5), disk('b', 'x', 5)]);
   expect(await rule.statuses()).toEqual(['triggered']);
-  await rule.minutes(14, () => [disk('a', 'x', 5), disk('a', 'y', 7), disk('b', 'x', 5)]);
+  await rule.minutes(6, () => [disk('a', 'x', 5), disk('a', 'y', 7), disk('b', 'x', 5)]);
   expect(await rule.statuses()).toEqual(['resolved']);
 });
 
@@ -67,7 +67,7 @@ test('a ratio has not recovered when the host that failed falls silent, on eithe
   ];
   await rule.minutes(4, (minute) => [...host('a', 90, minute), ...host('b', 0, minute)]);
   expect(await rule.statuses()).toEqual(['triggered']);
-  await rule.minutes(14, (minute) => host('b', 0, 4 + minute));
+  await rule.minutes(6, (minute) => host('b', 0, 4 + minute));
   expect(await rule.statuses()).toEqual(['triggered']);
 });
 

@@ -32,7 +32,7 @@ async function watched(w: StaffedWorld, { settings, ...config }: Rule) {
   const { serviceId, ruleId } = await w.staff.alert(teamId, [
     { afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] },
   ]);
-  await w.expectOk('update_alert_rule', { ruleId, config: { metricName: 'load', windowMinutes: 5, ...config } });
+  await w.expectOk('update_alert_rule', { ruleId, config: { metricName: 'load', windowMinutes: 3, ...config } });
   if (settings !== undefined) await setOfRule(w, ruleId, settings);
   return serviceId;
 }
@@ -54,9 +54,14 @@ async function minutes(w: StaffedWorld, serviceId: Id<'service'>, count: number,
   }
 }
 
-async function onlyIncident(w: StaffedWorld) {
+async function onlyStatus(w: StaffedWorld): Promise<string> {
   const { incidents } = await w.expectOk('list_incidents');
   expect(incidents).toHaveLength(1);
+  return incidents[0].status;
+}
+
+async function onlyIncident(w: StaffedWorld) {
+  const { incidents } = await w.expectOk('list_incidents');
   const { timeline, ...incident } = await w.expectOk('get_incident', { incidentId: incidents[0].incidentId });
   return { ...incident, texts: timeline.map(({ text }: { text: string }) => text) as string[] };
 }
@@ -79,15 +84,15 @@ test.each<[name: string, rule: Rule, broken: Host, others: Host]>([
   const w = await staffedWorld();
   const serviceId = await watched(w, { ...rule, settings: { ...KEEP, ...rule.settings } });
   await minutes(w, serviceId, 2, [broken, others]);
-  expect(await onlyIncident(w)).toMatchObject({ status: 'triggered' });
-  await minutes(w, serviceId, 12, [others]);
+  expect(await onlyStatus(w)).toBe('triggered');
+  await minutes(w, serviceId, 7, [others]);
   const silent = await onlyIncident(w);
   expect(silent.status).toBe('triggered');
   expect(silent.texts.filter((text: string) => text.startsWith('Nothing more came'))).toEqual([
     'Nothing more came from host="a", so the condition is false only for want of data: the incident stays open until data from there shows recovery.',
   ]);
-  await minutes(w, serviceId, 4, [{ ...broken, value: 20 }, others]);
-  expect(await onlyIncident(w)).toMatchObject({ status: rule.settings === undefined ? 'triggered' : 'resolved' });
+  await minutes(w, serviceId, 2, [{ ...broken, value: 20 }, others]);
+  expect(await onlyStatus(w)).toBe(rule.settings === undefined ? 'triggered' : 'resolved');
   await minutes(w, serviceId, 3, [{ ...broken, value: 20 }, others]);
   expect((await onlyIncident(w)).texts.at(-1)).toMatch(/^Resolved by Tocsin itself, as its cause is gone/);
 });
@@ -97,16 +102,16 @@ test('a host that ended by a stale marker has not recovered', async () => {
   const serviceId = await watched(w, { aggregation: 'last', comparator: '>', threshold: 90, settings: KEEP });
   await minutes(w, serviceId, 2, [A, B]);
   await minutes(w, serviceId, 1, [{ ...A, value: 0, kind: 'stale' }, B]);
-  await minutes(w, serviceId, 8, [B]);
-  expect(await onlyIncident(w)).toMatchObject({ status: 'triggered' });
+  await minutes(w, serviceId, 5, [B]);
+  expect(await onlyStatus(w)).toBe('triggered');
 });
 
 test('the incident of a host that fell silent is resolved as "no data" of it when the rule says so', async () => {
   const w = await staffedWorld();
   const serviceId = await watched(w, { aggregation: 'max', comparator: '>', threshold: 90 });
   await minutes(w, serviceId, 2, [A, B]);
-  await minutes(w, serviceId, 5 + 14, [B]);
-  expect(await onlyIncident(w)).toMatchObject({ status: 'triggered' });
+  await minutes(w, serviceId, 3 + 14, [B]);
+  expect(await onlyStatus(w)).toBe('triggered');
   await minutes(w, serviceId, 1, [B]);
   const incident = await onlyIncident(w);
   expect(incident.resolvedBy).toEqual({ system: true, via: 'rule', because: 'no_data' });
@@ -120,10 +125,10 @@ test('hosts that recovered before they fell silent, or were gone before the brea
   const w = await staffedWorld();
   const serviceId = await watched(w, { aggregation: 'max', comparator: '>', threshold: 90, settings: KEEP });
   await minutes(w, serviceId, 1, [{ host: 'gone', value: 80 }, B]);
-  await minutes(w, serviceId, 7, [B]);
+  await minutes(w, serviceId, 4, [B]);
   await minutes(w, serviceId, 2, [A, B]);
-  await minutes(w, serviceId, 6, [{ ...A, value: 10 }, B]);
-  await minutes(w, serviceId, 6, [B]);
+  await minutes(w, serviceId, 4, [{ ...A, value: 10 }, B]);
+  await minutes(w, serviceId, 4, [B]);
   expect((await onlyIncident(w)).texts.at(-1)).toMatch(/^Resolved by Tocsin itself, as its cause is gone/);
 });
 
@@ -134,8 +139,8 @@ test('what is counted when it happens is over when nothing happens any more', as
     { ...A, kind: 'delta' },
     { ...B, value: 1, kind: 'delta' },
   ]);
-  await minutes(w, serviceId, 12, [{ ...B, value: 1, kind: 'delta' }]);
-  expect(await onlyIncident(w)).toMatchObject({ status: 'resolved' });
+  await minutes(w, serviceId, 6, [{ ...B, value: 1, kind: 'delta' }]);
+  expect(await onlyStatus(w)).toBe('resolved');
 });
 
 test('a counter that died while it rose has not recovered', async () => {
@@ -147,9 +152,9 @@ test('a counter that died while it rose has not recovered', async () => {
       { host: 'b', value: n, kind: 'counter' },
     ]);
   }
-  expect(await onlyIncident(w)).toMatchObject({ status: 'triggered' });
-  for (let n = 4; n <= 15; n += 1) await minutes(w, serviceId, 1, [{ host: 'b', value: n, kind: 'counter' }]);
-  expect(await onlyIncident(w)).toMatchObject({ status: 'triggered' });
+  expect(await onlyStatus(w)).toBe('triggered');
+  for (let n = 4; n <= 10; n += 1) await minutes(w, serviceId, 1, [{ host: 'b', value: n, kind: 'counter' }]);
+  expect(await onlyStatus(w)).toBe('triggered');
 });
 
 test('a quantile of a histogram does not recover when the slow host falls silent', async () => {
@@ -181,7 +186,7 @@ test('a quantile of a histogram does not recover when the slow host falls silent
     ['b', '1'],
   ] as const;
   for (let n = 1; n <= 3; n += 1) await minute(10 * n, [slow, quick]);
-  expect(await onlyIncident(w)).toMatchObject({ status: 'triggered' });
-  for (let n = 4; n <= 15; n += 1) await minute(10 * n, [quick]);
-  expect(await onlyIncident(w)).toMatchObject({ status: 'triggered' });
+  expect(await onlyStatus(w)).toBe('triggered');
+  for (let n = 4; n <= 10; n += 1) await minute(10 * n, [quick]);
+  expect(await onlyStatus(w)).toBe('triggered');
 });

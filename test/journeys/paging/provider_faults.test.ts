@@ -1,3 +1,4 @@
+import twilio from 'twilio';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import type { Fault } from '@tocsin/phone-simulator';
@@ -80,7 +81,7 @@ describe('while the provider', () => {
   });
 
   test('is slow, each page leaves once', async () => {
-    const { entries, sent } = await annaIsPaged({ kind: 'slow', byMs: 1_500 });
+    const { entries, sent } = await annaIsPaged({ kind: 'slow', byMs: 300 });
     expect(sent()).toEqual({ sms: 1, calls: 1, mails: 1 });
     expect(await entries()).toMatchObject({ sms: { status: 'delivered', attempts: 1 }, call: { attempts: 1 } });
   });
@@ -137,6 +138,11 @@ test('a process that learns of its claim when the lease is over sends nothing, a
 
 describe('a provider that says nothing', () => {
   test('after it accepted the SMS and the call is queried before anything is sent again', async () => {
+    const { request } = twilio.RequestClient.prototype;
+    const impatient = vi.spyOn(twilio.RequestClient.prototype, 'request').mockImplementation(function (options) {
+      return request.call(this, { ...options, timeout: 1_000 });
+    });
+    onTestFinished(() => impatient.mockRestore());
     const hangs = { kind: 'hang', when: 'after', times: 1 } as const;
     const { w, entries, sent } = await annaIsPaged({ ...hangs, on: 'message' }, { ...hangs, on: 'call' });
     await w.advance({ seconds: 40 });
