@@ -20,6 +20,7 @@ const KINDS = {
     String.raw`(?<![\w\/])\d{1,4}\/\d{1,2}\/\d{2,4}(?: \d\d:\d\d(?::\d\d)?)?(?![\w\/])`,
     String.raw`(?<!\w)(?:${DAY},? )?\d{1,2} ${MONTH} \d{4}(?: \d\d:\d\d:\d\d)?(?: (?:GMT|UTC|[+-]\d{4}))?(?!\w)`,
     String.raw`(?<!\w)(?:${DAY} )?${MONTH} {1,2}\d{1,2} (?:\d{4} )?\d\d:\d\d:\d\d(?: (?:[A-Z]{3,4} )?\d{4})?(?!\w)`,
+    String.raw`(?<![\w\/])\d\d\/${MONTH}\/\d{4}:${CLOCK}(?: [+-]\d{4})?(?!\w)`,
     String.raw`(?<![\w:.])${CLOCK}(?![\w:])`,
   ],
   ip: [
@@ -33,10 +34,12 @@ const KINDS = {
   ],
   duration: [
     String.raw`(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[hm]\d+(?:\.\d+)?){0,2} ?(?:[nuµm]?s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|days?|(?:nano|micro|milli)seconds?|millis)(?!\w)`,
+    String.raw`(?<!\w)P(?:(?:\d{1,9}[YMWD]){1,4}(?:T(?:\d{1,9}(?:\.\d{1,9})?[HMS]){1,3})?|T(?:\d{1,9}(?:\.\d{1,9})?[HMS]){1,3})(?!\w)`,
   ],
   size: [String.raw`(?<![\w.])[-+]?\d+(?:\.\d+)? ?(?:[KMGTP]?i?B|[kmg]b|[Bb]ytes)(?!\w)`],
   hex: [
     String.raw`(?<!\w)0[xX]${HEX}+(?!\w)`,
+    String.raw`(?<![\w:-])${HEX}{2}(?:[:-]${HEX}{2}){5}(?![\w:-])`,
     String.raw`(?<=@)${HEX}{5,16}(?!\w)`,
     String.raw`(?<!\w)(?=\d{0,40}[a-fA-F])${HEX}{16,}(?!\w)`,
     String.raw`(?<!\w)(?=${HEX}{0,15}\d)(?=\d{0,15}[a-fA-F])${HEX}{7,15}(?!\w)`,
@@ -44,6 +47,8 @@ const KINDS = {
   token: [
     String.raw`(?<![\w.-])eyJ[\w-]{10,}\.[\w-]+(?:\.[\w-]+)?`,
     String.raw`(?<![\w\/+-])(?=[\w-]{0,128}\d)(?=[\w-]{0,128}[a-z])(?=[\w-]{0,128}[A-Z])[\w-]{24,}(?![\w-])`,
+    String.raw`(?<!\w)[0-7](?=[0-9]{0,24}[A-Z])[0-9A-HJKMNP-TV-Z]{25}(?!\w)`,
+    String.raw`(?<!\w)c(?=[a-z]{0,23}\d)[a-z0-9]{24}(?!\w)`,
     String.raw`(?<!\w)[a-z]{2,8}_(?=[A-Za-z0-9]{0,40}\d)[A-Za-z0-9]{12,}(?!\w)`,
   ],
   version: [String.raw`(?<![\w.])v?\d+\.\d+\.\d+(?:[-+][\w.+-]{1,64})?(?!\w|\.[\d<])`],

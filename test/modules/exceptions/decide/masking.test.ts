@@ -23,6 +23,9 @@ test.each([
   ['v1.2.3 costs 3.14 or -5 or 1,234,567', '<version> costs <number> or <number> or <number>'],
   ['utf8 over http2 with sha256', 'utf8 over http2 with sha256'],
   ['missing-1, table_2024, user12345, #9 [3]', 'missing-<number>, table_<number>, user<number>, #<number> [<number>]'],
+  ['[02/Jan/2026:03:04:05 +0000] 00:1a:2b:3c:4d:5e', '[<date>] <hex>'],
+  ['waited PT1H30M or P3DT0.5S, P1 is the priority', 'waited <duration> or <duration>, P1 is the priority'],
+  ['01ARZ3NDEKTSV4RRFFQ69G5FAV and cjld2cjxh0000qzrmn831i7rn', '<token> and <token>'],
   ['it broke in 5 ways', 'it broke in <number> ways'],
   ['', ''],
 ])('%j reads %j', (text, masked) => {
