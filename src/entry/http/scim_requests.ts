@@ -9,12 +9,12 @@ import { type Filter, parseFilter } from '#modules/provisioning/decide/scim_filt
 import type { Sorting } from '#modules/provisioning/store/filter_condition.ts';
 import { readGroup, readGroupPatch } from '#modules/provisioning/decide/scim_group.ts';
 import { patchUser, readUser, type UserState } from '#modules/provisioning/decide/scim_user.ts';
-import { createGroup, deleteGroup, updateGroup } from '#modules/provisioning/groups.ts';
-import type { ProvisioningUnit } from '#modules/provisioning/provisioning_unit.ts';
+import { createGroup, deleteGroup, MEMBERS_MAX, updateGroup } from '#modules/provisioning/groups.ts';
+import { type ProvisioningUnit, Room } from '#modules/provisioning/provisioning_unit.ts';
 import { type Resource, toGroupResource, toUserResource } from '#modules/provisioning/resources.ts';
 import type { ProvisionedUser } from '#modules/provisioning/store/provisioning_store.ts';
 import type { ListedGroup, ScimGroupRow } from '#modules/provisioning/store/scim_group_store.ts';
-import { createUser, deleteUser, stateOf, updateUser } from '#modules/provisioning/users.ts';
+import { createUser, deleteUser, stateOf, updateUser, USERS_MAX } from '#modules/provisioning/users.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -65,6 +65,7 @@ function textOf(value: unknown): unknown {
 export class ScimRequests {
   readonly #runtime: ActionRuntime;
   readonly #baseUrl: string;
+  readonly #room = { users: new Room(USERS_MAX), groupMembers: new Room(MEMBERS_MAX) };
 
   constructor(runtime: ActionRuntime, baseUrl: string) {
     this.#runtime = runtime;
@@ -85,10 +86,10 @@ export class ScimRequests {
   async createUser(call: ScimCall): Promise<Answer> {
     const state = readUser(call.body);
     return await this.#change(call, async (provisioning) => {
-      const { stores } = provisioning.unit;
-      const id = await createUser(provisioning, state);
-      const answer = await this.#userAnswer(stores, call, await findUser(stores, provisioning.orgId, id));
-      return { ...answer, status: 201 };
+      const user = await createUser(provisioning, state);
+      const groups = user.isAccountMade === true ? [] : await groupsOf(provisioning, user);
+      const resource = toUserResource(user, groups, this.#baseUrl);
+      return { ...toAnswer(resource, readQuery(call.query).projection), status: 201 };
     });
   }
 
@@ -202,8 +203,8 @@ export class ScimRequests {
       const { stores } = provisioning.unit;
       const user = await findUser(stores, provisioning.orgId, id);
       requireVersion(call, toUserResource(user, [], this.#baseUrl));
-      await updateUser(provisioning, user, next(stateOf(user)));
-      return await this.#userAnswer(stores, call, await findUser(stores, provisioning.orgId, id));
+      const updated = await updateUser(provisioning, user, next(stateOf(user)));
+      return await this.#userAnswer(stores, call, { ...updated, orgId: provisioning.orgId });
     });
   }
 
@@ -227,8 +228,8 @@ export class ScimRequests {
     const actor = { kind: 'api_key', apiKeyId, apiKeyName: name } as const;
     return await inUnitOfWork(this.#runtime, async (unit) => {
       // Changes of one organization come one after another.
-      await unit.stores.people.lockMemberships(orgId);
-      return await work({ unit, orgId, by: { actor, via: 'scim', origin } });
+      const fallback = await unit.stores.provisioning.lockProvisionedRole(orgId);
+      return await work({ unit, orgId, by: { actor, via: 'scim', origin }, fallback, room: this.#room });
     });
   }
 
@@ -251,6 +252,10 @@ export class ScimRequests {
   #stores(): Stores {
     return storesOf(this.#runtime.db.session());
   }
+}
+
+async function groupsOf({ unit, orgId }: ProvisioningUnit, { userId }: ProvisionedUser) {
+  return await unit.stores.scimGroups.listOfUsers(orgId, [userId]);
 }
 
 async function findUser({ provisioning }: Stores, orgId: Id<'org'>, id: string) {

@@ -6,6 +6,14 @@ import type { UnitOfWork } from '#modules/unit_of_work.ts';
 import type { Id } from '#kernel/ids.ts';
 import { mayAnswer, type Role } from '#kernel/permissions.ts';
 
+/** Change of groups by an identity provider or an owner, who hold the lock on memberships. */
+interface Change {
+  readonly unit: Pick<UnitOfWork, 'stores' | 'now' | 'enqueue'>;
+  readonly orgId: Id<'org'>;
+  /** Role of people whom no mapped group gives one. */
+  readonly fallback: ProvisionedRole;
+}
+
 type Mapping = Pick<ScimGroupRow, 'id' | 'teamId' | 'role'>;
 
 /** People who came into a group, or left it. */
@@ -32,13 +40,13 @@ const NO_EFFECTS: GroupEffects = { joinedTeam: [], leftTeam: [], roles: [] };
  * is told.
  */
 export async function applyGroupMoves(
-  unit: Pick<UnitOfWork, 'stores' | 'now' | 'enqueue'>,
-  orgId: Id<'org'>,
+  change: Change,
   { id, teamId, role }: Mapping,
   { added, removed }: GroupMoves,
 ): Promise<GroupEffects> {
   if ((teamId === null && role === null) || added.length + removed.length === 0) return NO_EFFECTS;
-  const { stores, now } = unit;
+  const { orgId } = change;
+  const { stores, now } = change.unit;
   let joinedTeam: readonly Id<'user'>[] = [];
   let leftTeam: readonly Id<'user'>[] = [];
   if (teamId !== null) {
@@ -46,7 +54,7 @@ export async function applyGroupMoves(
     leftTeam = await stores.scimGroups.removeFromTeam(orgId, teamId, removed, id);
     joinedTeam = await stores.scimGroups.addToTeam(orgId, teamId, added, now);
   }
-  const roles = role === null ? [] : await applyRoles(unit, orgId, added, removed);
+  const roles = role === null ? [] : await applyRoles(change, added, removed);
   return { joinedTeam, leftTeam, roles };
 }
 
@@ -73,18 +81,20 @@ export async function applyMapping(
   }
   if (before.role === after.role) return { joinedTeam, leftTeam, roles: [] };
   const wasMapped = before.role === null ? [] : members;
-  return { joinedTeam, leftTeam, roles: await applyRoles(unit, orgId, members, wasMapped) };
+  const fallback = await stores.provisioning.lockProvisionedRole(orgId);
+  return { joinedTeam, leftTeam, roles: await applyRoles({ unit, orgId, fallback }, members, wasMapped) };
 }
 
-/** Gives people the roles of their groups. `wasMapped`: those whose present role a group has given. */
+/**
+ * Gives people the roles of their groups. `wasMapped`: those whose present role a group has given. Memberships are
+ * locked.
+ */
 async function applyRoles(
-  { stores, now, enqueue }: Pick<UnitOfWork, 'stores' | 'now' | 'enqueue'>,
-  orgId: Id<'org'>,
+  { unit, orgId, fallback }: Change,
   others: readonly Id<'user'>[],
   wasMapped: readonly Id<'user'>[],
 ): Promise<ProvisioningChange[]> {
-  await stores.people.lockMemberships(orgId);
-  const fallback = await stores.provisioning.findProvisionedRole(orgId);
+  const { stores } = unit;
   const mappedBefore = new Set(wasMapped);
   const facts = await stores.scimGroups.listRoles(orgId, [...new Set([...others, ...wasMapped])]);
   const changes = facts.flatMap(({ userId, role, mapped }) => {
@@ -100,7 +110,7 @@ async function applyRoles(
   }
   const silenced = changes.filter(({ before, after }) => mayAnswer(before) && !mayAnswer(after));
   for (const change of silenced.slice(0, NOTICES_MAX)) {
-    await tellOfLoweredRole({ stores, now, enqueue }, orgId, change);
+    await tellOfLoweredRole(unit, orgId, change);
   }
   return changes.map(({ userId, before, after }) => ({
     action: 'provision_role',

@@ -6,7 +6,7 @@ import type { ScimGroupRow } from '#modules/provisioning/store/scim_group_store.
 import { type Id, newId } from '#kernel/ids.ts';
 
 const GROUPS_MAX = 1_000;
-const MEMBERS_MAX = 20_000;
+export const MEMBERS_MAX = 20_000;
 /** Ids that an entry of the audit log names; more are counted. */
 const AUDITED_MAX = 200;
 
@@ -50,7 +50,7 @@ export async function updateGroup(
   group: ScimGroupRow,
   patch: GroupPatch,
 ): Promise<void> {
-  const { unit, orgId } = provisioning;
+  const { unit, orgId, fallback } = provisioning;
   const { stores, now } = unit;
   const displayName = patch.displayName ?? group.displayName;
   const externalId = patch.externalId === undefined ? group.externalId : patch.externalId;
@@ -61,7 +61,7 @@ export async function updateGroup(
   const isRenamed = displayName !== group.displayName || externalId !== group.externalId;
   if (!isRenamed && added.length + removed.length === 0) return;
   await stores.scimGroups.save({ ...group, displayName, externalId, version: group.version + 1, updatedAt: now });
-  const effects = await applyGroupMoves(unit, orgId, group, { added, removed });
+  const effects = await applyGroupMoves({ unit, orgId, fallback }, group, { added, removed });
   await recordProvisioning(provisioning, [
     {
       action: 'update_provisioned_group',
@@ -80,10 +80,10 @@ export async function updateGroup(
 }
 
 export async function deleteGroup(provisioning: ProvisioningUnit, group: ScimGroupRow): Promise<void> {
-  const { unit, orgId } = provisioning;
+  const { unit, orgId, fallback } = provisioning;
   const members = await unit.stores.scimGroups.listMemberIds(group.id);
   const removed = await unit.stores.scimGroups.removeMembers(group.id, members);
-  const effects = await applyGroupMoves(unit, orgId, group, { added: [], removed });
+  const effects = await applyGroupMoves({ unit, orgId, fallback }, group, { added: [], removed });
   await unit.stores.scimGroups.delete(group.id);
   await recordProvisioning(provisioning, [
     {
@@ -108,7 +108,10 @@ async function move(provisioning: ProvisioningUnit, group: ScimGroupRow, { repla
     removed: await scimGroups.removeMembers(group.id, leaving),
     added: await scimGroups.addMembers(group.id, wanted),
   };
-  if (moves.added.length > 0 && (await scimGroups.countMembers(group.id)) > MEMBERS_MAX) {
+  const { groupMembers } = provisioning.room;
+  const more = moves.added.length;
+  const countBefore = async (): Promise<number> => (await scimGroups.countMembers(group.id)) - more;
+  if (more > 0 && !(await groupMembers.take(group.id, more, countBefore))) {
     throw new ScimError('tooMany', `a group has at most ${MEMBERS_MAX} members`);
   }
   return moves;

@@ -14,18 +14,19 @@ import {
 import type { ProvisionedUser } from '#modules/provisioning/store/provisioning_store.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
+import type { Role } from '#kernel/permissions.ts';
 import { tellOfLoweredRole } from '#modules/organizations/lowered_role.ts';
 import { sendDeactivationNotice } from '#storage/queue/jobs/send_deactivation_notice.ts';
 
 /** Limit on the people of one organization that an identity provider can make. */
-const USERS_MAX = 50_000;
+export const USERS_MAX = 50_000;
 
 /**
  * Makes a person a member. An account of the same address becomes one as it is: its name, its address and its password
  * stay what they are. Throws `uniqueness` for one whom the organization has already.
  */
-export async function createUser(provisioning: ProvisioningUnit, state: UserState): Promise<Id<'user'>> {
-  const { unit, orgId } = provisioning;
+export async function createUser(provisioning: ProvisioningUnit, state: UserState): Promise<ProvisionedUser> {
+  const { unit, orgId, fallback: role, room } = provisioning;
   const { stores, now } = unit;
   const email = addressOf(state);
   await requireFreeName(provisioning, state.userName, null);
@@ -33,17 +34,15 @@ export async function createUser(provisioning: ProvisioningUnit, state: UserStat
   if (account !== null && (await stores.provisioning.find(orgId, account.id)) !== null) {
     throw new ScimError('uniqueness', `the organization has a user with the address ${email} already`);
   }
-  if ((await stores.provisioning.countNamed(orgId)) >= USERS_MAX) {
+  if (!(await room.users.take(orgId, 1, () => stores.provisioning.countNamed(orgId)))) {
     throw new ScimError('tooMany', `an organization has at most ${USERS_MAX} users`);
   }
   const name = nameOf(state);
   const userId =
     account?.id ??
     (await stores.people.insertUser({ email, name, passwordHash: null, isAddressProven: false }, now)).id;
-  const role = await stores.provisioning.findProvisionedRole(orgId);
   const { userName, externalId, profile, isActive } = state;
-  await stores.provisioning.insert({
-    orgId,
+  const row = {
     userId,
     userName,
     externalId,
@@ -52,15 +51,17 @@ export async function createUser(provisioning: ProvisioningUnit, state: UserStat
     suspended: isActive ? null : { role, contact: null, teams: [] },
     createdAt: now,
     updatedAt: now,
-  });
+  };
+  await stores.provisioning.insert({ orgId, ...row });
   if (isActive) {
     await stores.people.setMembership(orgId, userId, role, now);
-    await tellOfLoweredRole(unit, orgId, { userId, before: null, after: role });
+    // Nothing names an account that has just been made.
+    if (account !== null) await tellOfLoweredRole(unit, orgId, { userId, before: null, after: role });
   }
   const after = { userName, email, name: account?.name ?? name, active: isActive, ...(isActive && { role }) };
   const action = account === null ? 'provision_user' : 'provision_member';
   await recordProvisioning(provisioning, [{ action, target: userId, before: null, after }]);
-  return userId;
+  return { ...row, email: account?.email ?? email, name: account?.name ?? name, role: isActive ? role : null };
 }
 
 /** Returns what is known of a person, for a PATCH to begin with. */
@@ -69,30 +70,31 @@ export function stateOf({ userName, externalId, email, name, profile, role }: Pr
   return { userName, externalId, email, isActive: role !== null, profile: profile ?? names };
 }
 
-/** Changes a person to what the identity provider says. Throws `uniqueness`, `mutability`. */
+/** Changes a person to what the identity provider says, and returns them. Throws `uniqueness`, `mutability`. */
 export async function updateUser(
   provisioning: ProvisioningUnit,
   user: ProvisionedUser,
   next: UserState,
-): Promise<void> {
+): Promise<ProvisionedUser> {
   const { unit, orgId } = provisioning;
   const { stores, now } = unit;
   const before = stateOf(user);
   // Without emails of its own, a user keeps the address it has.
   const wanted = { ...next, email: next.email ?? user.email };
-  if (isDeepStrictEqual(before, wanted)) return;
+  if (isDeepStrictEqual(before, wanted)) return user;
   const { userId } = user;
   const changes: ProvisioningChange[] = [];
   if (wanted.userName.toLowerCase() !== before.userName.toLowerCase()) {
     await requireFreeName(provisioning, wanted.userName, userId);
   }
-  await updateAccount(provisioning, user, wanted);
-  let { suspended } = user;
+  const account = await updateAccount(provisioning, user, wanted);
+  let { suspended, role } = user;
   if (before.isActive && !wanted.isActive) {
     suspended = await deactivate(provisioning, user);
+    role = null;
     changes.push({ action: 'deactivate_member', target: userId, before: { role: suspended.role }, after: null });
   } else if (!before.isActive && wanted.isActive) {
-    const role = await activate(provisioning, user);
+    role = await activate(provisioning, user);
     suspended = null;
     changes.push({ action: 'activate_member', target: userId, before: null, after: { role } });
   }
@@ -108,6 +110,7 @@ export async function updateUser(
     changes.push({ ...target, before: audited(before), after: audited(wanted) });
   }
   await recordProvisioning(provisioning, changes);
+  return { ...user, ...account, userName, externalId, profile, isAccountMade, suspended, role, updatedAt: now };
 }
 
 /** Ends the membership and forgets what the identity provider has said; the account itself and its history stay. */
@@ -131,15 +134,11 @@ async function deactivate(
   { userId }: ProvisionedUser,
 ): Promise<SuspendedMembership> {
   const { stores, now, enqueue } = unit;
-  const role = await stores.people.findRole(orgId, userId);
-  if (role === null) throw notFound('id', 'user');
+  const membership = await stores.people.lockMembership(orgId, userId);
+  const { role, phone, smsEnabled, callEnabled, pushEnabled, emailEnabled } = membership;
   await requireAnotherOwner(stores, orgId, role).catch((error: unknown) => {
     throw error instanceof AppError ? new ScimError('mutability', `${error.message}; nothing was changed`) : error;
   });
-  const { phone, smsEnabled, callEnabled, pushEnabled, emailEnabled } = await stores.people.lockMembership(
-    orgId,
-    userId,
-  );
   const teams = (await stores.teams.listPlacesOf(orgId, userId)).map((place) => ({
     teamId: place.teamId,
     phone: place.phone,
@@ -156,9 +155,11 @@ async function deactivate(
 }
 
 /** Makes the person a member again, as they were, and as their groups say. Returns the role. */
-async function activate({ unit, orgId }: ProvisioningUnit, { userId, suspended }: ProvisionedUser): Promise<string> {
+async function activate(
+  { unit, orgId, fallback }: ProvisioningUnit,
+  { userId, suspended }: ProvisionedUser,
+): Promise<Role> {
   const { stores, now } = unit;
-  const fallback = await stores.provisioning.findProvisionedRole(orgId);
   await stores.people.setMembership(orgId, userId, suspended?.role ?? fallback, now);
   if (suspended?.contact) await stores.provisioning.restoreContact(orgId, userId, suspended.contact);
   const places = suspended?.teams ?? [];
@@ -181,18 +182,18 @@ async function activate({ unit, orgId }: ProvisioningUnit, { userId, suspended }
 
 /**
  * Changes the name and the address of the account, which belong to the person. An identity provider changes them only
- * where its organization made the account and no other organization knows it.
+ * where its organization made the account and no other organization knows it. Returns what both are then.
  */
 async function updateAccount(
   { unit, orgId }: ProvisioningUnit,
   user: ProvisionedUser,
   wanted: UserState & { readonly email: string },
-): Promise<void> {
+): Promise<Pick<ProvisionedUser, 'email' | 'name'>> {
   const { stores, now } = unit;
   const name = nameOf(wanted);
   const isOtherAddress = wanted.email.toLowerCase() !== user.email.toLowerCase();
   const isOtherName = !isDeepStrictEqual(wanted.profile, stateOf(user).profile) && name !== user.name;
-  if (!isOtherAddress && !isOtherName) return;
+  if (!isOtherAddress && !isOtherName) return { email: user.email, name: user.name };
   const isOwn = user.isAccountMade === true && (await stores.provisioning.countElsewhere(orgId, user.userId)) === 0;
   if (isOtherAddress && !isOwn) {
     throw new ScimError(
@@ -206,6 +207,10 @@ async function updateAccount(
     await stores.provisioning.saveEmail(user.userId, wanted.email, now);
   }
   if (isOtherName && isOwn) await stores.people.saveName(user.userId, name, now);
+  return {
+    email: isOtherAddress ? wanted.email : user.email,
+    name: isOtherName && isOwn ? name : user.name,
+  };
 }
 
 async function requireFreeName(

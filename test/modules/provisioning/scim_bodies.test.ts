@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import { Room } from '#modules/provisioning/provisioning_unit.ts';
 import { readPath } from '#modules/provisioning/decide/patch_operations.ts';
 import { project, readProjection } from '#modules/provisioning/decide/projection.ts';
 import { roleByGroups } from '#modules/provisioning/decide/provisioned_role.ts';
@@ -184,4 +185,20 @@ test('the highest role of mapped groups counts, an owner stays one, and without 
   expect(roleByGroups({ ...facts, wasMapped: true })).toBe('viewer');
   expect(roleByGroups({ ...facts, mapped: ['viewer', 'responder'] })).toBe('responder');
   expect(roleByGroups({ ...facts, role: 'owner', mapped: ['viewer'], wasMapped: true })).toBe('owner');
+});
+
+test.each([1, 7])('%i processes that count the room below a limit now and then never exceed it', async (processes) => {
+  const rooms = Array.from({ length: processes }, () => new Room(500));
+  let [used, counts] = [0, 0];
+  const count = async (): Promise<number> => {
+    counts += 1;
+    return used;
+  };
+  for (let round = 0; round < 2_000; round += 1) {
+    if (await rooms[round % processes]!.take('org', 1, count)) used += 1;
+  }
+  expect(used).toBe(500);
+  const refused = 2_000 - used;
+  expect(counts - refused).toBeLessThan(used);
+  expect(await rooms[0]!.take('other', 501, async () => 0)).toBe(false);
 });

@@ -78,6 +78,17 @@ export class ProvisioningStore {
     return role;
   }
 
+  /** Returns the same, and locks the memberships of the organization until the transaction ends. */
+  async lockProvisionedRole(orgId: Id<'org'>): Promise<ProvisionedRole> {
+    const { role } = await this.#session.db
+      .selectFrom('organizations')
+      .select('provisioned_role as role')
+      .where('id', '=', orgId)
+      .forNoKeyUpdate()
+      .executeTakeFirstOrThrow();
+    return role;
+  }
+
   async setProvisionedRole(orgId: Id<'org'>, role: ProvisionedRole): Promise<void> {
     await this.#session.db
       .updateTable('organizations')
