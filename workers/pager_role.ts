@@ -17,7 +17,7 @@ import { sendHeartbeat } from '#workers/send_heartbeat.ts';
 import { openSweep } from '#workers/sweep_due.ts';
 import { type DeliveryRuntime, sendNotification } from '#modules/incidents/paging/send_notification.ts';
 import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
-import { asId } from '#kernel/ids.ts';
+import { asId, newId } from '#kernel/ids.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 import { type EscalationRuntime, fireStep } from '#modules/incidents/paging/fire_step.ts';
 import { runEscalationStep } from '#storage/queue/jobs/run_escalation_step.ts';
@@ -135,6 +135,7 @@ export function pagerRole(foundation: Foundation, runtime = pagerRuntime(foundat
       { name: 'sweep_messages', everyMs: SWEEP_MS, run: () => sweep.sweepMessages() },
       { name: 'publish_outbox', everyMs: OUTBOX_MS, run: () => foundation.outbox.publishAll() },
     ],
+    holder: newId('job'),
     settled: () => sweep.settled(),
   };
 }

@@ -1,5 +1,5 @@
 import type { Foundation } from '#entry/foundation.ts';
-import { newId } from '#kernel/ids.ts';
+import type { Id } from '#kernel/ids.ts';
 import { type JobHandler, startJobWorkers } from '#storage/queue/job_workers.ts';
 import type { ProbedStores } from '#workers/probes.ts';
 import { type Periodic, startPeriodic } from '#workers/periodic.ts';
@@ -16,6 +16,10 @@ export interface Role {
   readonly shared: readonly SharedWork[];
   /** Work run repeatedly, in each period by one process of the role, in turn. */
   readonly ticks: readonly Tick[];
+  /** Id of this process. */
+  readonly holder: Id<'job'>;
+  /** Called when what another process held is free, as it was silent for too long. */
+  readonly onFreed?: () => void;
   /** Resolves once everything that ticks have started has ended. */
   readonly settled?: () => Promise<void>;
 }
@@ -55,8 +59,8 @@ export function runRole(foundation: Foundation, role: Role): RunningRole {
   const log = foundation.log.child({ role: role.name });
   const closeWithinMs = foundation.config.stopSeconds * 1_000 * DRAIN_SHARE;
   const jobs = startJobWorkers(foundation.connectWorkers, role.handlers, log, { closeWithinMs });
-  const runtime = { ...foundation, log, holder: newId('job') };
-  const sharing = startSharing(runtime, role.name, role.shared);
+  const runtime = { ...foundation, log, holder: role.holder };
+  const sharing = startSharing(runtime, role.name, role.shared, role.onFreed);
   const tickers: Ticker[] = role.ticks.map(({ name, everyMs, run }, place) => {
     const tick = async (): Promise<void> => {
       try {

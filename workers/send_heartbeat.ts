@@ -17,9 +17,9 @@ const TIMEOUT_MS = 10_000;
  * heartbeat alerts people by other means. The address is a secret and is never logged.
  */
 export async function sendHeartbeat({ db, clock, log }: HeartbeatRuntime, url: string): Promise<void> {
-  const { problems } = await checkPager({ db, clock });
-  if (problems.length > 0) {
-    log.error({ problems }, 'pages are late, so no heartbeat is sent');
+  const { alarms } = await checkPager({ db, clock });
+  if (alarms.length > 0) {
+    log.error({ problems: alarms }, 'pages are late, so no heartbeat is sent');
     return;
   }
   try {

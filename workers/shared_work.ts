@@ -34,9 +34,9 @@ export interface Sharing extends Ticker {
   isLeader(everyMs: number): boolean;
 }
 
-const RENEW_MS = 1_000;
-/** The others take over from a process that is silent for so long: within 4 s of its death, with the time to notice. */
-const ALIVE = Temporal.Duration.from({ seconds: 3 });
+const RENEW_MS = 500;
+/** The others take over from a process that is silent for so long: within 2.5 s of its death, with the time to notice. */
+const ALIVE = Temporal.Duration.from({ seconds: 2 });
 
 interface State {
   readonly work: SharedWork;
@@ -50,10 +50,16 @@ interface State {
 }
 
 /**
- * Reports every second that this process is alive, and does its share of each work when it is due again, and at once
- * when a member has joined or left. A process that stops leaves, so that the others need not detect it.
+ * Reports twice a second that this process is alive, and does its share of each work when it is due again, and at once
+ * when a member has joined or left. A process that stops leaves, so that the others need not detect it. What a member held
+ * that was silent for too long is free then, and `onFreed` is called.
  */
-export function startSharing(runtime: SharingRuntime, role: string, works: readonly SharedWork[]): Sharing {
+export function startSharing(
+  runtime: SharingRuntime,
+  role: string,
+  works: readonly SharedWork[],
+  onFreed: () => void = () => {},
+): Sharing {
   const { db, clock, log, holder } = runtime;
   const states = works.map((work): State => {
     return { work, members: '', beganAt: null, failingSince: null, othersDoneAt: [], running: null };
@@ -61,7 +67,12 @@ export function startSharing(runtime: SharingRuntime, role: string, works: reado
   let ofRole: readonly string[] = [holder];
   const ticker = startTicker(RENEW_MS, async () => {
     try {
+      const before = ofRole;
       ofRole = await renewAndRun(runtime, role, states);
+      if (before.some((member) => !ofRole.includes(member))) {
+        await new WorkerStore(db.session()).freeLapsed(role, clock.now());
+        onFreed();
+      }
     } catch (error) {
       log.warn({ err: messageOf(error) }, 'failed to list the processes that share the work');
     }

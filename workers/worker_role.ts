@@ -6,6 +6,7 @@ import { WATCHED_WORK } from '#modules/notifications/decide/pager_health.ts';
 import { useSmallBufferPool } from '#entry/memory/buffer_pool.ts';
 import { compose, type AppContext } from '#entry/compose.ts';
 import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
+import type { Connections } from '#entry/foundation.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
 import { countExceptions } from '#modules/exceptions/count_exceptions.ts';
 import { learnSpikeBaseline } from '#modules/exceptions/learn_spike_baseline.ts';
@@ -16,6 +17,7 @@ import { applyGroupRates } from '#modules/rules/apply_group_rates.ts';
 import { type NewOrRegressed, openExceptionIncidents } from '#modules/incidents/open_exception_incidents.ts';
 import { endShadowIncidents } from '#modules/shadow/end_shadow_incidents.ts';
 import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
+import { newId } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
 import { loadMailLibrary, type MailServer } from '#notify/mail/send_mail.ts';
@@ -35,6 +37,8 @@ import { MissingSeriesReader } from '#modules/rules/store/missing_series.ts';
 import { RuleReader } from '#modules/rules/store/rule_reader.ts';
 import { storesOf } from '#modules/stores.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import { groupExceptions } from '#storage/queue/jobs/group_exceptions.ts';
+import { storePoints } from '#storage/queue/jobs/store_points.ts';
 import { runDurableJobs } from '#storage/queue/durable_job_runner.ts';
 import { onAssembleBundle } from '#workers/assemble_bundle.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';
@@ -71,11 +75,14 @@ import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 
 export async function startWorker(config: RunningConfig, log: Log): Promise<StartedRole> {
   useSmallBufferPool();
-  const context = await compose(config, { log });
+  const context = await compose(config, { log, connections: CONNECTIONS });
   context.newSeries.watch();
   if (context.mail !== null) await loadMailLibrary();
   return { running: runRole(context, workerRole(context)), stores: context, close: () => context.close() };
 }
+
+/** A worker that is frozen holds its locks no longer than it is thought to be alive. */
+const CONNECTIONS: Connections = { database: 20, queue: 8, idleMsMax: 2_000 };
 
 /** Bytes of the largest calendar of holidays that is read. */
 const CALENDAR_BYTES_MAX = 512 * 1024;
@@ -185,7 +192,8 @@ const AUDIT_MS = 2_000;
 export function workerRole(context: AppContext, runtime = workerRuntime(context)): Role {
   const places = openPlaceWork(runtime);
   const auditStreams = openAuditStreamWork(runtime);
-  const durable = runDurableJobs(runtime.db, (job) => context.queue.wake(job));
+  const holder = newId('job');
+  const durable = runDurableJobs(runtime.db, (job) => context.queue.wake(job), holder);
   const grouping = {
     ...runtime,
     onNewOrRegressed: (unit: UnitOfWork, groups: readonly NewOrRegressed[]) =>
@@ -251,6 +259,11 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       { name: 'tell_places', everyMs: PLACES_MS, run: () => places.run() },
       { name: 'stream_audit_logs', everyMs: AUDIT_MS, run: () => auditStreams.run() },
     ],
+    holder,
+    // The first wake-up of a queue may go to the process that is frozen.
+    onFreed: () => {
+      for (const job of [storePoints, groupExceptions]) context.queue.wake(job);
+    },
     async settled() {
       await Promise.all([places.settled(), auditStreams.settled()]);
     },

@@ -78,6 +78,8 @@ export interface Connections {
    * Longest wait for a lock of another process, then the statement fails; undefined: as long as statements may take.
    */
   readonly lockWaitMsMax?: number;
+  /** Longest pause within a transaction: a process that is frozen holds its locks no longer. */
+  readonly idleMsMax?: number;
 }
 
 const CONNECTIONS: Connections = { database: 20, queue: 8 };
@@ -92,13 +94,14 @@ export async function openFoundation(
   config: FoundationConfig,
   { log, clock: givenClock, jobQueue, connections = CONNECTIONS }: FoundationOptions,
 ): Promise<Foundation> {
-  const { database: poolMax, lockWaitMsMax } = connections;
+  const { database: poolMax, lockWaitMsMax, idleMsMax } = connections;
   const isPooler = config.directDatabaseUrl !== undefined;
   const db = await openDatabase({
     url: config.databaseUrl,
     isPooler,
     poolMax,
     lockWaitMsMax,
+    idleMsMax,
     silenceMsMax: DATABASE_SILENCE_MS_MAX,
   });
   const { clock, stop: stopClock } = givenClock

@@ -95,7 +95,7 @@ test('rules are shared by live workers; those of one that dies or stops are take
   const shares = [first, second, third].map(({ share }) => share);
 
   third.kill();
-  w.clock.advance({ seconds: 4 });
+  w.clock.advance({ seconds: 2 });
   await expectShared([first, second], ruleIds);
   for (const [index, process] of [first, second].entries()) {
     // Nothing moved between those who live.

@@ -53,7 +53,7 @@ export function mountHealth(app: FastifyInstance, context: AppContext, disk: Dis
   app.get('/livez', async () => ({ live: true }));
 
   app.get('/healthz', async (_request, reply) => {
-    const [stores, { unreadyBecause: _, rulesBehindBecause: __, ...pager }] = await Promise.all([
+    const [stores, { unreadyBecause: _, rulesBehindBecause: __, alarms: ___, ...pager }] = await Promise.all([
       checkAll(),
       readPager(),
     ]);
@@ -104,7 +104,7 @@ export function mountHealth(app: FastifyInstance, context: AppContext, disk: Dis
 
 const reasonOf = ({ error }: StoreCheck): string => (error === undefined ? '' : ` (${error})`);
 
-type Sentences = 'problems' | 'unreadyBecause' | 'rulesBehindBecause';
+type Sentences = 'problems' | 'alarms' | 'unreadyBecause' | 'rulesBehindBecause';
 
 type PagerState = Pick<PagerHealth, Sentences> & {
   readonly status: 'up' | 'degraded' | 'down';
@@ -124,6 +124,7 @@ async function pagerState(context: AppContext): Promise<PagerState> {
       pagerSilentSeconds: null,
       workerSilentSeconds: null,
       problems: [UNKNOWN],
+      alarms: [UNKNOWN],
       unreadyBecause: [UNKNOWN],
       rulesBehindBecause: [],
     };

@@ -83,6 +83,8 @@ interface DatabaseOptions {
   readonly poolMax?: number;
   /** A statement that waits longer for a lock fails; undefined waits as long as a statement may take. */
   readonly lockWaitMsMax?: number | undefined;
+  /** Longest pause within a transaction, which then fails. */
+  readonly idleMsMax?: number | undefined;
   /** A connection in use that says nothing for longer is given up, and sooner if it is lost; undefined waits as long as TCP does. */
   readonly silenceMsMax?: number;
 }
@@ -94,8 +96,8 @@ interface MigrationOptions extends DatabaseOptions {
 }
 
 /**
- * A process that hangs within a transaction holds its locks no longer than this: others wait for them, the ones that
- * page people too.
+ * A process that hangs within a transaction holds its locks no longer than this, unless it says less: others wait for
+ * them, the ones that page people too.
  */
 const IDLE_IN_TRANSACTION_MS_MAX = 5_000;
 
@@ -188,10 +190,10 @@ function databaseOf(em: EntityManager, isFull: () => boolean): Database {
 /** A statement that takes longer is given up. */
 const STATEMENT_MS_MAX = 30_000;
 
-function limitsOf({ lockWaitMsMax }: DatabaseOptions) {
+function limitsOf({ lockWaitMsMax, idleMsMax = IDLE_IN_TRANSACTION_MS_MAX }: DatabaseOptions) {
   return {
     statement_timeout: STATEMENT_MS_MAX,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS_MAX,
+    idle_in_transaction_session_timeout: idleMsMax,
     ...(lockWaitMsMax !== undefined && { lock_timeout: lockWaitMsMax }),
   };
 }

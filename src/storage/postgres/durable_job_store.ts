@@ -184,10 +184,20 @@ export class DurableJobStore {
       .execute();
   }
 
-  /** Takes jobs for as long as the lease lasts, and raises the crash score of each. Those that are gone, or taken, are left out. */
-  async claim(keys: readonly DurableJobKey[], leaseMs: number, raised: number): Promise<ClaimedJob[]> {
+  /**
+   * Takes jobs for as long as the lease lasts, or the process is alive, and raises the crash score of each. Those that are
+   * gone, or taken, are left out.
+   */
+  async claim(
+    keys: readonly DurableJobKey[],
+    { leaseMs, raised, holder }: { readonly leaseMs: number; readonly raised: number; readonly holder: string },
+  ): Promise<ClaimedJob[]> {
     const claimed = await this.#updating(keys)
-      .set(({ eb }) => ({ ready_at: inMilliseconds(leaseMs), crash_score: eb('k.crash_score', '+', raised) }))
+      .set(({ eb }) => ({
+        ready_at: inMilliseconds(leaseMs),
+        crash_score: eb('k.crash_score', '+', raised),
+        claimed_by: holder,
+      }))
       .where('k.ready_at', '<=', NOW)
       .returning(({ eb, ref }) => [
         'k.job_id as jobId',

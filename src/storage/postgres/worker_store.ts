@@ -119,6 +119,31 @@ export class WorkerStore {
       .execute();
   }
 
+  /**
+   * Frees what members of a role hold that have been silent for too long: durable jobs, and leases of periodic work. All
+   * of it runs safely twice, should one of them be alive after all.
+   */
+  async freeLapsed(role: string, now: Temporal.Instant): Promise<void> {
+    await this.#session.db
+      .with('lapsed', (db) =>
+        db.selectFrom('workers').select('member').where('work', '=', role).where('alive_until', '<=', now),
+      )
+      .with('freed', (db) =>
+        db
+          .updateTable('leases')
+          .from('lapsed')
+          .set({ held_until: EPOCH })
+          .whereRef('leases.holder', '=', 'lapsed.member')
+          .where('leases.held_until', '>', now),
+      )
+      .updateTable('durable_jobs')
+      .from('lapsed')
+      .set({ ready_at: sql<Temporal.Instant>`now()` })
+      .whereRef('durable_jobs.claimed_by', '=', 'lapsed.member')
+      .where('durable_jobs.ready_at', '>', sql<Temporal.Instant>`now()`)
+      .execute();
+  }
+
   /** The member takes part no longer; the others take over at once. */
   async leave(works: readonly string[], member: string): Promise<void> {
     await this.#session.db

@@ -26,7 +26,10 @@ export interface DurableJobHandler {
   run(bytes: Buffer, run: JobRun): Promise<void>;
 }
 
-/** Other workers take over the jobs of a worker that died after so long; a living one extends its leases three times as often. */
+/**
+ * Other workers take over the jobs of a worker that died after so long, and sooner if they knew it (`freeLapsed`); a
+ * living one extends its leases three times as often.
+ */
 const LEASE_MS = 9_000;
 const EXTEND_MS = 3_000;
 /** A job that failed by its own fault is retried alone and not in a batch, which costs the stores more. */
@@ -47,15 +50,17 @@ const READY_MAX = 500;
  * end: if jobs come without end, the places of the queue are left to other kinds. After a job, the process looks for the next
  * ones by itself for a while (`BusyPoller`). `wake` wakes a process, which may be another one.
  *
- * Jobs whose worker died run apart from others (`CRASH_SCORE`).
+ * Jobs whose worker died run apart from others (`CRASH_SCORE`). `holder` is the process, by which others tell whether its
+ * worker is alive.
  */
 export function runDurableJobs(
   db: Database,
   wake: (job: DurableJobContract) => void,
+  holder: string = newId('job'),
 ): (handler: DurableJobHandler) => JobHandler {
   const isolation = new Isolation();
   return (handler) => {
-    const runner = new DurableJobRunner(db, handler, isolation, () => wake(handler.job));
+    const runner = new DurableJobRunner(db, handler, isolation, () => wake(handler.job), holder);
     return {
       ...handleJob(handler.job, async (_wakeUp, { log }) => await runner.drain(log)),
       start: (log) => runner.start(log),
@@ -79,6 +84,8 @@ class DurableJobRunner {
   readonly #store: DurableJobStore;
   readonly #isolation: Isolation;
   readonly #wake: () => void;
+  /** Process for which jobs are claimed. */
+  readonly #holder: string;
   readonly #watch: BusyPoller;
   readonly #running = new Set<RunningJob>();
   readonly #limitRetries = pLimit(CONCURRENT_RETRIES);
@@ -97,8 +104,9 @@ class DurableJobRunner {
   /** Whether `drain` was called while it was looking for jobs. */
   #isRequested = false;
 
-  constructor(db: Database, handler: DurableJobHandler, isolation: Isolation, wake: () => void) {
+  constructor(db: Database, handler: DurableJobHandler, isolation: Isolation, wake: () => void, holder: string) {
     this.#db = db;
+    this.#holder = holder;
     this.#isolation = isolation;
     this.#handler = handler;
     this.#store = new DurableJobStore(db.session());
@@ -210,7 +218,8 @@ class DurableJobRunner {
         entered = choice.jobs.length;
         const byId = new Map(choice.jobs.map((job) => [job.jobId, job]));
         const raised = choice.isApart && entered === 1 ? CRASH_SCORE.ofAlone : CRASH_SCORE.ofMany;
-        claimed = (await store.claim(choice.jobs, LEASE_MS, raised)).flatMap((job): RunningJob[] => {
+        const claim = { leaseMs: LEASE_MS, raised, holder: this.#holder };
+        claimed = (await store.claim(choice.jobs, claim)).flatMap((job): RunningJob[] => {
           const ready = byId.get(job.jobId);
           return ready === undefined ? [] : [{ ...ready, ...job, raised }];
         });

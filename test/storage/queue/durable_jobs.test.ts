@@ -10,6 +10,8 @@ import { silentLog } from '#kernel/log.ts';
 import { openDatabase } from '#storage/postgres/database.ts';
 import { storesOf } from '#modules/stores.ts';
 import { DurableJobStore } from '#storage/postgres/durable_job_store.ts';
+import { LeaseStore } from '#storage/postgres/lease_store.ts';
+import { WorkerStore } from '#storage/postgres/worker_store.ts';
 import { connectQueue } from '#storage/queue/connection.ts';
 import { type JobQueue, openJobQueue } from '#storage/queue/job_queue.ts';
 import { startJobWorkers } from '#storage/queue/job_workers.ts';
@@ -284,7 +286,7 @@ test('a job whose worker died is run by another once the lease has ended; only a
   const store = new DurableJobStore(w.context.db.session());
   await store.insert('group_exceptions', [{ ...jobOf('text'), jobId: 'job_1' }], w.clock.now());
   const place = { jobId: 'job_1' };
-  const claim = () => store.claim([place], 60_000, CRASH_SCORE.ofMany);
+  const claim = () => store.claim([place], { leaseMs: 60_000, raised: CRASH_SCORE.ofMany, holder: 'first' });
   expect(await claim()).toMatchObject([{ attempt: 1 }]);
   expect(await store.listReady('group_exceptions', 10)).toEqual([]);
   expect(await claim()).toEqual([]);
@@ -293,6 +295,34 @@ test('a job whose worker died is run by another once the lease has ended; only a
   expect(await claim()).toMatchObject([{ attempt: 1 }]);
   await store.putBack({ ...place, raised: CRASH_SCORE.ofMany }, 0, { isAttempt: true });
   expect(await claim()).toMatchObject([{ attempt: 2, bytes: Buffer.from('text') }]);
+});
+
+test('what a frozen worker has begun is free once it is silent for two seconds, and what a living one has is not', async () => {
+  const w = await world();
+  const { db, clock } = w.context;
+  const store = new DurableJobStore(db.session());
+  const workers = new WorkerStore(db.session());
+  const now = clock.now();
+  for (const member of ['frozen', 'living']) {
+    await workers.renew({ works: ['worker'], left: [] }, member, { now, aliveUntil: now.add({ seconds: 2 }) });
+    await store.insert('group_exceptions', [{ ...jobOf(member), jobId: `job_${member}` }], now);
+    await store.claim([{ jobId: `job_${member}` }], { leaseMs: 9_000, raised: CRASH_SCORE.ofMany, holder: member });
+    await new LeaseStore(db.session()).take(member, member, {
+      now,
+      notSince: now,
+      heldUntil: now.add({ seconds: 9 }),
+    });
+  }
+  clock.advance({ seconds: 1 });
+  const later = clock.now();
+  await workers.renew({ works: ['worker'], left: [] }, 'living', { now: later, aliveUntil: later.add({ seconds: 2 }) });
+  await workers.freeLapsed('worker', clock.now());
+  expect(await store.listReady('group_exceptions', 10)).toEqual([]);
+  clock.advance({ seconds: 1 });
+  await workers.freeLapsed('worker', clock.now());
+  expect(await store.listReady('group_exceptions', 10)).toMatchObject([{ jobId: 'job_frozen', crashScore: 1 }]);
+  const works = ['frozen', 'living'].map((name) => ({ name, notSince: clock.now() }));
+  expect(await new LeaseStore(db.session()).listDue(works, clock.now())).toEqual(['frozen']);
 });
 
 test('the oldest job of every service may be next, however many jobs others have', async () => {
@@ -339,7 +369,9 @@ async function dieOver(
     `select job_id as "jobId" from durable_jobs where convert_from(payload, 'UTF8') = any($1)`,
     [texts],
   );
-  expect(await new DurableJobStore(context.db.session()).claim(begun, 0, raised)).toHaveLength(texts.length);
+  expect(
+    await new DurableJobStore(context.db.session()).claim(begun, { leaseMs: 0, raised, holder: 'dead' }),
+  ).toHaveLength(texts.length);
 }
 
 /** Until the only job is tried again. */

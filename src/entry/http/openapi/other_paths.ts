@@ -213,7 +213,7 @@ const HEALTH_BODY: JsonSchema = {
         pager: {
           type: 'object',
           description:
-            'from accepted data to a request at a provider; degraded when data waits, or rules or the pager stand still, for more than 30 seconds, or no worker is alive for more than 10, or a step or message is overdue by more than 15',
+            'from accepted data to a request at a provider; degraded when data waits, or rules or the pager stand still, for more than 30 seconds, or no worker is alive, or a step or message is overdue by more than 15',
           required: [
             'status',
             'unseenDataSeconds',

@@ -37,6 +37,8 @@ export interface PagerHealth {
   readonly workerSilentSeconds: number;
   /** Problems as sentences; empty while people are paged in time. */
   readonly problems: readonly string[];
+  /** Problems for which an external watchdog is told nothing, so that it alerts people. */
+  readonly alarms: readonly string[];
   /** Problems of pagers for which an API process should get no traffic. */
   readonly unreadyBecause: readonly string[];
   /** Problems of rules, for which it should get none unless a store is away; a service's flood cannot cause them. */
@@ -48,7 +50,10 @@ export interface PagerHealth {
  * killed works again within 10.
  */
 const UNSEEN_SECONDS_MAX = 30;
-/** Longest silence of a worker, which says every second that it is alive for three more; a busy machine delays that. */
+/**
+ * Longest silence of all workers for which heartbeats still leave: a busy machine delays their word that they are alive
+ * for two seconds more, which each gives twice a second. Health checks tell of any.
+ */
 const WORKER_SILENT_SECONDS_MAX = 10;
 /** Longest silence of a pager, which does its periodic work every 10 seconds. */
 const SILENT_SECONDS_MAX = 30;
@@ -76,10 +81,11 @@ export function judgePager(signs: PagerHeartbeat, now: Instant): PagerHealth {
   ];
   const silent = problem(
     workerSilentSeconds,
-    WORKER_SILENT_SECONDS_MAX,
+    0,
     (age) =>
       `no worker process has been alive for ${age}: it is frozen or gone, and nothing that arrives opens an incident`,
   );
+  const lasting = workerSilentSeconds > WORKER_SILENT_SECONDS_MAX ? silent : [];
   return {
     unseenDataSeconds: Math.max(waitingSeconds, unevaluatedSeconds),
     overdueStepSeconds,
@@ -87,6 +93,7 @@ export function judgePager(signs: PagerHeartbeat, now: Instant): PagerHealth {
     pagerSilentSeconds,
     workerSilentSeconds,
     problems: [...waiting(waitingSeconds), ...unevaluated, ...silent, ...ofPagers],
+    alarms: [...waiting(waitingSeconds), ...unevaluated, ...lasting, ...ofPagers],
     unreadyBecause: ofPagers,
     rulesBehindBecause: [...waiting(waitingInShareSeconds), ...unevaluated],
   };

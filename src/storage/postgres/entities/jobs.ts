@@ -74,6 +74,8 @@ export const DurableJobEntity = defineEntity({
     crashScore: p.integer().default(0),
     /** Time since which it is quarantined because workers died over it; null when it is not. */
     quarantinedAt: instant().strictNullable(),
+    /** Process that has the row, or had it last. */
+    claimedBy: p.text().strictNullable(),
   },
 });
 

@@ -24,6 +24,7 @@ test('a pager at work has no problems, and data is as old as what rules have not
     pagerSilentSeconds: 10,
     workerSilentSeconds: 0,
     problems: [],
+    alarms: [],
     unreadyBecause: [],
     rulesBehindBecause: [],
   });
@@ -31,6 +32,13 @@ test('a pager at work has no problems, and data is as old as what rules have not
 
 test('a worker that nobody has heard of since the last one stopped is no frozen one', () => {
   expect(judgePager({ ...WELL, workerAliveUntil: null }, NOW)).toMatchObject({ workerSilentSeconds: 0, problems: [] });
+});
+
+test('a worker that is silent for seconds is told of at once, and withholds no heartbeat before ten', () => {
+  const silent = (seconds: number) => judgePager({ ...WELL, workerAliveUntil: ago(seconds) }, NOW);
+  expect(silent(1)).toMatchObject({ problems: [expect.stringContaining('for 1 s')], alarms: [] });
+  expect(silent(10).alarms).toEqual([]);
+  expect(silent(11).alarms).toHaveLength(1);
 });
 
 test('a service that floods makes its own data late, and nobody turns senders away for it', () => {
@@ -47,8 +55,8 @@ test.each([
   ['pagerSeenAt', 30, 'no pager process has been at work for 31 s'],
   [
     'workerAliveUntil',
-    10,
-    'no worker process has been alive for 11 s: it is frozen or gone, and nothing that arrives opens an incident',
+    0,
+    'no worker process has been alive for 1 s: it is frozen or gone, and nothing that arrives opens an incident',
   ],
   ['stepDueAt', 15, 'an escalation step is overdue by 16 s'],
   ['messageDueAt', 15, 'a page is overdue by 16 s'],
