@@ -141,11 +141,14 @@ export async function sendMail(server: MailServer, { to, unsubscribeUrl, ...mail
  * (RFC 5321 §4.2.1).
  */
 function deliveryOfError(error: unknown, hasLeft: boolean): Delivery {
-  const { responseCode, code } = error as { responseCode?: unknown; code?: unknown };
+  const { responseCode, code, command, response } = error as Readonly<Record<string, unknown>>;
   if (typeof responseCode === 'number' && responseCode >= 400) {
     if (responseCode < 500) return { kind: 'retry', reason: 'provider_busy' };
     if (code === 'EAUTH') return { kind: 'rejected', reason: 'provider_refused_credentials' };
-    return { kind: 'rejected', reason: code === 'ETLS' ? 'provider_without_encryption' : reasonOf(responseCode) };
+    return {
+      kind: 'rejected',
+      reason: code === 'ETLS' ? 'provider_without_encryption' : reasonOf(responseCode, { command, response }),
+    };
   }
   const certificate = certificateFault(error);
   if (certificate !== null) return { kind: 'rejected', reason: `provider_certificate_${certificate}` };
@@ -153,8 +156,15 @@ function deliveryOfError(error: unknown, hasLeft: boolean): Delivery {
   return { kind: 'retry', reason: 'provider_unreachable' };
 }
 
-function reasonOf(responseCode: number): string {
-  if (responseCode === 550 || responseCode === 551 || responseCode === 553) return 'bad_address';
-  if (responseCode === 552) return 'mailbox_full';
+const ABOUT_ADDRESS: ReadonlySet<number> = new Set([550, 551, 553, 554]);
+
+/** Servers use one code for addresses that do not exist and for what they pass on for nobody: RFC 3463 tells them apart. */
+function reasonOf(responseCode: number, { command, response }: { command: unknown; response: unknown }): string {
+  const [, subject] = /^\d{3}[ -]5\.(\d{1,3}\.\d{1,3})\b/.exec(String(response)) ?? [];
+  const isAboutSender =
+    command === 'MAIL FROM' || subject?.startsWith('7.') === true || /^1\.[78]$/.test(subject ?? '');
+  if (ABOUT_ADDRESS.has(responseCode) && isAboutSender) return 'provider_refuses_sender';
+  if (responseCode === 552 || subject === '2.2') return 'mailbox_full';
+  if (ABOUT_ADDRESS.has(responseCode) && (responseCode !== 554 || subject?.startsWith('1.'))) return 'bad_address';
   return `provider_refused_${responseCode}`;
 }

@@ -178,6 +178,22 @@ test('a bad address (550) fails at once, and the next step fires', async () => {
   expect(w.phone.messages.map(({ to }) => to)).toContain(bram.phone);
 });
 
+test.each([
+  [550, '5.1.1 user unknown', 'bad_address'],
+  [550, '5.7.1 unable to relay', 'provider_refuses_sender'],
+  [553, '5.7.1 sender address rejected: not owned by user', 'provider_refuses_sender'],
+  [554, '5.7.1 relay access denied', 'provider_refuses_sender'],
+  [554, '5.1.1 no such user', 'bad_address'],
+  [550, '5.2.2 over quota', 'mailbox_full'],
+])('a refusal with %i %s is told as %s (RFC 3463)', async (code, text, reason) => {
+  const { w, post, alert } = await annaIsMailed();
+  post.refuse(code, 'recipient', 1, text);
+  const incidentId = await alert.trigger();
+  await w.runUntilIdle();
+  const { notifications } = await w.expectOk('get_incident', { incidentId });
+  expect(notifications[0]).toMatchObject({ channel: 'email', status: 'failed', reason });
+});
+
 test('a mail that is rejected after its whole body was sent fails as well', async () => {
   const { w, post, alert } = await annaIsMailed();
   post.refuse(554, 'data');

@@ -19,8 +19,8 @@ export interface MailServer {
   readonly mails: readonly Mail[];
   /** How many connections were opened. */
   readonly connections: number;
-  /** Answers the next mails with this reply code, after the recipient or after the body. */
-  refuse(code: number, stage?: Stage, times?: number): void;
+  /** Answers the next mails with this reply code, after the recipient or after the body, and with this text behind it. */
+  refuse(code: number, stage?: Stage, times?: number, text?: string): void;
   /** Breaks the connection of the next mail instead of answering: after the recipient or after the body. */
   breakOff(stage: Stage): void;
   /** Requires a password, and rejects every password. */
@@ -38,15 +38,15 @@ export async function startMailServer({ keepOpen = false } = {}): Promise<MailSe
 
 async function openMailServer(): Promise<MailServer & Reusable> {
   const mails: Mail[] = [];
-  const refusals: { code: number; stage: Stage }[] = [];
+  const refusals: { code: number; stage: Stage; text: string }[] = [];
   let breakAt: Stage | null = null;
   let isLocked = false;
   let connections = 0;
 
   const refusalAt = (stage: Stage): Error | null => {
     if (refusals[0]?.stage !== stage) return null;
-    const { code = 0 } = refusals.shift() ?? {};
-    return Object.assign(new Error(`refused with ${code}`), { responseCode: code });
+    const { code = 0, text = '' } = refusals.shift() ?? {};
+    return Object.assign(new Error(text), { responseCode: code });
   };
   const breakConnections = (): void => {
     breakAt = null;
@@ -90,8 +90,8 @@ async function openMailServer(): Promise<MailServer & Reusable> {
     get connections() {
       return connections;
     },
-    refuse(code, stage = 'recipient', times = 1) {
-      for (let time = 0; time < times; time += 1) refusals.push({ code, stage });
+    refuse(code, stage = 'recipient', times = 1, text = `refused with ${code}`) {
+      for (let time = 0; time < times; time += 1) refusals.push({ code, stage, text });
     },
     breakOff(stage) {
       breakAt = stage;
