@@ -154,6 +154,55 @@ inBrowser('on-call', () => {
     await shift(page, 'Cleo').waitFor();
   });
 
+  test('edges of bars are moved by mouse, keyboard and finger, with whose shifts change beside them', async () => {
+    const h = await openConsole();
+    const { scheduleId } = await givenSchedule(h);
+    const path = `/oncall/schedules/${scheduleId}/edit`;
+    const { page } = await h.visitor({ role: 'editor', path, serviceWorkers: 'block' });
+    await page.getByRole('heading', { name: 'Edit Primary' }).waitFor();
+    const handOver = page.getByRole('slider', { name: 'Rotation hands over' });
+    const before = await handOver.getAttribute('aria-valuetext');
+    await handOver.press('ArrowRight');
+    await handOver.press('ArrowRight');
+    await expect.poll(() => handOver.getAttribute('aria-valuetext')).not.toBe(before);
+    const changes = page.getByLabel('Times with somebody else on call').getByRole('listitem');
+    await changes.first().waitFor();
+    await page.getByRole('button', { name: 'Add a layer above' }).click();
+    await page.getByLabel('Speaks').last().selectOption('hours');
+    await page.getByRole('combobox', { name: 'Add a person' }).last().fill('Cleo');
+    await page.getByRole('option', { name: 'Cleo' }).click();
+    const begin = page.getByRole('slider', { name: 'Layer 2, time 1 begins' });
+    await begin.waitFor();
+    expect(await begin.getAttribute('aria-valuetext')).toBe('Monday 09:00');
+    await begin.scrollIntoViewIfNeeded();
+    const { x, y, width, height } = await boxOf(begin);
+    await page.mouse.move(x + width / 2, y + height / 2);
+    await page.mouse.down();
+    await page.mouse.move(x + width / 2 - 30, y + height / 2, { steps: 4 });
+    const shots = process.env['SCREENSHOTS'];
+    if (shots !== undefined) await page.screenshot({ path: `${shots}/layers_1440.png`, fullPage: true });
+    await page.mouse.up();
+    const dragged = (await begin.getAttribute('aria-valuetext')) ?? '';
+    expect(dragged).toMatch(/^(Monday 0[0-8]|Sunday)/);
+    expect(await page.getByLabel('From', { exact: true }).first().inputValue()).toBe(dragged.split(' ')[1]);
+
+    const phone = await h.visitor({ role: 'editor', path, serviceWorkers: 'block', viewport: PHONE, hasTouch: true });
+    const touched = phone.page.getByRole('slider', { name: 'Rotation hands over' });
+    await touched.waitFor();
+    const still = await touched.getAttribute('aria-valuetext');
+    await touched.scrollIntoViewIfNeeded();
+    const box = await boxOf(touched);
+    const devtools = await phone.page.context().newCDPSession(phone.page);
+    const at = (by: number) => [{ x: box.x + box.width / 2 + by, y: box.y + box.height / 2 }];
+    await devtools.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: at(0) });
+    for (const by of [-10, -25, -40])
+      await devtools.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: at(by) });
+    if (shots !== undefined) await phone.page.screenshot({ path: `${shots}/layers_390.png`, fullPage: true });
+    await devtools.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+    await expect.poll(() => touched.getAttribute('aria-valuetext')).not.toBe(still);
+    await phone.page.getByLabel('Times with somebody else on call').getByRole('listitem').first().waitFor();
+  });
+
   test('a rotation is edited with a preview of what changes hands, also when somebody else has changed it', async () => {
     const h = await openConsole();
     const { scheduleId, onCall } = await givenSchedule(h);

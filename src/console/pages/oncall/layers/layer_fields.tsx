@@ -99,6 +99,7 @@ export function LayerFields(props: LayerFieldsProps) {
             />
             <NativeSelect
               label="Unit"
+              miw="6.5rem"
               value={layer.unit}
               onChange={({ currentTarget }) => onChange({ unit: currentTarget.value as RotationUnit })}
               data={UNITS.map((unit) => ({ value: unit, label: unit }))}
@@ -148,7 +149,7 @@ function HoursField({ hours, error, onChange }: HoursFieldProps) {
     <Stack gap={6}>
       <NativeSelect
         label="Speaks"
-        description="Outside these hours the layers below decide. Drag over a bar of the week to add a time."
+        description="Outside these hours the layers below decide. Drag over a bar of the week to add a time, and its edges to change one."
         value={hours === null ? 'always' : 'hours'}
         onChange={({ currentTarget }) => onChange(currentTarget.value === 'always' ? null : WORKDAYS)}
         data={[

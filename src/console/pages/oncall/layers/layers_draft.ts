@@ -1,5 +1,6 @@
 import type { InputOf } from '#console/api/actions.ts';
 import { toZoneField } from '#console/pages/oncall/schedule_draft.ts';
+import type { TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 
 type LayersInput = Pick<InputOf<'set_schedule_layers'>, 'timezone' | 'layers' | 'keepTurns'>;
@@ -242,4 +243,112 @@ export const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday',
 export function windowText({ fromDay, from, toDay, to }: WeekWindow): string {
   const day = WEEKDAYS[fromDay - 1] ?? '';
   return fromDay === toDay && from < to ? `${day} ${from} to ${to}` : `${day} ${from} to ${WEEKDAYS[toDay - 1]} ${to}`;
+}
+
+/** Edge of a bar that people move: beginning or end of a time of the week, or a hand-over of a layer that always speaks. */
+export interface BarEdge {
+  readonly kind: 'begin' | 'end' | 'hand_over';
+  /** Place of the time among the hours of the layer; 0 for a hand-over. */
+  readonly place: number;
+  readonly at: number;
+  /** Time as people read it: `Monday 09:00`. */
+  readonly text: string;
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MINUTES = 24 * 60;
+const WEEK_MINUTES = 7 * DAY_MINUTES;
+const UNIT_MINUTES = { hours: 60, days: DAY_MINUTES, weeks: WEEK_MINUTES } as const;
+/** Most edges of one layer that are shown; the fields have all. */
+const EDGES_MAX = 42;
+
+/** Returns the edges of a layer within a week. Months hand over on a date, which the form says. */
+export function edgesOf(
+  layer: LayerDraft,
+  range: Pick<TimelineRange, 'from' | 'to'>,
+  { timeZone, now }: { readonly timeZone: string; readonly now: number },
+): BarEdge[] {
+  if (layer.hours === null) return handOverOf(layer, range, timeZone, now);
+  const first = localMinutes(range.from, timeZone);
+  return layer.hours.slice(0, EDGES_MAX / 2).flatMap((window, place) =>
+    (['begin', 'end'] as const).flatMap((kind): BarEdge[] => {
+      const minute = minuteOf(window, kind);
+      if (Number.isNaN(minute)) return [];
+      const ahead = (minute - weekMinuteOf(first) + WEEK_MINUTES) % WEEK_MINUTES;
+      const at = instantOf(first + ahead, timeZone);
+      return at > range.to ? [] : [{ kind, place, at, text: textOf(window, kind) }];
+    }),
+  );
+}
+
+function handOverOf(
+  { every, unit, startsAt, turns }: LayerDraft,
+  range: Pick<TimelineRange, 'from' | 'to'>,
+  timeZone: string,
+  now: number,
+): BarEdge[] {
+  const start = Date.parse(`${startsAt}Z`) / MINUTE_MS;
+  const length = unit === 'months' ? Number.NaN : Number(every) * UNIT_MINUTES[unit];
+  if (!(length > 0) || Number.isNaN(start) || turns.length < 2) return [];
+  const passed = Math.max(0, Math.ceil((localMinutes(now, timeZone) - start) / length));
+  const minute = start + passed * length;
+  const at = instantOf(minute, timeZone);
+  const day = WEEKDAYS[Math.floor(weekMinuteOf(minute) / DAY_MINUTES)] ?? '';
+  const text = `${day} ${timeText(weekMinuteOf(minute) % DAY_MINUTES)}`;
+  return at < range.from || at > range.to ? [] : [{ kind: 'hand_over', place: 0, at, text }];
+}
+
+/** Returns the changes of a layer whose edge is moved; none where a time would have no length. */
+export function withEdgeMoved(
+  layer: LayerDraft,
+  { kind, place }: Pick<BarEdge, 'kind' | 'place'>,
+  byMinutes: number,
+): Partial<LayerDraft> {
+  if (kind === 'hand_over') {
+    const moved = new Date(Date.parse(`${layer.startsAt}Z`) + byMinutes * MINUTE_MS);
+    return { startsAt: moved.toISOString().slice(0, 16) };
+  }
+  const window = layer.hours?.[place];
+  if (layer.hours === null || window === undefined) return {};
+  const minute = (((minuteOf(window, kind) + byMinutes) % WEEK_MINUTES) + WEEK_MINUTES) % WEEK_MINUTES;
+  if (minute === minuteOf(window, kind === 'begin' ? 'end' : 'begin') % WEEK_MINUTES) return {};
+  const day = Math.floor(minute / DAY_MINUTES);
+  const isEndOfDay = kind === 'end' && minute % DAY_MINUTES === 0;
+  const changes =
+    kind === 'begin'
+      ? { fromDay: day + 1, from: timeText(minute % DAY_MINUTES) }
+      : isEndOfDay
+        ? { toDay: day === 0 ? 7 : day, to: '24:00' }
+        : { toDay: day + 1, to: timeText(minute % DAY_MINUTES) };
+  return { hours: layer.hours.with(place, { ...window, ...changes }) };
+}
+
+/** Returns the minute of the week, from Monday at midnight; NaN while the field holds no time. */
+function minuteOf({ fromDay, from, toDay, to }: WeekWindow, kind: 'begin' | 'end'): number {
+  const [day, time] = kind === 'begin' ? [fromDay, from] : [toDay, to];
+  const [, hours, minutes] = /^(\d\d):(\d\d)$/.exec(time) ?? [];
+  return (day - 1) * DAY_MINUTES + Number(hours) * 60 + Number(minutes);
+}
+
+function textOf({ fromDay, from, toDay, to }: WeekWindow, kind: 'begin' | 'end'): string {
+  return kind === 'begin' ? `${WEEKDAYS[fromDay - 1] ?? ''} ${from}` : `${WEEKDAYS[toDay - 1] ?? ''} ${to}`;
+}
+
+const timeText = (minute: number): string =>
+  `${String(Math.floor(minute / 60)).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')}`;
+
+/** Returns the wall clock of a zone as minutes, as if it were that of UTC. */
+function localMinutes(at: number, timeZone: string): number {
+  return Date.parse(`${toZoneField(at, timeZone)}Z`) / MINUTE_MS;
+}
+
+/** Returns the minute of the week of a wall clock; 1970 began on a Thursday. */
+function weekMinuteOf(minutes: number): number {
+  return (((minutes + 3 * DAY_MINUTES) % WEEK_MINUTES) + WEEK_MINUTES) % WEEK_MINUTES;
+}
+
+/** Returns when the wall clock of a zone shows these minutes; after a skipped time where it never does. */
+function instantOf(minutes: number, timeZone: string): number {
+  const guess = (2 * minutes - localMinutes(minutes * MINUTE_MS, timeZone)) * MINUTE_MS;
+  return guess + (minutes - localMinutes(guess, timeZone)) * MINUTE_MS;
 }

@@ -128,7 +128,18 @@ export function LayersForm(props: LayersFormProps) {
           </Group>
         </Stack>
       </Card>
-      <LayersPreview draft={draft} schedule={schedule} isValid={isValid} nameOf={nameOf} onMark={mark} />
+      <LayersPreview
+        draft={draft}
+        schedule={schedule}
+        isValid={isValid}
+        nameOf={nameOf}
+        onMark={mark}
+        onEdge={(index, changes, { kind }) => {
+          const changed = withChanges(draft, index, changes);
+          // A hand-over that is moved by hand is that of the present turn.
+          onChange(kind === 'hand_over' ? { ...changed, keepTurns: false } : changed);
+        }}
+      />
     </Form>
   );
 }

@@ -1,7 +1,7 @@
 import { Group, SegmentedControl, Skeleton, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { type PointerEvent, useRef, useState } from 'react';
+import { type PointerEvent, type ReactNode, useRef, useState } from 'react';
 
 import type { ResultOf } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
@@ -10,7 +10,14 @@ import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
-import { type LayersDraft, layersInput } from '#console/pages/oncall/layers/layers_draft.ts';
+import { BarHandles } from '#console/pages/oncall/layers/bar_handles.tsx';
+import {
+  type BarEdge,
+  edgesOf,
+  type LayerDraft,
+  type LayersDraft,
+  layersInput,
+} from '#console/pages/oncall/layers/layers_draft.ts';
 import classes from '#console/pages/oncall/rotation_preview.module.css';
 import { namesOf, type Selection, selectionsOf } from '#console/pages/oncall/selection.ts';
 import { momentText, spanText, viewerZone } from '#console/pages/oncall/span_text.ts';
@@ -27,6 +34,8 @@ interface LayersPreviewProps {
   readonly nameOf: (userId: string) => string;
   /** Called with a time that was marked by dragging over the bar of a layer. */
   readonly onMark: (index: number, since: number, until: number) => void;
+  /** Called with what changes in a layer when an edge of its bar is moved. */
+  readonly onEdge: (index: number, changes: Partial<LayerDraft>, edge: BarEdge) => void;
 }
 
 type Preview = ResultOf<'preview_schedule_layers'>;
@@ -35,18 +44,19 @@ type Preview = ResultOf<'preview_schedule_layers'>;
 const DEBOUNCE_MS = 200;
 const CHANGES_SHOWN_MAX = 12;
 const GAPS_SHOWN_MAX = 5;
-const WEEKS = { week: 1, month: 5 } as const;
+/** Days that are drawn, and weeks that are compared. Eight days hold the next hand-over of a week. */
+const VIEWS = { week: { days: 8, weeks: 2 }, month: { days: 35, weeks: 5 } } as const;
 
 /** Bars of each layer with the result below, and whose shifts change; computed by the server. */
-export function LayersPreview({ draft, schedule, isValid, nameOf, onMark }: LayersPreviewProps) {
+export function LayersPreview({ draft, schedule, isValid, nameOf, onMark, onEdge }: LayersPreviewProps) {
   const { orgId } = useOrganization().org;
-  const [view, setView] = useState<keyof typeof WEEKS>('week');
+  const [view, setView] = useState<keyof typeof VIEWS>('week');
   // What is past cannot be changed, so the bars begin today.
-  const range = rangeFrom(new Date(serverNow()), WEEKS[view] * 7);
+  const range = rangeFrom(new Date(serverNow()), VIEWS[view].days);
   const input = JSON.stringify({
     scheduleId: schedule.scheduleId,
     from: new Date(range.from).toISOString(),
-    weeks: WEEKS[view],
+    weeks: VIEWS[view].weeks,
     ...layersInput(draft, schedule),
   });
   const [asked] = useDebouncedValue(input, DEBOUNCE_MS);
@@ -77,7 +87,12 @@ export function LayersPreview({ draft, schedule, isValid, nameOf, onMark }: Laye
       {isValid && error === null && data === undefined && <Skeleton height={220} />}
       {isValid && error === null && data !== undefined && (
         <div aria-busy={isPlaceholderData || asked !== input} aria-live="polite">
-          <Bars preview={data} range={range} nameOf={nameOf} onMark={view === 'week' ? onMark : undefined} />
+          <Bars
+            preview={data}
+            range={range}
+            nameOf={nameOf}
+            editing={view === 'week' ? { draft, onMark, onEdge } : undefined}
+          />
           <GapList gaps={aheadOf(data.gaps, serverNow())} />
           <Changes preview={data} />
         </div>
@@ -90,10 +105,10 @@ interface BarsProps {
   readonly preview: Preview;
   readonly range: TimelineRange;
   readonly nameOf: (userId: string) => string;
-  readonly onMark: LayersPreviewProps['onMark'] | undefined;
+  readonly editing: Pick<LayersPreviewProps, 'draft' | 'onMark' | 'onEdge'> | undefined;
 }
 
-function Bars({ preview, range, nameOf, onMark }: BarsProps) {
+function Bars({ preview, range, nameOf, editing }: BarsProps) {
   const rows = [...preview.layers.entries()].reverse();
   return (
     <div className={classes.tracks}>
@@ -109,8 +124,20 @@ function Bars({ preview, range, nameOf, onMark }: BarsProps) {
           shifts={shifts}
           range={range}
           nameOf={nameOf}
-          onMark={onMark && ((since, until) => onMark(index, since, until))}
-        />
+          onMark={editing && ((since, until) => editing.onMark(index, since, until))}
+        >
+          {editing?.draft.layers[index] && (
+            <BarHandles
+              layer={editing.draft.layers[index]}
+              edges={edgesOf(editing.draft.layers[index], range, {
+                timeZone: editing.draft.timezone,
+                now: serverNow(),
+              })}
+              range={range}
+              onChange={(changes, edge) => editing.onEdge(index, changes, edge)}
+            />
+          )}
+        </Bar>
       ))}
       <Bar label="Result" shifts={preview.shifts} range={range} nameOf={nameOf} onMark={undefined} isResult />
     </div>
@@ -124,10 +151,12 @@ interface BarProps {
   readonly nameOf: (userId: string) => string;
   readonly onMark: ((since: number, until: number) => void) | undefined;
   readonly isResult?: boolean;
+  /** Handles on its edges. */
+  readonly children?: ReactNode;
 }
 
 /** Bar of one layer. Dragging over it with a mouse or a pen marks a time of the week. */
-function Bar({ label, shifts, range, nameOf, onMark, isResult = false }: BarProps) {
+function Bar({ label, shifts, range, nameOf, onMark, isResult = false, children }: BarProps) {
   const { userId } = useOrganization().session.user;
   const row = { scheduleId: '', shifts, shownUntil: null };
   const all = selectionsOf(row, range.from, range.to).map((part) => ({
@@ -139,26 +168,31 @@ function Bar({ label, shifts, range, nameOf, onMark, isResult = false }: BarProp
   const names = (part: Selection) => namesOf(part, (id) => (id === null ? 'Nobody' : nameOf(id)), userId);
   const said = selections.map((part) => `${names(part)}, ${spanText(part.since, part.until)}`).join('; ');
   return (
-    <div className={classes.labelled} role="img" aria-label={`${label}: ${said === '' ? 'nobody' : said}`} {...marking}>
+    <div className={classes.labelled} {...marking}>
       <span className={classes.label}>{isResult ? <b>{label}</b> : <Name>{label}</Name>}</span>
-      <TimelineTrack
-        range={range}
-        selections={marked === null ? selections : [...selections, marked]}
-        userId={userId}
-        now={serverNow()}
-      >
-        {selections.map((part) => {
-          const left = placeOf(part.since, range);
-          const width = placeOf(part.until ?? range.to, range) - left;
-          return (
-            <span key={part.since} className={classes.name} style={{ left: `${left}%`, width: `${width}%` }}>
-              <span>
-                <Name>{names(part)}</Name>
-              </span>
-            </span>
-          );
-        })}
-      </TimelineTrack>
+      <div className={classes.bar}>
+        <div role="img" aria-label={`${label}: ${said === '' ? 'nobody' : said}`}>
+          <TimelineTrack
+            range={range}
+            selections={marked === null ? selections : [...selections, marked]}
+            userId={userId}
+            now={serverNow()}
+          >
+            {selections.map((part) => {
+              const left = placeOf(part.since, range);
+              const width = placeOf(part.until ?? range.to, range) - left;
+              return (
+                <span key={part.since} className={classes.name} style={{ left: `${left}%`, width: `${width}%` }}>
+                  <span>
+                    <Name>{names(part)}</Name>
+                  </span>
+                </span>
+              );
+            })}
+          </TimelineTrack>
+        </div>
+        {children}
+      </div>
     </div>
   );
 }

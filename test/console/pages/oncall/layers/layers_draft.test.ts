@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
 
+import { toZoneField } from '#console/pages/oncall/schedule_draft.ts';
+import fc from '#test/kit/properties.ts';
 import {
+  edgesOf,
   layersDraftOf,
   layersFaults,
   layersInput,
@@ -8,6 +11,7 @@ import {
   windowOf,
   windowText,
   withChanges,
+  withEdgeMoved,
   withLayer,
   withLayerMoved,
   withNobody,
@@ -94,6 +98,69 @@ test('a time that is dragged over the bar is a window of the week in the zone of
   expect(windowText(windowOf(at('2026-03-08T11:00:00Z'), at('2026-03-08T23:00:00Z'), 'Europe/Amsterdam'))).toBe(
     'Sunday 12:00 to 24:00',
   );
+});
+
+describe('the edges of a bar', () => {
+  const layer = withLayer(draft, NOW).layers[1]!;
+  const zones = ['Europe/Amsterdam', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'America/New_York', 'UTC'] as const;
+  const time = fc.tuple(fc.integer({ min: 0, max: 23 }), fc.constantFrom('00', '15', '30')).map(([hour, minute]) => {
+    return `${String(hour).padStart(2, '0')}:${minute}`;
+  });
+  const day = fc.integer({ min: 1, max: 7 });
+  const window = fc
+    .record({ fromDay: day, from: time, toDay: day, to: time })
+    .filter(({ fromDay, from, toDay, to }) => fromDay !== toDay || from !== to);
+
+  test('stand where the wall clock of the zone shows them, also over a change of clocks, and come back where they were', () => {
+    const moved = fc.integer({ min: -600, max: 600 }).map((halves) => halves * 30);
+    const from = fc.integer({ min: 0, max: 8_760 }).map((hours) => Date.UTC(2026, 0, 1) + hours * 3_600_000);
+    let skipped = 0;
+    fc.assert(
+      fc.property(window, fc.constantFrom(...zones), from, moved, (hours, timeZone, start, by) => {
+        const bar = { ...layer, hours: [hours] };
+        const edges = edgesOf(bar, { from: start, to: start + 8 * 86_400_000 }, { timeZone, now: start });
+        expect(edges.map(({ kind }) => kind)).toEqual(['begin', 'end']);
+        for (const edge of edges) {
+          const { text, at } = edge;
+          // A time that the clocks skip has no place of its own.
+          if (toZoneField(at, timeZone).slice(11) !== text.split(' ')[1]) skipped += 1;
+          expect(at).toBeGreaterThanOrEqual(start - 3_600_000);
+          const changed = { ...bar, ...withEdgeMoved(bar, edge, by) };
+          const back = withEdgeMoved(changed, edge, -by);
+          expect(
+            changed.hours === bar.hours ||
+              windowText(back.hours![0]!) === (edge.kind === 'begin' ? windowText(hours) : plain(hours)),
+          ).toBe(true);
+        }
+      }),
+      { numRuns: 500 },
+    );
+    expect(skipped).toBeLessThan(20);
+  });
+  const plain = (hours: Parameters<typeof windowText>[0]) =>
+    windowText(
+      hours.to === '00:00' ? { ...hours, toDay: hours.toDay === 1 ? 7 : hours.toDay - 1, to: '24:00' } : hours,
+    );
+
+  test('move by half hours, over midnight, and leave a time its length', () => {
+    const bar = { ...layer, hours: [{ fromDay: 1, from: '22:00', toDay: 2, to: '06:00' }] };
+    const begin = { kind: 'begin', place: 0 } as const;
+    expect(withEdgeMoved(bar, begin, 150)).toEqual({ hours: [{ fromDay: 2, from: '00:30', toDay: 2, to: '06:00' }] });
+    expect(withEdgeMoved(bar, begin, 480)).toEqual({});
+    expect(withEdgeMoved(bar, { ...begin, kind: 'end' }, -360)).toEqual({
+      hours: [{ fromDay: 1, from: '22:00', toDay: 1, to: '24:00' }],
+    });
+  });
+
+  test('of a layer that always speaks is the next hand-over, which moves the start of the turns', () => {
+    const range = { from: NOW, to: NOW + 7 * 86_400_000 };
+    const [rotation] = draft.layers;
+    const [edge, ...others] = edgesOf(rotation!, range, { timeZone: draft.timezone, now: NOW });
+    expect([edge?.kind, edge?.text, others.length]).toEqual(['hand_over', 'Sunday 02:30', 0]);
+    expect(toZoneField(edge!.at, draft.timezone)).toBe('2026-11-29T02:30');
+    expect(withEdgeMoved(rotation!, edge!, 60)).toEqual({ startsAt: '2026-10-25T03:30' });
+    expect(edgesOf({ ...rotation!, unit: 'months' }, range, { timeZone: 'UTC', now: NOW })).toEqual([]);
+  });
 });
 
 test('what is wrong is said at the field', () => {
