@@ -213,7 +213,8 @@ function jobFaults(job: unknown): Fault[] {
   const { jobName, payload, runAt } = (job ?? {}) as Readonly<Record<string, unknown>>;
   const contract = typeof jobName === 'string' ? findJob(jobName) : null;
   if (contract === null) return [{ path: 'jobName', message: 'is no job' }];
-  if (runAt !== null && !isInstant(String(runAt))) return [{ path: 'runAt', message: 'is no time' }];
+  if (runAt !== null && (typeof runAt !== 'string' || !isInstant(runAt)))
+    return [{ path: 'runAt', message: 'is no time' }];
   return findFaults({ ...contract.payload, additionalProperties: true }, payload);
 }
 

@@ -108,7 +108,7 @@ test('a claim that lowers somebody whom a schedule pages has owners and the team
   await flow.signIn();
   await flow.signIn();
   await w.runUntilIdle();
-  const told = post.mails.filter(({ text }) => text.includes('became viewer and may not answer pages'));
+  const told = post.mails.filter(({ text }) => text?.includes('became viewer and may not answer pages'));
   expect(told.map(({ recipients }) => recipients)).toContainEqual([flow.owner.email]);
   expect(new Set(told.map(({ recipients }) => recipients.join())).size).toBe(told.length);
 });

@@ -56,7 +56,8 @@ function columnsOf(w: World): DeclaredColumns {
 function copied(values: readonly unknown[]): string {
   const texts = values.map((value) => {
     if (value === null || value === undefined) return String.raw`\N`;
-    const text = typeof value === 'object' ? JSON.stringify(value) : value === true ? 't' : String(value);
+    const text =
+      typeof value === 'object' ? JSON.stringify(value) : value === true ? 't' : `${value as string | number}`;
     return text
       .replaceAll('\\', '\\\\')
       .replaceAll('\n', String.raw`\n`)
@@ -131,7 +132,7 @@ test('rows of a backup refer to what it has, and to nothing of another organizat
   const w = await world();
   const columns = columnsOf(w);
   const at = '2026-11-20 10:00:00+00';
-  const [org, other, team] = ['org_0', 'org_1', 'team_0'].map((id) => id.padEnd(id.indexOf('_') + 27, '0')) as string[];
+  const [org, other, team] = ['org_0', 'org_1', 'team_0'].map((id) => id.padEnd(id.indexOf('_') + 27, '0'));
   const organization = (id: unknown): Held => ({
     table: 'organizations',
     columns: (columns.get('organizations') ?? []).map(({ name }) => name),
