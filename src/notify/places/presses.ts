@@ -29,6 +29,19 @@ export interface VendorPress {
   readonly message: Readonly<Record<string, string>>;
 }
 
+/** An answer that somebody wrote to the message of an incident. */
+export interface VendorReply {
+  readonly kind: 'reply';
+  /** Differs for each reply: letters, digits, `-` and `_`. */
+  readonly replyId: string;
+  readonly account: string;
+  readonly name: string;
+  /** Vendor's ids of the message that is answered. */
+  readonly message: Readonly<Record<string, string>>;
+  /** Text that is not blank. */
+  readonly text: string;
+}
+
 /** A command typed in a chat. */
 export interface VendorCommand {
   readonly kind: 'command';

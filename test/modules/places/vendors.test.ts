@@ -63,6 +63,8 @@ async function codeOf(kind: string, name = 'Bram'): Promise<string> {
   return (await runOperation(w, beginChatLink, memberCaller(w.orgId, userId, 'responder'), { kind })).code;
 }
 
+const notes = () => w.context.db.sql.rows<{ body: string }>('select body from incident_notes order by created_at');
+
 const shown = () => JSON.stringify(vendors.messages.map(({ body }) => body));
 
 describe('Microsoft Teams', () => {
@@ -167,6 +169,30 @@ describe('Discord', () => {
     await w.runUntilIdle();
     expect(vendors.messages).toMatchObject([{ edits: 0 }]);
   });
+
+  test('has a form whose text becomes a note of a linked person, once', async () => {
+    const placeId = await makePlace('discord', { channel: '77', token: VENDOR_TOKEN, publicKey: vendors.publicKey });
+    await trigger();
+    const { id, body } = vendors.messages[0]!;
+    const at = { channel_id: '77', message: { id }, ...user };
+    const note = body.components[0].components.find(({ label }: { label?: string }) => label === 'Note').custom_id;
+    const ask = { type: 3, id: 'i1', data: { custom_id: note }, ...at };
+    expect((await interact(placeId, ask)).body.data.content).toContain('is not linked');
+    const option = { name: 'oncall', options: [{ name: 'text', value: `link ${await codeOf('discord')}` }] };
+    await interact(placeId, { type: 2, id: 'i2', data: option, ...user });
+    const form = await interact(placeId, ask);
+    expect(form.body).toMatchObject({ type: 9, data: { custom_id: note } });
+    const field = form.body.data.components[0].components[0];
+    const written = (value: string, more: object = {}) => {
+      const components = [{ type: 1, components: [{ type: 4, custom_id: field.custom_id, value }] }];
+      return interact(placeId, { type: 5, id: 'i3', data: { custom_id: note, components }, ...at, ...more });
+    };
+    expect((await written('lost', { message: { id: '999' } })).body.data.content).toContain('none of Tocsin');
+    expect((await written('The replica lags.')).body.data.content).toContain('a note of the incident now');
+    await written('The replica lags.');
+    expect((await written(' ')).body.data.content).toBe('Tocsin does not know this.');
+    expect(await notes()).toEqual([{ body: 'The replica lags.' }]);
+  });
 });
 
 describe('Telegram', () => {
@@ -201,5 +227,38 @@ describe('Telegram', () => {
     await w.runUntilIdle();
     expect(vendors.messages).toMatchObject([{ id: message.id, edits: 1 }]);
     expect((await update(placeId, press)).body.text).toContain('counted already');
+  });
+
+  test('takes an answer of a linked person to its message as a note, once, and tells nobody', async () => {
+    const channel = '-1001234567890';
+    const placeId = await makePlace('telegram', { channel, token: VENDOR_TOKEN, signingSecret: 'secret-token' });
+    await trigger();
+    const chat = { id: Number(channel) };
+    const answered = { message_id: Number(vendors.messages[0]!.id), chat };
+    const answer = { message_id: 500, from, chat, reply_to_message: answered, text: 'The replica lags.' };
+    const write = (more: object = {}) => update(placeId, { update_id: 3, message: { ...answer, ...more } });
+    expect(await write()).toEqual({ status: 200, body: {} });
+    expect(await notes()).toEqual([]);
+    const link = { text: `/oncall link ${await codeOf('telegram')}`, from, chat };
+    await update(placeId, { update_id: 2, message: link });
+    const others = [
+      { reply_to_message: { message_id: 12_345, chat } },
+      { reply_to_message: undefined },
+      { chat: { id: -5 } },
+      { from: { ...from, is_bot: true } },
+      { from: { id: 43, username: 'eve' } },
+      { forward_origin: { type: 'user' } },
+      { text: ' ' },
+      { text: '/stop' },
+    ];
+    for (const more of others) expect(await write(more)).toEqual({ status: 200, body: {} });
+    expect(await update(placeId, { update_id: 4, message: answer }, 'wrong')).toMatchObject({ status: 403 });
+    expect(await update(placeId, { update_id: 5, edited_message: answer })).toMatchObject({ status: 200 });
+    expect(await notes()).toEqual([]);
+    await write();
+    await write();
+    expect(await notes()).toEqual([{ body: 'The replica lags.' }]);
+    await w.runUntilIdle();
+    expect(vendors.messages).toHaveLength(1);
   });
 });

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { AppContext } from '#entry/compose.ts';
 import { ANONYMOUS_BODY_BYTES_MAX, SLACK_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
 import { answerAsked, answerDiscord } from '#entry/http/places/discord.ts';
+import { answerReply } from '#entry/http/places/reply.ts';
 import { answerSlack } from '#entry/http/places/slack.ts';
 import type { VendorAnswer, VendorRequest } from '#entry/http/places/vendor_request.ts';
 import { parseRawBodies, rawBodyOf } from '#entry/http/raw_body.ts';
@@ -24,7 +25,13 @@ async function answerTelegram(context: AppContext, request: VendorRequest): Prom
   }
   const asked = parseTelegram(body);
   if (asked === null) return { status: 200 };
-  const text = await answerAsked(context, { place, kind: 'telegram', origin }, asked);
+  const person = { place, kind: 'telegram', origin } as const;
+  if (asked.kind === 'reply') {
+    // A chat is full of answers that are no notes, so that nobody is told.
+    await answerReply(context, { ...asked, ...person, answered: asked.message });
+    return { status: 200 };
+  }
+  const text = await answerAsked(context, person, asked);
   if (asked.kind === 'command') return { status: 200, body: { method: 'sendMessage', chat_id: asked.chat, text } };
   const answer = { callback_query_id: asked.queryId, text: text.slice(0, ALERT_LENGTH_MAX), show_alert: true };
   return { status: 200, body: { method: 'answerCallbackQuery', ...answer } };

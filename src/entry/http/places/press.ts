@@ -94,7 +94,7 @@ export async function countPress(
   await stores.chatAccounts.savePresses(account.id, [...account.presses.slice(1 - PRESSES_KEPT), pressId]);
 }
 
-function refusedSentence({ code, message }: AppError): string {
+export function refusedSentence({ code, message }: AppError): string {
   if (code === 'forbidden') return 'Your role does not allow this. Nothing was changed.';
   if (code === 'not_found') return 'This incident is gone. Nothing was changed.';
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}. Nothing was changed.`;
@@ -121,7 +121,7 @@ function actorOf({ userId, account }: ChatAccountRow, { id: placeId }: PlaceRow,
 }
 
 /** Returns what somebody has to do first whose account nobody has linked. */
-function unlinkedSentence(kind: ChatPlace): string {
+export function unlinkedSentence(kind: ChatPlace): string {
   const { title } = placeDeclarationOf(kind);
   return `Your ${title} account is not linked to Tocsin, so nothing was changed. Get a code in the console (Settings, Places) and type: /oncall link CODE`;
 }

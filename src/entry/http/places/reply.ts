@@ -1,6 +1,6 @@
 import { runAction } from '#actions/run_action.ts';
 import type { AppContext } from '#entry/compose.ts';
-import { callerOf, type ChatPerson, countPress } from '#entry/http/places/press.ts';
+import { callerOf, type ChatPerson, countPress, refusedSentence, unlinkedSentence } from '#entry/http/places/press.ts';
 import { AppError } from '#kernel/errors.ts';
 import { addIncidentNote } from '#modules/incidents/operations/add_incident_note.ts';
 import { NOTE_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
@@ -19,30 +19,35 @@ interface WrittenReply extends Omit<ChatPerson, 'name'> {
 
 /**
  * Makes a note of the incident out of a reply, by the operation that everybody uses. Chats are full of what is no note,
- * so nothing is done, said or recorded about a reply of somebody whose account is not linked or whose role writes no
- * notes, about an answer to a message of somebody else, and about a reply that the vendor tells of again.
+ * so nothing is done or recorded about a reply of somebody whose account is not linked or whose role writes no notes,
+ * about an answer to a message of somebody else, and about a reply that the vendor tells of again. Returns a sentence
+ * for chats in which a reply is written for Tocsin alone.
  */
-export async function answerReply(context: AppContext, reply: WrittenReply): Promise<void> {
+export async function answerReply(context: AppContext, reply: WrittenReply): Promise<string> {
   const { kind, account, answered, replyId, text, origin } = reply;
   const { orgId } = reply.place;
   const stores = storesOf(context.db.session());
   const linked = await stores.chatAccounts.find({ orgId, kind, account });
-  if (linked === null) return;
+  if (linked === null) return unlinkedSentence(kind);
   const message = await stores.places.findIncidentOf(orgId, kind, answered);
-  if (message === null) return;
+  if (message === null) return 'This message is none of Tocsin. Nothing was changed.';
   // The secret of the place that told of the reply says who wrote it.
   const { settingsRole } = reply.place;
   const place = { ...(await stores.places.get(orgId, message.placeId)), settingsRole };
   const person = { place, kind, account, name: linked.name ?? '', origin };
   const speaking = await callerOf(context, person, 'more');
-  if ('refusal' in speaking || !speaking.caller.permissions.has(addIncidentNote.permission)) return;
+  if ('refusal' in speaking) return speaking.refusal;
+  if (!speaking.caller.permissions.has(addIncidentNote.permission))
+    return 'Your role does not allow this. Nothing was changed.';
   const note = { incidentId: message.incidentId, text: cutText(text, NOTE_LENGTH_MAX), requestKey: replyId };
   try {
     await runAction(context.actions, addIncidentNote, speaking.caller, note, origin, async (unit) => {
       await countPress(unit, person, replyId);
     });
+    return 'It is a note of the incident now. Thank you.';
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) throw error;
     context.log.info({ placeId: place.id, err: error.message }, 'a reply in a chat became no note');
+    return refusedSentence(error);
   }
 }

@@ -5,6 +5,7 @@ import {
   pressesOf,
   stateText,
 } from '#modules/places/decide/place_content.ts';
+import { NOTE_BUTTON } from '#notify/places/discord/presses.ts';
 import { pressData } from '#notify/places/presses.ts';
 import { markdownWithin } from '#notify/places/text.ts';
 
@@ -19,6 +20,8 @@ const MENTIONS_NOBODY = { allowed_mentions: { parse: [] } };
 const COLORS = { triggered: 0xd63939, acknowledged: 0xd98c0a, resolved: 0x2b8a3e } as const;
 const STYLES = { acknowledge: 1, resolve: 3, escalate: 4 } as const;
 const LINK_STYLE = 5;
+/** Button that opens a form for a note: Discord tells nobody of replies who is not always connected. */
+const NOTE = { type: 2, style: 2, label: 'Note', custom_id: NOTE_BUTTON };
 
 /** Returns the body of a message. */
 export function discordMessage(content: PlaceContent): object {
@@ -58,6 +61,6 @@ function incidentMessage(incident: PlaceIncident): object {
         fields: [field('Service', service.name), field('Severity', severity), field('Incident', String(number))],
       },
     ],
-    components: [{ type: 1, components: [...buttons, { type: 2, style: LINK_STYLE, label: 'Open', url }] }],
+    components: [{ type: 1, components: [...buttons, NOTE, { type: 2, style: LINK_STYLE, label: 'Open', url }] }],
   };
 }

@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto';
 
-import { parsePressData, type VendorCommand, type VendorPress } from '#notify/places/presses.ts';
+import { parsePressData, type VendorCommand, type VendorPress, type VendorReply } from '#notify/places/presses.ts';
 import { fieldsOf, parseFields, textOf } from '#notify/places/text.ts';
 
 /** Beginning of a public key of Ed25519 in DER (RFC 8410). */
@@ -26,8 +26,20 @@ export function isFromDiscord(
   return verify(null, Buffer.from(timestamp + body), key, Buffer.from(signature, 'hex'));
 }
 
+/** Button by which somebody asks for a form to write a note in. */
+export const NOTE_BUTTON = 'note';
+
+/** Somebody who asks for the form of a note. */
+interface FormAsked {
+  readonly kind: 'form';
+  readonly account: string;
+  readonly name: string;
+}
+
 /** Reads a signed interaction; null for one that the product does not know. */
-export function parseDiscord(body: string): VendorPress | VendorCommand | { readonly kind: 'ping' } | null {
+export function parseDiscord(
+  body: string,
+): VendorPress | VendorCommand | VendorReply | FormAsked | { readonly kind: 'ping' } | null {
   const root = parseFields(body);
   if (root['type'] === 1) return { kind: 'ping' };
   const user = fieldsOf(fieldsOf(root['member'])['user'] ?? root['user']);
@@ -36,10 +48,24 @@ export function parseDiscord(body: string): VendorPress | VendorCommand | { read
   const name = textOf(user['username']) || account;
   const data = fieldsOf(root['data']);
   if (root['type'] === 2) return { kind: 'command', text: optionOf(data), account, name };
+  const message = { channel: textOf(root['channel_id']), id: textOf(fieldsOf(root['message'])['id']) };
+  const isNote = textOf(data['custom_id']) === NOTE_BUTTON;
+  if (root['type'] === 5 && isNote) {
+    const [id, text] = [textOf(root['id']), textOfForm(data)];
+    if (text === '' || !/^\w{1,40}$/.test(id)) return null;
+    return { kind: 'reply', replyId: `discord-${id}`, account, name, message, text };
+  }
+  if (root['type'] === 3 && isNote) return { kind: 'form', account, name };
   const pressed = parsePressData(textOf(data['custom_id']));
   if (root['type'] !== 3 || pressed === null) return null;
-  const message = { channel: textOf(root['channel_id']), id: textOf(fieldsOf(root['message'])['id']) };
   return { kind: 'press', ...pressed, pressId: textOf(root['id']), account, name, message };
+}
+
+/** Returns the text of a form that was sent, which has one field. */
+function textOfForm(data: Readonly<Record<string, unknown>>): string {
+  const rows: unknown = data['components'];
+  const fields: unknown = fieldsOf(Array.isArray(rows) ? rows[0] : null)['components'];
+  return textOf(fieldsOf(Array.isArray(fields) ? fields[0] : null)['value']).trim();
 }
 
 /** Returns the text behind the name of a command, which has one option. */
