@@ -58,11 +58,11 @@ export async function mountConfiguration(
     await compressAnswers(scope);
     const callers = new WeakMap<FastifyRequest, Caller>();
     const badKeys = createBadKeyLimiter(runtime.clock, limits);
+    const authenticate = (request: FastifyRequest): Promise<Caller> =>
+      authenticateApiKey(storesOf(runtime.db.session()), credentialOf(request), 'rest', runtime.clock.now());
     scope.addHook('onRequest', async (request, reply) => {
       void reply.header('cache-control', 'no-store');
-      const caller = await badKeys.guard(request.ip, () =>
-        authenticateApiKey(storesOf(runtime.db.session()), credentialOf(request), 'rest', runtime.clock.now()),
-      );
+      const caller = await badKeys.guard(request.ip, () => authenticate(request));
       requireViews(caller);
       setSender(request, senderIdOf(caller));
       callers.set(request, caller);
@@ -94,7 +94,7 @@ export async function mountConfiguration(
           caller,
           origin,
           { text: file, fileName: name, prune, expects: fingerprint },
-          { files },
+          { files, callerNow: () => authenticate(request) },
         ),
       );
       return { applied: done.applied, ...planJson(done, caller.permissions.has('oncall:edit')) };

@@ -15,6 +15,8 @@ export interface ApplyRequest extends FileRequest {
 
 interface ApplyOptions {
   readonly files?: FileReading | undefined;
+  /** Returns the caller with what they may now, and throws once they may nothing: asked before each change. */
+  readonly callerNow?: () => Promise<Caller>;
   /** Called after each change that was made. */
   readonly onChange?: (change: PlannedChange, index: number) => void | Promise<void>;
 }
@@ -29,22 +31,24 @@ const KEYS_AT_ONCE = 500;
 
 /**
  * Plans the file and makes every change of the plan by its operation: permitted, validated and audited, each in a
- * transaction with the record of its key. Stopped anywhere, the next call goes on where it stopped. Throws `conflict`
- * when the plan is not the expected one, or when somebody has changed what a change rests on.
+ * transaction with the record of its key. Whoever may not any more makes none of those that are left. Stopped anywhere,
+ * the next call goes on where it stopped. Throws `conflict` when the plan is not the expected one, or when somebody has
+ * changed what a change rests on.
  */
 export async function applyConfiguration(
   runtime: ActionRuntime,
   caller: Caller,
   origin: RequestOrigin,
   request: ApplyRequest,
-  { files, onChange }: ApplyOptions = {},
+  { files, callerNow = async () => caller, onChange }: ApplyOptions = {},
 ): Promise<AppliedPlan> {
   const read = await readPlan(runtime, caller, request, files);
   const { plan, fingerprint } = read;
   if (request.expects !== undefined && request.expects !== fingerprint) {
     throw new AppError('conflict', 'something has changed since this was planned; plan again, and review the new plan');
   }
-  const by: Caller = { ...caller, appliesFile: true };
+  const callerOfFile = async (): Promise<Caller> => ({ ...(await callerNow()), appliesFile: true });
+  const by = await callerOfFile();
   for (const name of new Set(plan.changes.map(operationOf))) {
     await requirePermission(runtime, getConsoleOperation(name), by, origin);
   }
@@ -59,7 +63,8 @@ export async function applyConfiguration(
   for (const [index, change] of plan.changes.entries()) {
     const { operation, input } = callOf(change, idOf, basisOf);
     try {
-      const result = await runAction(runtime, getConsoleOperation(operation), by, input, origin, commitKey(change));
+      const action = getConsoleOperation(operation);
+      const result = await runAction(runtime, action, await callerOfFile(), input, origin, commitKey(change));
       const { updatedAt } = Object(result) as { readonly updatedAt?: unknown };
       if (typeof updatedAt === 'string') stamps.set(`${change.kind} ${change.key}`, updatedAt);
     } catch (error) {
@@ -98,7 +103,7 @@ export async function applyConfiguration(
         record: record.slice(at, at + KEYS_AT_ONCE),
         forget: forget.slice(at, at + KEYS_AT_ONCE),
       };
-      await runAction(runtime, operation, by, input, origin);
+      await runAction(runtime, operation, await callerOfFile(), input, origin);
     }
   }
 }

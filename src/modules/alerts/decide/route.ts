@@ -1,3 +1,4 @@
+import { matchesWildcard } from '#modules/search/decide/wildcard.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { worseSeverity } from '#modules/incidents/decide/incident_limit.ts';
 
@@ -99,6 +100,9 @@ export function leastSeverity(conditions: readonly RouteCondition[]): string | n
   return asked.length === 0 ? null : asked.reduce(worseSeverity);
 }
 
+/** Length of a detail that a pattern looks at: its work for an alert stays small. */
+const MATCHED_LENGTH_MAX = 4_096;
+
 function isTrue(condition: RouteCondition, alert: RoutedAlert): boolean {
   switch (condition.kind) {
     case 'severity':
@@ -110,7 +114,9 @@ function isTrue(condition: RouteCondition, alert: RoutedAlert): boolean {
     case 'detail': {
       const text = detailText(alert.details, condition.path);
       if (text === null) return false;
-      return 'equals' in condition ? text === condition.equals : matchesWildcard(text, condition.matches);
+      return 'equals' in condition
+        ? text === condition.equals
+        : matchesWildcard(text.slice(0, MATCHED_LENGTH_MAX), condition.matches);
     }
   }
 }
@@ -152,52 +158,4 @@ function textOf(value: unknown): string | null {
     default:
       return null;
   }
-}
-
-/** Length of a text that a pattern looks at: its work for an alert stays small. */
-export const MATCHED_LENGTH_MAX = 4_096;
-
-/**
- * Whether the text as a whole matches a pattern with `*` for any text, whatever the case. Takes time in proportion to the two
- * lengths together, whatever they hold. Of a text longer than `MATCHED_LENGTH_MAX` the beginning counts.
- */
-export function matchesWildcard(text: string, pattern: string): boolean {
-  const subject = text.slice(0, MATCHED_LENGTH_MAX).toLowerCase();
-  const [first = '', ...parts] = pattern.toLowerCase().split('*');
-  const last = parts.pop();
-  if (last === undefined) return subject === first;
-  if (!subject.startsWith(first)) return false;
-  let at = first.length;
-  for (const part of parts) {
-    const start = indexOfPart(subject, part, at);
-    if (start === -1) return false;
-    at = start + part.length;
-  }
-  return subject.length - last.length >= at && subject.endsWith(last);
-}
-
-/** Finds what `indexOf` finds, which compares as many characters as the product of the lengths (Knuth, Morris and Pratt). */
-function indexOfPart(text: string, part: string, from: number): number {
-  if (part === '') return from;
-  const borders = bordersOf(part);
-  let matched = 0;
-  for (let at = from; at < text.length; at += 1) {
-    matched = extend(part, borders, matched, text[at]);
-    if (matched === part.length) return at + 1 - matched;
-  }
-  return -1;
-}
-
-/** Returns, for each beginning of the part, the length of the longest shorter one in which it ends. */
-function bordersOf(part: string): number[] {
-  const borders = [0];
-  for (let at = 1; at < part.length; at += 1) borders.push(extend(part, borders, borders[at - 1] ?? 0, part[at]));
-  return borders;
-}
-
-/** Returns how much of the part is matched with one more character. */
-function extend(part: string, borders: readonly number[], matched: number, character: string | undefined): number {
-  let length = matched;
-  while (length > 0 && part[length] !== character) length = borders[length - 1] ?? 0;
-  return part[length] === character ? length + 1 : length;
 }

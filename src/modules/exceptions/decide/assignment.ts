@@ -1,5 +1,5 @@
 import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
-import { matchesPattern } from '#modules/exceptions/decide/inbound_filters.ts';
+import { matchesWildcard } from '#modules/search/decide/wildcard.ts';
 
 /** Assigns new groups to a person or a team. Conditions that are null always hold. */
 export interface AssignmentRule {
@@ -25,7 +25,7 @@ export function matchingRules(
   if (rules.length === 0) return [];
   const paths = rules.some(({ path }) => path !== null) ? pathsOf(event) : [];
   return rules.flatMap(({ path, tag, assigneeId }, index): Match[] => {
-    if (path !== null && !paths.some((file) => matchesPattern(file, path))) return [];
+    if (path !== null && !paths.some((file) => matchesWildcard(file, path))) return [];
     if (tag !== null && !hasTag(event.tags, tag)) return [];
     return [{ assigneeId, position: index + 1 }];
   });
@@ -36,7 +36,7 @@ function hasTag(
   { key, value }: { readonly key: string; readonly value: string },
 ): boolean {
   const sent = Object.hasOwn(tags, key) ? tags[key] : undefined;
-  return sent !== undefined && matchesPattern(sent, value);
+  return sent !== undefined && matchesWildcard(sent, value);
 }
 
 /** Returns the files of the stacks, without a leading `./` or `/`, so that a pattern need not begin with either. */

@@ -1,3 +1,4 @@
+import { matchesWildcard } from '#modules/search/decide/wildcard.ts';
 import type { ExceptionEvent, Json } from '#modules/exceptions/decide/event.ts';
 
 /** Kinds of events that a service may leave out, because nobody can act on them. */
@@ -32,7 +33,7 @@ export function filterOf(
   if (matching !== undefined) return matching;
   if (patterns.length === 0) return null;
   const texts = [event.message, ...event.exceptions.map(({ type, value }) => `${type ?? ''}: ${value ?? ''}`)];
-  const isMatched = patterns.some((pattern) => texts.some((text) => text !== null && matchesPattern(text, pattern)));
+  const isMatched = patterns.some((pattern) => texts.some((text) => text !== null && matchesWildcard(text, pattern)));
   return isMatched ? 'pattern' : null;
 }
 
@@ -126,22 +127,4 @@ function isList(json: Json | undefined): json is readonly Json[] {
 
 function isObject(json: Json): json is { readonly [name: string]: Json } {
   return typeof json === 'object' && json !== null && !isList(json);
-}
-
-/** Whether the whole text is like the pattern, in any case, in time linear in both for each part of the pattern. */
-export function matchesPattern(text: string, pattern: string): boolean {
-  const parts = pattern.toLowerCase().split('*');
-  const [first = '', ...others] = parts;
-  const last = others.pop();
-  const said = text.toLowerCase();
-  if (last === undefined) return said === first;
-  if (!said.startsWith(first) || said.length < first.length + last.length || !said.endsWith(last)) return false;
-  const end = said.length - last.length;
-  let at = first.length;
-  for (const part of others) {
-    const index = said.indexOf(part, at);
-    if (index === -1 || index + part.length > end) return false;
-    at = index + part.length;
-  }
-  return true;
 }

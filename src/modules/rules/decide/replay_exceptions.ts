@@ -3,7 +3,7 @@ import { isAtLeast } from '#modules/exceptions/decide/triage.ts';
 import type { ExceptionRuleSettings } from '#modules/rules/decide/exception_rule_settings.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { matchesPattern } from '#modules/exceptions/decide/inbound_filters.ts';
+import { matchesWildcard } from '#modules/search/decide/wildcard.ts';
 
 /** An event as the conditions of a rule see it. */
 interface JudgedEvent {
@@ -20,8 +20,8 @@ export function meetsConditions(
   { inEnvironment, inRelease, withTag, withText }: Conditions,
   { title, environment, release, tags }: JudgedEvent,
 ): boolean {
-  if (inEnvironment !== null && !matchesPattern(environment ?? '', inEnvironment)) return false;
-  if (inRelease !== null && !matchesPattern(release ?? '', inRelease)) return false;
+  if (inEnvironment !== null && !matchesWildcard(environment ?? '', inEnvironment)) return false;
+  if (inRelease !== null && !matchesWildcard(release ?? '', inRelease)) return false;
   if (withText !== null && !title.toLowerCase().includes(withText.toLowerCase())) return false;
   return withTag === null || hasTag(tags, withTag);
 }
@@ -29,7 +29,7 @@ export function meetsConditions(
 function hasTag(tags: JudgedEvent['tags'], tag: string): boolean {
   const colon = tag.indexOf(':');
   const key = tag.slice(0, colon);
-  return Object.hasOwn(tags, key) && matchesPattern(tags[key] ?? '', tag.slice(colon + 1));
+  return Object.hasOwn(tags, key) && matchesWildcard(tags[key] ?? '', tag.slice(colon + 1));
 }
 
 /** A group that began, or came back, at a time. */

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 
 import { learnGap, leaseOf, NO_REPETITION } from '#modules/alerts/decide/lease.ts';
-import { type AlertRoute, detailText, matchesWildcard, routeOf } from '#modules/alerts/decide/route.ts';
+import { type AlertRoute, detailText, routeOf } from '#modules/alerts/decide/route.ts';
+import { matchesWildcard } from '#modules/search/decide/wildcard.ts';
 import { severityOf } from '#modules/alerts/decide/severity.ts';
 import { Temporal } from '#kernel/time.ts';
 import { beyondLinear } from '#test/kit/counting/count_work.ts';
@@ -49,6 +50,19 @@ test('a wildcard matches as a regular expression of the same meaning does', () =
     fc.property(text, text, (subject, pattern) => {
       const parts = pattern.split('*').map((part) => part.replaceAll(/[^a-z]/g, String.raw`\$&`));
       expect(matchesWildcard(subject, pattern)).toBe(new RegExp(`^${parts.join('.*')}$`, 's').test(subject));
+    }),
+  );
+});
+
+test('a part that is long, and begins again within itself, is found where it stands', () => {
+  const part = fc.string({ unit: fc.constantFrom('a', 'a', 'b'), minLength: 15, maxLength: 24 });
+  fc.assert(
+    fc.property(fc.array(part, { minLength: 1, maxLength: 3 }), fc.array(part, { maxLength: 6 }), (parts, others) => {
+      const subject = [...others, ...parts, ...others].join('b');
+      expect(matchesWildcard(subject, `*${parts.join('*')}*`)).toBe(true);
+      expect(matchesWildcard(others.join('b'), parts.join('*'))).toBe(
+        new RegExp(`^${parts.join('.*')}$`, 's').test(others.join('b')),
+      );
     }),
   );
 });

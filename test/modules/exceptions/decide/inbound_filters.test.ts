@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 
 import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
-import { filterOf, INBOUND_FILTERS, matchesPattern } from '#modules/exceptions/decide/inbound_filters.ts';
+import { filterOf, INBOUND_FILTERS } from '#modules/exceptions/decide/inbound_filters.ts';
+import { matchesWildcard } from '#modules/search/decide/wildcard.ts';
 import { withoutFields } from '#modules/exceptions/decide/secret_fields.ts';
 import { Temporal } from '#kernel/time.ts';
 import fc from '#test/kit/properties.ts';
@@ -49,7 +50,7 @@ test.each([
   ['aaa', 'a*a*a', true],
   ['anything', '**', true],
 ])('%j is like %j: %j', (text, pattern, isLike) => {
-  expect(matchesPattern(text, pattern)).toBe(isLike);
+  expect(matchesWildcard(text, pattern)).toBe(isLike);
   const settings = { filters: [], patterns: [pattern] };
   expect(filterOf(event({ message: text, exceptions: [] }), settings)).toBe(isLike ? 'pattern' : null);
 });
@@ -58,7 +59,7 @@ test('a pattern says the same as the regular expression that it stands for', () 
   const word = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 6 });
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 8 }), word, (text, pattern) => {
-      expect(matchesPattern(text, pattern)).toBe(new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(text));
+      expect(matchesWildcard(text, pattern)).toBe(new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(text));
     }),
   );
 });
