@@ -9,6 +9,7 @@ import { isUnavailable } from '#kernel/errors.ts';
 import { nextTurn } from '#kernel/event_loop_turns.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { LABEL_VALUES_MAX } from '#modules/metrics/decide/limits.ts';
 import { readExpression } from '#modules/metrics/decide/expression.ts';
 import type { AlertRuleRow } from '#modules/rules/store/alert_rule_store.ts';
 import type { ServiceWithCapabilities } from '#modules/services/store/service_store.ts';
@@ -29,6 +30,12 @@ export const MissingMetricView = nullable(
       metricName: Type.String(),
       nearestNames: Type.Array(Type.String(), { description: 'metrics that have arrived, the nearest name first' }),
       noQuantiles: WithoutQuantilesView,
+      withoutCommon: Type.Optional(
+        Type.String({
+          description:
+            'both sides of the ratio have arrived, and no value of this label, by which the rule opens incidents, is on both, so that it cannot fire',
+        }),
+      ),
     },
     {
       description:
@@ -46,7 +53,7 @@ const COMPARED_MAX = 20;
 export async function findMissingMetrics(
   { caller, metrics, now }: Pick<ActionContext, 'caller' | 'metrics' | 'now'>,
   service: ServiceWithCapabilities,
-  rules: readonly Pick<AlertRuleRow, 'id' | 'kind' | 'config'>[],
+  rules: readonly Pick<AlertRuleRow, 'id' | 'kind' | 'config' | 'settings'>[],
 ): Promise<ReadonlyMap<string, NonNullable<MissingMetric>>> {
   const wanted = rules.flatMap((rule) => {
     const metric = metricOf(rule);
@@ -92,7 +99,15 @@ export async function findMissingMetrics(
       arrived.has(needed) ? [{ id, serviceId: service.id, metricName: metric, since: keptSince }] : [],
     ),
   );
+  const isKnown = new Set([...unmet.keys(), ...missing.map(({ id }) => id)]);
+  const apart = await findApart(
+    metrics,
+    service.id,
+    rules.filter(({ id }) => !isKnown.has(id)),
+    keptSince,
+  );
   return new Map([
+    ...apart,
     ...unmet,
     // Of a ratio the side that is shown is the first that is missing.
     ...missing.toReversed().map(({ id, name, buckets, needed }): [string, NonNullable<MissingMetric>] => {
@@ -101,6 +116,44 @@ export async function findMissingMetrics(
       return [id, { metricName: needed, nearestNames: [...(near.get(needed) ?? [])], noQuantiles }];
     }),
   ]);
+}
+
+/** Returns the rules by label on a ratio whose sides have arrived and share no value of the label. At most 20 are looked at. */
+async function findApart(
+  { catalog }: Pick<ActionContext['metrics'], 'catalog'>,
+  serviceId: Id<'service'>,
+  rules: readonly Pick<AlertRuleRow, 'id' | 'kind' | 'config' | 'settings'>[],
+  since: Temporal.Instant,
+): Promise<Map<string, NonNullable<MissingMetric>>> {
+  const apart = new Map<string, NonNullable<MissingMetric>>();
+  const asked = rules.flatMap((rule) => {
+    const metricName = metricOf(rule);
+    const label = rule.settings?.byLabel ?? null;
+    return metricName === null || label === null ? [] : [{ id: rule.id, metricName, label }];
+  });
+  try {
+    for (const { id, metricName, label } of asked.slice(0, COMPARED_MAX)) {
+      const { sides } = readExpression(metricName);
+      if (sides.length < 2) continue;
+      const described = await Promise.all(
+        sides.map((selector) =>
+          catalog.describeLabels(serviceId, { selector, since, label, text: '', valuesMax: LABEL_VALUES_MAX }),
+        ),
+      );
+      const valuesOf = described.map(({ seriesCount, labels: [entry] }) => {
+        const values = entry?.values.map(({ value }) => value) ?? [];
+        return (entry?.seriesCount ?? 0) < seriesCount ? [...values, ''] : values;
+      });
+      // Quantiles are of other series, and what has more values is not known in full.
+      const isWhole = valuesOf.every((values) => values.length > 0 && values.length <= LABEL_VALUES_MAX);
+      const [own = [], divisor = []] = valuesOf;
+      if (!isWhole || own.some((value) => divisor.includes(value))) continue;
+      apart.set(id, { metricName, nearestNames: [], noQuantiles: null, withoutCommon: label });
+    }
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+  }
+  return apart;
 }
 
 interface AskedSelector {

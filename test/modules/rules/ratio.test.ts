@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 
 import type { AnyOperation } from '#actions/action_context.ts';
 import { queryMetrics } from '#modules/metrics/operations/query_metrics.ts';
+import { addAlertRule } from '#modules/rules/operations/add_alert_rule.ts';
 import { readRuleHistory } from '#modules/rules/operations/read_rule_history.ts';
 import { replayRule } from '#modules/rules/operations/replay_rule.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -136,4 +137,30 @@ test('a ratio of which a side has not arrived says which, and a faulty one says 
     expect(refused.status).toBe(400);
     expect(JSON.stringify(refused.body)).toContain(`config.metricName: ${message}`);
   }
+});
+
+test('a ratio by a label of which its sides have no value in common says so, until they have', async () => {
+  const w = await staffedWorld();
+  const { serviceId } = await w.given.service();
+  const send = (name: string, labels: Record<string, string>) =>
+    runStorePoints(w.runtime, serviceId, [{ name, at: w.clock.now(), value: 1, labels }]);
+  await send('errors', { host: 'a' });
+  await send('requests', { node: 'a' });
+  const rule = {
+    serviceId,
+    name: 'Errors',
+    kind: 'metric_threshold',
+    config: { ...CONFIG, metricName: 'errors / requests' },
+    settings: { byLabel: 'host' },
+  };
+  const { ruleId, missingMetric } = await run(w, addAlertRule, rule);
+  expect(missingMetric).toEqual({
+    metricName: 'errors / requests',
+    nearestNames: [],
+    noQuantiles: null,
+    withoutCommon: 'host',
+  });
+  await send('requests', { host: 'a' });
+  const { alertRules } = await w.expectOk('get_service', { serviceId });
+  expect(alertRules).toMatchObject([{ ruleId, missingMetric: null }]);
 });

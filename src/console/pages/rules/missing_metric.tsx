@@ -7,10 +7,19 @@ interface MissingMetricProps {
 }
 
 /** Text on why a metric rule cannot fire: its metric has not arrived, or has no quantiles. */
-export function MissingMetric({ missing: { metricName, nearestNames, noQuantiles } }: MissingMetricProps) {
+export function MissingMetric({ missing }: MissingMetricProps) {
+  const { metricName, nearestNames, noQuantiles, withoutCommon } = missing;
   if (noQuantiles !== null) {
     return (
       <>{noQuantilesText(isolateBidi(noQuantiles.metricName), noQuantiles.kind)}. Until then the rule cannot fire.</>
+    );
+  }
+  if (withoutCommon !== undefined) {
+    return (
+      <>
+        Both sides of <code>{metricName}</code> have arrived, and no value of {isolateBidi(withoutCommon)} is on both,
+        so the rule cannot fire: choose a label that both sides have.
+      </>
     );
   }
   return (
