@@ -63,6 +63,9 @@ class LongFirst extends BaseSequencer {
   }
 }
 
+/** Properties with all their cases take minutes: `npm run check:properties`. */
+const HAS_ALL_CASES = process.env.PROPERTY_SEED !== undefined;
+
 /** Tests wait for stores a part of the time. */
 const maxWorkers = availableParallelism() + 1;
 
@@ -71,6 +74,9 @@ export default defineConfig({
   oxc: { jsx: { runtime: 'automatic' } },
   test: {
     ...ON_EMBEDDED_STORES,
+    testTimeout: HAS_ALL_CASES ? 3_600_000 : 60_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     sequence: { sequencer: LongFirst },
     projects: [
       {

@@ -213,4 +213,4 @@ test('a replay pages exactly when the engine does: maintenance, grouping and sta
   );
   expect(seen.runs).toBeGreaterThan(10);
   expect(seen.quiet + seen.joined).toBeGreaterThan(0);
-}, 240_000);
+});

@@ -119,7 +119,7 @@ test('the incident of a rule that flaps stays open, and its timeline says why', 
     ruleId: rule.ruleId,
     config: { metricName: 'latency', comparator: '>', threshold: 100, windowMinutes: 1, aggregation: 'max' },
   });
-  await setOfRule(w, rule.ruleId, { flapIncidents: 2, flapMinutes: 30 });
+  await setOfRule(w, rule.ruleId, { flapIncidents: 2, flapMinutes: 12 });
   for (let times = 0; times < 4; times += 1) {
     await minute(w, rule, 250);
     await minutes(w, rule, 3, 1);
@@ -130,6 +130,6 @@ test('the incident of a rule that flaps stays open, and its timeline says why', 
   const { timeline } = await w.expectOk('get_incident', { incidentId: incidents[0].incidentId });
   const told = timeline.map(({ text }: { text: string }) => text);
   expect(told).toContainEqual(expect.stringMatching(/^The rule flaps: .* false for as long\.$/));
-  await minutes(w, rule, 28, 1);
+  await minutes(w, rule, 10, 1);
   expect(await statuses(w)).toEqual(['resolved', 'resolved']);
 });

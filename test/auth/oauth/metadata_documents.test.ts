@@ -1,7 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 import { auth } from '@modelcontextprotocol/client';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { createExternalFetch, isPublicAddress } from '#auth/external_fetch.ts';
 import { send } from '#test/contract/mcp_call.ts';
@@ -128,6 +128,9 @@ test('a document that is not what it says, or sends codes away in clear, connect
     `${host.origin}/x/../good.json`,
   ];
   host.serve('/good.json', { ...good, client_id: `${host.origin}/good.json` });
+  const { timeout } = AbortSignal;
+  const impatient = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout.call(AbortSignal, ms / 5));
+  onTestFinished(() => impatient.mockRestore());
   const answers = await Promise.all(
     urls.map(async (url) => await fetch(appOf(s, url).authorizationUrl(), { redirect: 'manual' })),
   );

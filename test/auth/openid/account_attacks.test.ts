@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 
 import { type Attack, AWAY, NOT_VERIFIED, testAttacks, withAccount, withClaims } from '#test/auth/openid/attack.ts';
 import { DOMAIN, type Flow } from '#test/auth/openid/flow.ts';
@@ -187,6 +187,9 @@ const BOUNDS: readonly Attack[] = [
     name: 'provider that never answers',
     async attempt(flow) {
       flow.provider.replace('/token', () => {});
+      const { timeout } = AbortSignal;
+      const impatient = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout.call(AbortSignal, ms / 5));
+      onTestFinished(() => impatient.mockRestore());
       return await flow.signIn();
     },
     says: AWAY,

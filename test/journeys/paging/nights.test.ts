@@ -56,7 +56,6 @@ interface Team {
 
 test.each(IS_LONG ? [...NIGHTS, ...MORE_NIGHTS] : NIGHTS)(
   '$zone, $evening: everybody who is paged is on call by the wall clock',
-  { timeout: 180_000 },
   async (night) => {
     // Long without a pause: connections that are being opened meanwhile would time out.
     const walk = walkOf(night);

@@ -56,7 +56,7 @@ describe('a process that is killed', () => {
     }
   }
 
-  test('loses and doubles no page of any round while the steps repeat', { timeout: 300_000 }, async () => {
+  test('loses and doubles no page of any round while the steps repeat', async () => {
     const w = await detailedWorld({ jobs: 'lost' });
     const [anna, bram] = [await w.person('Anna'), await w.person('Bram')];
     const steps = [named(0, anna.userId), named(1, bram.userId)];
@@ -73,7 +73,7 @@ describe('a process that is killed', () => {
     expect(await killEverywhere(run)).toEqual([]);
   });
 
-  test('loses and doubles no page while they wait for hours', { timeout: 300_000 }, async () => {
+  test('loses and doubles no page while they wait for hours', async () => {
     const clock = testClock();
     // Friday. The last step comes due while no process works; when one works again, the hours are over.
     clock.set('2027-01-08T15:00:00Z');

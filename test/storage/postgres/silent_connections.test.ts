@@ -27,7 +27,7 @@ test('the server is asked about a silent connection: one that is lost is ended, 
   // One for it, and one for the question.
   await expect.poll(() => way.connections()).toBe(before + 2);
   expect((await sleeping).rows).toEqual([{ three: 3 }]);
-}, 60_000);
+});
 
 test('a connection that goes silent while it is in use is given up, and work goes on over a new one', async () => {
   const { way, url } = await reach();

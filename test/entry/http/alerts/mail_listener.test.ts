@@ -108,7 +108,8 @@ test('of all connections the oldest that has shown no key is closed for another 
   await shown.say('MAIL FROM:<nagios@db-1.example>');
   expect(await shown.say(`RCPT TO:<${key}@alerts.example>`)).toMatch(/^250/);
   const oldest = await dial(port, '127.0.0.2');
-  for (let index = 2; index < 50; index += 1) await dial(port, `127.0.0.${2 + Math.floor(index / 10)}`);
+  const others = Array.from({ length: 48 }, (_, index) => `127.0.0.${2 + Math.floor((index + 2) / 10)}`);
+  await Promise.all(others.map((address) => dial(port, address)));
   expect((await dial(port, '127.0.0.9')).greeting).toMatch(/^220/);
   await expect.poll(() => oldest.isOpen()).toBe(false);
   expect(await shown.say('NOOP')).toMatch(/^250/);

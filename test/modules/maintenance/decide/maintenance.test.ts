@@ -157,7 +157,7 @@ test('pages wait exactly as long as walking over the days of the zone says, in a
     { numRuns: slowRuns(3_000) },
   );
   expect(quiet).toBeGreaterThan(1);
-}, 60_000);
+});
 
 test('the next maintenance is in effect when it begins, and none is in effect before', () => {
   fc.assert(

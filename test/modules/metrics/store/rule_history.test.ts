@@ -87,7 +87,7 @@ test('the history of a rule is what its evaluation measures at each of these min
     }),
     { numRuns: slowRuns(8) },
   );
-}, 120_000);
+});
 
 function rounded(value: number | null | undefined): number | null | undefined {
   return value === null || value === undefined ? value : Number(value.toPrecision(9));

@@ -56,7 +56,7 @@ describe('hours of a policy', () => {
     );
   });
 
-  test('agree with a clock on the wall that is read minute by minute', { timeout: 240_000 }, () => {
+  test('agree with a clock on the wall that is read minute by minute', () => {
     fc.assert(
       fc.property(anyHours, anyTime, fc.integer({ min: 0, max: 900 }), (hours, fromMs, minutes) => {
         expect(isWithin(hours, fromEpochMilliseconds(fromMs))).toBe(showsOpen(hours, fromMs));

@@ -253,7 +253,7 @@ describe('the simulator equals the engine', () => {
     });
   }
 
-  test('in random worlds, whose steps the engine really fires', { timeout: 240_000 }, async () => {
+  test('in random worlds, whose steps the engine really fires', async () => {
     const worlds = fc.sample(anyWorld, { numRuns: slowRuns(1_000), seed: 20_260_304 });
     const limit = pLimit(8);
     const seen = { skipped: 0, paged: 0 };
