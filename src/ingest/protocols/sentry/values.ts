@@ -66,7 +66,7 @@ export function clockOffsetMs(sentAt: unknown, receivedAt: Temporal.Instant): nu
 }
 
 /**
- * Returns when the event happened according to the client: seconds or milliseconds since 1970, or ISO 8601 with any
+ * Returns when the event happened according to the client: seconds, milliseconds or less since 1970, or ISO 8601 with any
  * number of digits, in UTC unless it gives an offset, by a clock that is `offsetMs` ahead. A time that is missing,
  * unreadable or far off becomes `receivedAt`. Precise to the millisecond.
  */
@@ -88,19 +88,27 @@ export function asTimestamp(value: unknown, offsetMs = 0): string | null {
 }
 
 /**
- * Bound between units: no time of ours is in seconds beyond this, nor in milliseconds below it (the year 5138; March
- * 1973).
+ * Bounds between units: no time of ours is in seconds beyond the first, nor in milliseconds below it (the year 5138; March
+ * 1973). Some clients send microseconds or nanoseconds.
  */
 const SECONDS_MAX = 1e11;
+const EPOCH_MILLISECONDS_MAX = 1e14;
+const MICROSECONDS_MAX = 1e17;
 const MILLISECONDS_MAX = 8.64e15;
 
 export function asEpochMilliseconds(value: unknown): number | null {
-  const number = typeof value === 'string' && /^\d{9,16}(?:\.\d{1,9})?$/.test(value) ? Number(value) : value;
+  const number = typeof value === 'string' && /^\d{9,19}(?:\.\d{1,9})?$/.test(value) ? Number(value) : value;
   if (typeof number === 'number') {
-    const milliseconds = Math.round(Math.abs(number) < SECONDS_MAX ? number * 1_000 : number);
+    const milliseconds = Math.round(number * millisecondsPerUnit(Math.abs(number)));
     return Math.abs(milliseconds) <= MILLISECONDS_MAX ? milliseconds : null;
   }
   return typeof value === 'string' ? parseIso(value) : null;
+}
+
+function millisecondsPerUnit(size: number): number {
+  if (size < SECONDS_MAX) return 1_000;
+  if (size < EPOCH_MILLISECONDS_MAX) return 1;
+  return size < MICROSECONDS_MAX ? 1e-3 : 1e-6;
 }
 
 const ISO = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:[.,](\d{1,20}))?\s?(?:([Zz]|UTC|[+-]\d\d(?::?\d\d)?).*)?$/s;
