@@ -163,7 +163,7 @@ function reasonOf(responseCode: number, { command, response }: { command: unknow
   const [, subject] = /^\d{3}[ -]5\.(\d{1,3}\.\d{1,3})\b/.exec(String(response)) ?? [];
   const isAboutSender =
     command === 'MAIL FROM' || subject?.startsWith('7.') === true || /^1\.[78]$/.test(subject ?? '');
-  if (ABOUT_ADDRESS.has(responseCode) && isAboutSender) return 'provider_refuses_sender';
+  if (ABOUT_ADDRESS.has(responseCode) && isAboutSender) return 'provider_refuses_mail';
   if (responseCode === 552 || subject === '2.2') return 'mailbox_full';
   if (ABOUT_ADDRESS.has(responseCode) && (responseCode !== 554 || subject?.startsWith('1.'))) return 'bad_address';
   return `provider_refused_${responseCode}`;

@@ -180,9 +180,9 @@ test('a bad address (550) fails at once, and the next step fires', async () => {
 
 test.each([
   [550, '5.1.1 user unknown', 'bad_address'],
-  [550, '5.7.1 unable to relay', 'provider_refuses_sender'],
-  [553, '5.7.1 sender address rejected: not owned by user', 'provider_refuses_sender'],
-  [554, '5.7.1 relay access denied', 'provider_refuses_sender'],
+  [550, '5.7.1 unable to relay', 'provider_refuses_mail'],
+  [553, '5.7.1 sender address rejected: not owned by user', 'provider_refuses_mail'],
+  [554, '5.7.1 relay access denied', 'provider_refuses_mail'],
   [554, '5.1.1 no such user', 'bad_address'],
   [550, '5.2.2 over quota', 'mailbox_full'],
 ])('a refusal with %i %s is told as %s (RFC 3463)', async (code, text, reason) => {

@@ -26,7 +26,7 @@ const WORDS: Readonly<Record<string, string>> = {
     'the certificate of the provider is not trusted here, as behind a proxy that reads along: the operator can name its authority in NODE_EXTRA_CA_CERTS',
   provider_https_invalid:
     'the certificate of the provider has expired or is for another host: the operator must check the clock of this server and its way to the provider',
-  provider_refuses_sender:
+  provider_refuses_mail:
     'the mail server does not pass mail of this server or of MAIL_FROM on: the operator must have that allowed there, or set a sender that is',
   provider_sender_not_registered:
     'carriers refuse TWILIO_FROM until the operator has registered it at the provider (A2P 10DLC, toll-free verification or sender ID)',
