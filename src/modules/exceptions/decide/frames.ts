@@ -129,7 +129,7 @@ export interface StackIdentity {
 }
 
 export function stackIdentity(frames: readonly Frame[], platform: string): StackIdentity {
-  const counted = isScript(platform) ? framesOfScript(frames, platform) : frames;
+  const counted = isScript(platform) ? framesOfScript(frames, platform) : framesOfOthers(frames, platform);
   const identities = counted.map((frame) => frameIdentity(frame, platform));
   const calls = identities.flatMap((identity, index): readonly (readonly [call: string, line: string])[] => {
     if (identity === null) return [];
@@ -142,6 +142,16 @@ export function stackIdentity(frames: readonly Frame[], platform: string): Stack
   const lines = [...once, ...raiser].map(([, line]) => line);
   const last = identities.at(-1) ?? null;
   return { lines, isRaiserNamed: last !== null && last.isNamed && !last.isAmbiguous };
+}
+
+/** Comprehensions of Python, which have no frame of their own since 3.12 (PEP 709). */
+const COMPREHENSION = /^(?:[\w.]{0,200}<locals>\.)?<(?:list|dict|set)comp>$/;
+
+/** Returns the frames that every version of the language shows; all of them if that leaves none. */
+function framesOfOthers(frames: readonly Frame[], platform: string): readonly Frame[] {
+  if (platform !== 'python') return frames;
+  const shown = frames.filter((frame) => !COMPREHENSION.test(frame.function ?? ''));
+  return shown.length > 0 ? shown : frames;
 }
 
 const BUILT_IN = /^(?:native|<anonymous>|\[native code\])$/;
