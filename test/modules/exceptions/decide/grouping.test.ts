@@ -51,20 +51,6 @@ test('a grouping says its version, its key and the lines that were hashed', () =
 });
 
 describe('an exception with a stack', () => {
-  test.each(['<listcomp>', '<dictcomp>', 'run.<locals>.<setcomp>'])(
-    'is grouped alike by Python 3.12, which has no frame for %s (PEP 709), and the versions before',
-    (name) => {
-      const python = (frames: readonly Frame[]) => ({ ...raised('x', frames), platform: 'python' });
-      const inner = { ...checkout, function: name };
-      expect(keyOf(python([checkout, inner, charge]))).toBe(keyOf(python([checkout, charge])));
-      expect(keyOf(python([checkout, inner]))).toBe(keyOf(python([checkout])));
-      expect(keyOf(python([inner]))).not.toBe(keyOf(python([])));
-      expect(keyOf(python([checkout, { ...checkout, function: '<genexpr>' }, charge]))).not.toBe(
-        keyOf(python([checkout, charge])),
-      );
-    },
-  );
-
   test('is grouped by type and application calls, whatever its value', () => {
     expect(keyOf(raised('card 17'))).toBe(keyOf(raised('completely different')));
     expect(keyOf(raised('x', [checkout, charge]))).toBe(

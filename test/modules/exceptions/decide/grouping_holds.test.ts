@@ -200,3 +200,16 @@ test('numbers of every kind are one, with or without a sign', () => {
   const logged = (message: string) => keyOf(eventOf({ message }));
   expect(new Set(['offset 5', 'offset -5', 'offset +1.5', 'offset 1,234', 'offset 2e-7'].map(logged)).size).toBe(1);
 });
+
+test.each(['<listcomp>', '<dictcomp>', 'run.<locals>.<setcomp>'])(
+  'Python 3.12, which has no frame for %s (PEP 709), groups as the versions before',
+  (name) => {
+    const view = frameOf({ module: 'shop.views', function: 'index', contextLine: 'xs = [load(i) for i in ids]' });
+    const load = frameOf({ module: 'shop.views', function: 'load', contextLine: 'raise Missing()' });
+    const key = (...frames: readonly Frame[]) => keyOf(thrown(frames, {}, 'python'));
+    expect(key(view, { ...view, function: name }, load)).toBe(key(view, load));
+    expect(key(view, { ...view, function: name })).toBe(key(view));
+    expect(key({ ...view, function: name })).not.toBe(key());
+    expect(key(view, { ...view, function: '<genexpr>' }, load)).not.toBe(key(view, load));
+  },
+);
