@@ -15,6 +15,7 @@ export const contacts = `
     user_id text not null references users on delete cascade,
     phone text not null,
     confirmed_at timestamptz(3) not null,
+    code_provider_id text,
     primary key (user_id, phone)
   );
   create index confirmed_numbers_by_phone on confirmed_numbers (phone);

@@ -42,9 +42,11 @@ export const services = `
     dsn_key_hash bytea not null unique,
     secrets bytea not null,
     created_at timestamptz(3) not null,
-    revoked_at timestamptz(3)
+    revoked_at timestamptz(3),
+    is_further boolean not null default false
   );
-  create unique index ingest_keys_current on ingest_keys (service_id) where (revoked_at is null);
+  create unique index ingest_keys_current on ingest_keys (service_id) where (revoked_at is null and not is_further);
+  create index ingest_keys_further on ingest_keys (service_id) where is_further;
 
   create table ingest_refusals (
     service_id text not null references services on delete cascade,

@@ -19,7 +19,8 @@ export const work = `
     attempts integer not null default 0,
     ready_at timestamptz(3) not null default now(),
     crash_score integer not null default 0,
-    quarantined_at timestamptz(3)
+    quarantined_at timestamptz(3),
+    claimed_by text
   ) with (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.1,
     toast.autovacuum_vacuum_threshold = 1000, toast.autovacuum_vacuum_scale_factor = 0.1);
   alter table durable_jobs alter column payload set storage external; -- Compressed before it is stored.
