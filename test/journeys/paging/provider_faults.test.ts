@@ -139,7 +139,10 @@ test('a process that learns of its claim when the lease is over sends nothing, a
 describe('a provider that says nothing', () => {
   test('after it accepted the SMS and the call is queried before anything is sent again', async () => {
     const { request } = twilio.RequestClient.prototype;
-    const impatient = vi.spyOn(twilio.RequestClient.prototype, 'request').mockImplementation(function (options) {
+    const impatient = vi.spyOn(twilio.RequestClient.prototype, 'request').mockImplementation(function (
+      this: InstanceType<typeof twilio.RequestClient>,
+      options,
+    ) {
       return request.call(this, { ...options, timeout: 1_000 });
     });
     onTestFinished(() => impatient.mockRestore());

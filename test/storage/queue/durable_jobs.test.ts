@@ -299,7 +299,8 @@ test('a job whose worker died is run by another once the lease has ended; only a
 
 test('what a frozen worker has begun is free once it is silent for two seconds, and what a living one has is not', async () => {
   const w = await world();
-  const { db, clock } = w.context;
+  const { clock } = w;
+  const { db } = w.context;
   const store = new DurableJobStore(db.session());
   const workers = new WorkerStore(db.session());
   const now = clock.now();
