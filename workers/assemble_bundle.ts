@@ -1,5 +1,5 @@
 import { inTurn } from '#modules/releases/decide/source_maps/upload_turns.ts';
-import { assembleBundle as contract } from '#storage/queue/jobs/assemble_bundle.ts';
+import { assembleBundle as contract } from '#storage/queue/jobs.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import { type Assembler, assembleBundle, type AssemblyRuntime } from '#modules/releases/source_maps/assemble_bundle.ts';

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 
 import { EXEMPLAR_DAYS } from '#modules/metrics/decide/exemplar.ts';
-import { waitForAll } from '#kernel/wait_for_all.ts';
+import { waitForAll } from '#kernel/promises.ts';
 import type { Clock } from '#kernel/time.ts';
 import {
   EXCEPTION_EVENTS,

@@ -16,11 +16,10 @@ import { type Role, runRole, type StartedRole } from '#workers/run_role.ts';
 import { sendHeartbeat } from '#workers/send_heartbeat.ts';
 import { openSweep } from '#workers/sweep_due.ts';
 import { type DeliveryRuntime, sendNotification } from '#modules/incidents/paging/send_notification.ts';
-import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
+import { deliverPage, runEscalationStep } from '#storage/queue/jobs.ts';
 import { asId, newId } from '#kernel/ids.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 import { type EscalationRuntime, fireStep } from '#modules/incidents/paging/fire_step.ts';
-import { runEscalationStep } from '#storage/queue/jobs/run_escalation_step.ts';
 import type { Clock, Temporal } from '#kernel/time.ts';
 
 /**

@@ -1,6 +1,5 @@
 import type { Foundation } from '#entry/foundation.ts';
-import { limitCounter, openProcessRegistry } from '#entry/process_metrics.ts';
-import { openProcessPort } from '#entry/process_port.ts';
+import { limitCounter, openProcessPort, openProcessRegistry } from '#entry/process_port.ts';
 import { checkClickHouse, checkPostgres, checkQueue } from '#entry/store_checks.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 

@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
 
-import { purgeService } from '#storage/queue/jobs/purge_service.ts';
+import { purgeService } from '#storage/queue/jobs.ts';
 import type { Id } from '#kernel/ids.ts';
-import { waitForAll } from '#kernel/wait_for_all.ts';
+import { waitForAll } from '#kernel/promises.ts';
 import type { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
 import type { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import type { Database } from '#storage/postgres/database.ts';

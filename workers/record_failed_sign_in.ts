@@ -1,5 +1,5 @@
 import { recordChange } from '#actions/record_change.ts';
-import { recordFailedSignIn } from '#storage/queue/jobs/record_failed_sign_in.ts';
+import { recordFailedSignIn } from '#storage/queue/jobs.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 
 import { renewCapability } from '#modules/capabilities/renew_capability.ts';
-import { waitForAll } from '#kernel/wait_for_all.ts';
+import { waitForAll } from '#kernel/promises.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { DueRenewal } from '#modules/capabilities/store.ts';
 import { storesOf } from '#modules/stores.ts';

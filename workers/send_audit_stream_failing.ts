@@ -4,7 +4,7 @@ import { storesOf } from '#modules/stores.ts';
 import { auditStreamFailingMail } from '#notify/mail/account_mail_text.ts';
 import { messageIdOf, sendMail } from '#notify/mail/send_mail.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
-import { sendAuditStreamFailing } from '#storage/queue/jobs/send_audit_stream_failing.ts';
+import { sendAuditStreamFailing } from '#storage/queue/jobs.ts';
 import type { AccountMailRuntime } from '#workers/send_password_reset.ts';
 
 export const onSendAuditStreamFailing = (runtime: AccountMailRuntime): JobHandler =>

@@ -6,7 +6,7 @@ import { linkTo, PAGES } from '#modules/pages/decide/pages.ts';
 import { deactivationMail } from '#notify/mail/account_mail_text.ts';
 import { messageIdOf, sendMail } from '#notify/mail/send_mail.ts';
 import { storesOf } from '#modules/stores.ts';
-import { sendDeactivationNotice } from '#storage/queue/jobs/send_deactivation_notice.ts';
+import { sendDeactivationNotice } from '#storage/queue/jobs.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 import type { AccountMailRuntime } from '#workers/send_password_reset.ts';
 

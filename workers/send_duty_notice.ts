@@ -1,10 +1,10 @@
 import { asId } from '#kernel/ids.ts';
 import { linkTo, PAGES } from '#modules/pages/decide/pages.ts';
 import { storesOf } from '#modules/stores.ts';
-import { dutyNoticeMail } from '#notify/mail/duty_notice_text.ts';
+import { dutyNoticeMail } from '#notify/mail/notices.ts';
 import { messageIdOf, sendMail } from '#notify/mail/send_mail.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
-import { sendDutyNotice } from '#storage/queue/jobs/send_duty_notice.ts';
+import { sendDutyNotice } from '#storage/queue/jobs.ts';
 import type { AccountMailRuntime } from '#workers/send_password_reset.ts';
 
 export const onSendDutyNotice = (runtime: Pick<AccountMailRuntime, 'mail' | 'baseUrl' | 'db' | 'clock'>): JobHandler =>

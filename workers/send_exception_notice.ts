@@ -1,7 +1,7 @@
-import { sendExceptionNotice } from '#storage/queue/jobs/send_exception_notice.ts';
+import { sendExceptionNotice } from '#storage/queue/jobs.ts';
 import { asId } from '#kernel/ids.ts';
 import { linkTo, PAGES } from '#modules/pages/decide/pages.ts';
-import { exceptionNoticeMail } from '#notify/mail/exception_notice_text.ts';
+import { exceptionNoticeMail } from '#notify/mail/notices.ts';
 import { messageIdOf, sendMail } from '#notify/mail/send_mail.ts';
 import { storesOf } from '#modules/stores.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';

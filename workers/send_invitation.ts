@@ -1,5 +1,5 @@
 import type { Cipher } from '#auth/cipher.ts';
-import { sendInvitation } from '#storage/queue/jobs/send_invitation.ts';
+import { sendInvitation } from '#storage/queue/jobs.ts';
 import { asId } from '#kernel/ids.ts';
 import { messageIdOf, sendMail } from '#notify/mail/send_mail.ts';
 import { invitationMail } from '#notify/mail/account_mail_text.ts';

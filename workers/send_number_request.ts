@@ -4,7 +4,7 @@ import { storesOf } from '#modules/stores.ts';
 import { numberRequestMail } from '#notify/mail/account_mail_text.ts';
 import { messageIdOf, sendMail } from '#notify/mail/send_mail.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
-import { sendNumberRequest } from '#storage/queue/jobs/send_number_request.ts';
+import { sendNumberRequest } from '#storage/queue/jobs.ts';
 import type { AccountMailRuntime } from '#workers/send_password_reset.ts';
 
 /** Mails nobody who has done everything meanwhile, or whose campaign has ended. */

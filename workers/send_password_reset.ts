@@ -1,5 +1,5 @@
 import { createReset } from '#modules/accounts/operations/password_resets.ts';
-import { sendPasswordReset } from '#storage/queue/jobs/send_password_reset.ts';
+import { sendPasswordReset } from '#storage/queue/jobs.ts';
 import { type MailServer, messageIdOf, sendMail } from '#notify/mail/send_mail.ts';
 import { passwordResetMail } from '#notify/mail/account_mail_text.ts';
 import { storesOf } from '#modules/stores.ts';

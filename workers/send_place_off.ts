@@ -5,7 +5,7 @@ import { placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
 import { storesOf } from '#modules/stores.ts';
 import { placeOffMail } from '#notify/mail/account_mail_text.ts';
 import { messageIdOf, sendMail } from '#notify/mail/send_mail.ts';
-import { sendPlaceOff } from '#storage/queue/jobs/send_place_off.ts';
+import { sendPlaceOff } from '#storage/queue/jobs.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 import type { AccountMailRuntime } from '#workers/send_password_reset.ts';
 

@@ -5,11 +5,9 @@ import type { SubscriberRow } from '#modules/status_pages/store/subscriber_store
 import { type Stores, storesOf } from '#modules/stores.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';
 import { messageIdOf, sendMail } from '#notify/mail/send_mail.ts';
-import { confirmationMail, statusUpdateMail } from '#notify/mail/status_mail_text.ts';
+import { confirmationMail, statusUpdateMail } from '#notify/mail/notices.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
-import { announceStatusUpdate } from '#storage/queue/jobs/announce_status_update.ts';
-import { sendStatusConfirmation } from '#storage/queue/jobs/send_status_confirmation.ts';
-import { sendStatusUpdate } from '#storage/queue/jobs/send_status_update.ts';
+import { announceStatusUpdate, sendStatusConfirmation, sendStatusUpdate } from '#storage/queue/jobs.ts';
 import type { AccountMailRuntime } from '#workers/send_password_reset.ts';
 
 interface StatusMailRuntime extends AccountMailRuntime {

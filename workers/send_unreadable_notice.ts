@@ -5,7 +5,7 @@ import { UNREADABLE_KINDS, unreadableText } from '#modules/unreadable_rows/decid
 import { unreadableRowsMail } from '#notify/mail/account_mail_text.ts';
 import { messageIdOf, sendMail } from '#notify/mail/send_mail.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
-import { sendUnreadableNotice } from '#storage/queue/jobs/send_unreadable_notice.ts';
+import { sendUnreadableNotice } from '#storage/queue/jobs.ts';
 import type { AccountMailRuntime } from '#workers/send_password_reset.ts';
 
 const ROWS_MAX = 20;

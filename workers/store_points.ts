@@ -2,17 +2,17 @@ import { isLate } from '#modules/metrics/decide/late_points.ts';
 import type { ServicePoints } from '#modules/metrics/decide/announced_table.ts';
 import { Batcher } from '#ingest/batcher.ts';
 import { packedWeight, unpackPoints } from '#ingest/packing/pack_points.ts';
-import { storePoints } from '#storage/queue/jobs/store_points.ts';
+import { storePoints } from '#storage/queue/jobs.ts';
 import { retryWhileUnavailable } from '#kernel/retry.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import type { DurableJobHandler } from '#storage/queue/durable_job_runner.ts';
 import { OUTAGE_RETRY } from '#storage/queue/job_workers.ts';
-import { deduplicationToken } from '#storage/clickhouse/deduplication_token.ts';
+import { deduplicationToken } from '#storage/clickhouse/insert_rows.ts';
 import { deleteOrphans } from '#modules/delete_orphans.ts';
 import { storesOf } from '#modules/stores.ts';
-import { isolateFaults } from '#storage/queue/isolate_faults.ts';
+import { isolateFaults } from '#storage/queue/isolation.ts';
 
 interface StoringRuntime {
   readonly db: Database;

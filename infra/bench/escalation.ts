@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { connect } from '#infra/demo/client.ts';
 import { type Id, newId } from '#kernel/ids.ts';
-import { runEscalationStep } from '#storage/queue/jobs/run_escalation_step.ts';
+import { runEscalationStep } from '#storage/queue/jobs.ts';
 import type { Database } from '#storage/postgres/database.ts';
 
 import { count, duration, percent, spreadCells, spreadOf } from './figures.ts';

@@ -50,7 +50,7 @@ const PROOFS: readonly Proof[] = [
     script: 'check:upgrade',
     isTests: false,
     minutesMax: 20,
-    provesFolders: 'infra/migrations, src/storage/queue/jobs',
+    provesFolders: 'infra/migrations, src/storage/queue/jobs.ts',
   },
   {
     name: 'speed',

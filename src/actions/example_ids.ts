@@ -43,3 +43,6 @@ export const EXAMPLE_PEOPLE = {
   anna: { userId: EXAMPLE_IDS.userId, name: 'Anna de Vries', email: 'anna@northwind.example' },
   bram: { userId: EXAMPLE_IDS.otherUserId, name: 'Bram Jansen', email: 'bram@northwind.example' },
 } as const;
+
+/** Creation times for the objects of the examples, which have not been changed since. */
+export const EXAMPLE_STAMPS = { createdAt: '2027-01-04T09:12:30.184Z', updatedAt: '2027-01-04T09:12:30.184Z' };

@@ -1,6 +1,6 @@
 import { ACTIONS } from '#actions/registry.ts';
 import { KIND_NOUNS, type Kind } from '#kernel/ids.ts';
-import { keysOf } from '#kernel/keys_of.ts';
+import { keysOf } from '#kernel/records.ts';
 
 /** Source of the ids of a kind for callers. */
 export interface IdSource {

@@ -9,27 +9,27 @@ import type {
   Installation,
 } from '#actions/action_context.ts';
 import { checkInput } from '#actions/check_input.ts';
-import type { PatternChecks } from '#modules/metrics/patterns/pattern_checks.ts';
-import { admitAgentWrite } from '#modules/agents/operations/admit_agent_write.ts';
 import { getAction } from '#actions/registry.ts';
-import { recordCredentialReads } from '#actions/record_credential_reads.ts';
-import { requireUnmanaged } from '#modules/configuration/require_unmanaged.ts';
-import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 import type { Cipher } from '#auth/cipher.ts';
-import { type Channel, CHANNELS } from '#modules/contacts/decide/channel.ts';
-import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { Actor, RequestOrigin } from '#kernel/caller.ts';
-import { CHAT_PLACES } from '#modules/places/decide/place_kinds.ts';
-import type { Via } from '#modules/accounts/decide/via.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
-import type { MoveInWorker } from '#modules/moving_in/decide/move_in_work.ts';
-import type { SourceMaps } from '#modules/releases/source_maps/source_maps.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
+import type { Via } from '#modules/accounts/decide/via.ts';
+import { admitAgentWrite } from '#modules/agents/operations/admit_agent_write.ts';
+import { type AuditEntry, CREDENTIALS_SHOWN } from '#modules/audit/store/audit_store.ts';
+import { requireUnmanaged } from '#modules/configuration/require_unmanaged.ts';
+import { type Channel, CHANNELS } from '#modules/contacts/decide/channel.ts';
 import type { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
+import type { PatternChecks } from '#modules/metrics/patterns/pattern_checks.ts';
 import type { MetricReader } from '#modules/metrics/store/metric_reader.ts';
+import type { MoveInWorker } from '#modules/moving_in/decide/move_in_work.ts';
+import { CHAT_PLACES } from '#modules/places/decide/place_kinds.ts';
+import type { SourceMaps } from '#modules/releases/source_maps/source_maps.ts';
 import type { ReleaseReader } from '#modules/releases/store/release_reader.ts';
+import { type Stores, storesOf } from '#modules/stores.ts';
+import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { storesOf } from '#modules/stores.ts';
 
 /** Dependencies of actions; wired once in `entry/compose.ts`. */
 export interface ActionRuntime extends UnitOfWorkRuntime {
@@ -255,4 +255,59 @@ function readContextOf(
       throw new Error('a read action carries nothing out');
     },
   };
+}
+
+/**
+ * Window of one row for a program that reads the same credentials again and again; a person who asks to see them leaves
+ * a row each time.
+ */
+const PROGRAM_WINDOW_SECONDS = 3_600;
+
+/** Records in the audit log who was shown which credentials, before the answer: nobody sees them without a trace. */
+async function recordCredentialReads(
+  runtime: UnitOfWorkRuntime,
+  caller: Caller,
+  {
+    action,
+    targets,
+    origin,
+  }: { readonly action: string; readonly targets: Iterable<string>; readonly origin: RequestOrigin },
+): Promise<void> {
+  const now = runtime.clock.now();
+  for (const target of targets) {
+    const key = caller.via === 'console' ? null : `credentials:${target}:${readerOf(caller)}`;
+    if (key !== null && (await wasRead(storesOf(runtime.db.session()), key, now))) continue;
+    await inUnitOfWork(runtime, async ({ stores }) => {
+      if (key !== null) {
+        const { tries } = await stores.signInLimits.count(key, windowAt(now), now);
+        if (tries > 1) return;
+      }
+      const what = { action, target, before: null, after: CREDENTIALS_SHOWN, result: 'done' } as const;
+      await stores.audit.append({ ...whoOf(caller), ...what, origin }, now);
+    });
+  }
+}
+
+/** Whether the read is in the log already, which answers most of a busy program without a write. */
+async function wasRead(stores: Stores, key: string, now: Temporal.Instant): Promise<boolean> {
+  return (await stores.signInLimits.findSince(key, windowAt(now))) !== null;
+}
+
+function windowAt(now: Temporal.Instant): Temporal.Instant {
+  return now.subtract({ seconds: PROGRAM_WINDOW_SECONDS });
+}
+
+function whoOf({ orgId, actor, via }: Caller): Pick<AuditEntry, 'orgId' | 'actor' | 'via'> {
+  return { orgId, actor, via };
+}
+
+function readerOf({ actor }: Caller): string {
+  switch (actor.kind) {
+    case 'user':
+      return actor.connection?.connectionId ?? actor.apiKeyId ?? actor.userId;
+    case 'api_key':
+      return actor.apiKeyId;
+    case 'system':
+      return 'system';
+  }
 }

@@ -1,7 +1,7 @@
 import { AppError, isUnavailable } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
-import { withTimeout } from '#kernel/with_timeout.ts';
+import { withTimeout } from '#kernel/promises.ts';
 
 interface KeyCacheOptions<Target> {
   /** Finds the target of each hash; a hash that opens nothing is absent. Throws `unavailable` if it cannot be known. */

@@ -1,3 +1,5 @@
+import { randomInt, timingSafeEqual } from 'node:crypto';
+
 import { isPasswordOf } from '#auth/passwords.ts';
 import { areTriesUsedUp, countTry, forgetTries, type TryLimit } from '#auth/tries.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -5,7 +7,7 @@ import type { Temporal } from '#kernel/time.ts';
 import type { Stores } from '#modules/stores.ts';
 
 /** Result of checking the PIN of a reply: `none_set` if the person has set no PIN. */
-export type PinCheck = 'none_set' | 'right' | 'missing' | 'wrong' | 'locked';
+type PinCheck = 'none_set' | 'right' | 'missing' | 'wrong' | 'locked';
 
 const limitOf = (userId: Id<'user'>): TryLimit => ({ key: `reply_pin:${userId}`, max: 5, windowSeconds: 15 * 60 });
 
@@ -32,4 +34,16 @@ export async function checkReplyPin(
 /** A new PIN has not been tried. */
 export async function forgetPinTries(stores: Pick<Stores, 'signInLimits'>, userId: Id<'user'>): Promise<void> {
   await forgetTries(stores, limitOf(userId).key);
+}
+
+const DIGITS = 6;
+
+/** Six digits that are sent to a phone and typed by its owner. */
+export function newPhoneCode(): string {
+  return String(randomInt(10 ** DIGITS)).padStart(DIGITS, '0');
+}
+
+/** Compares in constant time; both are of six digits. */
+export function isSamePhoneCode(sent: string, typed: string): boolean {
+  return sent.length === typed.length && timingSafeEqual(Buffer.from(sent), Buffer.from(typed));
 }

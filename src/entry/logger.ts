@@ -2,7 +2,7 @@ import { pino } from 'pino';
 
 import { type Config, SETTINGS } from '#entry/config.ts';
 import type { Setting } from '#kernel/config.ts';
-import { keysOf } from '#kernel/keys_of.ts';
+import { keysOf } from '#kernel/records.ts';
 import { type Log, redact } from '#kernel/log.ts';
 import { currentSpan } from '#kernel/tracing.ts';
 import { deriveVapidKeys } from '#notify/channels/push/sender.ts';

@@ -4,7 +4,7 @@ import { findRestoreMarker, UNFINISHED_RESTORE } from '#entry/backup/restore_mar
 import { codeOf, findListenFault, type PreflightFault, type StoreName } from '#entry/listen_fault.ts';
 import type { Config } from '#entry/config.ts';
 import { findSchemaFault } from '#entry/schema_age.ts';
-import { withTimeout } from '#kernel/with_timeout.ts';
+import { withTimeout } from '#kernel/promises.ts';
 import { findPoolerFault } from '#storage/postgres/pooler.ts';
 import { READ_ONLY_SQL, readOnlyText } from '#storage/postgres/read_only.ts';
 import { openRedis, readRedisAddress, type RedisStore } from '#storage/queue/redis.ts';

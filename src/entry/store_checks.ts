@@ -2,7 +2,7 @@ import { messageOf } from '#kernel/errors.ts';
 import { redact } from '#kernel/log.ts';
 import { READ_ONLY_SQL, readOnlyText } from '#storage/postgres/read_only.ts';
 import { findStorageFault } from '#storage/clickhouse/storage_check.ts';
-import { withTimeout } from '#kernel/with_timeout.ts';
+import { withTimeout } from '#kernel/promises.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { DISK_FULL_TEXT } from '#storage/postgres/faults.ts';

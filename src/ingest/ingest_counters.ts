@@ -1,5 +1,5 @@
 import type { DecodedPoints } from '#ingest/admission/point_admission.ts';
-import { countByReason } from '#ingest/admission/refusal_reason.ts';
+import { countByReason } from '#ingest/admission/refusals.ts';
 import type { ErrorCode } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Ingested, ItemRefusal, LimitMet } from '#storage/postgres/entities/services.ts';

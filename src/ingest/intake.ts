@@ -1,29 +1,26 @@
-import { POINT_BYTES } from '#ingest/admission/point_batch.ts';
 import type { Cipher } from '#auth/cipher.ts';
-import type { PointBatch } from '#ingest/admission/point_batch.ts';
+import { POINT_BYTES, type PointBatch } from '#ingest/admission/point_batch.ts';
 import { Batcher } from '#ingest/batcher.ts';
-import { nextTurn } from '#kernel/event_loop_turns.ts';
+import type { DiskSpace } from '#ingest/disk_space.ts';
 import { type AcceptedEvent, packEvents } from '#ingest/packing/pack_events.ts';
 import { packPoints, type PointSlice } from '#ingest/packing/pack_points.ts';
 import { fromSpooled, toSpooled } from '#ingest/packing/spooled_job.ts';
-import { AnnouncedSeries } from '#ingest/series/announced_series.ts';
-import { IntakeBudget } from '#ingest/intake_budget.ts';
 import type { SentEvent } from '#ingest/protocols/sentry/event.ts';
-import type { DiskSpace } from '#ingest/disk_space.ts';
-import { QueueDepth } from '#ingest/queue_depth.ts';
 import { QueueCircuitBreaker } from '#ingest/queue_circuit_breaker.ts';
+import { QueueDepth } from '#ingest/queue_depth.ts';
 import { Replayer } from '#ingest/replayer.ts';
+import { AnnouncedSeries } from '#ingest/series/announced_series.ts';
 import { Spool } from '#ingest/spool.ts';
-import { groupExceptions } from '#storage/queue/jobs/group_exceptions.ts';
-import { storePoints } from '#storage/queue/jobs/store_points.ts';
-import { isUnavailable } from '#kernel/errors.ts';
+import { AppError, isUnavailable } from '#kernel/errors.ts';
+import { nextTurn } from '#kernel/event_loop_turns.ts';
 import { freeBytes } from '#kernel/free_bytes.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
-import { inSpan, type TracedSpan } from '#kernel/tracing.ts';
-import { waitForAll } from '#kernel/wait_for_all.ts';
 import type { Temporal } from '#kernel/time.ts';
-import type { NewDurableJob, DurableQueue } from '#storage/queue/durable_queue.ts';
+import { inSpan, type TracedSpan } from '#kernel/tracing.ts';
+import { waitForAll } from '#kernel/promises.ts';
+import type { DurableQueue, NewDurableJob } from '#storage/queue/durable_queue.ts';
+import { groupExceptions, storePoints } from '#storage/queue/jobs.ts';
 
 /** The owner of the data. */
 export interface Owner {
@@ -214,4 +211,46 @@ function weightOf({ points, from, to }: PointSlice): number {
 
 function bytesOf({ points, from, to }: PointSlice): number {
   return (to - from) * POINT_BYTES + Math.min(to - from, points.series.length) * SERIES_BYTES;
+}
+
+const TOTAL_BYTES_MAX = 96 * 1024 * 1024;
+/** A service that floods leaves space for the others. */
+const SERVICE_BYTES_MAX = 48 * 1024 * 1024;
+const RETRY_AFTER_SECONDS = 2;
+
+/** Limits the data that waits in memory to be stored. */
+class IntakeBudget {
+  #total = 0;
+  readonly #services = new Map<Id<'service'>, number>();
+
+  /**
+   * Reserves `bytes` for the service until the work is done. Throws `unavailable` if there is no space: it is this process
+   * that is too slow, and every sender of metrics retries after 503, but Prometheus does not after 429.
+   */
+  async hold(serviceId: Id<'service'>, bytes: number, work: () => Promise<void>): Promise<void> {
+    this.#add(serviceId, bytes);
+    try {
+      await work();
+    } finally {
+      this.#release(serviceId, bytes);
+    }
+  }
+
+  #add(serviceId: Id<'service'>, bytes: number): void {
+    const held = this.#services.get(serviceId) ?? 0;
+    if (held + bytes > SERVICE_BYTES_MAX || this.#total + bytes > TOTAL_BYTES_MAX) {
+      throw new AppError('unavailable', 'more is arriving than can be stored; send again shortly', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
+    }
+    this.#total += bytes;
+    this.#services.set(serviceId, held + bytes);
+  }
+
+  #release(serviceId: Id<'service'>, bytes: number): void {
+    const left = (this.#services.get(serviceId) ?? 0) - bytes;
+    this.#total -= bytes;
+    if (left > 0) this.#services.set(serviceId, left);
+    else this.#services.delete(serviceId);
+  }
 }

@@ -2,7 +2,7 @@ import type { QueueDepth } from '#ingest/queue_depth.ts';
 import { AppError, isUnavailable } from '#kernel/errors.ts';
 import type { DurableJobContract } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
-import { withTimeout } from '#kernel/with_timeout.ts';
+import { withTimeout } from '#kernel/promises.ts';
 import type { DurableQueue, NewDurableJob } from '#storage/queue/durable_queue.ts';
 
 interface QueueCircuitBreakerOptions {

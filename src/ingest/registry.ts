@@ -1,5 +1,4 @@
-import type { MetricProtocol } from '#ingest/metric_protocol.ts';
-import type { PortProtocol } from '#ingest/port_protocol.ts';
+import type { MetricProtocol, PortProtocol } from '#ingest/protocol.ts';
 import { METRICS_JSON } from '#ingest/protocols/metrics_json.ts';
 import { OTLP_GRPC } from '#ingest/protocols/otlp_grpc.ts';
 import { OTLP_METRICS } from '#ingest/protocols/otlp_metrics.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { passwordFault } from '#auth/password_rules.ts';
+import { passwordFault } from '#auth/passwords.ts';
 
 const ANNA = { email: 'anna.example@northwind.test', name: 'Anna Example' };
 

@@ -2,7 +2,7 @@ import { expect, test, beforeAll, afterAll } from 'vitest';
 
 import { hashPassword } from '#auth/passwords.ts';
 import { checkReplyPin } from '#auth/reply_pins.ts';
-import { codeAt } from '#auth/second_factor/totp.ts';
+import { codeAt } from '#auth/second_factor/codes.ts';
 import { compose, type AppContext } from '#entry/compose.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { answerCommand } from '#entry/http/places/command.ts';

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { OAUTH_PATHS } from '#auth/oauth/paths.ts';
+import { OAUTH_PATHS } from '#auth/oauth/metadata.ts';
 import { ACCOUNT_OPERATIONS } from '#actions/registry.ts';
 import { routeOf } from '#entry/http/console/account_operations.ts';
 import { ask, callsMade } from '#test/contract/ask.ts';

@@ -11,7 +11,7 @@ import { SERVICE_WITH_KEYS_EXAMPLE } from '#modules/services/view.ts';
 import { METRIC_PROTOCOLS } from '#ingest/registry.ts';
 import { EACH_ACTION } from '#test/contract/fixture.ts';
 import { type World, world } from '#test/kit/world.ts';
-import { keysOf } from '#kernel/keys_of.ts';
+import { keysOf } from '#kernel/records.ts';
 
 const BASE_URL = 'https://tocsin.northwind.test/alerts';
 

@@ -5,8 +5,8 @@ import { gzipSync } from 'node:zlib';
 
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
-import { requestsInPieces } from '#entry/http/connections/body_pieces.ts';
-import { limitPortConnections, portLimitsOf } from '#entry/http/connections/port_connections.ts';
+import { requestsInPieces } from '#entry/http/connections/body_budget.ts';
+import { limitPortConnections, portLimitsOf } from '#entry/http/ingest/ingest_ports.ts';
 import { ReachedLimits } from '#kernel/reached_limits.ts';
 import { silentLog } from '#kernel/log.ts';
 import { guarded, opened, portOf } from '#test/contract/connection.ts';

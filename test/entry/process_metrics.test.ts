@@ -3,7 +3,7 @@ import { PerformanceObserver } from 'node:perf_hooks';
 import { Gauge } from 'prom-client';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
-import { openProcessRegistry } from '#entry/process_metrics.ts';
+import { openProcessRegistry } from '#entry/process_port.ts';
 
 test('a process is watched once, however many applications it has had, and each has metrics of its own', async () => {
   const first = openProcessRegistry();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { refusalReasonOf } from '#ingest/admission/refusal_reason.ts';
+import { refusalReasonOf } from '#ingest/admission/refusals.ts';
 import { finish } from '#kernel/steps.ts';
 import { decodeMetricsJson } from '#ingest/protocols/metrics_json.ts';
 import { decodeOtlpMetrics } from '#ingest/protocols/otlp_metrics.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { spellAddressOf, spellForwardedAddresses } from '#entry/http/connections/sender_addresses.ts';
+import { spellAddressOf, spellForwardedAddresses } from '#entry/http/connections/addresses.ts';
 import { networkOf, parseIpAddress } from '#kernel/ip_address.ts';
 
 test.each([

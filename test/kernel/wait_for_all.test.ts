@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { waitForAll } from '#kernel/wait_for_all.ts';
+import { waitForAll } from '#kernel/promises.ts';
 
 test('the first failure is thrown once all have ended', async () => {
   const { promise: slow, resolve: end } = Promise.withResolvers<void>();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { withTimeout } from '#kernel/with_timeout.ts';
+import { withTimeout } from '#kernel/promises.ts';
 
 const never = new Promise<string>(() => {});
 

@@ -1,4 +1,4 @@
-import { encodeBytes, encodeVarint } from '#ingest/protocols/protobuf/wire_writer.ts';
+import { encodeBytes, encodeVarint } from '#ingest/protocols/protobuf/wire.ts';
 
 import { deflateSnappyBlock } from '#infra/bench/metrics/snappy.ts';
 

@@ -2,21 +2,19 @@ import { createPrivateKey, hkdfSync, type JsonWebKey } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC, type Provider } from 'oidc-provider';
+import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 
+import { createExternalFetch } from '#auth/external_fetch.ts';
 import { normalizeClient } from '#auth/oauth/client_metadata.ts';
 import { type ConnectRequest, getConnectRequest } from '#auth/oauth/connect_request.ts';
-import { CLIENT_AUTH_METHODS, CLIENT_SIGNING_ALGORITHMS } from '#auth/oauth/metadata.ts';
-import { networkOf } from '#kernel/ip_address.ts';
-import { createExternalFetch } from '#auth/external_fetch.ts';
-import { OAUTH_PATHS } from '#auth/oauth/paths.ts';
-import { createProvider } from '#auth/oauth/provider.ts';
+import { CLIENT_AUTH_METHODS, CLIENT_SIGNING_ALGORITHMS, OAUTH_PATHS } from '#auth/oauth/metadata.ts';
 import { createRateLimit } from '#auth/oauth/rate_limit.ts';
-import { recordAdapterOf } from '#auth/oauth/record_adapter.ts';
+import { hashOfClientSecret, nextRefreshTokens, recordAdapterOf } from '#auth/oauth/record_adapter.ts';
 import { ALL_SCOPES, OFFLINE_SCOPE, requestedScope, SCOPES } from '#auth/oauth/scopes.ts';
 import { newSecretText } from '#auth/secret_text.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
+import { networkOf } from '#kernel/ip_address.ts';
 import type { Log } from '#kernel/log.ts';
 import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
 import type { Clock } from '#kernel/time.ts';
@@ -46,7 +44,7 @@ const LIFETIMES = {
   Session: 60,
 };
 
-export interface AuthorizationServerOptions {
+interface AuthorizationServerOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -76,7 +74,7 @@ export interface AuthorizationServerOptions {
 }
 
 /** Reason why an app cannot be connected. */
-export interface AuthorizationError {
+interface AuthorizationError {
   readonly sentence: string;
   /** Link that reports the refusal to the app if the person has refused it; null otherwise. */
   readonly wayBack: string | null;
@@ -280,4 +278,73 @@ function atBaseUrl(request: IncomingMessage, base: URL): IncomingMessage {
 
 function pathOf(url: string): string {
   return new URL(url).pathname.replace(/\/+$/, '');
+}
+
+/**
+ * An oidc-provider whose models are subclasses of its own. Tokens have prefixes, by which secret scanners and our own log
+ * recognise them; client secrets are compared by hash, because only their hashes are stored.
+ */
+function createProvider(baseUrl: string, appSecret: string, configuration: Configuration): Provider {
+  const provider = new Provider(baseUrl, configuration);
+  const models = {
+    AccessToken: accessTokenOf(provider),
+    AuthorizationCode: authorizationCodeOf(provider),
+    RefreshToken: refreshTokenOf(provider, appSecret),
+    Client: clientOf(provider),
+  };
+  // oidc-provider looks its models up on the provider each time; its own are getters, which properties shadow.
+  for (const [name, value] of Object.entries(models)) Object.defineProperty(provider, name, { value });
+  return provider;
+}
+
+/*
+ * The name of each class is the kind under which its records are stored.
+ */
+
+function accessTokenOf({ AccessToken: Base }: Provider): typeof Base {
+  return class AccessToken extends Base {
+    /** Format of the token; oidc-provider sets it when it generates the token's text itself. */
+    override readonly format = 'opaque';
+
+    override save(): Promise<string> {
+      this.jti ||= newSecretText(SECRET_PREFIXES.accessToken);
+      return super.save();
+    }
+  };
+}
+
+function authorizationCodeOf({ AuthorizationCode: Base }: Provider): typeof Base {
+  return class AuthorizationCode extends Base {
+    override save(): Promise<string> {
+      this.jti ||= newSecretText(SECRET_PREFIXES.authorizationCode);
+      return super.save();
+    }
+  };
+}
+
+/** A client that uses a token twice at the same time gets the same next one both times. */
+function refreshTokenOf({ RefreshToken: Base }: Provider, appSecret: string): typeof Base {
+  const nextOf = nextRefreshTokens(appSecret);
+  const nextToken = (): string => {
+    const rotated = Provider.ctx?.oidc.entities.RotatedRefreshToken?.jti;
+    return rotated === undefined ? newSecretText(SECRET_PREFIXES.refreshToken) : nextOf(rotated);
+  };
+  return class RefreshToken extends Base {
+    override save(): Promise<string> {
+      this.jti ||= nextToken();
+      return super.save();
+    }
+  };
+}
+
+function clientOf({ Client: Base }: Provider): typeof Base {
+  return class Client extends Base {
+    // In the base they are getters of private static properties, which a subclass does not have.
+    static readonly adapter: unknown = Reflect.get(Base, 'adapter');
+    static readonly Schema: unknown = Reflect.get(Base, 'Schema');
+
+    override compareClientSecret(secret: string): ReturnType<InstanceType<typeof Base>['compareClientSecret']> {
+      return super.compareClientSecret(hashOfClientSecret(secret));
+    }
+  };
 }

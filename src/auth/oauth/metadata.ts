@@ -1,4 +1,3 @@
-import { OAUTH_PATHS } from '#auth/oauth/paths.ts';
 import { OFFLINE_SCOPE, SCOPES } from '#auth/oauth/scopes.ts';
 
 /** Methods by which a client authenticates at the token endpoint. */
@@ -38,3 +37,12 @@ export function openIdMetadata(issuer: string): object {
     id_token_signing_alg_values_supported: ['EdDSA'],
   };
 }
+
+/** Paths of the authorization server, below the base URL. */
+export const OAUTH_PATHS = {
+  authorization: '/oauth/authorize',
+  token: '/oauth/token',
+  registration: '/oauth/register',
+  revocation: '/oauth/revoke',
+  jwks: '/oauth/jwks',
+} as const;

@@ -7,7 +7,7 @@ import { ORGANIZATION_TABLES } from '#entry/transfer/organization_tables.ts';
 import type { TableColumn } from '#entry/transfer/table_columns.ts';
 import { AppError, type Fault } from '#kernel/errors.ts';
 import { findFaults } from '#kernel/input_faults.ts';
-import { findJob } from '#storage/queue/jobs/registry.ts';
+import { findJob } from '#storage/queue/jobs.ts';
 
 /** Columns of the tables of this release. */
 export type DeclaredColumns = ReadonlyMap<string, readonly TableColumn[]>;

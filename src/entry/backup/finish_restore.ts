@@ -1,6 +1,6 @@
 import type { Manifest } from '#entry/backup/archive.ts';
 import { CLEAR_RESTORE_MARKER } from '#entry/backup/restore_marker.ts';
-import { groupExceptions } from '#storage/queue/jobs/group_exceptions.ts';
+import { groupExceptions } from '#storage/queue/jobs.ts';
 import { newId } from '#kernel/ids.ts';
 import { systemClock, Temporal } from '#kernel/time.ts';
 import { type DatabaseAddress, directUrlOf, openDatabase } from '#storage/postgres/database.ts';

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 
-import { addAlertKeyCommands } from '#entry/cli/alert_keys.ts';
-import { addAlertMailCommand } from '#entry/cli/alert_mail.ts';
+import { addAlertKeyCommands, addAlertMailCommand } from '#entry/cli/alerts.ts';
 import { addAuditCommands } from '#entry/cli/audit.ts';
 import { addBackupCommands } from '#entry/cli/backup.ts';
 import { addClickHouseCommands } from '#entry/cli/clickhouse.ts';

@@ -8,9 +8,8 @@ import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts
 import { mountAnswers } from '#entry/http/answers/answers.ts';
 import { mountCalendar } from '#entry/http/calendar.ts';
 import { mountCallbacks } from '#entry/http/answers/callbacks.ts';
-import { BodyBudget, bodyLimitsOf } from '#entry/http/connections/body_budget.ts';
+import { BodyBudget, bodyLimitsOf, requestsInPieces } from '#entry/http/connections/body_budget.ts';
 import { CallBudget } from '#entry/http/connections/call_budget.ts';
-import { requestsInPieces } from '#entry/http/connections/body_pieces.ts';
 import { answerClientError } from '#entry/http/connections/client_error.ts';
 import { connectionLimitsOf, httpTimeoutsOf, limitConnections } from '#entry/http/connections/connections.ts';
 import { mountConsolePages } from '#entry/http/console_pages.ts';
@@ -34,19 +33,18 @@ import { mountRest } from '#entry/http/rest.ts';
 import { mountScim } from '#entry/http/scim.ts';
 import { mountSentryApi } from '#entry/http/ingest/sentry_api.ts';
 import { senderOf } from '#entry/http/connections/sender.ts';
-import { spellAddressOf, spellForwardedAddresses } from '#entry/http/connections/sender_addresses.ts';
+import { spellAddressOf, spellForwardedAddresses, watchForwardedAddresses } from '#entry/http/connections/addresses.ts';
 import { securityHeadersOf, sendSecurityHeaders } from '#entry/http/security_headers.ts';
 import { openSharedLimits } from '#entry/http/shared_limits.ts';
 import { openProcessPort, type ProcessAnswers } from '#entry/process_port.ts';
 import { DiskSpace } from '#ingest/disk_space.ts';
-import { watchForwardedAddresses } from '#entry/http/connections/untrusted_proxies.ts';
 import { IngestCounters } from '#ingest/ingest_counters.ts';
 import { AppError } from '#kernel/errors.ts';
 import { newId } from '#kernel/ids.ts';
 import { API_PATHS, INGEST_PATHS } from '#kernel/api_paths.ts';
 import { compressAnswers } from '#entry/http/compress_answers.ts';
 import { openApiDocument } from '#entry/http/openapi/document.ts';
-import { once } from '#kernel/once.ts';
+import { once } from '#kernel/promises.ts';
 import { startSpan, type TracedSpan, withinSpan } from '#kernel/tracing.ts';
 
 /** Traces each request as a span, the child of the span that its sender names in `traceparent`. */

@@ -3,7 +3,7 @@ import { authenticateSession, sessionCookieOf } from '#auth/sessions.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { ANSWER_PAGE_HEADERS, type AnswerPage, renderAnswerPage } from '#entry/http/answers/answer_page.ts';
 import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
-import { clientAddresses } from '#entry/http/connections/client_addresses.ts';
+import { clientAddresses } from '#entry/http/connections/addresses.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { MCP_PATH } from '#entry/http/mcp/resource_metadata.ts';
 import { AppError } from '#kernel/errors.ts';

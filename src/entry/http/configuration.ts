@@ -10,7 +10,7 @@ import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { CONFIGURATION_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/connections/call_budget.ts';
 import { compressAnswers } from '#entry/http/compress_answers.ts';
-import { parseJsonBodies } from '#entry/http/json_body.ts';
+import { parseJsonBodies } from '#entry/http/request_body.ts';
 import { credentialOf, setSender } from '#entry/http/connections/sender.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { applyConfiguration } from '#modules/configuration/apply_plan.ts';

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { type Asset, assetOf, readAsset, sendAsset } from '#entry/http/docs/asset.ts';
 import type { GuidePages } from '#entry/http/docs/guide_pages.ts';
-import { once } from '#kernel/once.ts';
+import { once } from '#kernel/promises.ts';
 
 /** Policy of the pages: a page may load its own files and call its own server, and nothing else. */
 const POLICY = [

@@ -14,7 +14,7 @@ import {
   type StoreCheck,
 } from '#entry/store_checks.ts';
 import type { DiskSpace } from '#ingest/disk_space.ts';
-import { withTimeout } from '#kernel/with_timeout.ts';
+import { withTimeout } from '#kernel/promises.ts';
 import { DISK_FULL_TEXT } from '#storage/postgres/faults.ts';
 
 const UNKNOWN = 'it is unknown whether pages are late';

@@ -1,6 +1,6 @@
 import type { AuthorizationServer } from '#auth/oauth/authorization_server.ts';
 import type { AppContext } from '#entry/compose.ts';
-import { once } from '#kernel/once.ts';
+import { once } from '#kernel/promises.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 
 /** Context of the HTTP endpoints. */

@@ -7,7 +7,7 @@ import { authenticateConnection, bearerTokenOf } from '#auth/oauth/connections.t
 import { ALL_SCOPES } from '#auth/oauth/scopes.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/connections/call_budget.ts';
-import { parseJsonBodies } from '#entry/http/json_body.ts';
+import { parseJsonBodies } from '#entry/http/request_body.ts';
 import { requireOwnNames } from '#entry/http/mcp/require_own_names.ts';
 import { MCP_PATH, mountResourceMetadata, resourceMetadataUrl } from '#entry/http/mcp/resource_metadata.ts';
 import { ToolListWatch } from '#entry/http/mcp/tool_list_watch.ts';
@@ -18,7 +18,7 @@ import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import type { Limits } from '#kernel/limit_settings.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { AppError, type ErrorCode } from '#kernel/errors.ts';
-import { once } from '#kernel/once.ts';
+import { once } from '#kernel/promises.ts';
 import { storesOf } from '#modules/stores.ts';
 import { findAction } from '#actions/registry.ts';
 import { type ActionRuntime, requirePermission } from '#actions/run_action.ts';

@@ -1,23 +1,22 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 import type { FastifyInstance } from 'fastify';
-import { Counter, Gauge, Histogram } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-import type { AppContext } from '#entry/compose.ts';
-import { registerIngestCounters } from '#entry/http/ingest/ingest_counters.ts';
-import { cacheForASecond } from '#entry/http/cache_for_a_second.ts';
-import { registerPagerGauges } from '#entry/http/pager_gauges.ts';
-import type { SharedLimits } from '#entry/http/shared_limits.ts';
-import { limitCounter, openProcessRegistry } from '#entry/process_metrics.ts';
-import type { MetricsText } from '#entry/process_port.ts';
-import type { IngestCounters } from '#ingest/ingest_counters.ts';
-import { isBehind } from '#modules/rules/decide/breach.ts';
 import { versionText } from '#entry/cli/version.ts';
-import { storePoints } from '#storage/queue/jobs/store_points.ts';
+import type { AppContext } from '#entry/compose.ts';
+import { checkPager } from '#entry/foundation.ts';
+import { cacheForASecond } from '#entry/http/cache_for_a_second.ts';
+import type { SharedLimits } from '#entry/http/shared_limits.ts';
+import { limitCounter, type MetricsText, openProcessRegistry } from '#entry/process_port.ts';
+import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import { AppError } from '#kernel/errors.ts';
-import type { Ingested } from '#storage/postgres/entities/services.ts';
+import type { PagerHealth } from '#modules/notifications/decide/pager_health.ts';
+import { isBehind } from '#modules/rules/decide/breach.ts';
 import { refusalHour } from '#modules/services/store/ingest_refusal_store.ts';
 import { storesOf } from '#modules/stores.ts';
+import type { Ingested } from '#storage/postgres/entities/services.ts';
+import { storePoints } from '#storage/queue/jobs.ts';
 
 /**
  * Mounts `/metrics`, the metrics of this process as Prometheus text, behind a token. Returns a function that resolves
@@ -211,4 +210,109 @@ function quarantinedEventsGauge({ db }: AppContext): Gauge {
       this.set(summary?.events ?? NaN);
     },
   });
+}
+
+/** Registers gauges of what keeps people from being paged in time; NaN while the database is unavailable. */
+function registerPagerGauges(registry: Registry, context: AppContext): void {
+  let underWay: Promise<PagerHealth | null> | null = null;
+  /** Checks the pager once for all gauges of a scrape. */
+  const look = (): Promise<PagerHealth | null> =>
+    (underWay ??= checkPager(context)
+      .catch(() => null)
+      .finally(() => (underWay = null)));
+  const register = (name: string, help: string, figure: (health: PagerHealth) => number): void => {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      registers: [],
+      async collect() {
+        const health = await look();
+        gauge.set(health === null ? NaN : figure(health));
+      },
+    });
+    registry.registerMetric(gauge);
+  };
+  register(
+    'tocsin_pager_problems',
+    'How many things keep people from being paged in time; /healthz names them.',
+    ({ problems }) => problems.length,
+  );
+  register(
+    'tocsin_unseen_data_seconds',
+    'Age of the oldest accepted event or point that no rule has seen.',
+    (health) => health.unseenDataSeconds,
+  );
+  register(
+    'tocsin_pager_silent_seconds',
+    'How long ago a pager process was last at work.',
+    (health) => health.pagerSilentSeconds,
+  );
+  register(
+    'tocsin_worker_silent_seconds',
+    'How long every worker process has been frozen or gone; 0 while one is alive.',
+    (health) => health.workerSilentSeconds,
+  );
+  register(
+    'tocsin_overdue_step_seconds',
+    'How long ago the oldest escalation step that has not fired was due; 0 for none.',
+    (health) => health.overdueStepSeconds,
+  );
+  register(
+    'tocsin_overdue_message_seconds',
+    'How long ago the oldest message that has not left was due; 0 for none.',
+    (health) => health.overdueMessageSeconds,
+  );
+}
+
+/** Registers the counters of ingestion with Prometheus; services are labelled by their id. */
+function registerIngestCounters(registry: Registry, counters: IngestCounters): void {
+  const register = (name: string, help: string, labelNames: readonly string[], read: () => Iterable<Reading>): void => {
+    const counter = new Counter({
+      name,
+      help,
+      labelNames: [...labelNames],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const { labels, count } of read()) this.inc(labels, count);
+      },
+    });
+    registry.registerMetric(counter);
+  };
+  register('tocsin_ingest_taken_total', 'Points and events taken.', ['kind'], () =>
+    Object.entries(counters.accepted).map(([kind, count]) => ({ labels: { kind }, count })),
+  );
+  register(
+    'tocsin_ingest_refused_total',
+    'Points and events refused of requests of which the rest was taken, or which held nothing else.',
+    ['kind', 'reason', 'service'],
+    () => counters.refusedItems.list().map(toReading),
+  );
+  register(
+    'tocsin_ingest_refused_requests_total',
+    'Requests of known services that were refused as a whole.',
+    ['kind', 'code', 'service'],
+    () => counters.refusedRequests.list().map(toReading),
+  );
+  register(
+    'tocsin_ingest_type_changes_total',
+    'Metrics of which a sender said another type than was said before.',
+    ['service'],
+    () => counters.typeChanges.list().map(toReading),
+  );
+}
+
+interface Counted {
+  readonly labels: { readonly serviceId: string };
+  readonly count: number;
+}
+
+interface Reading {
+  readonly labels: Record<string, string>;
+  readonly count: number;
+}
+
+function toReading({ labels, count }: Counted): Reading {
+  const { serviceId, ...others } = labels;
+  return { labels: { ...others, service: serviceId }, count };
 }

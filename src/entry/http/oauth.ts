@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { authorizationServerMetadata, openIdMetadata } from '#auth/oauth/metadata.ts';
-import { OAUTH_PATHS } from '#auth/oauth/paths.ts';
+import { authorizationServerMetadata, OAUTH_PATHS, openIdMetadata } from '#auth/oauth/metadata.ts';
 import { createRateLimit } from '#auth/oauth/rate_limit.ts';
 import { networkOf } from '#kernel/ip_address.ts';
-import { clientAddresses } from '#entry/http/connections/client_addresses.ts';
+import { clientAddresses } from '#entry/http/connections/addresses.ts';
 import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
 import type { HttpContext } from '#entry/http/http_context.ts';
 import { AppError } from '#kernel/errors.ts';

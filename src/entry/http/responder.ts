@@ -8,7 +8,7 @@ import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { ACTION_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/connections/call_budget.ts';
-import { parseJsonBodies } from '#entry/http/json_body.ts';
+import { parseJsonBodies } from '#entry/http/request_body.ts';
 import {
   authenticateAgent,
   ENVELOPE_BYTES_MAX,
@@ -23,7 +23,7 @@ import { credentialOf, setSender } from '#entry/http/connections/sender.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { AppError } from '#kernel/errors.ts';
-import { once } from '#kernel/once.ts';
+import { once } from '#kernel/promises.ts';
 import { isPermission } from '#kernel/permissions.ts';
 import { storesOf } from '#modules/stores.ts';
 

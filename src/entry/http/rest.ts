@@ -10,7 +10,7 @@ import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import { compressAnswers } from '#entry/http/compress_answers.ts';
 import { ACTION_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/connections/call_budget.ts';
-import { parseJsonBodies } from '#entry/http/json_body.ts';
+import { parseJsonBodies } from '#entry/http/request_body.ts';
 import { credentialOf, setSender } from '#entry/http/connections/sender.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';

@@ -5,7 +5,7 @@ import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import { authenticateProvisioner, type Provisioner } from '#auth/provisioning_token.ts';
 import { ACTION_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
 import { setSender } from '#entry/http/connections/sender.ts';
-import { parseJsonBodies } from '#entry/http/json_body.ts';
+import { parseJsonBodies } from '#entry/http/request_body.ts';
 import { beginRefusal } from '#entry/http/problem.ts';
 import { type Answer, ScimRequests, searchOf } from '#entry/http/scim_requests.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';

@@ -7,7 +7,7 @@ import {
 import type { Series } from '#modules/metrics/decide/point.ts';
 import type { PointBatch } from '#ingest/admission/point_batch.ts';
 import { ColumnMemory, ColumnWriter, ROW_BYTES } from '#ingest/packing/column_writer.ts';
-import { NEWER_FORMAT, packBytes, unpackBytes, unpackedLength } from '#ingest/packing/pack_bytes.ts';
+import { NEWER_FORMAT, packBytes, unpackBytes, unpackedLength } from '#ingest/packing/pack_events.ts';
 import { freeBytes } from '#kernel/free_bytes.ts';
 import type { Id } from '#kernel/ids.ts';
 

@@ -2,12 +2,12 @@ import { PointAdmission, type DecodedPoints, type PointLimits } from '#ingest/ad
 import { POINTS_BODY_BYTES_MAX, POINTS_MAX } from '#modules/metrics/decide/limits.ts';
 import type { RefusalReason } from '#ingest/admission/refusals.ts';
 import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
-import { checkUtf8 } from '#ingest/protocols/body/decode_utf8.ts';
+import { checkUtf8 } from '#ingest/protocols/body/body_text.ts';
 import { JsonCheck, type JsonFault } from '#ingest/protocols/body/json_check.ts';
 import { JsonCursor } from '#ingest/protocols/body/json_cursor.ts';
 import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
 import type { Steps } from '#kernel/steps.ts';
-import type { MetricProtocol } from '#ingest/metric_protocol.ts';
+import type { MetricProtocol } from '#ingest/protocol.ts';
 import { NativePoints } from '#ingest/protocols/native/native_points.ts';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';
 import { AppError, invalidInput, type Fault } from '#kernel/errors.ts';

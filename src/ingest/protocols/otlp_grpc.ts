@@ -5,7 +5,7 @@ import { createServer, type Socket } from 'node:net';
 import type { Metadata, ServerInterceptingCallInterface, StatusObject } from '@grpc/grpc-js';
 
 import { POINTS_BODY_BYTES_MAX } from '#modules/metrics/decide/limits.ts';
-import type { OpenPort, PortOptions, PortProtocol, PortSender } from '#ingest/port_protocol.ts';
+import type { OpenPort, PortOptions, PortProtocol, PortSender } from '#ingest/protocol.ts';
 import { FramePacer, type Paced } from '#ingest/protocols/http2/frame_pacer.ts';
 import {
   decodeOtlpMetrics,
@@ -13,7 +13,7 @@ import {
   OTLP_RETRY_SECONDS_MAX,
   STATUS_CODES,
 } from '#ingest/protocols/otlp_metrics.ts';
-import { encodeBytes, encodeVarint } from '#ingest/protocols/protobuf/wire_writer.ts';
+import { encodeBytes, encodeVarint } from '#ingest/protocols/protobuf/wire.ts';
 import { AppError } from '#kernel/errors.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
 

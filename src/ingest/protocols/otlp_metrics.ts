@@ -5,11 +5,11 @@ import { describeSharedSeries, NOTHING_SHARED } from '#ingest/admission/shared_s
 import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
 import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
 import type { Steps } from '#kernel/steps.ts';
-import type { EncodedAnswer, MetricProtocol } from '#ingest/metric_protocol.ts';
+import type { EncodedAnswer, MetricProtocol } from '#ingest/protocol.ts';
 import { OtlpJsonDecoder } from '#ingest/protocols/otlp/json.ts';
 import { MetricMapper } from '#ingest/protocols/otlp/metric_mapper.ts';
 import { OtlpProtobufDecoder } from '#ingest/protocols/otlp/protobuf.ts';
-import { encodeBytes, encodeVarint } from '#ingest/protocols/protobuf/wire_writer.ts';
+import { encodeBytes, encodeVarint } from '#ingest/protocols/protobuf/wire.ts';
 import { describeTypeChanges, TypeChanges } from '#ingest/series/metric_types.ts';
 import { RequestScopes } from '#ingest/series/scope_versions.ts';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';

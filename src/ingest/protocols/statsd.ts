@@ -5,12 +5,11 @@ import { setImmediate } from 'node:timers/promises';
 
 import { type Label, NAME_LABEL, toSeriesText } from '#ingest/admission/labels.ts';
 import { type DecodedPoints, PointAdmission, type PointLimits } from '#ingest/admission/point_admission.ts';
-import type { OpenPort, PortOptions, PortProtocol } from '#ingest/port_protocol.ts';
+import type { OpenPort, PortOptions, PortProtocol } from '#ingest/protocol.ts';
 import { inSlices } from '#kernel/in_slices.ts';
 import type { Steps } from '#kernel/steps.ts';
-import { DatagramReader } from '#ingest/protocols/statsd/datagram_reader.ts';
+import { DatagramReader, keyOf, readLine } from '#ingest/protocols/statsd/datagram_reader.ts';
 import { LineAggregator, AggregationBudget, type ReadyPoint } from '#ingest/protocols/statsd/line_aggregator.ts';
-import { keyOf, readLine } from '#ingest/protocols/statsd/line.ts';
 import { AppError, messageOf } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
 

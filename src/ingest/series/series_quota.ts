@@ -1,15 +1,54 @@
-import { POINTS_MAX } from '#modules/metrics/decide/limits.ts';
 import { ANY_SERIES, type SeriesAllowance } from '#ingest/admission/point_admission.ts';
 import { NewSeriesLimiter, TOO_MANY_AT_ONCE } from '#ingest/series/new_series_limiter.ts';
-import { packKeys, SeriesSet } from '#ingest/series/series_set.ts';
+import { SeriesIndex } from '#ingest/series/series_index.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
+import { withTimeout } from '#kernel/promises.ts';
 import { DAY_MS } from '#kernel/zone_clock.ts';
-import { withTimeout } from '#kernel/with_timeout.ts';
+import { POINTS_MAX } from '#modules/metrics/decide/limits.ts';
+import { SeriesDayStore } from '#modules/metrics/store/series_day_store.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { SeriesDayStore } from '#modules/metrics/store/series_day_store.ts';
+
+const KEY_BYTES = 8;
+
+/** Keys of series, two 32-bit halves each. It only ever grows. */
+export class SeriesSet {
+  readonly #index = new SeriesIndex();
+
+  get size(): number {
+    return this.#index.size;
+  }
+
+  has(high: number, low: number): boolean {
+    return this.#index.find(high, low) !== -1;
+  }
+
+  /** Adds a key; returns false if it was there already. */
+  add(high: number, low: number): boolean {
+    if (this.has(high, low)) return false;
+    this.#index.addSought();
+    return true;
+  }
+
+  /** Adds the key that `has` has just not found. */
+  addSought(): void {
+    this.#index.addSought();
+  }
+
+  /** Adds keys in the form that `packKeys` writes. */
+  addPacked(keys: Buffer): void {
+    for (let at = 0; at + KEY_BYTES <= keys.length; at += KEY_BYTES) {
+      this.add(keys.readInt32LE(at), keys.readInt32LE(at + 4));
+    }
+  }
+}
+
+/** High and low halves in turn as bytes, eight per key, the least first as on every processor that Node runs on. */
+export function packKeys(halves: readonly number[]): Buffer {
+  return Buffer.from(Int32Array.from(halves).buffer);
+}
 
 interface SeriesQuotaOptions {
   /** Limit on new series per day; 0 for no limit. */

@@ -4,7 +4,7 @@ import { ScopeVersions } from '#ingest/series/scope_versions.ts';
 import { SeriesIndex } from '#ingest/series/series_index.ts';
 import { freeBytes } from '#kernel/free_bytes.ts';
 import type { Id } from '#kernel/ids.ts';
-import { withTimeout } from '#kernel/with_timeout.ts';
+import { withTimeout } from '#kernel/promises.ts';
 
 /** Limit on the series over all services of a process, about 50 MB. */
 const SERIES_MAX = 1_000_000;

@@ -3,7 +3,7 @@ import { messageOf } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock, Temporal } from '#kernel/time.ts';
-import { withTimeout } from '#kernel/with_timeout.ts';
+import { withTimeout } from '#kernel/promises.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { MetricTypeStore } from '#modules/metrics/store/metric_type_store.ts';
 

@@ -2,7 +2,7 @@ import { readlinkSync } from 'node:fs';
 import os from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { threadProcessorMs } from '#kernel/threads/thread_processor_ms.ts';
+import { threadProcessorMs } from '#kernel/threads/run_with_time_limit.ts';
 
 /** Answer of the thread. */
 export interface PostedAnswer<Answer> {

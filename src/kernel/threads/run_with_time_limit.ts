@@ -1,7 +1,5 @@
 import { Script } from 'node:vm';
 
-import { threadProcessorMs } from '#kernel/threads/thread_processor_ms.ts';
-
 /** Thrown when work was stopped because it took longer than its limit. */
 export class TimeLimitExceeded extends Error {
   constructor(milliseconds: number) {
@@ -60,4 +58,10 @@ function runOnce<Result>(milliseconds: number, task: () => Result): Result {
 function valueOf<Result>(result: { readonly value: Result } | null): Result {
   if (result === null) throw new Error('the work did not end');
   return result.value;
+}
+
+/** Returns the processor time that this thread has used so far, in milliseconds, without waits for a processor. */
+export function threadProcessorMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
 }

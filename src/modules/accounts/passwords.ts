@@ -1,12 +1,11 @@
 import type { AccountContext } from '#actions/action_context.ts';
-import { type AboutPerson, passwordFault } from '#auth/password_rules.ts';
-import { hashPassword, isPasswordOfAccount } from '#auth/passwords.ts';
+import { type AboutPerson, hashPassword, isPasswordOfAccount, passwordFault } from '#auth/passwords.ts';
 import { countSignInAttempt } from '#auth/sign_in_limiter.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { UserRow } from '#modules/accounts/store/people_store.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';
-import { recordFailedSignIn } from '#storage/queue/jobs/record_failed_sign_in.ts';
+import { recordFailedSignIn } from '#storage/queue/jobs.ts';
 
 const NOBODY = 'user_nobody' as Id<'user'>;
 

@@ -1,4 +1,4 @@
-import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
+import { deliverPage } from '#storage/queue/jobs.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { ProposalRow } from '#modules/agents/store/proposal_store.ts';

@@ -19,7 +19,7 @@ import { webhookHeaders } from '#modules/places/decide/webhook_signature.ts';
 import { type Stores, storesOf } from '#modules/stores.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 import { exchange, outcomeOfStatus, type PlaceHttp } from '#notify/places/exchange.ts';
-import { sendAuditStreamFailing } from '#storage/queue/jobs/send_audit_stream_failing.ts';
+import { sendAuditStreamFailing } from '#storage/queue/jobs.ts';
 
 const NEWLINE = 0x0a;
 /** Bytes at the end of a file that are looked at; a row is smaller. */

@@ -1,6 +1,6 @@
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 import { storesOf } from '#modules/stores.ts';
-import { sendNumberRequest } from '#storage/queue/jobs/send_number_request.ts';
+import { sendNumberRequest } from '#storage/queue/jobs.ts';
 
 /** People of one organization who are asked at once, so that no mail server is flooded. */
 const ASKED_AT_ONCE = 100;

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
-import { recordOf } from '#kernel/record_of.ts';
+import { recordOf } from '#kernel/records.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { CHANNEL_PREFERENCES } from '#modules/contacts/decide/channel.ts';
 import type { Preferences } from '#modules/contacts/decide/contact.ts';

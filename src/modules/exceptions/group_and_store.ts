@@ -25,7 +25,7 @@ import type { NewOrRegressed } from '#modules/incidents/open_exception_incidents
 import type { MapToSource } from '#modules/releases/source_maps/source_maps.ts';
 import { storesOf } from '#modules/stores.ts';
 import { inUnitOfWork, type UnitOfWork } from '#modules/unit_of_work.ts';
-import { sendExceptionNotice } from '#storage/queue/jobs/send_exception_notice.ts';
+import { sendExceptionNotice } from '#storage/queue/jobs.ts';
 
 /**
  * Adds events to their groups, then stores them with the ids of these groups. Runs safely twice. Events of deleted

@@ -9,7 +9,7 @@ import { Batcher } from '#ingest/batcher.ts';
 import { type ArrivedEvent, unpackEvents } from '#ingest/packing/pack_events.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
 import { retryWhileUnavailable } from '#kernel/retry.ts';
-import { deduplicationToken } from '#storage/clickhouse/deduplication_token.ts';
+import { deduplicationToken } from '#storage/clickhouse/insert_rows.ts';
 import type { EventOfService, MapToSource } from '#modules/releases/source_maps/source_maps.ts';
 import { storesOf } from '#modules/stores.ts';
 import type { DurableJobHandler } from '#storage/queue/durable_job_runner.ts';

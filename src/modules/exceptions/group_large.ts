@@ -24,8 +24,8 @@ import { isEvent, listSlow, readEvent } from '#modules/exceptions/read_events.ts
 import { recordRefused } from '#modules/exceptions/record_refused.ts';
 import { findServiceRules } from '#modules/exceptions/service_rules.ts';
 import { storesOf } from '#modules/stores.ts';
-import { deduplicationToken } from '#storage/clickhouse/deduplication_token.ts';
-import { isolateFaults } from '#storage/queue/isolate_faults.ts';
+import { deduplicationToken } from '#storage/clickhouse/insert_rows.ts';
+import { isolateFaults } from '#storage/queue/isolation.ts';
 import { OUTAGE_RETRY } from '#storage/queue/job_workers.ts';
 
 /** A job of so many bytes takes up to a tenth of a second to read and group, and a larger one longer. */

@@ -1,7 +1,7 @@
 import type { GroupingRuntime } from '#modules/exceptions/grouping_runtime.ts';
 import { type AcceptedEvent, packEvents } from '#ingest/packing/pack_events.ts';
 import type { Log } from '#kernel/log.ts';
-import { deduplicationToken } from '#storage/clickhouse/deduplication_token.ts';
+import { deduplicationToken } from '#storage/clickhouse/insert_rows.ts';
 import { storesOf } from '#modules/stores.ts';
 
 /** An event that takes too long now takes as long in a minute. A later release may read it faster. */

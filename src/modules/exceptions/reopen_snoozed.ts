@@ -2,7 +2,7 @@ import { snoozeEndOf, type SnoozeEnd, type SnoozeProgress } from '#modules/excep
 import type { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
 import type { DueSnooze } from '#modules/exceptions/store/group_snooze_store.ts';
 import { recordSystemChange } from '#modules/audit/system_change.ts';
-import { sendExceptionNotice } from '#storage/queue/jobs/send_exception_notice.ts';
+import { sendExceptionNotice } from '#storage/queue/jobs.ts';
 import { toTimestampOrNull } from '#kernel/time.ts';
 import { storesOf } from '#modules/stores.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';

@@ -5,7 +5,7 @@ import { RETRY_AFTER_HOURS } from '#modules/exceptions/quarantine_events.ts';
 import { unpackEvents } from '#ingest/packing/pack_events.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { deduplicationToken } from '#storage/clickhouse/deduplication_token.ts';
+import { deduplicationToken } from '#storage/clickhouse/insert_rows.ts';
 import { storesOf } from '#modules/stores.ts';
 
 /** Limit on the retries in one round, so that new events never wait for those that were quarantined. */

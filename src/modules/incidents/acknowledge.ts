@@ -6,7 +6,7 @@ import { AppError } from '#kernel/errors.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 import { firstStepIndex } from '#modules/policies/decide/escalation.ts';
-import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
+import { deliverPage } from '#storage/queue/jobs.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { stillAwaited, withoutAcknowledgementOf } from '#modules/policies/decide/rounds.ts';

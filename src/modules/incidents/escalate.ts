@@ -1,6 +1,6 @@
 import { decideEscalate, type EscalateDecision } from '#modules/incidents/decide/escalate.ts';
 import type { IncidentActor } from '#modules/incidents/decide/incident.ts';
-import { runEscalationStep } from '#storage/queue/jobs/run_escalation_step.ts';
+import { runEscalationStep } from '#storage/queue/jobs.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';

@@ -8,7 +8,7 @@ import { MOVED_FIELDS, readMovedMetrics } from '#modules/incidents/moved_metrics
 import { GUIDANCE_FIELDS, RuleConfigView, RuleKindName } from '#modules/rules/view.ts';
 import { guidanceOf } from '#modules/rules/decide/rule_guidance.ts';
 import { AppError, isUnavailable } from '#kernel/errors.ts';
-import { withTimeout } from '#kernel/with_timeout.ts';
+import { withTimeout } from '#kernel/promises.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 
 /** Timeout of the telemetry stores, so that a slow one does not delay the incident. */

@@ -3,7 +3,7 @@ import { mayAnswer, type Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Stores } from '#modules/stores.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
-import { sendDeactivationNotice } from '#storage/queue/jobs/send_deactivation_notice.ts';
+import { sendDeactivationNotice } from '#storage/queue/jobs.ts';
 
 /** Schedule or policy that pages somebody. */
 interface PagedBy {

@@ -1,5 +1,5 @@
 import type { Id } from '#kernel/ids.ts';
-import { recordOf } from '#kernel/record_of.ts';
+import { recordOf } from '#kernel/records.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { CHANNEL_PREFERENCES } from '#modules/contacts/decide/channel.ts';
 import type { InvitationRow } from '#modules/organizations/store.ts';

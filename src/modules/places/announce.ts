@@ -7,7 +7,7 @@ import { cursorAfter } from '#modules/places/decide/timeline_cursor.ts';
 import type { AnnouncedEntry, NewDelivery } from '#modules/places/store/place_delivery_store.ts';
 import type { PlaceRow } from '#modules/places/store/place_store.ts';
 import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
-import { sendPlaceOff } from '#storage/queue/jobs/send_place_off.ts';
+import { sendPlaceOff } from '#storage/queue/jobs.ts';
 
 /** Entries read at once, and how often within one run: the rest comes with the next one. */
 const ENTRIES_AT_ONCE = 1_000;

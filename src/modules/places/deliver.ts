@@ -13,7 +13,7 @@ import type { PlaceRow } from '#modules/places/store/place_store.ts';
 import { storesOf } from '#modules/stores.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 import type { PlaceSenders } from '#notify/places/registry.ts';
-import { sendPlaceOff } from '#storage/queue/jobs/send_place_off.ts';
+import { sendPlaceOff } from '#storage/queue/jobs.ts';
 
 export interface PlaceRuntime extends UnitOfWorkRuntime {
   readonly log: Log;

@@ -1,6 +1,6 @@
 import type { Cipher } from '#auth/cipher.ts';
 import { type PlaceKind, type PlaceSettings, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
-import { keysOf } from '#kernel/keys_of.ts';
+import { keysOf } from '#kernel/records.ts';
 
 export function sealSettings(cipher: Cipher, settings: PlaceSettings): Buffer {
   return cipher.encrypt(JSON.stringify(settings));

@@ -16,7 +16,7 @@ import { AppError, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import { tellOfLoweredRole } from '#modules/organizations/lowered_role.ts';
-import { sendDeactivationNotice } from '#storage/queue/jobs/send_deactivation_notice.ts';
+import { sendDeactivationNotice } from '#storage/queue/jobs.ts';
 
 /** Limit on the people of one organization that an identity provider can make. */
 export const USERS_MAX = 50_000;

@@ -3,7 +3,7 @@ import type { Id } from '#kernel/ids.ts';
 import { isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
 import { changedShifts } from '#modules/schedules/decide/changed_shifts.ts';
 import type { ScheduleRow } from '#modules/schedules/store/schedule_store.ts';
-import { sendDutyNotice } from '#storage/queue/jobs/send_duty_notice.ts';
+import { sendDutyNotice } from '#storage/queue/jobs.ts';
 
 /** Time of a schedule in which a change may put others on call. */
 export interface TouchedTime {

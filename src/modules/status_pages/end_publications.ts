@@ -1,5 +1,5 @@
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
-import { announceStatusUpdate } from '#storage/queue/jobs/announce_status_update.ts';
+import { announceStatusUpdate } from '#storage/queue/jobs.ts';
 
 const BATCH = 200;
 

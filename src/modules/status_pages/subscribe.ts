@@ -1,6 +1,6 @@
 import type { Id } from '#kernel/ids.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
-import { sendStatusConfirmation } from '#storage/queue/jobs/send_status_confirmation.ts';
+import { sendStatusConfirmation } from '#storage/queue/jobs.ts';
 
 /** Limits on the subscribers of a page, and on those of them who have not confirmed. */
 const SUBSCRIBERS_MAX = 10_000;

@@ -1,6 +1,6 @@
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 import type { Channel } from '#modules/contacts/decide/channel.ts';
-import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
+import { deliverPage } from '#storage/queue/jobs.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';

@@ -7,7 +7,7 @@ import { contactsOf, type Preferences } from '#modules/contacts/decide/contact.t
 import { maskPhone } from '#modules/contacts/decide/masking.ts';
 import { judgeReadiness } from '#modules/contacts/decide/readiness.ts';
 import { CHANNEL_READINESS, READINESS_ANSWERS, READINESS_REASONS } from '#modules/contacts/decide/readiness_words.ts';
-import { keysOf } from '#kernel/keys_of.ts';
+import { keysOf } from '#kernel/records.ts';
 import type { Id } from '#kernel/ids.ts';
 import { mayAnswer } from '#kernel/permissions.ts';
 import { toTimestampOrNull } from '#kernel/time.ts';

@@ -1,12 +1,11 @@
 import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
-import { EXAMPLE_PEOPLE, EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { EXAMPLE_STAMPS } from '#actions/example_stamps.ts';
+import { EXAMPLE_IDS as IDS, EXAMPLE_PEOPLE, EXAMPLE_STAMPS } from '#actions/example_ids.ts';
 import { IdText, nullable, SafeInteger, STRICT, Timestamp } from '#actions/fields.ts';
 import { CHANNEL_PREFERENCES } from '#modules/contacts/decide/channel.ts';
 import { maskPhone } from '#modules/contacts/decide/masking.ts';
-import { recordOf } from '#kernel/record_of.ts';
+import { recordOf } from '#kernel/records.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { TeamMemberRow, TeamMemberWithPerson, TeamRow } from '#modules/teams/store.ts';
 import { E164_PATTERN } from '#modules/contacts/decide/e164.ts';

@@ -2,7 +2,7 @@ import { nextTurn } from '#kernel/event_loop_turns.ts';
 import { storesOf } from '#modules/stores.ts';
 import { UNREADABLE_KIND_NAMES } from '#modules/unreadable_rows/decide/unreadable_kinds.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
-import { sendUnreadableNotice } from '#storage/queue/jobs/send_unreadable_notice.ts';
+import { sendUnreadableNotice } from '#storage/queue/jobs.ts';
 
 const BATCH = 500;
 /** Owners are told once of each row, and of all that are noted within so many hours together. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
@@ -67,4 +68,15 @@ export async function insertRows(
   };
   const isAnothersTurn = (error: unknown): boolean => faultTypeOf(error) === 'UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE';
   await withClickHouseErrors(() => retry(insert, { ...TURN, mayRetry: isAnothersTurn }));
+}
+
+/**
+ * The token by which ClickHouse recognizes a batch that is inserted again. It is made from the content: the id of the
+ * job would not do, because the queue counts from 1 again when its store is lost, and ClickHouse silently drops a batch
+ * with an old token.
+ */
+export function deduplicationToken(...parts: readonly (string | Uint8Array)[]): string {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(`${part.length}:`).update(part);
+  return hash.digest('hex');
 }

@@ -82,7 +82,6 @@ import {
   TeamEntity,
   TeamMemberEntity,
 } from '#storage/postgres/entities/oncall.ts';
-import { OpenIdAccountEntity, OpenIdConnectionEntity, OpenIdDomainEntity } from '#storage/postgres/entities/openid.ts';
 import {
   ChatAccountEntity,
   PlaceCursorEntity,
@@ -90,8 +89,14 @@ import {
   PlaceEntity,
   PlaceMessageEntity,
 } from '#storage/postgres/entities/places.ts';
-import { MembershipEntity, OrganizationEntity, UserEntity } from '#storage/postgres/entities/people.ts';
-import { ScimGroupEntity, ScimGroupMemberEntity, ScimUserEntity } from '#storage/postgres/entities/provisioning.ts';
+import {
+  MembershipEntity,
+  OrganizationEntity,
+  ScimGroupEntity,
+  ScimGroupMemberEntity,
+  ScimUserEntity,
+  UserEntity,
+} from '#storage/postgres/entities/people.ts';
 import {
   AgentSettingsEntity,
   AgentWriteEntity,
@@ -134,6 +139,9 @@ import {
 import {
   AuthenticatorAppEntity,
   InvitationEntity,
+  OpenIdAccountEntity,
+  OpenIdConnectionEntity,
+  OpenIdDomainEntity,
   PasskeyChallengeEntity,
   PasskeyEntity,
   PasswordResetEntity,

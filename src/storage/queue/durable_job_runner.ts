@@ -14,10 +14,17 @@ import {
 } from '#storage/postgres/durable_job_store.ts';
 import { newId } from '#kernel/ids.ts';
 import { QuarantinedJobStore } from '#storage/postgres/quarantined_job_store.ts';
-import { QUARANTINE_MS, SUSPECTS_MAX, CRASH_SCORE } from '#storage/queue/crash_limits.ts';
 import { Isolation } from '#storage/queue/isolation.ts';
 import { BusyPoller } from '#storage/queue/busy_poller.ts';
-import { backoffMs, handleJob, type JobHandler, type JobRun } from '#storage/queue/job_workers.ts';
+import {
+  backoffMs,
+  CRASH_SCORE,
+  handleJob,
+  type JobHandler,
+  type JobRun,
+  QUARANTINE_MS,
+  SUSPECTS_MAX,
+} from '#storage/queue/job_workers.ts';
 
 /** Handler of a durable job. It may run twice, and at the same time as others of its kind. */
 export interface DurableJobHandler {

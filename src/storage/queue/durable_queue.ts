@@ -1,9 +1,9 @@
-import { findJob, JOBS } from '#storage/queue/jobs/registry.ts';
+import { findJob, JOBS } from '#storage/queue/jobs.ts';
 import { newId } from '#kernel/ids.ts';
 import type { DurableJobContract, JobContract } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
-import { withTimeout } from '#kernel/with_timeout.ts';
+import { withTimeout } from '#kernel/promises.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { durableJobBytes } from '#storage/postgres/durable_job_bytes.ts';
 import { type DurableJob, DurableJobStore } from '#storage/postgres/durable_job_store.ts';

@@ -4,9 +4,8 @@ import { Check } from 'typebox/value';
 
 import { isKnown, type JobContract, type QueueName } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
-import { withTimeout } from '#kernel/with_timeout.ts';
+import { withTimeout } from '#kernel/promises.ts';
 import type { QueueConnection } from '#storage/queue/connection.ts';
-import { CRASHES_MAX, QUARANTINE_MS } from '#storage/queue/crash_limits.ts';
 
 /**
  * Jobs of the queue during which workers died. Jobs of `ingest` only wake a worker; what is done then is counted by the
@@ -221,3 +220,23 @@ export function backoffMs(attempt: number, job: JobContract | undefined): number
   const delay = Math.min(maxDelayMs, firstDelayMs * 2 ** Math.min(attempt - 1, 20));
   return Math.round(delay * (0.75 + Math.random() * 0.25));
 }
+
+/** A job over which so many workers have died is quarantined. */
+const CRASHES_MAX = 2;
+
+/**
+ * Crash count that the death of a worker adds to a durable job that ran: one of many may have killed it, one that ran alone has.
+ * A process runs hundreds at a time, and nearly all that ran when it died are innocent. So they run again in groups; those of
+ * a group that has died, too, run alone; and one that ran alone when two workers died is quarantined. When it comes back, one
+ * more is enough.
+ */
+export const CRASH_SCORE = { ofMany: 1, ofAlone: 2, quarantine: 5, whenBack: 3 } as const;
+
+/** Enough that a worker which was killed for another reason costs seconds, few enough to run one by one afterwards. */
+export const SUSPECTS_MAX = 32;
+
+/**
+ * Time for which a job that killed workers is quarantined, in milliseconds: what kills a worker now kills it in a minute,
+ * but a later release may not die over it.
+ */
+export const QUARANTINE_MS = 6 * 3_600_000;

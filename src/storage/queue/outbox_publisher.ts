@@ -1,4 +1,4 @@
-import { findJob } from '#storage/queue/jobs/registry.ts';
+import { findJob } from '#storage/queue/jobs.ts';
 import { isKnown } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';

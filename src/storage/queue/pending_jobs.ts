@@ -1,6 +1,6 @@
 import { Queue } from 'bullmq';
 
-import { findJob } from '#storage/queue/jobs/registry.ts';
+import { findJob } from '#storage/queue/jobs.ts';
 import type { QueueName } from '#kernel/job.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import type { QueueConnection } from '#storage/queue/connection.ts';

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { postMail } from '#entry/cli/alert_mail.ts';
+import { postMail } from '#entry/cli/alerts.ts';
 import { loadConfig } from '#entry/config.ts';
 
 test.each([

@@ -5,7 +5,7 @@ import { decodeOtlpMetrics } from '#ingest/protocols/otlp_metrics.ts';
 import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';
 import { AnnouncedSeries } from '#ingest/series/announced_series.ts';
 import { NewSeriesLimiter } from '#ingest/series/new_series_limiter.ts';
-import { SeriesSet } from '#ingest/series/series_set.ts';
+import { SeriesSet } from '#ingest/series/series_quota.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { finish } from '#kernel/steps.ts';

@@ -3,9 +3,8 @@ import { createSocket } from 'node:dgram';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { finish } from '#kernel/steps.ts';
-import { DatagramReader } from '#ingest/protocols/statsd/datagram_reader.ts';
+import { DatagramReader, readLine } from '#ingest/protocols/statsd/datagram_reader.ts';
 import { LineAggregator, AggregationBudget } from '#ingest/protocols/statsd/line_aggregator.ts';
-import { readLine } from '#ingest/protocols/statsd/line.ts';
 import { STATSD } from '#ingest/protocols/statsd.ts';
 import { AppError } from '#kernel/errors.ts';
 import { silentLog } from '#kernel/log.ts';

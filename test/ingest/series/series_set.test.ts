@@ -1,7 +1,7 @@
 import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
-import { packKeys, SeriesSet } from '#ingest/series/series_set.ts';
+import { packKeys, SeriesSet } from '#ingest/series/series_quota.ts';
 
 const half = fc.oneof(fc.integer(), fc.constantFrom(0, 1, -1, 2 ** 31 - 1, -(2 ** 31)));
 /** Two zeros stand for their neighbour. */

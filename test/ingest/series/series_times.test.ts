@@ -1,7 +1,7 @@
 import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
-import { SeriesTimes } from '#ingest/series/series_times.ts';
+import { SeriesTimes } from '#ingest/series/announced_series.ts';
 
 test('says of every key what was set last, as a map does', () => {
   const key = fc.oneof(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.constantFrom(0n, 1n, 2n ** 32n, 2n ** 64n - 1n));

@@ -6,7 +6,7 @@ import type { InjectOptions } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { WATCHED_WORK } from '#modules/notifications/decide/pager_health.ts';
-import { storePoints } from '#storage/queue/jobs/store_points.ts';
+import { storePoints } from '#storage/queue/jobs.ts';
 import { newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import { getLateness } from '#modules/notifications/operations/get_delivery_health.ts';

@@ -4,10 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { databaseOf, nodeUrlsOf, withDatabase } from '#storage/clickhouse/address.ts';
-import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { Nodes, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { insertRows, SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 import { layoutOf } from '#storage/clickhouse/layout.ts';
-import { Nodes } from '#storage/clickhouse/nodes.ts';
 
 describe('an address', () => {
   test.each([

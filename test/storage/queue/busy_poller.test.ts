@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 
-import { groupExceptions } from '#storage/queue/jobs/group_exceptions.ts';
+import { groupExceptions } from '#storage/queue/jobs.ts';
 import { silentLog } from '#kernel/log.ts';
 import { DurableJobStore } from '#storage/postgres/durable_job_store.ts';
 import { durableQueue } from '#storage/queue/durable_queue.ts';

@@ -3,8 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 
-import { groupExceptions } from '#storage/queue/jobs/group_exceptions.ts';
-import { storePoints } from '#storage/queue/jobs/store_points.ts';
+import { groupExceptions, storePoints } from '#storage/queue/jobs.ts';
 import { AppError } from '#kernel/errors.ts';
 import { silentLog } from '#kernel/log.ts';
 import { openDatabase } from '#storage/postgres/database.ts';
@@ -14,9 +13,8 @@ import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { WorkerStore } from '#storage/postgres/worker_store.ts';
 import { connectQueue } from '#storage/queue/connection.ts';
 import { type JobQueue, openJobQueue } from '#storage/queue/job_queue.ts';
-import { startJobWorkers } from '#storage/queue/job_workers.ts';
+import { CRASH_SCORE, startJobWorkers, SUSPECTS_MAX } from '#storage/queue/job_workers.ts';
 import { type NewDurableJob, durableQueue } from '#storage/queue/durable_queue.ts';
-import { SUSPECTS_MAX, CRASH_SCORE } from '#storage/queue/crash_limits.ts';
 import { runDurableJobs } from '#storage/queue/durable_job_runner.ts';
 import { type World, world } from '#test/kit/world.ts';
 

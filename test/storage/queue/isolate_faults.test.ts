@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import { AppError } from '#kernel/errors.ts';
-import { isolateFaults } from '#storage/queue/isolate_faults.ts';
+import { isolateFaults } from '#storage/queue/isolation.ts';
 
 const items = Array.from({ length: 20 }, (_, index) => index);
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
-import { runEscalationStep } from '#storage/queue/jobs/run_escalation_step.ts';
+import { deliverPage, runEscalationStep } from '#storage/queue/jobs.ts';
 import type { Clock } from '#kernel/time.ts';
 import { silentLog } from '#kernel/log.ts';
 import { OutboxStore } from '#storage/postgres/outbox_store.ts';

@@ -22,7 +22,7 @@ import { Name, named } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { type DeviceState, useThisDevice } from '#console/pages/me/push.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { recordOf } from '#kernel/record_of.ts';
+import { recordOf } from '#kernel/records.ts';
 import {
   CHANNEL_DECLARATIONS,
   CHANNEL_PREFERENCES,

@@ -3,7 +3,7 @@ import type { UseFormReturnType } from '@mantine/form';
 
 import { SHOWN_CHANNELS } from '#console/components/text/channel.tsx';
 import { type ChannelPreference, CHANNEL_PREFERENCES, declarationOf } from '#modules/contacts/decide/channel.ts';
-import { recordOf } from '#kernel/record_of.ts';
+import { recordOf } from '#kernel/records.ts';
 
 /** Contact of a member as a form holds it: no number is an empty text. */
 export type ContactValues = { phone: string } & Record<ChannelPreference, boolean>;

@@ -18,7 +18,7 @@ import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { named } from '#console/components/text/name.tsx';
 import type { Place } from '#console/pages/places/place_texts.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { keysOf } from '#kernel/keys_of.ts';
+import { keysOf } from '#kernel/records.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { PLACE_KINDS, placeDeclarationOf, type PlaceKind } from '#modules/places/decide/place_kinds.ts';
 

@@ -1,15 +1,20 @@
 import pLimit from 'p-limit';
 
-import { acknowledgeIncident } from '#modules/incidents/operations/acknowledge_incident.ts';
-import { resolveIncident } from '#modules/incidents/operations/resolve_incident.ts';
 import { runAction } from '#actions/run_action.ts';
-import type { Refusal } from '#auth/may_act.ts';
-import type { Caller } from '#modules/accounts/decide/caller.ts';
+import { type Refusal, refusalOf } from '#auth/may_act.ts';
 import type { AppContext } from '#entry/compose.ts';
-import { type Answerer, refusalSentence, speakFor } from '#entry/http/answers/answerer.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
+import { type Role, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
+import type { Via } from '#modules/accounts/decide/via.ts';
+import { declarationOf } from '#modules/contacts/decide/channel.ts';
+import { acknowledgeIncident } from '#modules/incidents/operations/acknowledge_incident.ts';
+import { resolveIncident } from '#modules/incidents/operations/resolve_incident.ts';
+import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';
+import { linkTo, PAGES } from '#modules/pages/decide/pages.ts';
+import { storesOf } from '#modules/stores.ts';
 import type { Answer } from '#notify/answer_link.ts';
 
 export interface Answered {
@@ -93,5 +98,86 @@ export function answeredSentence({ outcome, count, refusal }: Omit<Answered, 'do
       return 'Your role does not allow this.';
     case 'refused':
       return refusal ?? 'This message may not answer.';
+  }
+}
+
+/** Person who answers a message, and the channel they use. */
+export interface Answerer {
+  readonly orgId: Id<'org'>;
+  readonly userId: Id<'user'>;
+  readonly via: Via;
+  /** Phone number that the answer comes from, or that the link was sent to; null for mail and push. */
+  readonly number: string | null;
+  /** Role of whoever knows the secret of the chat that the answer comes from; absent for other answers. */
+  readonly secretRole?: Role | null;
+  readonly origin: RequestOrigin;
+}
+
+/** Caller for the person of an answer, with their current role; or why the answer may not speak for them. */
+type Speaking = { readonly caller: Caller } | { readonly refusal: Refusal };
+
+/** Returns the answerer behind a link in this message, or behind a key pressed in this call. */
+export function receiverOf({ orgId, userId, channel, address }: NotificationRow, origin: RequestOrigin): Answerer {
+  return {
+    orgId,
+    userId,
+    via: channel,
+    number: declarationOf(channel).addressKind === 'phone' ? (address ?? '') : null,
+    origin,
+  };
+}
+
+/** Returns the caller of this answer, or why it may not speak for its person. No session can show a second factor. */
+export async function speakFor(
+  { db }: Pick<AppContext, 'db'>,
+  { orgId, userId, via, number, ...chat }: Omit<Answerer, 'origin'>,
+  wants: 'acknowledge' | 'more',
+): Promise<Speaking> {
+  const { people, phoneNumbers } = storesOf(db.session());
+  const standing = await people.findStanding(orgId, userId);
+  const claim = number === null ? null : await phoneNumbers.claimOf(userId, number);
+  const refusal = refusalOf(standing, { kind: 'message', number: claim, wants, ...chat });
+  if (standing === null || refusal !== null) return { refusal: refusal ?? 'no_member' };
+  const actor = { kind: 'user', userId, apiKeyId: null } as const;
+  const permissions = new Set(ROLE_PERMISSIONS[standing.role]);
+  return { caller: { orgId, actor, via, mustStepUp: standing.hasSecondFactor, permissions } };
+}
+
+/** Names of refusals in the audit log. */
+export const REFUSAL_NAMES: Readonly<Record<Refusal, string>> = {
+  no_member: 'no member',
+  address_not_allowed: 'address not allowed',
+  provider_required: 'provider required',
+  other_provider: 'provider of another organization',
+  second_factor_missing: 'second factor missing',
+  second_factor_not_shown: 'second factor not shown',
+  number_unconfirmed: 'number not confirmed',
+  number_of_another: 'number of somebody else',
+  place_of_lower_role: 'place set up by a lower role',
+};
+
+/** Returns the refusal as a sentence that says what to do. */
+export function refusalSentence(
+  refusal: Refusal,
+  { config: { baseUrl } }: Pick<AppContext, 'config'>,
+  { orgId }: Pick<Answerer, 'orgId'>,
+): string {
+  const page = linkTo(baseUrl, PAGES.me, orgId);
+  switch (refusal) {
+    case 'no_member':
+      return 'You no longer belong to this organization.';
+    case 'second_factor_missing':
+    case 'second_factor_not_shown':
+      return `Your organization requires a second factor of you: without it, a message only acknowledges. Set one up: ${page}`;
+    case 'number_unconfirmed':
+      return `This number is not confirmed, so it only acknowledges. Confirm it, or answer in the console: ${page}`;
+    case 'place_of_lower_role':
+      return `Somebody of a lower role has set this place up, so it only acknowledges for you. Enter its settings again yourself, or answer in the console: ${page}`;
+    case 'address_not_allowed':
+    case 'provider_required':
+    case 'other_provider':
+      return `Answer in the console: ${page}`;
+    case 'number_of_another':
+      return 'This number does not answer for you: answer from the number that you have confirmed, or in the console.';
   }
 }

@@ -3,7 +3,7 @@ import { runAction } from '#actions/run_action.ts';
 import { linkTo, PAGES } from '#modules/pages/decide/pages.ts';
 import type { ProposalAnswer } from '#modules/agents/decide/proposal.ts';
 import type { AppContext } from '#entry/compose.ts';
-import { type Answerer, refusalSentence, speakFor } from '#entry/http/answers/answerer.ts';
+import { type Answerer, refusalSentence, speakFor } from '#entry/http/answers/answer_as_person.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { ProposalRow } from '#modules/agents/store/proposal_store.ts';
 

@@ -1,21 +1,20 @@
 import type { FastifyRequest } from 'fastify';
 
 import { checkReplyPin } from '#auth/reply_pins.ts';
-import { asksToStop, parseSmsReply } from '#modules/notifications/decide/sms_reply.ts';
 import type { AppContext } from '#entry/compose.ts';
-import { answeredAbout } from '#entry/http/answers/answered_about.ts';
-import {
-  answerProposalBySms,
-  PIN_REFUSALS_BY_SMS as PIN_REFUSALS,
-} from '#entry/http/answers/answer_proposal_by_sms.ts';
 import { answerAsPerson, type Answered, answeredSentence } from '#entry/http/answers/answer_as_person.ts';
+import { answerProposalAsPerson } from '#entry/http/answers/answer_proposal_as_person.ts';
+import type { RequestOrigin } from '#kernel/caller.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
+import type { ProposalRow } from '#modules/agents/store/proposal_store.ts';
+import type { PagedAtNumber } from '#modules/contacts/store/phone_number_store.ts';
+import { asksToStop, parseSmsReply, type SmsReply } from '#modules/notifications/decide/sms_reply.ts';
+import { type Stores, storesOf } from '#modules/stores.ts';
 import { type InboundSms, inboundSms } from '#notify/channels/sms/reports.ts';
 import type { Fields } from '#notify/provider_callbacks.ts';
+import { withoutLinks } from '#notify/texts/without_links.ts';
 import { replyBySms } from '#notify/twilio/twiml.ts';
-import type { PagedAtNumber } from '#modules/contacts/store/phone_number_store.ts';
-import { type Stores, storesOf } from '#modules/stores.ts';
 
 /**
  * Runs the command of an SMS, and answers it. The same message sent again gets the same answer and does nothing. An
@@ -87,7 +86,7 @@ async function act(
     const incidentIds = ofPerson.map(({ incidentId }) => incidentId).filter((id) => !changedIds.has(id));
     if (incidentIds.length === 0) continue;
     const pin = await checkReplyPin(stores, userId, reply.pin, context.clock.now());
-    if (pin === 'missing' || pin === 'wrong' || pin === 'locked') return PIN_REFUSALS[pin];
+    if (pin === 'missing' || pin === 'wrong' || pin === 'locked') return PIN_REFUSALS_BY_SMS[pin];
     await stores.notifications.markRepliedTo(from, incidentIds, context.clock.now());
     const outcome = await answerAsPerson(
       context,
@@ -164,4 +163,97 @@ function byPerson(paged: readonly PagedAtNumber[]): [PagedAtNumber, PagedAtNumbe
   return [...groups.values()].flatMap((group): [PagedAtNumber, PagedAtNumber[]][] =>
     group[0] ? [[group[0], group]] : [],
   );
+}
+
+const PIN_REFUSALS_BY_SMS = {
+  missing: 'Add your PIN at the end, for example: ACK 1234 PIN.',
+  wrong: 'That PIN is wrong. Nothing was changed.',
+  locked: 'Too many wrong PINs. Try again in 15 minutes, or use the console.',
+} as const;
+
+type Reply = Extract<SmsReply, { kind: 'yes' | 'no' }>;
+
+/**
+ * Answers a proposal for the sender of an SMS; null if there is no reply. The same people may answer as for the
+ * incident itself: those who were paged at this number, or who have confirmed it and were paged otherwise.
+ */
+async function answerProposalBySms(
+  context: AppContext,
+  { from, reply, origin }: { readonly from: string; readonly reply: Reply; readonly origin: RequestOrigin },
+): Promise<string | null> {
+  const stores = storesOf(context.db.session());
+  const asked = await findAsked(stores, from, reply.number);
+  if (asked === null) {
+    return (await stores.phoneNumbers.isKnown(from)) ? `No agent asks you anything under ${reply.number}.` : null;
+  }
+  const { proposal, person } = asked;
+  const { orgId, userId } = person;
+  const pin = await checkReplyPin(stores, userId, reply.pin, context.clock.now());
+  if (pin === 'missing' || pin === 'wrong' || pin === 'locked') return PIN_REFUSALS_BY_SMS[pin];
+  const { isDone, sentence } = await answerProposalAsPerson(
+    context,
+    { orgId, userId, via: 'sms', number: from, origin },
+    proposal,
+    reply.kind,
+  );
+  return isDone ? sentence + (await answeredAbout(stores, [{ orgId, incidentIds: [proposal.incidentId] }])) : sentence;
+}
+
+interface Asked {
+  readonly proposal: ProposalRow;
+  readonly person: PagedAtNumber;
+}
+
+/**
+ * Returns the proposal that messages to the phone gave this number, or else the newest with this number, and the person
+ * for whom the phone speaks; null if there is none.
+ */
+async function findAsked(
+  { phoneNumbers, proposals, replyNumbers }: Stores,
+  from: string,
+  number: number,
+): Promise<Asked | null> {
+  const named = await replyNumbers.find(from, 'proposal', number);
+  if (named !== null && named.proposalId !== null) {
+    const [person] = await phoneNumbers.listPagedAbout(from, [named.incidentId]);
+    const proposal = person === undefined ? null : await proposals.find(person.orgId, named.proposalId);
+    if (person !== undefined && proposal !== null) return { proposal, person };
+  }
+  const paged = await phoneNumbers.listPagedAbout(from, await proposals.listIncidentsOf(number));
+  const proposal = await proposals.findByNumber(
+    number,
+    paged.map(({ incidentId }) => incidentId),
+  );
+  const person = paged.find(({ incidentId }) => incidentId === proposal?.incidentId);
+  return proposal === null || person === undefined ? null : { proposal, person };
+}
+
+/** Answered incidents of one organization. */
+interface AnsweredIncidents {
+  readonly orgId: Id<'org'>;
+  readonly incidentIds: readonly Id<'incident'>[];
+}
+
+const NAME_LENGTH_MAX = 40;
+const ABOUT_MAX = 3;
+
+/** Names what was answered: "(checkout, Acme)" for one incident; for several, their organizations if they differ. */
+async function answeredAbout(
+  { people, incidents }: Pick<Stores, 'people' | 'incidents'>,
+  answered: readonly AnsweredIncidents[],
+): Promise<string> {
+  const orgIds = [...new Set(answered.map(({ orgId }) => orgId))].slice(0, ABOUT_MAX);
+  const organizations = await Promise.all(orgIds.map((orgId) => people.findOrganization(orgId)));
+  const names = organizations.flatMap((organization) => (organization === null ? [] : [organization.name]));
+  const [first] = answered;
+  const ids = new Set(answered.flatMap(({ incidentIds }) => incidentIds));
+  if (first !== undefined && ids.size === 1) {
+    const [incident] = (await incidents.findAll(first.orgId, [...ids])).values();
+    if (incident !== undefined) names.unshift(incident.serviceName);
+  }
+  return names.length < 2 ? '' : ` (${names.map(shown).join(', ')})`;
+}
+
+function shown(name: string): string {
+  return withoutLinks(name.slice(0, NAME_LENGTH_MAX).toWellFormed());
 }

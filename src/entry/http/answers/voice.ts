@@ -1,7 +1,6 @@
 import { checkReplyPin } from '#auth/reply_pins.ts';
 import type { AppContext } from '#entry/compose.ts';
-import { answerAsPerson, answeredSentence } from '#entry/http/answers/answer_as_person.ts';
-import { receiverOf } from '#entry/http/answers/answerer.ts';
+import { answerAsPerson, answeredSentence, receiverOf } from '#entry/http/answers/answer_as_person.ts';
 import { listIncidentsOf, type Outcome, recordOutcome } from '#modules/incidents/paging/record_outcome.ts';
 import { writeMessage } from '#modules/incidents/paging/write_message.ts';
 import type { Answer } from '#notify/answer_link.ts';

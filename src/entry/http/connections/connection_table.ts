@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 import { networkOf } from '#kernel/ip_address.ts';
-import { addressListOf } from '#entry/http/connections/address_list.ts';
+import { addressListOf } from '#entry/http/connections/addresses.ts';
 import type { ReachedLimits } from '#kernel/reached_limits.ts';
 import type { LimitName } from '#kernel/limit_settings.ts';
 

@@ -14,7 +14,7 @@ import type { Serving } from '#entry/http/console/serving.ts';
 import { routeOfPage } from '#entry/http/console_build.ts';
 import { setSender } from '#entry/http/connections/sender.ts';
 import { toTimestamp } from '#kernel/time.ts';
-import { withTimeout } from '#kernel/with_timeout.ts';
+import { withTimeout } from '#kernel/promises.ts';
 import type { SessionOfPerson } from '#modules/accounts/store/session_store.ts';
 import { storesOf } from '#modules/stores.ts';
 

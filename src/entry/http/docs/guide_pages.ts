@@ -1,11 +1,9 @@
-import {
-  type GuideFile,
-  LIST_OF_GUIDES,
-  readGuideFiles,
-  readGuideImages,
-  resolveLink,
-} from '#entry/http/docs/guide_files.ts';
-import { type Guide, renderMarkdown } from '#entry/http/docs/render_markdown.ts';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+import GithubSlugger from 'github-slugger';
+import { Marked, type Tokens } from 'marked';
+
 import { escapeHtml } from '#notify/texts/html.ts';
 
 export interface GuidePages {
@@ -147,4 +145,137 @@ function entryOf(name: string, guide: Guide): string {
     `<li><a href="${addressBetween(name, guide.name)}"${current}>${escapeHtml(guide.title)}</a>` +
     `${sections.length === 0 ? '' : `<ul>${sections.join('')}</ul>`}</li>`
   );
+}
+
+interface Section {
+  readonly id: string;
+  readonly title: string;
+}
+
+/** Guide as HTML. */
+export interface Guide extends GuideFile {
+  readonly title: string;
+  /** Headings of the second level. */
+  readonly sections: readonly Section[];
+  /** Ids of every place in the guide that a link can lead to. */
+  readonly ids: ReadonlySet<string>;
+  readonly html: string;
+}
+
+/** Converts a path in the repository to an address relative to the page; null if nothing is served for it. */
+type AddressOf = (file: string) => string | null;
+
+/** Renders one guide. Anchors are those of GitHub, so that a link leads to the same place here and there. */
+export function renderMarkdown(guide: GuideFile, addressOf: AddressOf): Guide {
+  const slugger = new GithubSlugger();
+  const sections: Section[] = [];
+  const ids = new Set<string>();
+  let title = guide.name;
+  const marked = new Marked({ gfm: true });
+  marked.use({
+    renderer: {
+      heading({ tokens, depth }: Tokens.Heading) {
+        const text = this.parser.parseInline(tokens, this.parser.textRenderer);
+        const inner = this.parser.parseInline(tokens);
+        const id = slugger.slug(unescapeHtml(text));
+        ids.add(id);
+        if (depth === 1) title = unescapeHtml(text);
+        if (depth === 1) return `<h1 id="${id}">${inner}</h1>\n`;
+        if (depth === 2) sections.push({ id, title: unescapeHtml(text) });
+        const label = `Link to “${text}”`;
+        return `<h${depth} id="${id}">${inner} <a class="anchor" href="#${id}" aria-label="${label}">#</a></h${depth}>\n`;
+      },
+      link({ href, tokens }: Tokens.Link) {
+        const inner = this.parser.parseInline(tokens);
+        if (/^(https?|mailto):/.test(href))
+          return `<a href="${escapeHtml(href)}" rel="noopener noreferrer">${inner}</a>`;
+        const { file, hash } = resolveLink(guide.file, href);
+        const address = addressOf(file);
+        return address === null ? inner : `<a href="${escapeHtml(address + hash)}">${inner}</a>`;
+      },
+      image({ href, text }: Tokens.Image) {
+        const address = addressOf(resolveLink(guide.file, href).file);
+        return address === null ? '' : `<img src="${escapeHtml(address)}" alt="${escapeHtml(text)}" loading="lazy">`;
+      },
+      code({ text, lang }: Tokens.Code) {
+        const label = lang === undefined || lang === '' ? 'Text' : `Code, ${lang}`;
+        return `<pre tabindex="0" role="group" aria-label="${escapeHtml(label)}"><code>${escapeHtml(text)}</code></pre>\n`;
+      },
+      // The guides contain no HTML.
+      html({ text }: Tokens.HTML | Tokens.Tag) {
+        return escapeHtml(text);
+      },
+    },
+  });
+  const html = marked
+    .parse(guide.markdown, { async: false })
+    .replaceAll('<table>', '<div class="table" tabindex="0" role="group" aria-label="Table"><table>')
+    .replaceAll('</table>', '</table></div>');
+  return { ...guide, title, sections, ids, html };
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+};
+
+/** Reverses the escaping of the text renderer. */
+function unescapeHtml(text: string): string {
+  return text.replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity);
+}
+
+const ROOT = path.join(import.meta.dirname, '../../../..');
+
+/** Folder of the guides, which can also be read in the repository. */
+const GUIDES_FOLDER = path.join(ROOT, 'src/docs');
+
+/** Markdown file that is served as a page. */
+interface GuideFile {
+  /** Path in the repository, with slashes: `src/docs/on_call.md`. */
+  readonly file: string;
+  /** Part of its address after `/docs/`: `on_call`. */
+  readonly name: string;
+  readonly markdown: string;
+}
+
+/** Reads every guide, and the README of the repository, which holds the table of settings. */
+export async function readGuideFiles(): Promise<GuideFile[]> {
+  const names = await readdir(GUIDES_FOLDER, { recursive: true });
+  const files = names
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `src/docs/${file.split(path.sep).join('/')}`)
+    .toSorted();
+  return await Promise.all(
+    ['README.md', ...files].map(async (file) => {
+      return { file, name: nameOf(file), markdown: await readFile(path.join(ROOT, file), 'utf8') };
+    }),
+  );
+}
+
+/** Reads the images of the guides, by the part after `/docs/` in their address. */
+async function readGuideImages(): Promise<ReadonlyMap<string, Buffer>> {
+  const names = await readdir(path.join(GUIDES_FOLDER, 'images'));
+  const images = names.map(async (name): Promise<[string, Buffer]> => {
+    return [`images/${name}`, await readFile(path.join(GUIDES_FOLDER, 'images', name))];
+  });
+  return new Map(await Promise.all(images));
+}
+
+/** Name of the list of all guides, whose order is that of the navigation. */
+const LIST_OF_GUIDES = 'guides';
+
+function nameOf(file: string): string {
+  if (file === 'README.md') return 'readme';
+  if (file === 'src/docs/README.md') return LIST_OF_GUIDES;
+  return file.replace(/^src\/docs\//, '').replace(/(\/README)?\.md$/, '');
+}
+
+/** Resolves a relative link in a file of the repository to a path in the repository and the part after `#`. */
+export function resolveLink(fromFile: string, href: string): { readonly file: string; readonly hash: string } {
+  const [target = '', anchor] = href.split('#');
+  const file = target === '' ? fromFile : path.posix.join(path.posix.dirname(fromFile), target);
+  return { file, hash: anchor === undefined ? '' : `#${anchor}` };
 }

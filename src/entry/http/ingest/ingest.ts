@@ -14,7 +14,7 @@ import { mountDeployIngest } from '#entry/http/ingest/ingest_deploys.ts';
 import { mountMetricIngest } from '#entry/http/ingest/ingest_metrics.ts';
 import { mountCronIngest } from '#entry/http/ingest/ingest_cron.ts';
 import { mountSentryIngest } from '#entry/http/ingest/ingest_sentry.ts';
-import { parseRawBodies } from '#entry/http/raw_body.ts';
+import { parseRawBodies } from '#entry/http/request_body.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import type { DiskSpace } from '#ingest/disk_space.ts';
 import { CheckInIntake } from '#ingest/check_in_intake.ts';

@@ -4,7 +4,7 @@ import type { BadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import type { AlertAccess } from '#auth/alert_access.ts';
 import { type AlertDoors, takeAlertRequest } from '#entry/http/ingest/take_alert_request.ts';
 import { beginRefusal, sendProblem, toAppError } from '#entry/http/problem.ts';
-import { contentTypeOf, rawBodyOf } from '#entry/http/raw_body.ts';
+import { contentTypeOf, rawBodyOf } from '#entry/http/request_body.ts';
 import { setSender } from '#entry/http/connections/sender.ts';
 import { inflate } from '#ingest/inflate.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';

@@ -4,7 +4,7 @@ import { routesFor, type IngestContext } from '#entry/http/ingest/ingest_context
 import { answerPreflight, INGEST_CORS } from '#entry/http/ingest/ingest_cors.ts';
 import { asHeader, headersOf } from '#entry/http/ingest/ingest_sentry.ts';
 import { sendProblem, toAppError } from '#entry/http/problem.ts';
-import { rawBodyOf } from '#entry/http/raw_body.ts';
+import { rawBodyOf } from '#entry/http/request_body.ts';
 import { setSender } from '#entry/http/connections/sender.ts';
 import { checkInRefused } from '#ingest/check_in_intake.ts';
 import { findReachedLimit, limitsHeader } from '#ingest/item_limits.ts';

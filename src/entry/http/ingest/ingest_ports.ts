@@ -1,19 +1,26 @@
+import type { Socket } from 'node:net';
+
 import type { FastifyInstance } from 'fastify';
 
-import { labelText } from '#modules/metrics/decide/bucket_bound.ts';
-import { seriesKey } from '#modules/metrics/decide/series_key.ts';
 import type { AppContext } from '#entry/compose.ts';
-import type { ConnectionOptions } from '#entry/http/connections/connection_table.ts';
+import {
+  type ConnectionCounts,
+  type ConnectionOptions,
+  ConnectionTable,
+} from '#entry/http/connections/connection_table.ts';
 import type { IngestContext } from '#entry/http/ingest/ingest_context.ts';
-import { limitPortConnections, portLimitsOf } from '#entry/http/connections/port_connections.ts';
 import { portSenders } from '#entry/http/ingest/take_points.ts';
 import { toListenFault } from '#entry/listen_fault.ts';
-import type { NamedSeries, OpenPort } from '#ingest/port_protocol.ts';
+import type { NamedSeries, OpenPort, PortConnections } from '#ingest/protocol.ts';
 import { PORT_PROTOCOLS } from '#ingest/registry.ts';
 import { ConfigError } from '#kernel/config.ts';
 import type { Id } from '#kernel/ids.ts';
+import { networkOf } from '#kernel/ip_address.ts';
+import type { Limits } from '#kernel/limit_settings.ts';
 import type { Clock } from '#kernel/time.ts';
-import { waitForAll } from '#kernel/wait_for_all.ts';
+import { waitForAll } from '#kernel/promises.ts';
+import { labelText } from '#modules/metrics/decide/bucket_bound.ts';
+import { seriesKey } from '#modules/metrics/decide/series_key.ts';
 import type { MetricReader } from '#modules/metrics/store/metric_reader.ts';
 
 /** Opens the ports of the protocols that are configured, once the app is ready; the caller closes them. */
@@ -69,4 +76,61 @@ function labelsOf(tags: NamedSeries['tags']): string[] {
     .filter(([, value]) => value !== '')
     .toSorted(([a], [b]) => (a < b ? -1 : Number(a > b)))
     .flatMap(([name, value]) => [name, labelText(name, value)]);
+}
+
+interface PortLimits extends ConnectionCounts {
+  /** Limits on a connection before it has shown a valid key: its duration and the bytes it may send. */
+  readonly unauthenticatedMsMax: number;
+  readonly unauthenticatedBytesMax: number;
+}
+
+export function portLimitsOf(limits: Limits): PortLimits {
+  return {
+    connectionsMax: limits.portConnectionsMax,
+    connectionsOfAddressMax: limits.portConnectionsOfAddressMax,
+    unauthenticatedMsMax: limits.portSecondsWithoutKey * 1_000,
+    unauthenticatedBytesMax: limits.portKilobytesWithoutKey * 1_024,
+  };
+}
+
+const NAMES = { inAll: 'portConnectionsMax', ofAddress: 'portConnectionsOfAddressMax' } as const;
+
+const LOOK_EVERY_MS = 250;
+
+/** Bounds the connections of a port that takes metrics. `close` stops the checks. */
+export function limitPortConnections(
+  limits: PortLimits,
+  options: ConnectionOptions,
+): PortConnections & { close(): void } {
+  const table = new ConnectionTable(limits, { ...options, names: NAMES });
+  const unauthenticated = new Map<Socket, { readonly network: string; readonly since: number }>();
+  const look = setInterval(() => {
+    const now = performance.now();
+    for (const [socket, { network, since }] of unauthenticated) {
+      const isLate = now - since > limits.unauthenticatedMsMax;
+      if (!isLate && socket.bytesRead <= limits.unauthenticatedBytesMax) continue;
+      options.reachedLimits.record(isLate ? 'portSecondsWithoutKey' : 'portKilobytesWithoutKey', network);
+      socket.destroy();
+    }
+  }, LOOK_EVERY_MS);
+  look.unref();
+  return {
+    admit(socket) {
+      const network = table.admit(socket);
+      if (network === null) return false;
+      unauthenticated.set(socket, { network, since: performance.now() });
+      socket.once('close', () => unauthenticated.delete(socket));
+      return true;
+    },
+    setKnown(socket) {
+      unauthenticated.delete(socket);
+      table.setKnown(socket);
+      table.setIdle(socket);
+    },
+    refusePieces(socket) {
+      options.reachedLimits.record('bodyPieceBytesMin', networkOf(socket.remoteAddress ?? ''));
+      socket.destroy();
+    },
+    close: () => clearInterval(look),
+  };
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
 import { LOOPBACK_NAMES } from '#entry/http/console.ts';
-import { once } from '#kernel/once.ts';
+import { once } from '#kernel/promises.ts';
 
 /**
  * Refuses requests that a foreign page makes a browser send. A proxy in front may call the product by the loopback

@@ -7,7 +7,7 @@ import { LIVE_TOPICS } from '#modules/pages/decide/live_topics.ts';
 import { CONSOLE_PATH } from '#entry/http/console.ts';
 import { routeOf, takesBody } from '#entry/http/console/account_operations.ts';
 import { EVENTS_PATH } from '#entry/http/console/events.ts';
-import { READS_PATH } from '#entry/http/console/reads.ts';
+import { READS_PATH } from '#entry/http/console/organization_operations.ts';
 import { type Refused, refusedAs, refusedWhen } from '#entry/http/openapi/problems.ts';
 import { type JsonSchema, toOpenApiSchema } from '#entry/http/openapi/schemas.ts';
 

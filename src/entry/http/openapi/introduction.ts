@@ -4,7 +4,7 @@ import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 import { ACTION_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
 import { ERROR_CODES, type ErrorCode } from '#kernel/errors.ts';
 import { LIMIT_SETTINGS } from '#kernel/limit_settings.ts';
-import { keysOf } from '#kernel/keys_of.ts';
+import { keysOf } from '#kernel/records.ts';
 import { type Permission, PERMISSIONS, type Role, ROLE_PERMISSIONS, ROLES } from '#kernel/permissions.ts';
 import { LEVELS_MAX } from '#kernel/unstorable.ts';
 

@@ -1,8 +1,7 @@
-import { ALERT_PATHS } from '#entry/http/openapi/alert_paths.ts';
-import { DEPLOY_OPERATION } from '#entry/http/openapi/deploy_path.ts';
+import { ALERT_PATHS, DEPLOY_OPERATION } from '#entry/http/openapi/ingest_paths.ts';
 import { refusedAs, refusedWhen } from '#entry/http/openapi/problems.ts';
 import type { JsonSchema } from '#entry/http/openapi/schemas.ts';
-import type { ProtocolReference } from '#ingest/metric_protocol.ts';
+import type { ProtocolReference } from '#ingest/protocol.ts';
 import { SENTRY_ENDPOINTS, SENTRY_PROJECT_PATTERN } from '#ingest/protocols/sentry.ts';
 import { CHECK_IN_STATUSES } from '#modules/monitors/decide/check_in.ts';
 import { METRIC_PROTOCOLS } from '#ingest/registry.ts';

@@ -4,7 +4,7 @@ import { AppError } from '#kernel/errors.ts';
 import { isFromDiscord, NOTE_BUTTON, parseDiscord } from '#notify/places/discord/presses.ts';
 import { answerCommand } from '#entry/http/places/command.ts';
 import { answerPress, callerOf, type ChatPerson } from '#entry/http/places/press.ts';
-import { answerReply } from '#entry/http/places/reply.ts';
+import { answerReply } from '#entry/http/places/slack.ts';
 import { NOTE_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
 import type { MessageReference } from '#modules/places/decide/place_content.ts';
 import type { VendorCommand, VendorPress } from '#notify/places/presses.ts';

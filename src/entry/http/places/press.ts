@@ -1,7 +1,7 @@
 import { runAction } from '#actions/run_action.ts';
 import type { AnyOperation } from '#actions/action_context.ts';
 import type { AppContext } from '#entry/compose.ts';
-import { refusalSentence, speakFor } from '#entry/http/answers/answerer.ts';
+import { refusalSentence, speakFor } from '#entry/http/answers/answer_as_person.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';

@@ -1,9 +1,20 @@
+import { runAction } from '#actions/run_action.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { answerCommand } from '#entry/http/places/command.ts';
-import { answerPress } from '#entry/http/places/press.ts';
-import { answerReply } from '#entry/http/places/reply.ts';
+import {
+  answerPress,
+  callerOf,
+  type ChatPerson,
+  countPress,
+  refusedSentence,
+  unlinkedSentence,
+} from '#entry/http/places/press.ts';
 import type { VendorAnswer, VendorRequest } from '#entry/http/places/vendor_request.ts';
 import { AppError } from '#kernel/errors.ts';
+import { addIncidentNote } from '#modules/incidents/operations/add_incident_note.ts';
+import { NOTE_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
+import { cutText, type MessageReference } from '#modules/places/decide/place_content.ts';
+import { storesOf } from '#modules/stores.ts';
 import { parseSlackRequest, slackFault } from '#notify/places/slack/presses.ts';
 import { tellOnSlack } from '#notify/places/slack/sender.ts';
 import { slackText } from '#notify/places/slack/text.ts';
@@ -53,4 +64,49 @@ export async function answerSlack(context: AppContext, request: VendorRequest): 
   const { http, bases } = context.places;
   await tellOnSlack({ http, bases, settings, nowMs }, { channel, user, text: slackText(text) });
   return { status: 200 };
+}
+
+/** Somebody's answer to the message of an incident; the vendor has signed who wrote it. */
+interface WrittenReply extends Omit<ChatPerson, 'name'> {
+  /** Message that is answered. */
+  readonly answered: MessageReference;
+  /** Letters, digits, `-` and `_` that differ for each reply, and are the same whenever the vendor tells of it. */
+  readonly replyId: string;
+  /** Text that is not blank. */
+  readonly text: string;
+}
+
+/**
+ * Makes a note of the incident out of a reply, by the operation that everybody uses. Chats are full of what is no note,
+ * so nothing is done or recorded about a reply of somebody whose account is not linked or whose role writes no notes,
+ * about an answer to a message of somebody else, and about a reply that the vendor tells of again. Returns a sentence
+ * for chats in which a reply is written for Tocsin alone.
+ */
+export async function answerReply(context: AppContext, reply: WrittenReply): Promise<string> {
+  const { kind, account, answered, replyId, text, origin } = reply;
+  const { orgId } = reply.place;
+  const stores = storesOf(context.db.session());
+  const linked = await stores.chatAccounts.find({ orgId, kind, account });
+  if (linked === null) return unlinkedSentence(kind);
+  const message = await stores.places.findIncidentOf(orgId, kind, answered);
+  if (message === null) return 'This message is none of Tocsin. Nothing was changed.';
+  // The secret of the place that told of the reply says who wrote it.
+  const { settingsRole } = reply.place;
+  const place = { ...(await stores.places.get(orgId, message.placeId)), settingsRole };
+  const person = { place, kind, account, name: linked.name ?? '', origin };
+  const speaking = await callerOf(context, person, 'more');
+  if ('refusal' in speaking) return speaking.refusal;
+  if (!speaking.caller.permissions.has(addIncidentNote.permission))
+    return 'Your role does not allow this. Nothing was changed.';
+  const note = { incidentId: message.incidentId, text: cutText(text, NOTE_LENGTH_MAX), requestKey: replyId };
+  try {
+    await runAction(context.actions, addIncidentNote, speaking.caller, note, origin, async (unit) => {
+      await countPress(unit, person, replyId);
+    });
+    return 'It is a note of the incident now. Thank you.';
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status >= 500) throw error;
+    context.log.info({ placeId: place.id, err: error.message }, 'a reply in a chat became no note');
+    return refusedSentence(error);
+  }
 }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 
-import { ALL_WELL, dayText, HEADLINES, timeText } from '#entry/http/status/texts.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import {
   type ComponentState,
@@ -9,7 +8,7 @@ import {
   pageStateOf,
   type PublishedIncident,
 } from '#modules/status_pages/decide/page_state.ts';
-import { HISTORY_DAYS, IMPACT_TEXTS, STAGE_TEXTS } from '#modules/status_pages/decide/publication.ts';
+import { HISTORY_DAYS, type Impact, IMPACT_TEXTS, STAGE_TEXTS } from '#modules/status_pages/decide/publication.ts';
 import { escapeHtml } from '#notify/texts/html.ts';
 
 /** Style sheet for both schemes and for narrow screens. State is said in words, too. */
@@ -127,4 +126,33 @@ function incidentOf(
 
 function timeOf(at: Temporal.Instant): string {
   return `<time datetime="${toTimestamp(at)}">${timeText(at)}</time>`;
+}
+
+/** Sentence above a page, by the worst impact of what is open; for none, see `ALL_WELL`. */
+const HEADLINES: Readonly<Record<Impact, string>> = {
+  degraded: 'Some services are degraded',
+  partial_outage: 'Some services are partly out',
+  outage: 'Some services are out',
+};
+
+const ALL_WELL = 'No known problems';
+
+const TIME = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZone: 'UTC',
+});
+
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
+
+/** Returns "29 Nov, 07:45 UTC". */
+export function timeText(at: Temporal.Instant): string {
+  return `${TIME.format(at.epochMilliseconds)} UTC`;
+}
+
+/** Returns "29 November 2026" for `2026-11-29`. */
+function dayText(day: string): string {
+  return DAY.format(Date.parse(day));
 }

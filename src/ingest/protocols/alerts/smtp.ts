@@ -5,7 +5,7 @@ import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 import { networkOf } from '#kernel/ip_address.ts';
 import type { Log } from '#kernel/log.ts';
 import { AppError, type ErrorCode, messageOf } from '#kernel/errors.ts';
-import { waitForAll } from '#kernel/wait_for_all.ts';
+import { waitForAll } from '#kernel/promises.ts';
 
 /** Address of a source: an alert key and, after a plus sign, the name of the source. */
 export interface MailRecipient {

@@ -1,4 +1,4 @@
-import { asciiText } from '#ingest/protocols/body/ascii_text.ts';
+import { asciiText } from '#ingest/protocols/body/body_text.ts';
 import { type LargeContainers, LARGE_BYTES } from '#ingest/protocols/body/json_check.ts';
 
 const [QUOTE, BACKSLASH, COMMA, MINUS, DOT, ZERO] = [0x22, 0x5c, 0x2c, 0x2d, 0x2e, 0x30];

@@ -3,11 +3,16 @@ import { POINT_BYTES_MAX } from '#ingest/protocols/otlp/point.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { JsonCheck } from '#ingest/protocols/body/json_check.ts';
 import { JsonCursor } from '#ingest/protocols/body/json_cursor.ts';
-import { checkUtf8 } from '#ingest/protocols/body/decode_utf8.ts';
+import { checkUtf8 } from '#ingest/protocols/body/body_text.ts';
 import type { Steps } from '#kernel/steps.ts';
-import { JsonAttributes } from '#ingest/protocols/otlp/json_attributes.ts';
+import {
+  JsonAttributes,
+  JsonNames,
+  readNumber,
+  skipOfRequest,
+  skipOfResource,
+} from '#ingest/protocols/otlp/json_attributes.ts';
 import { JsonPointReader } from '#ingest/protocols/otlp/json_point.ts';
-import { JsonNames, readNumber, skipOfRequest, skipOfResource } from '#ingest/protocols/otlp/json_values.ts';
 import { toTemporality, type MetricMapper, type Temporality } from '#ingest/protocols/otlp/metric_mapper.ts';
 import { emptyScope, type Scope } from '#ingest/protocols/otlp/stream_labels.ts';
 import { emptyLabels } from '#ingest/admission/labels.ts';

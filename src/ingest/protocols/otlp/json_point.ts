@@ -1,6 +1,10 @@
 import type { JsonCursor } from '#ingest/protocols/body/json_cursor.ts';
-import type { InvalidField, JsonAttributes } from '#ingest/protocols/otlp/json_attributes.ts';
-import { JsonNames, readNumber } from '#ingest/protocols/otlp/json_values.ts';
+import {
+  type InvalidField,
+  type JsonAttributes,
+  JsonNames,
+  readNumber,
+} from '#ingest/protocols/otlp/json_attributes.ts';
 import {
   EXEMPLARS_MAX,
   type ExponentialSide,

@@ -7,8 +7,7 @@ import type { OtlpPoint } from '#ingest/protocols/otlp/point.ts';
 import { ProtobufAttributes } from '#ingest/protocols/otlp/protobuf_attributes.ts';
 import { emptyScope, type Scope } from '#ingest/protocols/otlp/stream_labels.ts';
 import { LAYOUTS, ProtobufPointReader, type Layout } from '#ingest/protocols/otlp/protobuf_point.ts';
-import { decodeText } from '#ingest/protocols/protobuf/decode_text.ts';
-import { WIRE, WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
+import { decodeText, WIRE, WireReader } from '#ingest/protocols/protobuf/wire.ts';
 
 /** Fields are so quick to read that to rest after each would take longer. */
 const REST_AFTER = 128;

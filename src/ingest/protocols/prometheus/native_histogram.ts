@@ -5,7 +5,7 @@ import {
   rangeOf,
   toGrid,
 } from '#modules/metrics/decide/exponential_buckets.ts';
-import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
+import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire.ts';
 
 /** The bits of the NaN that Prometheus writes as the sum when a series has ended. */
 const STALE = { high: 0x7ff00000, low: 0x00000002 };

@@ -1,6 +1,5 @@
 import type { Steps } from '#kernel/steps.ts';
-import { decodeText } from '#ingest/protocols/protobuf/decode_text.ts';
-import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
+import { decodeText, WIRE, type WireReader } from '#ingest/protocols/protobuf/wire.ts';
 
 /** Facts about a request that are needed before its series are decoded. */
 export interface RequestScan {

@@ -1,18 +1,18 @@
-import { LABEL_BYTES } from '#ingest/protocols/body/read_cost.ts';
-import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import {
   emptyLabels,
   faultyLabel,
+  type Label,
   NAME_LABEL,
   tooLong,
   tooManyLabels,
   toSeriesText,
-  type Label,
   UNREAD_LABEL,
 } from '#ingest/admission/labels.ts';
+import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { isSameSpan, SpanIndex } from '#ingest/hashing/span_index.ts';
-import { decodeText, NOT_UTF8 } from '#ingest/protocols/protobuf/decode_text.ts';
-import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
+import { LABEL_BYTES } from '#ingest/protocols/body/read_cost.ts';
+import { decodeText, NOT_UTF8, WIRE, type WireReader } from '#ingest/protocols/protobuf/wire.ts';
+import type { Series } from '#modules/metrics/decide/point.ts';
 
 export const NO_NAME = 'a series without a metric name (__name__)';
 
@@ -129,4 +129,19 @@ export class SeriesLabels {
     this.#lastNameLength = length;
     return this.#lastName;
   }
+}
+
+/** Whether label names and values in turn hold this label. */
+export function hasLabel(labels: readonly string[], label: string): boolean {
+  for (let i = 0; i < labels.length; i += 2) if (labels[i] === label) return true;
+  return false;
+}
+
+/** Formats a series for messages. */
+export function textOf({ name, labels }: Series): string {
+  const named = Array.from({ length: labels.length / 2 }, (_, i) => ({
+    name: labels[i * 2] ?? '',
+    value: labels[i * 2 + 1] ?? '',
+  }));
+  return toSeriesText(name, named);
 }

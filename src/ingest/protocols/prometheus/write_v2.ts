@@ -14,12 +14,11 @@ import {
 import { type DecodedPoints, PointAdmission, type PointLimits } from '#ingest/admission/point_admission.ts';
 import type { Steps } from '#kernel/steps.ts';
 import { familyOf, kindOfTyped } from '#ingest/protocols/prometheus/counter_names.ts';
-import { isSpanLabel, isTraceLabel } from '#ingest/protocols/prometheus/exemplar_reader.ts';
+import { isSpanLabel, isTraceLabel } from '#ingest/protocols/prometheus/sample_reader.ts';
 import { HistogramPoints } from '#ingest/protocols/prometheus/histogram_points.ts';
 import { NativeHistogramReader } from '#ingest/protocols/prometheus/native_histogram.ts';
 import { NO_NAME } from '#ingest/protocols/prometheus/series_labels.ts';
-import { decodeText, NOT_UTF8 } from '#ingest/protocols/protobuf/decode_text.ts';
-import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
+import { decodeText, NOT_UTF8, WIRE, type WireReader } from '#ingest/protocols/protobuf/wire.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
 

@@ -1,9 +1,5 @@
 import { createHash } from 'node:crypto';
 
-import type { Breadcrumb, ExceptionEvent, TrimmedPart } from '#modules/exceptions/decide/event.ts';
-import { asDebugIds } from '#ingest/protocols/sentry/debug_ids.ts';
-import type { Temporal } from '#kernel/time.ts';
-
 import {
   asList,
   asObject,
@@ -14,10 +10,20 @@ import {
   type JsonObject,
   parseJson,
 } from '#ingest/protocols/sentry/json.ts';
-import { asImages } from '#ingest/protocols/sentry/native_images.ts';
-import { asExceptions, asFrames, asThreads } from '#ingest/protocols/sentry/stacks.ts';
-import { asLevel, asMessage, asTags, asTimestamp, asUser, eventTime } from '#ingest/protocols/sentry/values.ts';
+import { asExceptions, asFrames, asImages, asThreads } from '#ingest/protocols/sentry/stacks.ts';
+import {
+  asLevel,
+  asMessage,
+  asTags,
+  asTimestamp,
+  asUser,
+  eventTime,
+  PATH_LENGTH_MAX,
+} from '#ingest/protocols/sentry/values.ts';
 import { asModules, FrameVariables } from '#ingest/protocols/sentry/variables.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { Breadcrumb, ExceptionEvent, TrimmedPart } from '#modules/exceptions/decide/event.ts';
+import { debugIdOf } from '#modules/releases/decide/source_maps/debug_id.ts';
 
 const NAME_LENGTH_MAX = 200;
 /** Limit on the breadcrumbs; clients keep 100, unless they are configured to keep more. */
@@ -161,4 +167,18 @@ function asFingerprintEntry(value: unknown): string | null {
   if (typeof value !== 'string' || value.length <= ENTRY_LENGTH_MAX) return asPlainText(value, ENTRY_LENGTH_MAX);
   const digest = createHash('sha256').update(value).digest('hex').slice(0, 32);
   return `${asPlainText(value, ENTRY_LENGTH_MAX) ?? ''}${digest}`;
+}
+
+const IMAGES_MAX = 200;
+
+/** The debug ids of source maps by the path of their code. Undefined when there is none; images of native code are not. */
+function asDebugIds(debugMeta: unknown): Readonly<Record<string, string>> | undefined {
+  const images = asList(asObject(debugMeta)?.['images']).slice(0, IMAGES_MAX).map(asObject);
+  const debugIds = images.flatMap((image): [string, string][] => {
+    if (image === null || image['type'] !== 'sourcemap') return [];
+    const [path, debugId] = [image['code_file'], debugIdOf(image['debug_id'])];
+    const isPath = typeof path === 'string' && path !== '' && path.length <= PATH_LENGTH_MAX;
+    return isPath && debugId !== null ? [[path, debugId]] : [];
+  });
+  return debugIds.length === 0 ? undefined : Object.fromEntries(debugIds);
 }

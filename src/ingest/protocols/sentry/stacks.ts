@@ -1,9 +1,8 @@
+import { asList, asObject, asPlainText, asText, asTextOrJson, type JsonObject } from '#ingest/protocols/sentry/json.ts';
 import { PATH_LENGTH_MAX } from '#ingest/protocols/sentry/values.ts';
+import { NO_VARIABLES, type VariableReader, withoutKnown } from '#ingest/protocols/sentry/variables.ts';
 import type { EventThread, ExceptionValue, Frame, Mechanism } from '#modules/exceptions/decide/event.ts';
 import { withoutSecrets, withoutTokens } from '#modules/exceptions/decide/secrets.ts';
-import { asList, asObject, asPlainText, asText, asTextOrJson, type JsonObject } from '#ingest/protocols/sentry/json.ts';
-import { asNativePlace, type NativeImage } from '#ingest/protocols/sentry/native_images.ts';
-import { NO_VARIABLES, type VariableReader, withoutKnown } from '#ingest/protocols/sentry/variables.ts';
 
 /** A crash brings every thread of its process. */
 const THREADS_MAX = 1_000;
@@ -249,4 +248,45 @@ function asThread(thread: JsonObject, frames: readonly Frame[]): EventThread {
 
 function withoutCode(frame: JsonObject): JsonObject {
   return { ...frame, context_line: null, pre_context: null, post_context: null };
+}
+
+/** A library of compiled code, where its process had loaded it. */
+interface NativeImage {
+  readonly address: bigint;
+  /** Size of the image; null if the client does not send it. */
+  readonly size: bigint | null;
+  readonly file: string | null;
+}
+
+const IMAGES_MAX = 300;
+
+/** The libraries that a client lists as `debug_meta`, by address. */
+export function asImages(debugMeta: unknown): readonly NativeImage[] {
+  return asList(asObject(debugMeta)?.['images'])
+    .slice(0, IMAGES_MAX)
+    .flatMap((entry): NativeImage[] => {
+      const image = asObject(entry);
+      const address = asAddress(image?.['image_addr']);
+      if (image === null || address === null) return [];
+      const file = asText(image['code_file'] ?? image['name'], PATH_LENGTH_MAX);
+      return [{ address, size: asAddress(image['image_size']), file }];
+    })
+    .toSorted((a, b) => (a.address < b.address ? -1 : 1));
+}
+
+/** Returns the location of compiled code, for a frame that gives an address. */
+function asNativePlace(frame: JsonObject, images: readonly NativeImage[]): Pick<Frame, 'native'> {
+  const at = asAddress(frame['instruction_addr']);
+  const library = asText(frame['package'], PATH_LENGTH_MAX);
+  if (at === null) return {};
+  const image = images.findLast(({ address, size }) => address <= at && (size === null || at < address + size));
+  const base = asAddress(frame['image_addr']) ?? image?.address ?? null;
+  const offset = base !== null && base <= at ? `0x${(at - base).toString(16)}` : null;
+  return { native: { package: library ?? image?.file ?? null, offset } };
+}
+
+/** Parses an address: `0x7f3a10`, or a number; null for anything else. */
+function asAddress(value: unknown): bigint | null {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : null;
+  return typeof value === 'string' && /^(?:0x[0-9a-fA-F]{1,16}|\d{1,19})$/.test(value) ? BigInt(value) : null;
 }

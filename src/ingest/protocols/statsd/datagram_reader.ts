@@ -79,3 +79,72 @@ function endOfLine(bytes: Buffer, start: number): number {
 function nextImmediate(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
+
+/** A line of StatsD, with the tags of DogStatsD. */
+export interface Line {
+  readonly name: string;
+  readonly values: readonly string[];
+  readonly type: 'c' | 'g' | 's' | 't';
+  readonly isMilliseconds: boolean;
+  readonly rate: number;
+  /** The time that a counter or gauge bears (DogStatsD protocol 1.3), in epoch milliseconds; null without one. */
+  readonly at: number | null;
+  readonly tags: readonly (readonly [name: string, value: string])[];
+  /** Length of the line's text. */
+  readonly length: number;
+}
+
+const KEY_TAG = 'ingestion_key';
+const KEY_LENGTH_MAX = 200;
+
+/** The ingestion key that a line bears as a tag; null where it has none. Looked for before anything else is read. */
+export function keyOf(text: string): string | null {
+  for (let at = text.indexOf(KEY_TAG); at !== -1; at = text.indexOf(KEY_TAG, at + 1)) {
+    const start = at + KEY_TAG.length + 1;
+    const isTag = text[at - 1] === '#' || text[at - 1] === ',';
+    if (!isTag || text[start - 1] !== ':') continue;
+    let end = start;
+    while (end < text.length && text[end] !== ',' && text[end] !== '|') end += 1;
+    return text.slice(start, Math.min(end, start + KEY_LENGTH_MAX));
+  }
+  return null;
+}
+
+/** Reads a line; null if it cannot be read. */
+export function readLine(text: string): Line | null {
+  const [head = '', type = '', ...parts] = text.split('|');
+  const colon = head.indexOf(':');
+  const kind = type === 'ms' || type === 'h' || type === 'd' ? 't' : type;
+  if (colon < 1 || (kind !== 'c' && kind !== 'g' && kind !== 's' && kind !== 't')) return null;
+  const values = kind === 's' ? [head.slice(colon + 1)] : head.slice(colon + 1).split(':');
+  if (values.some((value) => value === '' || (kind !== 's' && !Number.isFinite(Number(value))))) return null;
+  let rate = 1;
+  let at: number | null = null;
+  const tags: [string, string][] = [];
+  for (const part of parts) {
+    if (part.startsWith('@')) rate = Number(part.slice(1));
+    if (part.startsWith('T') && (kind === 'c' || kind === 'g')) at = readTime(part.slice(1));
+    if (!part.startsWith('#')) continue;
+    for (const tag of part.slice(1).split(',')) {
+      const colonAt = tag.indexOf(':');
+      const [name, value] = colonAt === -1 ? [tag, 'true'] : [tag.slice(0, colonAt), tag.slice(colonAt + 1)];
+      if (name !== KEY_TAG && name !== '') tags.push([name, value]);
+    }
+  }
+  if (!(rate > 0 && rate <= 1) || Number.isNaN(at)) return null;
+  tags.sort(([a], [b]) => (a < b ? -1 : Number(a > b)));
+  const name = head.slice(0, colon);
+  return { name, values, type: kind, isMilliseconds: type === 'ms', rate, at, tags: joined(tags), length: text.length };
+}
+
+/** Joins the values of a tag that comes several times, as DogStatsD allows: a series has each label once. */
+function joined(tags: readonly [string, string][]): readonly (readonly [string, string])[] {
+  if (tags.every(([name], place) => name !== tags[place - 1]?.[0])) return tags;
+  const values = Map.groupBy(tags, ([name]) => name);
+  return [...values].map(([name, pairs]) => [name, [...new Set(pairs.map(([, value]) => value))].sort().join(',')]);
+}
+
+/** Converts whole seconds to milliseconds; NaN for what is no time. */
+function readTime(text: string): number {
+  return /^\d{1,12}$/.test(text) ? Number(text) * 1000 : Number.NaN;
+}

@@ -2,7 +2,7 @@ import { RANGE_LABEL, toRanges } from '#modules/metrics/decide/exponential_bucke
 import { METRIC_TYPE } from '#modules/metrics/decide/metric_type.ts';
 import type { PointKind } from '#modules/metrics/decide/point.ts';
 import type { Steps } from '#kernel/steps.ts';
-import type { Line } from '#ingest/protocols/statsd/line.ts';
+import type { Line } from '#ingest/protocols/statsd/datagram_reader.ts';
 
 /** Flushes for which a gauge changed by `+1` is remembered without an update: a day. */
 const GAUGE_FLUSHES_MAX = 8_640;

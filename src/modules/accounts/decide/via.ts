@@ -1,5 +1,5 @@
 import { type Channel, CHANNELS, declarationOf, isChannel } from '#modules/contacts/decide/channel.ts';
-import { keysOf } from '#kernel/keys_of.ts';
+import { keysOf } from '#kernel/records.ts';
 
 /** Ways in which a change comes in, besides the channels. `by` follows the word "by", `title` stands alone. */
 const WAYS = {

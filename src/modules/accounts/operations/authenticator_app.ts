@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { STRICT } from '#actions/fields.ts';
-import { newTotpSecret, periodOfCode, totpUri } from '#auth/second_factor/totp.ts';
+import { newTotpSecret, periodOfCode, totpUri } from '#auth/second_factor/codes.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { afterAdding, RecoveryCodes } from '#modules/accounts/operations/second_factors.ts';
 

@@ -10,7 +10,7 @@ import { endAccess, proveAddress } from '#modules/accounts/end_access.ts';
 import { EmailField, EndsField, LinkToken, PasswordField } from '#modules/accounts/fields.ts';
 import { hashNewPassword, requirePassword } from '#modules/accounts/passwords.ts';
 import { getReset, resetNotValid } from '#modules/accounts/operations/password_resets.ts';
-import { sendPasswordReset } from '#storage/queue/jobs/send_password_reset.ts';
+import { sendPasswordReset } from '#storage/queue/jobs.ts';
 
 export const changePassword = defineAction({
   name: 'change_password',

@@ -8,8 +8,7 @@ import {
   relyingPartyOf,
   verifyAuthentication,
 } from '#auth/second_factor/passkeys.ts';
-import { newRecoveryCodes, recoveryCodeHash } from '#auth/second_factor/recovery_codes.ts';
-import { periodOfCode } from '#auth/second_factor/totp.ts';
+import { newRecoveryCodes, periodOfCode, recoveryCodeHash } from '#auth/second_factor/codes.ts';
 import { countTry, forgetTries, secondFactorTriesOf } from '#auth/tries.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';

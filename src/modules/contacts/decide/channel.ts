@@ -1,4 +1,4 @@
-import { keysOf } from '#kernel/keys_of.ts';
+import { keysOf } from '#kernel/records.ts';
 
 /** Provider of a channel, in the form that follows "Sent". */
 export const PROVIDERS = {

@@ -1,5 +1,5 @@
 import type { Id } from '#kernel/ids.ts';
-import { recordOf } from '#kernel/record_of.ts';
+import { recordOf } from '#kernel/records.ts';
 
 import { type Channel, CHANNEL_PREFERENCES, type ChannelPreference, declarationOf } from './channel.ts';
 

@@ -3,14 +3,13 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
 import { hashPassword } from '#auth/passwords.ts';
-import { isSamePhoneCode, newPhoneCode } from '#auth/phone_codes.ts';
-import { forgetPinTries } from '#auth/reply_pins.ts';
+import { forgetPinTries, isSamePhoneCode, newPhoneCode } from '#auth/reply_pins.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import { maskPhone } from '#modules/contacts/decide/masking.ts';
 import { Phone } from '#modules/teams/view.ts';
-import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
+import { deliverPage } from '#storage/queue/jobs.ts';
 
 const WORKS_MINUTES = 10;
 

@@ -1,6 +1,6 @@
 import type { AssignmentRule } from '#modules/exceptions/decide/assignment.ts';
 import { type ExceptionSettings, INBOUND_FILTERS } from '#modules/exceptions/decide/inbound_filters.ts';
-import { keysOf } from '#kernel/keys_of.ts';
+import { keysOf } from '#kernel/records.ts';
 
 /** Lists of settings for exceptions, as they are stored. */
 type StoredLists = Pick<ExceptionSettings, 'filters' | 'patterns' | 'secretNames'> & {

@@ -1,5 +1,5 @@
 import { limitMessages } from '#modules/notifications/decide/message_limit.ts';
-import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
+import { deliverPage } from '#storage/queue/jobs.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { ClaimedNotification } from '#modules/notifications/store/delivery_store.ts';
 import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';

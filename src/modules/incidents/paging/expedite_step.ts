@@ -1,5 +1,5 @@
 import { stepAfter } from '#modules/policies/decide/escalation.ts';
-import { runEscalationStep } from '#storage/queue/jobs/run_escalation_step.ts';
+import { runEscalationStep } from '#storage/queue/jobs.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';

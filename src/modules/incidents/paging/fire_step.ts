@@ -8,7 +8,7 @@ import {
   type PageDecision,
 } from '#modules/policies/decide/recipients.ts';
 import { fireNextStep, skipUnreachablePerson } from '#modules/incidents/paging/expedite_step.ts';
-import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
+import { deliverPage } from '#storage/queue/jobs.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import { inSpan } from '#kernel/tracing.ts';

@@ -1,5 +1,5 @@
 import type { IncidentActor, NewsEvent } from '#modules/incidents/decide/incident.ts';
-import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
+import { deliverPage } from '#storage/queue/jobs.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';

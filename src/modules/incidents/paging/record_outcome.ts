@@ -1,6 +1,6 @@
 import { hasNoChannelLeft } from '#modules/policies/decide/recipients.ts';
 import { skipUnreachablePerson } from '#modules/incidents/paging/expedite_step.ts';
-import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
+import { deliverPage } from '#storage/queue/jobs.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';

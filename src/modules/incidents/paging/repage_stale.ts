@@ -11,7 +11,7 @@ import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/
 import type { AnsweredStatus, IncidentActor } from '#modules/incidents/decide/incident.ts';
 import { resumeTimers } from '#modules/policies/decide/escalation.ts';
 import { notifyOthers } from '#modules/incidents/paging/notify_others.ts';
-import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
+import { deliverPage } from '#storage/queue/jobs.ts';
 import type { Temporal } from '#kernel/time.ts';
 
 /**

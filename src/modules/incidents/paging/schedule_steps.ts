@@ -1,5 +1,5 @@
 import type { PlannedStep } from '#modules/policies/decide/escalation.ts';
-import { runEscalationStep } from '#storage/queue/jobs/run_escalation_step.ts';
+import { runEscalationStep } from '#storage/queue/jobs.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 import { followedBy, INCIDENT_STEPS_MAX, planReassignment } from '#modules/incidents/decide/reassignment.ts';

@@ -1,5 +1,5 @@
 import { SMALL_FALL_PARTS } from '#modules/metrics/decide/series_points.ts';
-import { keysOf } from '#kernel/keys_of.ts';
+import { keysOf } from '#kernel/records.ts';
 import { COUNTER, IS_COUNTING, IS_SAMPLE, STALE, START } from '#modules/metrics/store/point_kind_sql.ts';
 
 /** Kinds of a row: `newest_is` and `opening_is` are one of these. */

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { nullable, STRICT } from '#actions/fields.ts';
-import { keysOf } from '#kernel/keys_of.ts';
+import { keysOf } from '#kernel/records.ts';
 import { toTimestampOrNull } from '#kernel/time.ts';
 import { type Channel, CHANNELS, declarationOf, type Provider, PROVIDERS } from '#modules/contacts/decide/channel.ts';
 import { CHANNEL_STATES, channelStateOf } from '#modules/contacts/decide/reachability.ts';

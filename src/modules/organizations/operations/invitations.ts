@@ -19,7 +19,7 @@ import { findCallerRole } from '#modules/organizations/roles.ts';
 import type { InvitationRow } from '#modules/organizations/store.ts';
 import type { Stores } from '#modules/stores.ts';
 import type { NewUser } from '#storage/postgres/entities/people.ts';
-import { sendInvitation } from '#storage/queue/jobs/send_invitation.ts';
+import { sendInvitation } from '#storage/queue/jobs.ts';
 
 const INVITATION_FIELDS = {
   invitationId: IdText,

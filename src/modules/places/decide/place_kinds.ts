@@ -1,4 +1,4 @@
-import { keysOf } from '#kernel/keys_of.ts';
+import { keysOf } from '#kernel/records.ts';
 
 /** Setting of a place, which people type. */
 export interface PlaceField {

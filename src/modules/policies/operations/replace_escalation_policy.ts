@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { EXAMPLE_STAMPS } from '#actions/example_stamps.ts';
+import { EXAMPLE_IDS, EXAMPLE_STAMPS } from '#actions/example_ids.ts';
 import { STRICT, IdText, Name } from '#actions/fields.ts';
 import { DetailedStepInput, toSteps } from '#modules/policies/operations/steps.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';

@@ -9,7 +9,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { anyOf, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
-import { ScimUserEntity } from '#storage/postgres/entities/provisioning.ts';
+import { ScimUserEntity } from '#storage/postgres/entities/people.ts';
 import type { ProvisionedRole } from '#modules/provisioning/decide/provisioned_role.ts';
 
 export type ScimUserRow = Row<typeof ScimUserEntity>;

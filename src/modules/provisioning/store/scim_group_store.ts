@@ -9,7 +9,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, type Row, rowsOf, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { TeamMemberEntity } from '#storage/postgres/entities/oncall.ts';
-import { ScimGroupEntity } from '#storage/postgres/entities/provisioning.ts';
+import { ScimGroupEntity } from '#storage/postgres/entities/people.ts';
 
 export type ScimGroupRow = Row<typeof ScimGroupEntity>;
 

@@ -10,7 +10,7 @@ import type { ReleaseRuntime, Requester } from '#modules/releases/requester.ts';
 import type { BundleRow } from '#modules/releases/store/artifact_store.ts';
 import { storesOf } from '#modules/stores.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
-import { assembleBundle } from '#storage/queue/jobs/assemble_bundle.ts';
+import { assembleBundle } from '#storage/queue/jobs.ts';
 
 /** An upload that its client says is complete. */
 interface Upload {

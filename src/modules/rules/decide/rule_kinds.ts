@@ -1,6 +1,6 @@
 import type { ConfigSchema, RuleKindDeclaration } from '#modules/rules/decide/rule_kind.ts';
 import { METRIC_THRESHOLD } from '#modules/rules/decide/metric_threshold.ts';
-import { keysOf } from '#kernel/keys_of.ts';
+import { keysOf } from '#kernel/records.ts';
 import type { Capability } from '#modules/capabilities/decide/capability.ts';
 import { type Level, LEVELS } from '#modules/exceptions/decide/level.ts';
 

@@ -2,7 +2,7 @@ import type { ActionContext } from '#actions/action_context.ts';
 import { metricOf, RULE_KIND_NAMES, RULE_KINDS, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 import { isBehind } from '#modules/rules/decide/breach.ts';
 import { quantileQuestionOf, type SingleValueKind } from '#modules/metrics/decide/quantile.ts';
-import { storePoints } from '#storage/queue/jobs/store_points.ts';
+import { storePoints } from '#storage/queue/jobs.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';

@@ -6,7 +6,7 @@ import { STRICT, IdText } from '#actions/fields.ts';
 import { renewCapability } from '#modules/capabilities/renew_capability.ts';
 import { toServiceView } from '#modules/services/view.ts';
 import { CAPABILITIES } from '#modules/capabilities/decide/capability.ts';
-import { purgeService } from '#storage/queue/jobs/purge_service.ts';
+import { purgeService } from '#storage/queue/jobs.ts';
 
 export const deleteService = defineAction({
   name: 'delete_service',

@@ -13,7 +13,7 @@ import {
   requireOnPage,
   StageField,
 } from '#modules/status_pages/operations/page_fields.ts';
-import { announceStatusUpdate } from '#storage/queue/jobs/announce_status_update.ts';
+import { announceStatusUpdate } from '#storage/queue/jobs.ts';
 import { PublicationView, toPublicationView } from '#modules/status_pages/view.ts';
 
 export const addStatusUpdate = defineAction({

@@ -14,7 +14,7 @@ import {
 } from '#modules/teams/view.ts';
 import { CHANNEL_PREFERENCES } from '#modules/contacts/decide/channel.ts';
 import { asId } from '#kernel/ids.ts';
-import { recordOf } from '#kernel/record_of.ts';
+import { recordOf } from '#kernel/records.ts';
 
 export const addTeamMember = defineAction({
   name: 'add_team_member',

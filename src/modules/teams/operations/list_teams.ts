@@ -4,7 +4,7 @@ import { type ActionContext, defineAction, LIST_LIMIT } from '#actions/action_co
 import { EXAMPLE_IDS, EXAMPLE_PEOPLE as PEOPLE } from '#actions/example_ids.ts';
 import { IdText, nullable, STRICT } from '#actions/fields.ts';
 import { idsInput, nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
-import { recordOf } from '#kernel/record_of.ts';
+import { recordOf } from '#kernel/records.ts';
 import { RoleName } from '#modules/accounts/view.ts';
 import { READINESS_ANSWERS } from '#modules/contacts/decide/readiness_words.ts';
 import { POLICY_EXAMPLE } from '#modules/policies/view.ts';

@@ -1,4 +1,4 @@
-import { keysOf } from '#kernel/keys_of.ts';
+import { keysOf } from '#kernel/records.ts';
 import { PAGES, SETTINGS_PAGES } from '#modules/pages/decide/pages.ts';
 
 /** Noun of a kind of row, the replacement for one that cannot be read, and the page on which people set it again. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { watchForwardedAddresses } from '#entry/http/connections/untrusted_proxies.ts';
+import { watchForwardedAddresses } from '#entry/http/connections/addresses.ts';
 import { silentLog } from '#kernel/log.ts';
 
 test('each network that reports clients without being trusted is warned of once, and few in all', () => {

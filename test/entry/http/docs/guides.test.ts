@@ -6,9 +6,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { ACTIONS } from '#actions/registry.ts';
 import { SETTINGS } from '#entry/config.ts';
 import type { Setting } from '#kernel/config.ts';
-import { readGuideFiles, resolveLink } from '#entry/http/docs/guide_files.ts';
-import { renderGuides } from '#entry/http/docs/guide_pages.ts';
-import { type Guide, renderMarkdown } from '#entry/http/docs/render_markdown.ts';
+import { type Guide, readGuideFiles, renderGuides, renderMarkdown, resolveLink } from '#entry/http/docs/guide_pages.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../../../..');
 const LINK = /!?\[[^\]]*\]\(([^)\s]+)\)/g;

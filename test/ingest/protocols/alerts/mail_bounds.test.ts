@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { boundedMail } from '#ingest/protocols/alerts/mail_bounds.ts';
+import { boundedMail } from '#ingest/protocols/alerts/mail.ts';
 
 const HEAD = 'From: a@db-1.example\r\nSubject: [DOWN] db-1\r\n';
 

@@ -1,7 +1,7 @@
 import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
-import { WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
+import { WireReader } from '#ingest/protocols/protobuf/wire.ts';
 import { AppError } from '#kernel/errors.ts';
 import { varint } from '#test/ingest/metric_bytes.ts';
 

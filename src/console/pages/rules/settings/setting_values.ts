@@ -8,8 +8,7 @@ import {
   type StoredSettings,
 } from '#modules/rules/decide/rule_settings.ts';
 import { METRIC_RULE_DEFAULTS } from '#modules/rules/decide/metric_rule_settings.ts';
-import { keysOf } from '#kernel/keys_of.ts';
-import { recordOf } from '#kernel/record_of.ts';
+import { keysOf, recordOf } from '#kernel/records.ts';
 import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 
 /** Settings of a rule while they are edited: an empty field is an empty text. */

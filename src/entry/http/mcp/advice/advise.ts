@@ -1,14 +1,16 @@
 import type { AnyAction } from '#actions/action_context.ts';
 import { checkInput } from '#actions/check_input.ts';
+import { kindOfProperty } from '#actions/id_sources.ts';
 import { nearestActions } from '#actions/nearest_actions.ts';
 import { ACTIONS } from '#actions/registry.ts';
-import { Directory } from '#entry/http/mcp/advice/directory.ts';
+import { Directory, kindOfId } from '#entry/http/mcp/advice/directory.ts';
 import { fillIn } from '#entry/http/mcp/advice/fill_in.ts';
-import { repairIds } from '#entry/http/mcp/advice/repair_ids.ts';
 import { repairShape } from '#entry/http/mcp/advice/repair_shape.ts';
 import type { Exchange } from '#entry/http/mcp/exchange.ts';
+import type { ListedThing } from '#kernel/action.ts';
 import { AppError } from '#kernel/errors.ts';
-import { withTimeout } from '#kernel/with_timeout.ts';
+import { type Kind, KIND_NOUNS } from '#kernel/ids.ts';
+import { withTimeout } from '#kernel/promises.ts';
 
 /** Corrected call. */
 export interface Suggestion {
@@ -16,7 +18,7 @@ export interface Suggestion {
   readonly arguments: unknown;
 }
 
-export interface Advice {
+interface Advice {
   /** Findings, in sentences. */
   readonly sentences: readonly string[];
   /** Corrected call, which never does more than the original one; null if no correction is certain enough. */
@@ -84,4 +86,67 @@ export async function adviseOnUnknown(exchange: Exchange, name: string, input: u
 async function withIds(exchange: Exchange, action: AnyAction, input: unknown): Promise<unknown> {
   const { sentences } = await repairIds(input, new Directory(exchange), action.effect === 'delete');
   return sentences.length === 0 ? input : null;
+}
+
+/** Body with ids that exist, as far as they could be found, and the findings, in sentences. */
+interface RepairedIds {
+  readonly value: unknown;
+  readonly sentences: readonly string[];
+}
+
+const SENTENCES_MAX = 6;
+
+/**
+ * Replaces names, numbers and ids of other kinds with ids. `isExact` accepts exact matches only, for calls where a
+ * wrong guess could not be undone.
+ */
+async function repairIds(body: unknown, directory: Directory, isExact: boolean): Promise<RepairedIds> {
+  const sentences: string[] = [];
+  const visit = async (value: unknown, name: string, path: string): Promise<unknown> => {
+    if (Array.isArray(value)) {
+      const entries: unknown[] = [];
+      for (const [index, entry] of value.entries()) entries.push(await visit(entry, name, `${path}[${index}]`));
+      return entries;
+    }
+    if (typeof value === 'object' && value !== null) {
+      const members: [string, unknown][] = [];
+      for (const [member, inner] of Object.entries(value)) {
+        members.push([member, await visit(inner, member, path === '' ? member : `${path}.${member}`)]);
+      }
+      return Object.fromEntries(members);
+    }
+    const kind = kindOfProperty(name);
+    return kind === null || typeof value !== 'string' ? value : await repairOne(kind, value, path);
+  };
+  const repairOne = async (kind: Kind, value: string, path: string): Promise<string> => {
+    if (sentences.length >= SENTENCES_MAX) return value;
+    const entries = await directory.list(kind);
+    if (entries.some(({ id }) => id === value)) return value;
+    const { only, isExact: isSame, candidates } = await directory.find(kind, value);
+    const other = kindOfId(value);
+    const what =
+      other !== null && other !== kind
+        ? `is the id of ${KIND_NOUNS[other]}, not of ${KIND_NOUNS[kind]}`
+        : `names no ${nounOf(kind)} by its id`;
+    if (only !== null && (isSame || !isExact)) {
+      sentences.push(`${path}: ${JSON.stringify(value.slice(0, 80))} ${what}; ${told(only)} is meant.`);
+      return only.id;
+    }
+    if (candidates.length > 0) {
+      sentences.push(
+        `${path}: ${JSON.stringify(value.slice(0, 80))} ${what}. There are: ${candidates.map(told).join('; ')}.`,
+      );
+    }
+    return value;
+  };
+  return { value: await visit(body, '', ''), sentences };
+}
+
+function told({ id, names: [name = ''] }: ListedThing): string {
+  return `${JSON.stringify(name.slice(0, 80))} ${id}`;
+}
+
+/** Returns the noun of a kind without its article. */
+function nounOf(kind: Kind): string {
+  return KIND_NOUNS[kind].replace(/^an? /, '');
 }

@@ -1,7 +1,0 @@
-/**
- * Returns the keys of a record by their type. Only for records that are declared as a whole: others may have more keys
- * than their type says.
- */
-export function keysOf<Declared extends object>(record: Declared): (keyof Declared & string)[] {
-  return Object.keys(record) as (keyof Declared & string)[];
-}
