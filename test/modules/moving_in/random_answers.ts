@@ -137,7 +137,14 @@ export function randomAnswers(random: Random): Record<string, readonly RawDocume
       end_time: { date_time: iso(start + hours * 3_600_000), time_zone: zone },
       effective_since: iso(start),
       effective_until: random() < 0.1 ? iso(start + int(30, 300) * DAY_MS) : null,
-      recurrence: [`RRULE:FREQ=${isWeekly ? 'WEEKLY' : 'DAILY'}${byDay}${random() < 0.5 ? ';INTERVAL=2' : ''}`],
+      recurrence: [
+        `RRULE:FREQ=${isWeekly ? 'WEEKLY' : 'DAILY'}${byDay}${random() < 0.5 ? ';INTERVAL=2' : ''}${pick([
+          '',
+          '',
+          `;COUNT=${int(20, 200)}`,
+          ';UNTIL=20261101T120000Z',
+        ])}`,
+      ],
       assignment_strategy: {
         type: random() < 0.3 ? 'every_member_assignment_strategy' : 'rotating_member_assignment_strategy',
         shifts_per_member: int(1, 3),
@@ -146,6 +153,11 @@ export function randomAnswers(random: Random): Record<string, readonly RawDocume
         ),
       },
     };
+  };
+
+  const shiftTime = (): object => {
+    const start = halfDay(150, 500);
+    return { start_time: { date_time: iso(start) }, end_time: { date_time: iso(start + int(1, 90) * 3_600_000) } };
   };
 
   const onCallShift = (index: number): object => {
@@ -274,6 +286,21 @@ export function randomAnswers(random: Random): Record<string, readonly RawDocume
           data: { id: 'ss', name: 'S', timezone: zone, enabled: true, rotations: times(int(1, 3), opsgenieRotation) },
         },
       },
+      {
+        path: 'v2-schedules-ss-overrides.json',
+        value: {
+          data: times(int(0, 3), (index) => {
+            const start = halfDay(150, 500);
+            return {
+              alias: `o${index}`,
+              user: random() < 0.15 ? { type: 'none' } : { type: 'user', id: `u${int(0, PEOPLE - 1)}` },
+              startDate: iso(start),
+              endDate: iso(start + int(1, 90) * 3_600_000),
+              rotations: random() < 0.5 ? [] : [{ id: `r${int(0, 1)}` }],
+            };
+          }),
+        },
+      },
     ],
     'pagerduty, version 3': [
       pagerDutyUsers,
@@ -290,6 +317,28 @@ export function randomAnswers(random: Random): Record<string, readonly RawDocume
               events: [shiftEvent(shiftZone, index)],
             })),
           },
+        },
+      },
+      {
+        path: 'v3-schedules-s9-overrides.json',
+        value: {
+          overrides: times(int(0, 2), (index) => ({
+            id: `VO${index}`,
+            ...shiftTime(),
+            overriding_member: { type: 'user_member', user_id: `U${int(0, PEOPLE - 1)}` },
+          })),
+        },
+      },
+      {
+        path: 'v3-schedules-s9-custom_shifts.json',
+        value: {
+          custom_shifts: times(int(0, 2), (index) => ({
+            id: `VC${index}`,
+            ...shiftTime(),
+            assignments: times(int(1, 2), () => ({
+              member: { type: 'user_member', user_id: `U${int(0, PEOPLE - 1)}` },
+            })),
+          })),
         },
       },
     ],

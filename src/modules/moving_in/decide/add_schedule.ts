@@ -4,6 +4,7 @@ import { compileLayers } from '#modules/moving_in/decide/compile_layers.ts';
 import { HORIZON_DAYS, horizonLayers } from '#modules/moving_in/decide/horizon_layers.ts';
 import { momentInFile, nameInFile } from '#modules/moving_in/decide/in_file.ts';
 import type { Verdict } from '#modules/moving_in/decide/ledger.ts';
+import { LAYERS_MAX } from '#modules/moving_in/decide/merge_patterns.ts';
 import { isZone, type Moved, type RenderedTimeline } from '#modules/moving_in/decide/moved.ts';
 import type { Pattern } from '#modules/moving_in/decide/pattern.ts';
 import { tile } from '#modules/moving_in/decide/proof.ts';
@@ -106,7 +107,11 @@ export function addSchedule(moved: Moved, read: ReadSchedule): void {
     }
   }
   const context: OverrideContext = { moved, read, clock, layers, layerOf, isRendered: horizon !== null, overrides };
-  addOverrides(context);
+  if (!addOverrides(context)) {
+    const because = `its overrides take more than the ${LAYERS_MAX} layers that a schedule has`;
+    addSchedule(moved, { ...read, patterns: { because } });
+    return;
+  }
   ({ overrides } = context);
   const key = moved.key(id);
   const teamId = moved.teamFor(read.teamIds);
@@ -150,8 +155,11 @@ interface OverrideContext {
   overrides: readonly OverrideInFile[];
 }
 
-/** Adds the overrides to the layers and overrides of the file, and passes the verdicts on them. */
-function addOverrides(context: OverrideContext): void {
+/**
+ * Adds the overrides to the layers and overrides of the file, and passes the verdicts on them. Returns false if they take
+ * more layers than there are.
+ */
+function addOverrides(context: OverrideContext): boolean {
   const { moved, read, clock } = context;
   for (const override of read.overrides) {
     const { id, from, to, people } = override;
@@ -171,7 +179,7 @@ function addOverrides(context: OverrideContext): void {
       const layers = people.length === 1 ? layersOf(override, context) : null;
       const [person] = people;
       if (person === undefined || layers === null) {
-        judgeWritten(override, context, judge);
+        if (!judgeWritten(override, context, judge)) return false;
         continue;
       }
       const times = {
@@ -185,6 +193,7 @@ function addOverrides(context: OverrideContext): void {
       judge('exact');
     }
   }
+  return true;
 }
 
 type Judge = (verdict: Verdict, reason?: string, todo?: string) => void;
@@ -205,17 +214,22 @@ function layersOf({ patterns, from, to }: ReadOverride, { read, layerOf }: Overr
   return layers.every((layer) => layer !== undefined) ? layers : null;
 }
 
-/** Writes down what the tool says within the time of an override, where no single override here says it. */
-function judgeWritten(override: ReadOverride, context: OverrideContext, judge: Judge): void {
+/**
+ * Writes down what the tool says within the time of an override, where no single override here says it. Returns false if
+ * that takes more layers than there are.
+ */
+function judgeWritten(override: ReadOverride, context: OverrideContext, judge: Judge): boolean {
   const { moved, read, clock } = context;
   const from = Math.max(override.from, moved.since);
   const to = Math.min(override.to, moved.time.now + WRITTEN_DAYS * DAY_MS);
   const draft = { zone: read.zone, layers: context.layers, overrides: context.overrides };
-  const written = to <= from ? null : writeTimeline(draft, tile(read.walk(from, to), { from, to }), clock);
-  if (written === null) {
-    judge('refused', 'A schedule has too few layers to say it.', 'Enter it by hand.');
-    return;
+  if (to <= from) {
+    const reason = `It begins more than ${WRITTEN_DAYS} days from now.`;
+    judge('refused', reason, 'Read again before it begins, or enter it by hand.');
+    return true;
   }
+  const written = writeTimeline(draft, tile(read.walk(from, to), { from, to }), clock);
+  if (written === null) return false;
   ({ layers: context.layers, overrides: context.overrides } = written);
   const until = isoDateOf(to);
   const { forms, minutesRounded } = written;
@@ -224,6 +238,7 @@ function judgeWritten(override: ReadOverride, context: OverrideContext, judge: J
   else judge('compiled', `It is written down as ${forms.join(' and ')}.`);
   if (minutesRounded > 0)
     judge('compiled', `${minutesRounded} minutes of it differ, because changes of hands within an hour are rounded.`);
+  return true;
 }
 
 /** A layer that puts nobody on call: a schedule has one at least. */

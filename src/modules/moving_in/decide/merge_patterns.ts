@@ -15,30 +15,33 @@ export const WINDOWS_MAX = 50;
 
 /**
  * Merges patterns that are on call together into patterns that never hold at the same time: one for each set of them
- * that the hours bring together, whose turns name the people of all. Says in the form that follows "because" why not.
+ * that begins and ends bring together, and hours, whose turns name the people of all. Says in the form that follows
+ * "because" why not.
  */
 export function mergePatterns(patterns: readonly Pattern[], since: number): Pattern[] | { readonly because: string } {
-  const [first] = patterns;
-  if (first === undefined) return [];
-  const from = (pattern: Pattern): number | null =>
-    pattern.from === null || pattern.from <= since ? null : pattern.from;
-  const isAligned = patterns.every((pattern) => from(pattern) === from(first) && pattern.until === first.until);
-  if (!isAligned) return { because: 'rotations that are on call together begin or end at different times' };
+  const beginOf = ({ from }: Pattern): number => Math.max(from ?? since, since);
+  const endOf = ({ until }: Pattern): number => until ?? Infinity;
+  const edges = [...new Set(patterns.flatMap((pattern) => [beginOf(pattern), endOf(pattern)]))].toSorted(
+    (a, b) => a - b,
+  );
   const merged: Pattern[] = [];
-  for (const { members, hours } of setsOf(patterns)) {
-    const turns = mergeTurns(members);
-    if ('because' in turns) return turns;
-    merged.push({
-      name: members
-        .map(({ name }) => name)
-        .join(' + ')
-        .slice(0, 200),
-      level: first.level,
-      ...turns,
-      hours,
-      from: first.from,
-      until: first.until,
-    });
+  for (const [index, from] of edges.entries()) {
+    const until = edges[index + 1];
+    if (until === undefined) break;
+    const running = patterns.filter((pattern) => beginOf(pattern) <= from && until <= endOf(pattern));
+    for (const { members, hours } of setsOf(running)) {
+      const turns = mergeTurns(members);
+      if ('because' in turns) return turns;
+      const names = members.map(({ name }) => name).join(' + ');
+      merged.push({
+        name: names.slice(0, 200),
+        level: members[0]?.level ?? 0,
+        ...turns,
+        hours,
+        from: from > since ? from : null,
+        until: until === Infinity ? null : until,
+      });
+    }
   }
   return merged;
 }
@@ -85,7 +88,10 @@ function mergeTurns(
     const people = [...new Set(members.flatMap(({ turns }) => turns[0] ?? []))];
     return { anchorWall: members[0]?.anchorWall ?? 0, length: { ms: WEEK_MS }, turns: [people] };
   }
-  if (changing.length === 1 && members.length === 1) return first;
+  if (changing.length === 1 && members.length === 1) {
+    const { anchorWall, length, turns } = first;
+    return { anchorWall, length, turns };
+  }
   let unit = 0;
   let period = 1;
   for (const { anchorWall, length, turns } of changing) {

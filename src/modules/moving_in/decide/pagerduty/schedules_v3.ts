@@ -57,16 +57,19 @@ function addOne(moved: Moved, id: string, documents: readonly RawSchedule[], ans
     }
   }
   const patterns = patternsOf(events, moved.since);
-  const overrides = [...customShifts(moved, id, answers), ...overridesOf(moved, id, answers)];
   const shifts = customShifts(moved, id, answers);
+  // A shift of its own comes beside the rotations, so that the walk says who is on call in its time.
+  const shiftsBeside = shifts.map((shift) => {
+    const isKnown = shift.people.every((person) => moved.people.has(person));
+    return isKnown ? { ...shift, people: [] } : shift;
+  });
+  const overrides = [...shiftsBeside, ...overridesOf(moved, id, answers)];
   addSchedule(moved, {
     id,
     name,
     zone,
     teamIds,
-    patterns: shifts.some(({ to }) => to > moved.since)
-      ? { because: 'it has shifts of its own beside its rotations' }
-      : patterns,
+    patterns,
     overrides,
     rendered: documents.flatMap((document) => renderedOf(moved, document) ?? []),
     walk: (from, to) => walkShifts(events, shifts, overridesOf(moved, id, answers), clock, from, to),
