@@ -100,7 +100,9 @@ test.each([
     end $$`);
   await w.context.db.sql.run(`create trigger change_key after insert on teams for each row
     when (new.name = 'Second') execute function change_key()`);
-  onTestFinished(async () => await w.context.db.sql.run('drop function change_key cascade'));
+  onTestFinished(async () => {
+    await w.context.db.sql.run('drop function change_key cascade');
+  });
   const file = JSON.stringify({
     version: 1,
     teams: ['First', 'Second', 'Third'].map((name) => ({ key: name.toLowerCase(), name })),
