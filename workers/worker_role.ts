@@ -21,6 +21,9 @@ import { newId } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
 import { loadMailLibrary, type MailServer } from '#notify/mail/send_mail.ts';
+import type { Senders } from '#notify/registry.ts';
+import { LeaseStore } from '#storage/postgres/lease_store.ts';
+import { remindOfDuty } from '#modules/schedules/tell_of_duty.ts';
 import type { UploadLimits } from '#modules/releases/source_maps/assemble_bundle.ts';
 import type { SourceMaps } from '#modules/releases/source_maps/source_maps.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
@@ -92,6 +95,8 @@ export interface WorkerRuntime extends PlaceRuntime, AuditStreamRuntime {
   /** Mail to people about their accounts; null when none is configured. */
   readonly mail: MailServer | null;
   readonly resetsOfAccountMax: number;
+  /** Sends news of shifts by push. */
+  readonly senders: Senders;
   /** Opens the links of invitations that are to be mailed. */
   readonly invitationCipher: Cipher;
   /** Makes the links in mails to subscribers of status pages. */
@@ -130,6 +135,7 @@ export function workerRuntime(context: AppContext): WorkerRuntime {
     onOutbox: () => context.outbox.wake(),
     baseUrl: context.config.baseUrl,
     mail: context.mail,
+    senders: context.senders,
     resetsOfAccountMax: context.config.resetsOfAccountMax,
     placeSenders: context.places.senders,
     placeCipher: context.places.cipher,
@@ -181,6 +187,8 @@ const OUTBOX_MS = 2_000;
 const OVERDUE_MS = 4_000;
 /** Interval in which places are told what has happened to incidents. */
 const PLACES_MS = 1_000;
+/** Name of the work that reminds people of their shifts. */
+const REMINDING = 'remind_of_duty';
 /** Interval in which audit logs are streamed. */
 const AUDIT_MS = 2_000;
 
@@ -244,6 +252,11 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       { name: 'roll_up_points', everySeconds: 60, run: () => rollUpPoints(runtime) },
       { name: 'retry_quarantined', everySeconds: 300, run: () => retryQuarantined(grouping) },
       { name: 'fetch_holiday_calendars', everySeconds: 10, run: () => fetchHolidayCalendars(runtime) },
+      {
+        name: REMINDING,
+        everySeconds: 300,
+        run: async () => remindOfDuty(runtime, await new LeaseStore(runtime.db.session()).findDoneAt(REMINDING)),
+      },
       { name: 'ask_for_numbers', everySeconds: 60, run: () => askForNumbers(runtime) },
       { name: 'tell_of_unreadable_rows', everySeconds: 300, run: () => tellOfUnreadableRows(runtime) },
       { name: 'purge_deleted', everySeconds: 300, run: () => purgeDeleted(runtime) },

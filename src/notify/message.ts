@@ -63,6 +63,8 @@ export type Message =
   | { readonly kind: 'test' }
   /** Proves that the number belongs to the person who types the code. */
   | { readonly kind: 'code'; readonly code: string }
+  /** Tells a person of their shifts. */
+  | { readonly kind: 'duty'; readonly title: string; readonly body: string; readonly path: string }
   /** Notifies a person that their phone number was changed, or owners and admins that a member's was. */
   | { readonly kind: 'number_changed' | 'member_number_changed' };
 

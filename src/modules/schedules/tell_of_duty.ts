@@ -1,6 +1,9 @@
 import type { ActionContext } from '#actions/action_context.ts';
 import type { Id } from '#kernel/ids.ts';
-import { isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
+import { FAR_FUTURE, isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
+import type { Shift } from '#modules/schedules/decide/layered_shifts.ts';
+import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 import { changedShifts } from '#modules/schedules/decide/changed_shifts.ts';
 import type { ScheduleRow } from '#modules/schedules/store/schedule_store.ts';
 import { sendDutyNotice } from '#storage/queue/jobs.ts';
@@ -24,8 +27,8 @@ interface DutyChange {
 const SHIFTS_MAX = 500;
 
 /**
- * Makes a change of who is on call in these times, and mails everybody whose shifts it changes, once, but not the
- * person who makes it. What is past is told to nobody.
+ * Makes a change of who is on call in these times, and tells everybody whose shifts it changes, once by mail and once by push,
+ * but not the person who makes it. What is past is told to nobody.
  */
 export async function tellingOfDuty<Result>(
   context: ActionContext,
@@ -53,7 +56,7 @@ export async function tellingOfDuty<Result>(
   const actorId = caller.actor.kind === 'user' ? caller.actor.userId : null;
   for (const [userId, changesOfPerson] of Map.groupBy(changes, (changed) => changed.userId)) {
     if (userId === actorId) continue;
-    enqueue(sendDutyNotice, {
+    const notice = {
       orgId: caller.orgId,
       userId,
       byUserId: actorId,
@@ -61,7 +64,9 @@ export async function tellingOfDuty<Result>(
       changes: changesOfPerson.map(({ scheduleId, isOnCall, since, until }) => {
         return { scheduleId, isOnCall, since: toTimestamp(since), until: toTimestamp(until) };
       }),
-    });
+    };
+    enqueue(sendDutyNotice, notice);
+    enqueue(sendDutyNotice, { ...notice, byPush: true });
   }
   return result;
 }
@@ -88,4 +93,82 @@ function addChange(changes: DutyChange[], next: DutyChange): void {
   const before = changes[last];
   if (before?.until.equals(next.since) === true) changes[last] = { ...before, until: next.until };
   else changes.push(next);
+}
+
+/** Minutes before a shift at which its person is reminded. */
+const REMINDED_MINUTES = 60;
+/** Shorter turns change too often to be told of each. */
+const SHORTEST_HOURS = 4;
+/** Shifts of this length are also mailed about. */
+const MAILED_HOURS = 24;
+/** Time after which a reminder would come too late to be of use. */
+const LATE_MINUTES = 30;
+const SCHEDULES_AT_ONCE = 500;
+const SHIFTS_AHEAD_MAX = 200;
+
+/**
+ * Reminds everybody who takes over from somebody else within the hour: of the shifts that have come within it since the last time.
+ */
+export async function remindOfDuty(runtime: UnitOfWorkRuntime, doneAt: Temporal.Instant | null): Promise<void> {
+  const { db, clock } = runtime;
+  const now = clock.now();
+  const earliest = now.subtract({ minutes: LATE_MINUTES });
+  const since = doneAt === null || isAtOrBefore(doneAt, earliest) ? earliest : doneAt;
+  const [from, to] = [since, now].map((at) => at.add({ minutes: REMINDED_MINUTES }));
+  if (from === undefined || to === undefined) return;
+  const { schedules, onCall } = storesOf(db.session());
+  let after: Id<'schedule'> | null = null;
+  for (;;) {
+    const page: ScheduleRow[] = await schedules.listAllAfter(after, SCHEDULES_AT_ONCE);
+    after = page.at(-1)?.id ?? null;
+    if (after === null) return;
+    for (const [orgId, ofOrganization] of Map.groupBy(page, (schedule) => schedule.orgId)) {
+      // A moment more: whoever is on call right before has to be known.
+      const range = {
+        from: from.subtract({ seconds: 1 }),
+        to: to.add({ seconds: 1 }),
+        at: now,
+        limit: SHIFTS_AHEAD_MAX,
+      };
+      const { schedules: ahead } = await onCall.overTime(orgId, ofOrganization, range);
+      const beginning = ahead.flatMap(({ schedule, shifts }) =>
+        beginningBetween(shifts, from, to).map((shift) => ({ ...shift, schedule })),
+      );
+      if (beginning.length === 0) continue;
+      await inUnitOfWork(runtime, async ({ enqueue }) => {
+        for (const { schedule, userIds, since: begins, until } of beginning) {
+          for (const userId of userIds) {
+            const changes = [
+              {
+                scheduleId: schedule.id,
+                isOnCall: true,
+                since: toTimestamp(begins),
+                until: toTimestamp(until ?? FAR_FUTURE),
+              },
+            ];
+            const changeId = `begins.${schedule.id}.${begins.epochMilliseconds}`;
+            const notice = { orgId, userId, byUserId: null, changes, changeId, isReminder: true as const };
+            enqueue(sendDutyNotice, { ...notice, byPush: true });
+            if (lastsFor({ since: begins, until }, MAILED_HOURS)) enqueue(sendDutyNotice, notice);
+          }
+        }
+      });
+    }
+  }
+}
+
+/** Returns the shifts that begin in `(from, to]` and last for some hours, with the people who were not on call right before. */
+function beginningBetween(shifts: readonly Shift[], from: Temporal.Instant, to: Temporal.Instant): Shift[] {
+  return shifts.flatMap((shift, place) => {
+    const { since, userIds } = shift;
+    if (isAtOrBefore(since, from) || !isAtOrBefore(since, to) || !lastsFor(shift, SHORTEST_HOURS)) return [];
+    const before = shifts[place - 1];
+    const earlier = before?.until?.equals(since) === true ? before.userIds : [];
+    const others = userIds.filter((userId) => !earlier.includes(userId));
+    return others.length === 0 ? [] : [{ ...shift, userIds: others }];
+  });
+}
+
+function lastsFor({ since, until }: Pick<Shift, 'since' | 'until'>, hours: number): boolean {
+  return until === null || isAtOrBefore(since.add({ hours }), until);
 }

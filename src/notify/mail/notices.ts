@@ -63,20 +63,51 @@ interface ToldChange {
   readonly url: string;
 }
 
-/** Tells a person which shifts somebody has given them, and which they have taken; `by` is null for a program. */
-export function dutyNoticeMail(by: string | null, changes: readonly ToldChange[]): MailText {
+/** Texts of a notice, for mail and for push. */
+interface DutyText {
+  readonly subject: string;
+  readonly sentences: readonly string[];
+  readonly url: string;
+}
+
+/**
+ * Tells a person which shifts somebody has given them, and which they have taken; `by` is null for a program. A reminder tells of
+ * those that begin soon.
+ */
+export function dutyText(by: string | null, changes: readonly ToldChange[], isReminder: boolean): DutyText {
   const who = by === null ? 'An API key' : withoutLinks(by);
   const [first] = changes;
   const gained = changes.some(({ isOnCall }) => isOnCall);
   const lost = changes.some(({ isOnCall }) => !isOnCall);
-  const subject =
-    gained && lost ? 'Your shifts were swapped' : gained ? 'You were put on call' : 'A shift was taken over';
-  return render(`${subject}: ${withoutLinks(first?.schedule ?? '')}`, [
-    { kind: 'heading', text: subject },
-    ...changes.map((change) => ({ kind: 'paragraph', text: dutySentenceOf(who, change) }) as const),
-    { kind: 'links', links: [{ label: 'Open the schedule', url: first?.url ?? '' }] },
+  const what = isReminder
+    ? 'You are on call soon'
+    : gained && lost
+      ? 'Your shifts were swapped'
+      : gained
+        ? 'You were put on call'
+        : 'A shift was taken over';
+  return {
+    subject: `${what}: ${withoutLinks(first?.schedule ?? '')}`,
+    sentences: changes.map((change) => (isReminder ? reminderOf(change) : dutySentenceOf(who, change))),
+    url: first?.url ?? '',
+  };
+}
+
+export function dutyNoticeMail({ subject, sentences, url }: DutyText): MailText {
+  return render(subject, [
+    { kind: 'heading', text: subject.slice(0, subject.indexOf(':')) },
+    ...sentences.map((text) => ({ kind: 'paragraph', text }) as const),
+    { kind: 'links', links: [{ label: 'Open the schedule', url }] },
   ]);
 }
+
+function reminderOf({ since, until, schedule, team, timezone }: ToldChange): string {
+  const end = until > FAR_AHEAD ? '' : ` until ${timeText(until, timezone)}`;
+  return `You are on call in ${withoutLinks(schedule)} of ${withoutLinks(team)} from ${timeText(since, timezone)}${end} (${timezone}).`;
+}
+
+/** Time from which on an end is none. */
+const FAR_AHEAD = '2200';
 
 function dutySentenceOf(who: string, { isOnCall, since, until, schedule, team, timezone }: ToldChange): string {
   const where = `${withoutLinks(schedule)} of ${withoutLinks(team)}`;

@@ -39,6 +39,16 @@ export class LeaseStore {
     return due.map(({ name }) => name);
   }
 
+  /** Returns when the named work was last done; null for never. */
+  async findDoneAt(name: string): Promise<Temporal.Instant | null> {
+    const lease = await this.#session.db
+      .selectFrom('leases')
+      .select('done_at as doneAt')
+      .where('name', '=', name)
+      .executeTakeFirst();
+    return lease?.doneAt ?? null;
+  }
+
   /**
    * Takes the named work if nobody holds it and it was last done before `notSince`. A holder that dies is replaced
    * once `heldUntil` has passed.

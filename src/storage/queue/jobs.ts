@@ -95,7 +95,7 @@ export const sendExceptionNotice = defineJob({
   backoff: { firstDelayMs: 1_000, maxDelayMs: 60_000 },
 });
 
-/** Mails a person that somebody else has put them on call, or taken a shift from them. */
+/** Tells a person that somebody else has put them on call, or taken a shift from them, or that a shift of theirs begins soon. */
 export const sendDutyNotice = defineJob({
   name: 'send_duty_notice',
   queue: 'upkeep',
@@ -114,8 +114,12 @@ export const sendDutyNotice = defineJob({
     ),
     /** Names the change: of its retries only one is mailed. */
     changeId: Type.String(),
+    /** The shifts begin as planned; absent: they were changed. */
+    isReminder: Type.Optional(Type.Literal(true)),
+    /** Goes to the person's browsers; absent: by mail. */
+    byPush: Type.Optional(Type.Literal(true)),
   }),
-  key: ({ changeId, userId }) => `${changeId}:${userId}`,
+  key: ({ changeId, userId, byPush = false }) => `${changeId}:${userId}:${byPush ? 'push' : 'mail'}`,
   attempts: 8,
   backoff: { firstDelayMs: 1_000, maxDelayMs: 60_000 },
 });

@@ -1,11 +1,15 @@
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 
 import { createLayerOverride } from '#modules/schedules/operations/create_layer_override.ts';
 import { deleteScheduleOverride } from '#modules/schedules/operations/delete_schedule_override.ts';
 import { swapShifts } from '#modules/schedules/operations/swap_shifts.ts';
 import { undoShiftSwap } from '#modules/schedules/operations/undo_shift_swap.ts';
 import type { AnyOperation } from '#actions/action_context.ts';
+import { remindOfDuty } from '#modules/schedules/tell_of_duty.ts';
+import { storesOf } from '#modules/stores.ts';
 import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { type PushService, startPushService } from '#test/kit/programs/push_service.ts';
 import { type MailServer, startMailServer } from '#test/kit/programs/mail_server.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
@@ -105,4 +109,64 @@ test('nobody is mailed of what changes nothing, or is past', async () => {
   await put(anna.userId, '2026-03-05T09:00', '2026-03-05T18:00');
   await put(bram.userId, '2026-03-03T09:00', '2026-03-03T18:00');
   expect(await mailed()).toEqual([]);
+});
+
+describe('by push', () => {
+  const sub = async (service: PushService, person: { userId: Id<'user'> }, name: string) => {
+    const { subscription } = service.browser(name, w.context.vapidKeys.publicKey);
+    const { endpoint, keys } = subscription;
+    const { pushSubscriptions } = storesOf(w.context.db.session());
+    await pushSubscriptions.put(person.userId, { endpoint, ...keys, label: name }, w.clock.now());
+  };
+  const textsOf = (service: PushService) =>
+    service.pushed.map(({ browser, payload: { title, body } }) => ({ browser, title, body }));
+
+  test('an override is told to both who have it on, and to nobody who has it off', async () => {
+    const service = await startPushService();
+    await sub(service, anna, 'of Anna');
+    await sub(service, bram, 'of Bram');
+    const { teams } = await w.expectOk('list_teams');
+    const { memberId } = teams[0].members.find(({ userId }: { userId: string }) => userId === anna.userId);
+    await w.expectOk('update_team_member', { memberId, pushEnabled: false });
+    const window = { startAt: '2026-03-05T09:00', endAt: '2026-03-05T18:00' };
+    await w.expectOk('create_schedule_override', { scheduleId, userId: bram.userId, ...window });
+    await w.runUntilIdle();
+    expect(textsOf(service)).toEqual([
+      {
+        browser: 'of Bram',
+        title: 'You were put on call: Primary',
+        body: expect.stringMatching(/^An API key put you on call in Primary of .*, 09:00 until Thu, 5 Mar 2026, 18:00/),
+      },
+    ]);
+    expect(service.pushed[0]?.payload.url).toContain(`/oncall/schedules/${scheduleId}`);
+    expect(post.mails).toHaveLength(2);
+  });
+
+  test('whoever takes over is reminded an hour before, once, and by mail of shifts of a day or more', async () => {
+    const service = await startPushService();
+    await sub(service, bram, 'of Bram');
+    await sub(service, anna, 'of Anna');
+    // Bram takes over from Anna on Monday at 09:00 in Amsterdam.
+    let doneAt: Temporal.Instant | null = null;
+    w.clock.set('2026-03-09T06:30:00Z');
+    for (let minutes = 0; minutes < 180; minutes += 5) {
+      await remindOfDuty(w.runtime, doneAt);
+      // A run that fails after it has told somebody is done again.
+      await remindOfDuty(w.runtime, doneAt);
+      doneAt = w.clock.now();
+      await w.runUntilIdle();
+      w.clock.advance({ minutes: 5 });
+    }
+    expect(textsOf(service)).toEqual([
+      {
+        browser: 'of Bram',
+        title: 'You are on call soon: Primary',
+        body: expect.stringMatching(
+          /^You are on call in Primary of .* from Mon, 9 Mar 2026, 09:00 until Mon, 16 Mar 2026, 09:00 \(Europe\/Amsterdam\)\.$/,
+        ),
+      },
+    ]);
+    expect(await mailed()).toMatchObject([{ to: [bram.email], subject: '[Tocsin] You are on call soon: Primary' }]);
+    expect(await mailed()).toEqual([]);
+  });
 });

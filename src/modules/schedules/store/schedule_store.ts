@@ -85,6 +85,18 @@ export class ScheduleStore {
     return page.map(readSchedule);
   }
 
+  /** Lists schedules of all organizations, in the order of their ids; null for the first. */
+  async listAllAfter(after: Id<'schedule'> | null, limit: number): Promise<ScheduleRow[]> {
+    const schedules = await this.#session.db
+      .selectFrom('schedules as s')
+      .select(columns(ScheduleEntity, 's'))
+      .$if(after !== null, (query) => query.where('s.id', '>', after ?? asId('schedule', '')))
+      .orderBy('s.id')
+      .limit(limit)
+      .execute();
+    return schedules.map(readSchedule);
+  }
+
   async count(orgId: Id<'org'>, filter: ScheduleFilter = {}): Promise<number> {
     const { count } = await this.#found(orgId, filter)
       .select(({ fn }) => fn.countAll<number>().as('count'))

@@ -37,6 +37,8 @@ export function spoken(message: Message): Spoken {
     }
     case 'test':
       return { text: 'This is Tocsin. This is a test call. Press 1 to confirm that you hear it.', hasChoice: true };
+    case 'duty':
+      return { text: `This is Tocsin. ${message.title}.`, hasChoice: false };
     case 'code':
       return { text: `This is Tocsin. Your code is ${message.code.split('').join(', ')}.`, hasChoice: false };
     case 'number_changed':
@@ -69,6 +71,7 @@ export function spokenToMachine(message: Message): Spoken {
       return spoken(message);
     case 'news':
     case 'proposal':
+    case 'duty':
     case 'code':
     case 'number_changed':
     case 'member_number_changed':

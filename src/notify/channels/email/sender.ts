@@ -91,6 +91,8 @@ export function mailText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
         { kind: 'heading', text: 'Mail from Tocsin reaches you.' },
         { kind: 'paragraph', text: 'Somebody asked for this test in your name. No need to act.' },
       ]);
+    case 'duty':
+      return render(message.title, [{ kind: 'paragraph', text: message.body }]);
     case 'code':
       return render('Your code', [{ kind: 'heading', text: message.code }]);
     case 'number_changed':

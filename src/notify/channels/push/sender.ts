@@ -208,6 +208,7 @@ interface PushText {
 const TITLE_LENGTH_MAX = 200;
 /** An address of a runbook that there is room for: half of it would lead nowhere. */
 const RUNBOOK_SHOWN = /^[!-~]{1,300}$/;
+const DUTY_LENGTH_MAX = 400;
 const LISTED_LENGTH_MAX = 80;
 const LISTED_MAX = 5;
 
@@ -264,6 +265,17 @@ export function pushText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
         url: linkTo(baseUrl, PAGES.me, outgoing.orgId),
         actions: [],
       };
+    case 'duty': {
+      const { title, body, path } = message;
+      const url = linkTo(baseUrl, path, outgoing.orgId);
+      return {
+        title: title.slice(0, TITLE_LENGTH_MAX),
+        body: body.slice(0, DUTY_LENGTH_MAX),
+        tag: path,
+        url,
+        actions: [],
+      };
+    }
     case 'code':
       return accountText('Your code', message.code, outgoing, baseUrl);
     case 'number_changed':

@@ -55,6 +55,8 @@ export function smsText(message: Message, listUrl: string, answerUrl: string): s
       return digestText(alphabet, message, answerUrl, listUrl);
     case 'test':
       return 'Tocsin: this is a test. SMS reaches you; no need to act.';
+    case 'duty':
+      return `Tocsin: ${message.title}`;
     case 'code':
       return `Tocsin: ${message.code} is your code to confirm this number. It works for 10 minutes.`;
     case 'number_changed':
@@ -76,6 +78,8 @@ function variableTexts(message: Message): readonly string[] {
       const { subject } = firstOf(message.items);
       return [subject.serviceName, subject.title];
     }
+    case 'duty':
+      return [message.title];
     case 'test':
     case 'code':
     case 'number_changed':
