@@ -199,13 +199,14 @@ export class ScimRequests {
   }
 
   async #updateUser(call: ScimCall, id: string, next: (state: UserState) => UserState): Promise<Answer> {
-    return await this.#change(call, async (provisioning) => {
-      const { stores } = provisioning.unit;
-      const user = await findUser(stores, provisioning.orgId, id);
+    const { orgId } = call.provisioner;
+    const updated = await this.#change(call, async (provisioning) => {
+      const user = await findUser(provisioning.unit.stores, orgId, id);
       requireVersion(call, toUserResource(user, [], this.#baseUrl));
-      const updated = await updateUser(provisioning, user, next(stateOf(user)));
-      return await this.#userAnswer(stores, call, { ...updated, orgId: provisioning.orgId });
+      return await updateUser(provisioning, user, next(stateOf(user)));
     });
+    // Groups are read once others of the organization may change.
+    return await this.#userAnswer(this.#stores(), call, { ...updated, orgId });
   }
 
   async #changeGroup(
@@ -221,10 +222,10 @@ export class ScimRequests {
     });
   }
 
-  async #change(
+  async #change<Result>(
     { provisioner: { orgId, apiKeyId, name }, origin }: ScimCall,
-    work: (provisioning: ProvisioningUnit) => Promise<Answer>,
-  ): Promise<Answer> {
+    work: (provisioning: ProvisioningUnit) => Promise<Result>,
+  ): Promise<Result> {
     const actor = { kind: 'api_key', apiKeyId, apiKeyName: name } as const;
     return await inUnitOfWork(this.#runtime, async (unit) => {
       // Changes of one organization come one after another.
