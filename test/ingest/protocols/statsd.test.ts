@@ -230,6 +230,19 @@ test('a time that a line bears is the time of its value (DogStatsD protocol 1.3)
   expect(readLine('views:1|c|Tsoon')).toBeNull();
 });
 
+test.each(['views,zone=a,env=x:1|c', 'views;zone=a;env=x:1|c', 'views#zone=a,env=x:1|c', 'views[zone=a,env=x]:1|c'])(
+  'the tags in the name of %s are labels',
+  (text) => {
+    const tags = [
+      ['env', 'x'],
+      ['zone', 'a'],
+    ];
+    expect(readLine(text)).toMatchObject({ name: 'views', tags });
+    expect(readLine(text.replace('env=x', 'ingestion_key=k'))?.tags).toEqual([['zone', 'a']]);
+    expect(readLine(text.replace('zone=a', 'zone'))).toMatchObject({ tags: [] });
+  },
+);
+
 test('a tag that comes several times is one label with all its values', () => {
   expect(readLine('views:1|c|#zone:b,env:x,zone:a,zone:b')?.tags).toEqual([
     ['env', 'x'],
