@@ -80,7 +80,7 @@ function nextImmediate(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A line of StatsD, with the tags of DogStatsD. */
+/** A line of StatsD, with the tags of DogStatsD, or those of others in its name. */
 export interface Line {
   readonly name: string;
   readonly values: readonly string[];
@@ -120,21 +120,32 @@ export function readLine(text: string): Line | null {
   if (values.some((value) => value === '' || (kind !== 's' && !Number.isFinite(Number(value))))) return null;
   let rate = 1;
   let at: number | null = null;
-  const tags: [string, string][] = [];
+  const { name, tags } = readName(head.slice(0, colon));
   for (const part of parts) {
     if (part.startsWith('@')) rate = Number(part.slice(1));
     if (part.startsWith('T') && (kind === 'c' || kind === 'g')) at = readTime(part.slice(1));
     if (!part.startsWith('#')) continue;
     for (const tag of part.slice(1).split(',')) {
       const colonAt = tag.indexOf(':');
-      const [name, value] = colonAt === -1 ? [tag, 'true'] : [tag.slice(0, colonAt), tag.slice(colonAt + 1)];
-      if (name !== KEY_TAG && name !== '') tags.push([name, value]);
+      const [tagName, value] = colonAt === -1 ? [tag, 'true'] : [tag.slice(0, colonAt), tag.slice(colonAt + 1)];
+      if (tagName !== KEY_TAG && tagName !== '') tags.push([tagName, value]);
     }
   }
   if (!(rate > 0 && rate <= 1) || Number.isNaN(at)) return null;
   tags.sort(([a], [b]) => (a < b ? -1 : Number(a > b)));
-  const name = head.slice(0, colon);
   return { name, values, type: kind, isMilliseconds: type === 'ms', rate, at, tags: joined(tags), length: text.length };
+}
+
+/** Tags in a name: `a,x=1` of InfluxDB, `a;x=1` of Graphite, `a#x=1` of Librato and `a[x=1]` of SignalFx. */
+const TAGS_IN_NAME = /^([^,;#[\]]+)[,;#[]([^[\]]+?)\]?$/;
+
+/** Divides a name into itself and its tags; one that holds anything else stays as it is. */
+function readName(text: string): { readonly name: string; readonly tags: [string, string][] } {
+  const [, name, list = ''] = TAGS_IN_NAME.exec(text) ?? [];
+  const pairs = list.split(/[,;]/).map((tag) => /^([^=]+)=(.*)$/.exec(tag));
+  if (name === undefined || pairs.includes(null)) return { name: text, tags: [] };
+  const tags = pairs.flatMap((pair): [string, string][] => [[pair?.[1] ?? '', pair?.[2] ?? '']]);
+  return { name, tags: tags.filter(([tagName]) => tagName !== KEY_TAG) };
 }
 
 /** Joins the values of a tag that comes several times, as DogStatsD allows: a series has each label once. */
