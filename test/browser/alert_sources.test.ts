@@ -18,7 +18,7 @@ async function openSources(viewport: { readonly width: number; readonly height: 
   await h.expectOk('create_escalation_policy', { teamId, name: 'Wake somebody', steps });
   await page.goto(`${h.baseUrl}/services/${serviceId}`);
   await page.getByRole('link', { name: 'Sources and routes' }).click();
-  await page.getByRole('heading', { name: 'Alerts from other tools' }).waitFor();
+  await page.getByRole('heading', { name: 'Sources and routes' }).waitFor();
   return { h, page, serviceId, email };
 }
 
@@ -40,13 +40,14 @@ inBrowser('sources of alerts', () => {
     ['phone', PHONE],
   ])('somebody new leads an Alertmanager to a page, at a %s', async (_, viewport) => {
     const { h, page, serviceId, email } = await openSources(viewport);
-    await page.getByLabel('Escalation policy').click();
-    await page.getByRole('option', { name: 'Wake somebody' }).click();
+    await expect.poll(() => page.getByLabel('Escalation policy').inputValue()).toContain('Wake somebody');
+    await page.getByRole('button', { name: 'Page by this policy' }).click();
     await page.getByText('Unless a route below says otherwise').waitFor();
     await page.getByRole('button', { name: 'Make and fill in the key' }).click();
     await shownKey(page);
     await page.getByRole('button', { name: 'Send a test alert' }).click();
     await page.getByText('It has opened an incident').waitFor();
+    await page.getByText(/It paged .* by mail\./i).waitFor();
     await expect.poll(() => h.post.mails.some(({ recipients }) => recipients.includes(email))).toBe(true);
     await page.getByText('Last alert').waitFor();
     expect(await axeViolations(page)).toEqual([]);

@@ -50,9 +50,9 @@ export function AlertSourcesPage() {
   );
   return (
     <Page
-      title="Alerts from other tools"
+      title="Sources and routes"
       above={back}
-      lead="What watches your systems already can page people here: it needs an address and a key, and nothing else."
+      lead="Alerts from other tools: what watches your systems already can page people here: it needs an address and a key, and nothing else."
     >
       {isApiError(error, 404) && (
         <InOtherOrganization find={(client, id) => client.fetchQuery(serviceQuery(id, serviceId))}>

@@ -174,7 +174,10 @@ function LastPolicy({ sources: { serviceId, routes } }: { readonly sources: Sour
   const saving = useServiceChange('set_alert_routes');
   const [isSettingUp, setIsSettingUp] = useState(false);
   const { data } = useInfiniteQuery({ ...policySearchQuery(org.orgId, ''), enabled: policyId === null });
-  const hasNoPolicy = data?.pages[0]?.policies.length === 0;
+  const first = data?.pages[0];
+  const hasNoPolicy = first?.policies.length === 0;
+  const [single, further] = first?.policies ?? [];
+  const only = further === undefined && first?.nextCursor === null ? single : undefined;
   if (policyId !== null) {
     return (
       <Text size="sm">
@@ -220,10 +223,17 @@ function LastPolicy({ sources: { serviceId, routes } }: { readonly sources: Sour
         label="Escalation policy"
         placeholder="Choose a policy"
         description="Nobody is paged yet: alerts open incidents that page nobody."
-        value={null}
+        value={only?.policyId ?? null}
         onChange={choose}
         error={undefined}
       />
+      {only !== undefined && (
+        <div>
+          <Button loading={saving.isPending} onClick={() => choose(only.policyId)}>
+            Page by this policy
+          </Button>
+        </div>
+      )}
       <Text size="sm">
         <Link to="/oncall/policies/new">Create a policy</Link>
       </Text>

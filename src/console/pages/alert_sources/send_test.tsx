@@ -6,13 +6,16 @@ import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { addressOf, serverNow, toApiError } from '#console/api/http.ts';
-import { topicKey } from '#console/api/queries.ts';
+import { incidentQuery, topicKey } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name } from '#console/components/text/name.tsx';
+import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { testAlert, type TestAlert, type TestRequest } from '#console/pages/alert_sources/test_alert.ts';
 import type { useAlertKey } from '#console/pages/alert_sources/alert_secrets.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { ALERTS_PATH } from '#kernel/api_paths.ts';
+import { declarationOf } from '#modules/contacts/decide/channel.ts';
 
 const LOOK_MS = 1_000;
 
@@ -95,12 +98,35 @@ export function SendTest({ serviceId, source, alertKey }: SendTestProps) {
               <Link to="/incidents/$incidentId" params={{ incidentId: incident.incidentId }}>
                 <Name>{incident.title}</Name>
               </Link>
+              . <WhomItPaged incidentId={incident.incidentId} />
             </>
           )}
         </Text>
       )}
     </Stack>
   );
+}
+
+/** Sentence on who was paged by an incident, as far as its log says by now. */
+function WhomItPaged({ incidentId }: { readonly incidentId: string }) {
+  const { orgId } = useOrganization().org;
+  const { data } = useQuery({ ...incidentQuery(orgId, incidentId), refetchInterval: LOOK_MS });
+  const pages = data?.notifications.filter(({ status }) => status !== 'skipped' && status !== 'failed') ?? [];
+  const byPerson = [...Map.groupBy(pages, ({ userId }) => userId)];
+  const { nameOf } = useNamesOf(byPerson.map(([userId]) => userId));
+  if (data === undefined) return null;
+  if (byPerson.length === 0) {
+    const { state, nextStepAt } = data.escalation;
+    if (state === 'none') return 'It pages nobody: the route that took it has no policy.';
+    return nextStepAt === null && state !== 'running'
+      ? 'It paged nobody: the incident says why.'
+      : 'Nobody has been paged yet.';
+  }
+  const people = byPerson.map(([userId, ofPerson]) => {
+    const channels = [...new Set(ofPerson.map(({ channel }) => declarationOf(channel).name))].join(' and ');
+    return `${isolateBidi(nameOf(userId) ?? '…')} by ${channels}`;
+  });
+  return `It paged ${people.join(', ')}.`;
 }
 
 /** Sends as a tool does, without the cookie of the person. Throws an ApiError when it is refused. */

@@ -12,6 +12,7 @@ import { Form } from '#console/components/forms/form.tsx';
 import { showError } from '#console/components/notice.tsx';
 import { faultsAtFields } from '#console/components/forms/field_faults.ts';
 import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
+import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft.ts';
 import {
   SERVICE_LABELS,
@@ -29,6 +30,7 @@ interface FailedCapability {
 }
 
 interface NewService extends ServiceFacts {
+  teamId: string | null;
   capabilities: readonly Capability[];
 }
 
@@ -38,15 +40,23 @@ export function CreateService({ onClose }: { readonly onClose: () => void }) {
   const queryClient = useQueryClient();
   const { form, draft } = useDraftForm<NewService>({
     form: 'create_service',
-    base: { name: '', environment: '', scmOwner: '', scmRepo: '', capabilities: CAPABILITIES },
+    base: { name: '', environment: '', scmOwner: '', scmRepo: '', teamId: null, capabilities: CAPABILITIES },
     validate: SERVICE_VALIDATION,
   });
   const { capabilities: wanted } = form.values;
   const creating = useMutation({
-    async mutationFn({ name, capabilities, ...others }: NewService) {
+    async mutationFn({ name, capabilities, teamId, ...others }: NewService) {
       const fields = Object.fromEntries(Object.entries(others).filter(([, text]) => text.trim() !== ''));
-      const { serviceId } = await invoke(orgId, 'create_service', { name: name.trim(), ...fields });
+      const created = await invoke(orgId, 'create_service', { name: name.trim(), ...fields });
+      const { serviceId, environment, scmOwner, scmRepo } = created;
       const failed: FailedCapability[] = [];
+      if (teamId !== null) {
+        const facts = { name: created.name, environment, scmOwner, scmRepo };
+        const owned = { serviceId, ...facts, teamId, basedOn: { ...facts, teamId: null } };
+        await invoke(orgId, 'edit_service', owned).catch((error: unknown) => {
+          showError(`${name.trim()} was created, but its team could not be set: choose it under Edit`, error);
+        });
+      }
       for (const capability of capabilities) {
         await invoke(orgId, 'enable_capability', { serviceId, capability }).catch((error: unknown) => {
           failed.push({ capability, error });
@@ -74,8 +84,15 @@ export function CreateService({ onClose }: { readonly onClose: () => void }) {
     <Dialog onClose={onClose} title="Create a service">
       <Form error={creating.error} onSubmit={form.onSubmit((values) => creating.mutate(values))}>
         <Stack>
-          <DraftNotice draft={draft} labels={{ ...SERVICE_LABELS, capabilities: 'Enable' }} />
+          <DraftNotice draft={draft} labels={{ ...SERVICE_LABELS, teamId: 'Team', capabilities: 'Enable' }} />
           <ServiceFields propsOf={(field) => form.getInputProps(field)} />
+          <TeamPicker
+            label="Team"
+            placeholder="No team owns it"
+            value={form.values.teamId}
+            onChange={(chosen) => form.setFieldValue('teamId', chosen)}
+            error={form.errors['teamId']}
+          />
           <Checkbox.Group
             label="Enable"
             value={[...wanted]}
