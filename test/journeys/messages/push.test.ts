@@ -111,7 +111,7 @@ describe('browsers that no longer listen', () => {
 });
 
 describe('a push service in trouble', () => {
-  test.each([429, 500, 503])('a push service that answers %i is tried again', async (status) => {
+  test.each([406, 429, 500, 503])('a push service that answers %i is tried again', async (status) => {
     const { service, w, anna, alert, log } = await annaIsPushed();
     await subscribed(w, service, anna, 'phone');
     service.answer(status, { times: 2 });
@@ -135,10 +135,10 @@ describe('a push service in trouble', () => {
     expect(service.pushed).toHaveLength(1);
   });
 
-  test('a push service that rejects messages for good is not tried again', async () => {
+  test.each([400, 403])('a push service that answers %i for good is not tried again', async (status) => {
     const { service, w, anna, alert, log } = await annaIsPushed();
     await subscribed(w, service, anna, 'phone');
-    service.answer(403);
+    service.answer(status);
     const incidentId = await alert.trigger();
     await w.runUntilIdle();
     expect((await log(incidentId))[0]).toMatchObject({ status: 'failed', reason: 'provider_refused_push' });

@@ -170,8 +170,10 @@ function deliveryOfAnswer({ status, retryAfter }: Awaited<ReturnType<PushPost>>)
   if (status === 404 || status === 410) return 'gone';
   const afterSeconds = Number(retryAfter ?? 0);
   const wait = afterSeconds > 0 ? { afterMs: afterSeconds * 1000 } : {};
-  if (status === 429) return { kind: 'retry', reason: 'provider_busy', ...wait };
-  if (status === 401 || status === 403) return { kind: 'rejected', reason: 'provider_refused_push' };
+  // Windows says 406 for too many messages.
+  if (status === 429 || status === 406 || status === 408) return { kind: 'retry', reason: 'provider_busy', ...wait };
+  // Apple says 400 for a subscription that was made with another key.
+  if (status === 400 || status === 401 || status === 403) return { kind: 'rejected', reason: 'provider_refused_push' };
   if (status >= 500) return { kind: 'retry', reason: 'provider_fault', ...wait };
   return { kind: 'rejected', reason: `provider_refused_${status}` };
 }
