@@ -19,6 +19,9 @@ interface VendorMessage {
 export interface ChatVendors {
   readonly url: string;
   readonly messages: readonly VendorMessage[];
+  /** Forms that were opened in Mattermost. */
+  // eslint-disable-next-line typescript/no-explicit-any -- tests look into bodies of any shape
+  readonly forms: readonly any[];
   removeMessages(): void;
   /** Public key of the Discord application, and its signature of a request. */
   readonly publicKey: string;
@@ -35,6 +38,8 @@ interface Reply {
 
 export async function startChatVendors(): Promise<ChatVendors> {
   const messages: VendorMessage[] = [];
+  // eslint-disable-next-line typescript/no-explicit-any -- as above
+  const forms: any[] = [];
   let count = 0;
   const add = (body: object): string => {
     const id = String(1_000 + (count += 1));
@@ -52,6 +57,11 @@ export async function startChatVendors(): Promise<ChatVendors> {
   // eslint-disable-next-line typescript/no-explicit-any -- bodies of any shape arrive
   const mattermost = (method: string, path: string, authorization: string, body: any): Reply => {
     if (authorization !== `Bearer ${VENDOR_TOKEN}`) return { status: 401, body: { id: 'api.context.session_expired' } };
+    if (path === '/api/v4/actions/dialogs/open') {
+      const isWhole = body.trigger_id !== '' && body.url !== '' && body.dialog.elements.length > 0;
+      if (isWhole) forms.push(body);
+      return { status: isWhole ? 200 : 400, body: { status: 'OK' } };
+    }
     if (body.message.length > 16_383) return { status: 400, body: { id: 'api.post.create_post.too_long' } };
     if (method === 'POST') return { status: 201, body: { id: add(body), channel_id: body.channel_id } };
     const [, id = ''] = /^\/api\/v4\/posts\/(\w+)\/patch$/.exec(path) ?? [];
@@ -142,6 +152,7 @@ export async function startChatVendors(): Promise<ChatVendors> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     messages,
+    forms,
     removeMessages: () => void messages.splice(0),
     publicKey: der.subarray(-32).toString('hex'),
     signed: (timestamp, body) =>

@@ -131,6 +131,37 @@ describe('Mattermost', () => {
     expect(shown()).toContain('Acknowledged by Bram by Mattermost');
     expect(await send(placeId, 'mattermost', form('', 'wrong'), {})).toMatchObject({ status: 403 });
   });
+
+  test('has a form whose text becomes a note of the linked person who opened it, once', async () => {
+    const placeId = await makePlace('mattermost', settings());
+    await trigger();
+    const post = vendors.messages[0]!;
+    const json = (body: object) =>
+      send(placeId, 'mattermost', JSON.stringify(body), { 'content-type': 'application/json' });
+    const { context } = post.body.props.attachments[0].actions.at(-1).integration;
+    const ask = { user_id: 'u1', user_name: 'bram', post_id: post.id, trigger_id: 't1', context };
+    expect((await json(ask)).body.ephemeral_text).toContain('is not linked');
+    await send(placeId, 'mattermost', form(`link ${await codeOf('mattermost')}`), {});
+    expect(await json(ask)).toEqual({ status: 200, body: {} });
+    const { trigger_id: triggerId, url, dialog } = vendors.forms.at(-1);
+    expect([triggerId, url]).toEqual(['t1', `http://tocsin.test/api/places/${placeId}/mattermost`]);
+    const sent = { type: 'dialog_submission', user_id: 'u1', state: dialog.state, submission: { text: 'It lags.' } };
+    const [end, postId, mark] = dialog.state.split(' ');
+    for (const forged of [
+      { user_id: 'u2' },
+      { state: '' },
+      { state: `${Number(end) + 1} ${postId} ${mark}` },
+      { state: `${end} other ${mark}` },
+      { submission: { text: ' ' } },
+    ])
+      expect(await json({ ...sent, ...forged })).toMatchObject({ status: 403 });
+    expect(await notes()).toEqual([]);
+    expect(await json(sent)).toEqual({ status: 200, body: {} });
+    expect((await json(sent)).body.error).toContain('Nothing was changed');
+    expect(await notes()).toEqual([{ body: 'It lags.' }]);
+    w.clock.advance({ minutes: 31 });
+    expect(await json(sent)).toMatchObject({ status: 403 });
+  });
 });
 
 describe('Discord', () => {

@@ -70,7 +70,7 @@ export async function answerDiscord(context: AppContext, request: VendorRequest)
     asked === null
       ? 'Tocsin does not know this.'
       : asked.kind === 'reply'
-        ? await answerReply(context, { ...asked, ...person, answered: asked.message })
+        ? (await answerReply(context, { ...asked, ...person, answered: asked.message })).text
         : await answerAsked(context, person, asked);
   return { status: 200, body: messageOf(content) };
 }

@@ -3,13 +3,15 @@ import type { FastifyInstance } from 'fastify';
 import type { AppContext } from '#entry/compose.ts';
 import { ANONYMOUS_BODY_BYTES_MAX, SLACK_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
 import { answerAsked, answerDiscord } from '#entry/http/places/discord.ts';
+import { callerOf } from '#entry/http/places/press.ts';
 import { answerReply, answerSlack } from '#entry/http/places/slack.ts';
 import type { VendorAnswer, VendorRequest } from '#entry/http/places/vendor_request.ts';
 import { parseRawBodies, rawBodyOf } from '#entry/http/request_body.ts';
 import { AppError } from '#kernel/errors.ts';
-import { type ChatPlace, PLACES_PATH } from '#modules/places/decide/place_kinds.ts';
+import { answersUrlOf, type ChatPlace, PLACES_PATH } from '#modules/places/decide/place_kinds.ts';
 import { openSettings } from '#modules/places/settings.ts';
 import { storesOf } from '#modules/stores.ts';
+import { openMattermostForm } from '#notify/places/mattermost/sender.ts';
 import { parseMattermost } from '#notify/places/mattermost/presses.ts';
 import { isFromTelegram, parseTelegram } from '#notify/places/telegram/presses.ts';
 
@@ -39,10 +41,23 @@ async function answerTelegram(context: AppContext, request: VendorRequest): Prom
 /** Answers presses and the slash command of Mattermost. Throws `forbidden` for what has not the mark of its button. */
 async function answerMattermost(context: AppContext, request: VendorRequest): Promise<VendorAnswer> {
   const { place, settings, body, origin } = request;
-  const asked = parseMattermost(body, settings);
+  const nowMs = context.clock.now().epochMilliseconds;
+  const asked = parseMattermost(body, settings, nowMs);
   if (asked === null)
-    throw new AppError('forbidden', 'this request does not come from a button or command of this place');
-  const text = await answerAsked(context, { place, kind: 'mattermost', origin }, asked);
+    throw new AppError('forbidden', 'this request does not come from a button, form or command of this place');
+  const person = { place, kind: 'mattermost', origin } as const;
+  if (asked.kind === 'form') {
+    const speaking = await callerOf(context, { ...asked, ...person }, 'more');
+    if ('refusal' in speaking) return { status: 200, body: { ephemeral_text: speaking.refusal } };
+    const url = answersUrlOf(context.config.baseUrl, place);
+    const fault = await openMattermostForm({ http: context.places.http, settings, url, nowMs }, asked);
+    return { status: 200, body: fault === null ? {} : { ephemeral_text: `No form was opened: ${fault}` } };
+  }
+  if (asked.kind === 'reply') {
+    const { isNote, text } = await answerReply(context, { ...asked, ...person, answered: asked.message });
+    return { status: 200, body: isNote ? {} : { error: text } };
+  }
+  const text = await answerAsked(context, person, asked);
   return asked.kind === 'command'
     ? { status: 200, body: { response_type: 'ephemeral', text } }
     : { status: 200, body: { ephemeral_text: text } };

@@ -76,37 +76,45 @@ interface WrittenReply extends Omit<ChatPerson, 'name'> {
   readonly text: string;
 }
 
+/** Sentence for whoever wrote, and whether it is a note now. */
+interface ReplyAnswer {
+  readonly isNote: boolean;
+  readonly text: string;
+}
+
+const refusedBy = (text: string): ReplyAnswer => ({ isNote: false, text });
+
 /**
  * Makes a note of the incident out of a reply, by the operation that everybody uses. Chats are full of what is no note,
  * so nothing is done or recorded about a reply of somebody whose account is not linked or whose role writes no notes,
  * about an answer to a message of somebody else, and about a reply that the vendor tells of again. Returns a sentence
  * for chats in which a reply is written for Tocsin alone.
  */
-export async function answerReply(context: AppContext, reply: WrittenReply): Promise<string> {
+export async function answerReply(context: AppContext, reply: WrittenReply): Promise<ReplyAnswer> {
   const { kind, account, answered, replyId, text, origin } = reply;
   const { orgId } = reply.place;
   const stores = storesOf(context.db.session());
   const linked = await stores.chatAccounts.find({ orgId, kind, account });
-  if (linked === null) return unlinkedSentence(kind);
+  if (linked === null) return refusedBy(unlinkedSentence(kind));
   const message = await stores.places.findIncidentOf(orgId, kind, answered);
-  if (message === null) return 'This message is none of Tocsin. Nothing was changed.';
+  if (message === null) return refusedBy('This message is none of Tocsin. Nothing was changed.');
   // The secret of the place that told of the reply says who wrote it.
   const { settingsRole } = reply.place;
   const place = { ...(await stores.places.get(orgId, message.placeId)), settingsRole };
   const person = { place, kind, account, name: linked.name ?? '', origin };
   const speaking = await callerOf(context, person, 'more');
-  if ('refusal' in speaking) return speaking.refusal;
+  if ('refusal' in speaking) return refusedBy(speaking.refusal);
   if (!speaking.caller.permissions.has(addIncidentNote.permission))
-    return 'Your role does not allow this. Nothing was changed.';
+    return refusedBy('Your role does not allow this. Nothing was changed.');
   const note = { incidentId: message.incidentId, text: cutText(text, NOTE_LENGTH_MAX), requestKey: replyId };
   try {
     await runAction(context.actions, addIncidentNote, speaking.caller, note, origin, async (unit) => {
       await countPress(unit, person, replyId);
     });
-    return 'It is a note of the incident now. Thank you.';
+    return { isNote: true, text: 'It is a note of the incident now. Thank you.' };
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) throw error;
     context.log.info({ placeId: place.id, err: error.message }, 'a reply in a chat became no note');
-    return refusedSentence(error);
+    return refusedBy(refusedSentence(error));
   }
 }

@@ -6,7 +6,9 @@ import {
   stateText,
 } from '#modules/places/decide/place_content.ts';
 import { sendJson, withoutReference } from '#notify/places/chat_send.ts';
-import { pressToken } from '#notify/places/mattermost/presses.ts';
+import { formState, NOTE_DATA, pressToken } from '#notify/places/mattermost/presses.ts';
+import { NOTE_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
+import type { PlaceSettings } from '#modules/places/decide/place_kinds.ts';
 import type { PlaceSender, PlaceSenderContext } from '#notify/places/place_sender.ts';
 import { pressData } from '#notify/places/presses.ts';
 import { markdownWithin, parseFields, textOf } from '#notify/places/text.ts';
@@ -34,6 +36,39 @@ export function mattermostSender({ http }: PlaceSenderContext): PlaceSender {
       return status === 404 || status === 403 ? await create({}) : outcome;
     },
   };
+}
+
+/** Opens the form of a note for whoever has pressed its button; returns why Mattermost did not, or null. */
+export async function openMattermostForm(
+  {
+    http,
+    settings,
+    url,
+    nowMs,
+  }: Pick<PlaceSenderContext, 'http'> & {
+    readonly settings: PlaceSettings;
+    readonly url: string;
+    readonly nowMs: number;
+  },
+  asked: { readonly account: string; readonly post: string; readonly triggerId: string },
+): Promise<string | null> {
+  const { address = '', token = '' } = settings;
+  const text = { display_name: 'Note', name: 'text', type: 'textarea', max_length: NOTE_LENGTH_MAX };
+  const dialog = {
+    callback_id: 'note',
+    title: 'Note',
+    elements: [text],
+    submit_label: 'Write',
+    state: formState(asked, token, nowMs),
+  };
+  const { outcome } = await sendJson({
+    http,
+    url: `${address.replace(/\/+$/, '')}/api/v4/actions/dialogs/open`,
+    headers: { authorization: `Bearer ${token}` },
+    payload: { trigger_id: asked.triggerId, url, dialog },
+    nowMs,
+  });
+  return outcome.kind === 'sent' ? null : outcome.reason;
 }
 
 function referenceOf({ text }: { readonly text: string }): Readonly<Record<string, string>> | null {
@@ -77,6 +112,9 @@ function mattermostPost(content: PlaceContent, answers: Answers): { readonly mes
 const COLORS = { triggered: '#d63939', acknowledged: '#d98c0a', resolved: '#2b8a3e' } as const;
 
 function attachment(incident: PlaceIncident, { url, secret }: Answers): object {
+  const button = (id: string, name: string, data: string): object => {
+    return { id, name, type: 'button', integration: { url, context: { data, token: pressToken(secret, data) } } };
+  };
   const { title, service, severity, number, status } = incident;
   const shown = markdownWithin(title, TITLE_LENGTH_MAX);
   return {
@@ -90,10 +128,9 @@ function attachment(incident: PlaceIncident, { url, secret }: Answers): object {
       { short: true, title: 'Severity', value: markdownWithin(severity, 100) },
       { short: true, title: 'Incident', value: String(number) },
     ],
-    actions: pressesOf(incident).map((press) => {
-      const data = pressData(press, incident);
-      const context = { data, token: pressToken(secret, data) };
-      return { id: press, name: PRESS_LABELS[press], type: 'button', integration: { url, context } };
-    }),
+    actions: [
+      ...pressesOf(incident).map((press) => button(press, PRESS_LABELS[press], pressData(press, incident))),
+      button('note', 'Note', NOTE_DATA),
+    ],
   };
 }
