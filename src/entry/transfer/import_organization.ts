@@ -1,13 +1,14 @@
 import { createCipher } from '#auth/cipher.ts';
 import { newIngestKeyPair, sealIngestKeyPair } from '#auth/ingest_keys.ts';
 import { checkFolder } from '#entry/transfer/check_folder.ts';
-import { linesOfFile, parseLine } from '#entry/transfer/json_lines.ts';
+import { linesOfFile, parseLine, refusedLine } from '#entry/transfer/json_lines.ts';
 import { importEvents, deleteEvents } from '#entry/transfer/import_events.ts';
 import { type ArrivingRows, importRows } from '#entry/transfer/import_rows.ts';
 import { MovedIds } from '#entry/transfer/moved_ids.ts';
 import type { ExportManifest } from '#entry/transfer/organization_tables.ts';
 import { readManifest } from '#entry/transfer/read_manifest.ts';
 import { readTableColumns } from '#entry/transfer/table_columns.ts';
+import { mayBeOfStranger, unprovenText } from '#modules/accounts/decide/unproven_account.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
@@ -132,6 +133,7 @@ async function moveTakenIds(db: Database, folder: string, ids: MovedIds): Promis
     const { id, email } = parseLine(line);
     const account = await people.findUserByEmail(String(email));
     if (account === null || typeof id !== 'string') continue;
+    if (mayBeOfStranger(account)) throw refusedLine(line, unprovenText(String(email)));
     ids.accounts.add(account.id);
     if (account.id !== id) ids.move(id, account.id);
     else stays.add(id);

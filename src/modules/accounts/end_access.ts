@@ -5,8 +5,8 @@ import { forgetTries, secondFactorTriesOf } from '#auth/tries.ts';
 
 /**
  * Records that a person has used a link that was mailed to the address of an account. The first time, everything that
- * was set up before ends: second factors, sessions, connected apps and API keys, for whoever made the account may have
- * been somebody else. Returns whether it was the first time.
+ * was set up before ends: second factors, sessions, connected apps, API keys, browsers that pages go to, confirmed numbers
+ * and linked chat accounts, for whoever made the account may have been somebody else. Returns whether it was the first time.
  */
 export async function proveAddress(context: AccountContext, userId: Id<'user'>): Promise<boolean> {
   const { stores, now, record } = context;
@@ -14,6 +14,7 @@ export async function proveAddress(context: AccountContext, userId: Id<'user'>):
   await stores.secondFactors.deleteAll(userId);
   await stores.secondFactors.endPendingOf(userId);
   await forgetTries(stores, secondFactorTriesOf(userId));
+  await stores.addressProofs.forgetReach(userId);
   const ended = await endAccess(context, userId, { session: null, apps: false, apiKeys: false });
   record({ userId, action: 'prove_address', target: userId, before: null, after: ended });
   return true;

@@ -1,3 +1,4 @@
+import { mayBeOfStranger, unprovenText } from '#modules/accounts/decide/unproven_account.ts';
 import { isDeepStrictEqual } from 'node:util';
 
 import { endMembership } from '#modules/organizations/membership.ts';
@@ -33,6 +34,9 @@ export async function createUser(provisioning: ProvisioningUnit, state: UserStat
   const account = await stores.people.findUserByEmail(email);
   if (account !== null && (await stores.provisioning.find(orgId, account.id)) !== null) {
     throw new ScimError('uniqueness', `the organization has a user with the address ${email} already`);
+  }
+  if (account !== null && mayBeOfStranger(account) && (await stores.people.findRole(orgId, account.id)) === null) {
+    throw new ScimError('uniqueness', unprovenText(email));
   }
   if (!(await room.users.take(orgId, 1, () => stores.provisioning.countNamed(orgId)))) {
     throw new ScimError('tooMany', `an organization has at most ${USERS_MAX} users`);

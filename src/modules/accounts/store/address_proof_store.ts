@@ -21,4 +21,18 @@ export class AddressProofStore {
       .execute();
     return rowsChanged(proven) > 0;
   }
+
+  /**
+   * Forgets where messages to the person go, and what speaks for them beside sessions and keys: browsers, numbers, chat
+   * accounts and calendars.
+   */
+  async forgetReach(userId: Id<'user'>): Promise<void> {
+    const { db } = this.#session;
+    await db.deleteFrom('push_subscriptions').where('user_id', '=', userId).execute();
+    await db.deleteFrom('phone_codes').where('user_id', '=', userId).execute();
+    await db.deleteFrom('confirmed_numbers').where('user_id', '=', userId).execute();
+    await db.deleteFrom('reply_pins').where('user_id', '=', userId).execute();
+    await db.deleteFrom('chat_accounts').where('user_id', '=', userId).execute();
+    await db.deleteFrom('own_calendars').where('user_id', '=', userId).execute();
+  }
 }

@@ -1,3 +1,4 @@
+import { mayBeOfStranger, unprovenText } from '#modules/accounts/decide/unproven_account.ts';
 import { Type } from 'typebox';
 
 import { EmailField } from '#modules/accounts/fields.ts';
@@ -22,7 +23,7 @@ export const addPerson = defineAction({
   stepUp: true,
   input: Type.Object({ email: EmailField, name: Name, role: RoleName }, STRICT),
   result: Type.Object({ userId: IdText, isNew: Type.Boolean({ description: 'whether an account was made' }) }),
-  conflict: 'the person is a member already',
+  conflict: 'the person is a member already, or has an account whose address was never proven',
   refusals: ['forbidden'],
   example: { email: 'nora@example.com', name: 'Nora', role: 'responder' },
   async handle({ email, name, role }, { caller, stores, now, record }) {
@@ -34,6 +35,13 @@ export const addPerson = defineAction({
       present ?? (await people.insertUser({ email, name, passwordHash: null, isAddressProven: false }, now));
     if ((await people.findRole(caller.orgId, userId)) !== null) {
       throw new AppError('conflict', `${email} is a member of the organization already`);
+    }
+    if (
+      present !== null &&
+      mayBeOfStranger(present) &&
+      !(await stores.configuration.isOnlyOrganization(caller.orgId))
+    ) {
+      throw new AppError('conflict', unprovenText(email));
     }
     await people.setMembership(caller.orgId, userId, role, now);
     record({ target: userId, before: null, after: { email, name, role } });

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { givenPerson, openBrowser, PASSWORD, signedIn } from '#test/kit/programs/browser.ts';
 import { startMailServer } from '#test/kit/programs/mail_server.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
+import { storesOf } from '#modules/stores.ts';
 import { world } from '#test/kit/world.ts';
 
 const NEW = { password: 'quiet harbour 7 lantern' };
@@ -65,11 +66,26 @@ test('the first proof of an address ends what somebody set up before, and later 
   await sql.run('update users set address_proven_at = null where id = $1', [person.userId]);
   await setUp();
   const strangers = await w.given.apiKey({ userId: person.userId });
+  const stores = storesOf(w.context.db.session());
+  const browser = { endpoint: 'https://push.example.com/strange', p256dh: 'p', auth: 'a', label: 'Strange' };
+  await stores.pushSubscriptions.put(person.userId, browser, w.clock.now());
+  await stores.phoneNumbers.confirm(person.userId, '+31612000009', w.clock.now());
+  const code = { orgId: w.orgId, userId: person.userId, kind: 'slack', codeHash: Buffer.alloc(32) } as const;
+  await stores.chatAccounts.insertCode({ ...code, codeExpiresAt: w.clock.now().add({ hours: 1 }) }, w.clock.now());
+  const typed = await stores.chatAccounts.lockCode(code, w.clock.now());
+  await stores.chatAccounts.link(typed!, 'T1 U1', 'strange', w.clock.now());
+  const reach = async () => [
+    ...(await stores.pushSubscriptions.listOf(person.userId)),
+    ...(await stores.phoneNumbers.listConfirmed(person.userId)),
+    ...(await stores.chatAccounts.list(w.orgId, person.userId)),
+  ];
+  expect(await reach()).toHaveLength(3);
   const first = await resetToken(given);
   const keep = { ...NEW, revokeApiKeys: false };
   const signedInByMail = await openBrowser(w).post(`/password-resets/${first}`, keep);
   expect([signedInByMail.status, await factors()]).toEqual([200, [{ n: 0 }]]);
   expect((await w.call('list_services', {}, { key: strangers })).status).toBe(401);
+  expect(await reach()).toEqual([]);
   const proofs = await sql.rows(`select action from audit_log where action = 'prove_address'`);
   expect(proofs.length).toBeGreaterThan(0);
 
