@@ -85,6 +85,7 @@ const NUMBERED: readonly Rule[] = [
   [/(?<=`)\d+(?=')/g, ''],
   [/(?<='(?:lambda|unnamed))\d+(?=')/g, ''],
   [/(?<=_block_invoke)(?:[_.]\d+)+/, ''],
+  [/^@(?:non)?objc /, ''],
   [/^\(\d+\) (?:suspend|await) resume partial function for /, ''],
   [/^(?:merged |specialized |[a-z -]{0,60}specialization <(?:[^<>]|<[^<>]{0,100}>){0,200}> of )+/, ''],
   [/(?<= in )\$[\da-f]{6,16}(?=\))/g, ''],
@@ -218,6 +219,8 @@ const ASSET_HASHES: readonly Rule[] = [
   [/(?<=^|[._-])(?=[0-9a-f]{0,64}\d)[0-9a-f]{5,64}(?=[._-])/gi, '<hash>'],
   [/(?<=[._-])(?=[\w-]{0,7}(?:\d|[a-z][A-Z]|[A-Z]{2}))[\w-]{8}(?=\.[cm]?jsx?$)/, '<hash>'],
   [/^\d+(?=[._-])/, '<hash>'],
+  // Parts that Dart's compiler for the web loads later.
+  [/(?<=\.dart\.js_)\d+(?=\.part\.js$)/, '<hash>'],
 ];
 
 const FILES: readonly Rule[] = [

@@ -30,6 +30,7 @@ test.each([
   ['<attrs generated methods shop.Order-2>', '<attrs generated methods shop.Order-3>'],
   ['<@beartype(shop.pay) at 0x7f12ab>', '<@beartype(shop.pay) at 0x7f99ab>'],
   ['<doctest shop.pay[3]>', '<doctest shop.pay[4]>'],
+  ['https://x/main.dart.js_12.part.js', 'https://x/main.dart.js_9.part.js'],
   ['wasm://wasm/shop-0a1b2c3d', 'wasm://wasm/shop-ff1b2c3d'],
   ['wasm://wasm/0a1b2c3d', 'wasm://wasm/ff1b2c3d'],
   ['https://x/shop.wasm:wasm-function[12]:0x1234', 'https://x/shop.wasm:wasm-function[14]:0x1299'],
