@@ -1,4 +1,4 @@
-import { listPagedBy } from '#modules/organizations/lowered_role.ts';
+import { listPagedBy } from '#modules/organizations/roles.ts';
 import { readUncovered } from '#modules/provisioning/coverage_after.ts';
 import { asId } from '#kernel/ids.ts';
 import { mayAnswer } from '#kernel/permissions.ts';

@@ -11,7 +11,7 @@ import type { RunningConfig } from '#entry/running_config.ts';
 import { countExceptions } from '#modules/exceptions/count_exceptions.ts';
 import { learnSpikeBaseline } from '#modules/exceptions/learn_spike_baseline.ts';
 import { reopenSnoozed } from '#modules/exceptions/reopen_snoozed.ts';
-import { retryQuarantined } from '#modules/exceptions/retry_quarantined.ts';
+import { retryQuarantined } from '#modules/exceptions/quarantine_events.ts';
 import { endSilentAlerts } from '#modules/alerts/end_silent_alerts.ts';
 import { applyGroupRates } from '#modules/rules/apply_group_rates.ts';
 import { type NewOrRegressed, openExceptionIncidents } from '#modules/incidents/open_exception_incidents.ts';

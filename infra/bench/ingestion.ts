@@ -6,7 +6,7 @@ import { runningConfig } from '#entry/running_config.ts';
 import { connect } from '#infra/demo/client.ts';
 import { pointLimits } from '#ingest/admission/point_admission.ts';
 import { ColumnWriter } from '#ingest/packing/column_writer.ts';
-import { finish } from '#kernel/steps.ts';
+import { finish } from '#kernel/cooperative_task.ts';
 import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';
 import { loadConfig } from '#entry/config.ts';
 import { type Id, newId } from '#kernel/ids.ts';

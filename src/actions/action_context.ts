@@ -6,7 +6,7 @@ import type { OpenIdClient } from '#auth/openid/client.ts';
 import type { ConnectRequest } from '#auth/oauth/connect_request.ts';
 import type { Visitor } from '#auth/sessions.ts';
 import type { Channel } from '#modules/contacts/decide/channel.ts';
-import type { Senders } from '#modules/contacts/decide/contact_card.ts';
+import type { Senders } from '#modules/contacts/decide/contact.ts';
 import type { AccountOperation, Action, ConsoleOperation, Effect } from '#kernel/action.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { Limits } from '#kernel/limit_settings.ts';

@@ -1,10 +1,12 @@
-import { isAlertKey } from '#auth/alert_keys.ts';
+import { randomInt } from 'node:crypto';
+
+import type { Cipher } from '#auth/cipher.ts';
 import { KeyCache } from '#auth/key_cache.ts';
 import { hashSecret } from '#auth/secret_text.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
-import { AlertKeyStore, type AlertTarget } from '#modules/alerts/store/alert_key_store.ts';
+import { AlertKeyStore, type AlertTarget, type StoredAlertKey } from '#modules/alerts/store/alert_key_store.ts';
 import type { Database } from '#storage/postgres/database.ts';
 
 /** The way in for alerts of other tools. */
@@ -36,4 +38,25 @@ export function createAlertAccess(db: Database, clock: Clock, log: Log): AlertAc
       return target;
     },
   };
+}
+
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
+const LENGTH = 32;
+
+/** A new key: 32 characters that every tool takes for a key of its own protocol, 165 bits. */
+export function newAlertKey(): string {
+  return Array.from({ length: LENGTH }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('');
+}
+
+/** Whether the text has the form of an alert key. */
+function isAlertKey(text: string): boolean {
+  return /^[a-z0-9]{32}$/.test(text);
+}
+
+export function sealAlertKey(key: string, cipher: Cipher): StoredAlertKey {
+  return { keyHash: hashSecret(key), secret: cipher.encrypt(key) };
+}
+
+export function openAlertKey(secret: Buffer, cipher: Cipher): string {
+  return cipher.decrypt(secret);
 }

@@ -1,7 +1,7 @@
 import { randomInt, timingSafeEqual } from 'node:crypto';
 
 import { isPasswordOf } from '#auth/passwords.ts';
-import { areTriesUsedUp, countTry, forgetTries, type TryLimit } from '#auth/tries.ts';
+import { areTriesUsedUp, countTry, forgetTries, type TryLimit } from '#auth/sign_in_limiter.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Stores } from '#modules/stores.ts';

@@ -1,7 +1,20 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import type { QueryClient } from '@tanstack/react-query';
+import { createRootRouteWithContext, createRoute, lazyRouteComponent, Outlet, redirect } from '@tanstack/react-router';
 
-import { requireSession, root } from '#console/root_route.ts';
+import { sessionQuery } from '#console/api/session.ts';
 import { PAGES } from '#modules/pages/decide/pages.ts';
+
+interface Context {
+  readonly queryClient: QueryClient;
+}
+
+export const root = createRootRouteWithContext<Context>()({ component: Outlet });
+
+/** Redirects to the sign-in page unless somebody is signed in. */
+export const requireSession = async (queryClient: QueryClient, href: string): Promise<void> => {
+  const session = await queryClient.ensureQueryData(sessionQuery);
+  if (session === null) throw redirect({ to: PAGES.signIn, search: href === '/' ? {} : { next: href } });
+};
 
 /**
  * Reads the address to go to after signing in, of which only a path within the application is accepted, and the

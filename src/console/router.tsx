@@ -27,7 +27,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 
 import { BASE } from '#console/api/http.ts';
-import { outside } from '#console/outside_routes.ts';
+import { outside, requireSession, root } from '#console/outside_routes.ts';
 import { readTextSearch } from '#console/components/lists/search_field.tsx';
 import { readEventPlace, readExceptionFilter } from '#console/pages/exceptions/exception_filter.ts';
 import { readMemberSearch } from '#console/pages/settings/member_search.ts';
@@ -42,7 +42,6 @@ import { readReleaseSearch, readServiceFilter } from '#console/pages/services/se
 import { readRuleFilter, readRuleStart } from '#console/pages/rules/rule_filter.ts';
 import { readLoadSearch } from '#console/pages/load/load_search.ts';
 import { readSimulatorSearch } from '#console/pages/simulator/simulator_search.ts';
-import { requireSession, root } from '#console/root_route.ts';
 import { ErrorPage, NotFound, NotFoundPage } from '#console/shell/error_page.tsx';
 import { NavigationContext, type NavigationEntry, type SettingsEntry } from '#console/shell/navigation.tsx';
 import { Shell } from '#console/shell/shell.tsx';

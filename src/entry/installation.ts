@@ -10,8 +10,7 @@ import type { Clock } from '#kernel/time.ts';
 import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
 import type { FoundationConfig } from '#entry/foundation.ts';
 import { deriveVapidKeys, pushContact } from '#notify/channels/push/sender.ts';
-import { addressIn } from '#notify/mail/address.ts';
-import { mailServerOf, rememberMailFault } from '#notify/mail/send_mail.ts';
+import { addressIn, mailServerOf, rememberMailFault } from '#notify/mail/send_mail.ts';
 
 /** Returns the domain of the addresses for alerts by mail. */
 export function mailInDomainOf({ mailInDomain, baseUrl }: Pick<FoundationConfig, 'mailInDomain' | 'baseUrl'>): string {

@@ -1,7 +1,7 @@
 import type { AlertAnswer, AlertEndpoint, AlertReading } from '#ingest/protocols/alerts/alert_protocol.ts';
 import { parseSentJson } from '#ingest/protocols/alerts/parse_body.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
-import { nextTurn } from '#kernel/event_loop_turns.ts';
+import { nextTurn } from '#kernel/cooperative_task.ts';
 import type { Id } from '#kernel/ids.ts';
 import { OwnThread } from '#kernel/threads/own_thread.ts';
 

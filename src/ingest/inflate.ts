@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream';
 import zlib from 'node:zlib';
 
-import { nextTurn } from '#kernel/event_loop_turns.ts';
+import { nextTurn } from '#kernel/cooperative_task.ts';
 import { runZlibSync } from '#ingest/zlib_sync.ts';
 import { AppError } from '#kernel/errors.ts';
 

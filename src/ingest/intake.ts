@@ -12,7 +12,7 @@ import { Replayer } from '#ingest/replayer.ts';
 import { AnnouncedSeries } from '#ingest/series/announced_series.ts';
 import { Spool } from '#ingest/spool.ts';
 import { AppError, isUnavailable } from '#kernel/errors.ts';
-import { nextTurn } from '#kernel/event_loop_turns.ts';
+import { nextTurn } from '#kernel/cooperative_task.ts';
 import { freeBytes } from '#kernel/free_bytes.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';

@@ -5,7 +5,7 @@ import type { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts
 import type { CORE_SETTINGS, ValuesOf } from '#kernel/config.ts';
 import type { AppError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import type { Steps } from '#kernel/steps.ts';
+import type { Steps } from '#kernel/cooperative_task.ts';
 import type { Temporal } from '#kernel/time.ts';
 
 /** Response to a sender. */

@@ -3,7 +3,7 @@ import type { SentMetric } from '#ingest/protocols/sentry/trace_metrics.ts';
 import { decodePoints } from '#ingest/protocols/statsd.ts';
 import { AggregationBudget, LineAggregator, type ReadyPoint } from '#ingest/protocols/statsd/line_aggregator.ts';
 import type { Id } from '#kernel/ids.ts';
-import type { Steps } from '#kernel/steps.ts';
+import type { Steps } from '#kernel/cooperative_task.ts';
 import type { Temporal } from '#kernel/time.ts';
 
 /** Values and times of all services that are remembered, to know what comes again; the oldest are forgotten first. */

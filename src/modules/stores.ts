@@ -40,8 +40,7 @@ import { IncidentNoteStore } from '#modules/incidents/store/incident_note_store.
 import { SuppressionStore } from '#modules/incidents/store/suppression_store.ts';
 import { IncidentSearch } from '#modules/incidents/store/incident_search.ts';
 import { GroupActivityStore } from '#modules/exceptions/store/group_activity_store.ts';
-import { GroupAssignmentStore } from '#modules/exceptions/store/group_assignment_store.ts';
-import { GroupWatcherStore } from '#modules/exceptions/store/group_watcher_store.ts';
+import { GroupAssignmentStore, GroupWatcherStore } from '#modules/exceptions/store/group_people_store.ts';
 import { SavedSearchStore } from '#modules/exceptions/store/saved_search_store.ts';
 import { GroupSnoozeStore } from '#modules/exceptions/store/group_snooze_store.ts';
 import { GroupKeyStore } from '#modules/exceptions/store/group_key_store.ts';

@@ -1,7 +1,7 @@
 import { type Channel, CHANNELS } from '#modules/contacts/decide/channel.ts';
 import type { ValuesOf } from '#kernel/config.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
-import type { ChannelSender } from '#notify/channel_sender.ts';
+import type { ChannelSender, ReportCallback } from '#notify/channel.ts';
 import { callReports } from '#notify/channels/call/reports.ts';
 import { callSender } from '#notify/channels/call/sender.ts';
 import { emailSender } from '#notify/channels/email/sender.ts';
@@ -9,7 +9,6 @@ import { type PushPost, pushSender, type PushSubscriptions, type VapidKeys } fro
 import { smsReports } from '#notify/channels/sms/reports.ts';
 import { smsSender } from '#notify/channels/sms/sender.ts';
 import { MAIL_SETTINGS, type MailServer } from '#notify/mail/send_mail.ts';
-import type { ReportCallback } from '#notify/provider_callbacks.ts';
 import {
   createTwilioClient,
   TWILIO_SETTINGS,

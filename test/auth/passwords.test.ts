@@ -2,7 +2,7 @@ import type { argon2 as realArgon2 } from 'node:crypto';
 
 import { expect, test, vi } from 'vitest';
 
-import { hashPassword, isPasswordOf, isPasswordOfAccount } from '#auth/passwords.ts';
+import { hashPassword, isPasswordOf, isPasswordOfAccount, passwordFault } from '#auth/passwords.ts';
 import { givenPerson, openBrowser, PASSWORD } from '#test/kit/programs/browser.ts';
 import { world } from '#test/kit/world.ts';
 
@@ -63,4 +63,35 @@ test('while a hundred wait, the next person is asked to come back, which does no
   expect(new Set(await Promise.all(waiting))).toEqual(new Set([false]));
   derivations.isFree = false;
   expect((await browser.post('/session', { email, password: PASSWORD })).status).toBe(200);
+});
+
+const ANNA = { email: 'anna.example@northwind.test', name: 'Anna Example' };
+
+test.each([
+  ['eleven char', /at least 12/],
+  ['x'.repeat(257), /at most 256/],
+  ['aaaaaaaaaaaaaaa', /repetition/],
+  ['abcabcabcabcabc', /repetition/],
+  ['qwertyuiop12', /row of keys/],
+  ['0987654321098', /row of keys/],
+  ['1qaz2wsx3edc', /commonest/],
+  ['1QAZ2wsx3EDC', /commonest/],
+  ['Password1234', /commonest/],
+  ['P@ssw0rd2026!', /commonest/],
+  ['...welcome123', /commonest/],
+  ['Anna.Example1', /your own name/],
+  ['annaexample!!', /your own name/],
+  ['Tocsin-2026-2027', /your own name/],
+])('%s is refused', async (password, reason) => {
+  expect(await passwordFault(password, ANNA)).toMatch(reason);
+});
+
+test.each([
+  'correct horse battery staple',
+  'qZ7rT2mN4xW9bK',
+  'a long password',
+  'MyDogIsCalledRex',
+  'пароль из слов 7',
+])('%s is taken', async (password) => {
+  expect(await passwordFault(password, ANNA)).toBeNull();
 });

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { AnyOperation } from '#actions/action_context.ts';
 import { ACTIONS, CONSOLE_OPERATIONS } from '#actions/registry.ts';
 import { refusalOf, type Way } from '#auth/may_act.ts';
-import { VIAS } from '#modules/accounts/decide/via.ts';
+import { VIAS } from '#modules/accounts/decide/caller.ts';
 import {
   isAbove,
   isManagerRole,

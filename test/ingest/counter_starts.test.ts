@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { finish } from '#kernel/steps.ts';
+import { finish } from '#kernel/cooperative_task.ts';
 import { decodeOtlpMetrics } from '#ingest/protocols/otlp_metrics.ts';
 import { freshLimits, NOW, NOW_MS, pointsOf } from '#test/ingest/metric_bytes.ts';
 import { seriesKey } from '#test/kit/metrics/points.ts';

@@ -1,8 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { pointLimits } from '#ingest/admission/point_admission.ts';
-import type { Steps } from '#kernel/steps.ts';
-import { inSlices } from '#kernel/in_slices.ts';
+import { inSlices, type Steps } from '#kernel/cooperative_task.ts';
 import { decodeMetricsJson } from '#ingest/protocols/metrics_json.ts';
 import { decodeOtlpMetrics } from '#ingest/protocols/otlp_metrics.ts';
 import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';

@@ -1,4 +1,4 @@
-import type { Steps } from '#kernel/steps.ts';
+import type { Steps } from '#kernel/cooperative_task.ts';
 
 /** Counts how often the work may rest, which is when others have their turn. What is refused is refused in steps, too. */
 export function restsOf(steps: Steps<unknown>): number {

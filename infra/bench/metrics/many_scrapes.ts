@@ -1,4 +1,4 @@
-import { finish } from '#kernel/steps.ts';
+import { finish } from '#kernel/cooperative_task.ts';
 import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts';
 import { WIRE, WireReader } from '#ingest/protocols/protobuf/wire.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { newAlertKey } from '#auth/alert_keys.ts';
+import { newAlertKey } from '#auth/alert_access.ts';
 import { hashSecret } from '#auth/secret_text.ts';
 import { asId } from '#kernel/ids.ts';
 import { systemClock } from '#kernel/time.ts';

@@ -220,7 +220,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
       'test/contract/permissions.test.ts',
     ],
     mutants: [
-      ...inFile('src/auth/tries.ts', [['isAllowed: tries <= max', 'isAllowed: tries <= max + 1']]),
+      ...inFile('src/auth/sign_in_limiter.ts', [['isAllowed: tries <= max', 'isAllowed: tries <= max + 1']]),
       ...inFile('src/auth/sign_in_limiter.ts', [
         ['key: `account:${account}`, ...ofAccount', 'key: `address:${network}`, ...ofAccount'],
         ['await stores.signInLimits.undoAttempt(key);', ''],

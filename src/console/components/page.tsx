@@ -1,7 +1,10 @@
 import { Title } from '@mantine/core';
-import { type ReactNode, useEffect } from 'react';
+import { IconArrowLeft } from '@tabler/icons-react';
+import { createLink } from '@tanstack/react-router';
+import { type ComponentProps, type ReactNode, useEffect } from 'react';
 
 import { withoutBidiControls } from '#console/components/text/bidi.ts';
+import { Name } from '#console/components/text/name.tsx';
 import classes from '#console/components/page.module.css';
 
 interface PageProps {
@@ -42,3 +45,10 @@ export function useDocumentTitle(title: string): void {
     document.title = `${withoutBidiControls(title)} · Tocsin`;
   }, [title]);
 }
+
+/** Link to the parent page, above the title. Its text may be a name that people chose. */
+export const Back = createLink(({ children, ...props }: ComponentProps<'a'>) => (
+  <a {...props} className={classes.back}>
+    <IconArrowLeft size={16} aria-hidden /> {typeof children === 'string' ? <Name>{children}</Name> : children}
+  </a>
+));

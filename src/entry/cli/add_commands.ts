@@ -2,15 +2,14 @@ import type { Command } from 'commander';
 
 import { addAlertKeyCommands, addAlertMailCommand } from '#entry/cli/alerts.ts';
 import { addAuditCommands } from '#entry/cli/audit.ts';
-import { addBackupCommands } from '#entry/cli/backup.ts';
+import { addBackupCommands, addTransferCommands } from '#entry/cli/backup.ts';
 import { addClickHouseCommands } from '#entry/cli/clickhouse.ts';
 import { addConfigurationCommands } from '#entry/cli/configuration.ts';
 import { addKeyCommands } from '#entry/cli/keys.ts';
 import { addMoveInCommand } from '#entry/cli/move_in.ts';
 import { addQuarantineCommands } from '#entry/cli/quarantine.ts';
-import { addTransferCommands } from '#entry/cli/transfer.ts';
 import { addUserCommands } from '#entry/cli/users.ts';
-import { createOrganization } from '#modules/organizations/operations/create_organization.ts';
+import { createOrganization } from '#modules/organizations/operations/add_member.ts';
 import { getOrganization, runAsOperator, withStores } from '#entry/cli/with_stores.ts';
 import { notBlank, print, tableOf } from '#entry/cli/text.ts';
 import { toTimestamp } from '#kernel/time.ts';

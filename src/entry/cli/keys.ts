@@ -1,8 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 
-import { addApiKey } from '#modules/api_keys/operations/add_api_key.ts';
+import { addApiKey, toApiKeyView } from '#modules/api_keys/operations/add_api_key.ts';
 import { revokeApiKey } from '#modules/api_keys/operations/api_keys.ts';
-import { toApiKeyView } from '#modules/api_keys/operations/view.ts';
 import { getOrganization, withStores, runAsOperator } from '#entry/cli/with_stores.ts';
 import { notBlank, print, tableOf } from '#entry/cli/text.ts';
 import { getMember } from '#entry/cli/users.ts';

@@ -7,7 +7,7 @@ import { calendarShifts } from '#modules/schedules/decide/calendar_shifts.ts';
 import { escapeLineText, onOneLine } from '#modules/schedules/decide/content_lines.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { AppError } from '#kernel/errors.ts';
-import { nextTurn } from '#kernel/event_loop_turns.ts';
+import { nextTurn } from '#kernel/cooperative_task.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toDate } from '#kernel/time.ts';
 import { type Stores, storesOf } from '#modules/stores.ts';

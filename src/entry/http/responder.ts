@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import { agentIdOf, agentsStopped } from '#modules/agents/operations/admit_agent_write.ts';
-import { keyMayOnlyLook } from '#modules/agents/operations/agent_key.ts';
+import { agentIdOf, agentsStopped, keyMayOnlyLook } from '#modules/agents/operations/admit_agent_write.ts';
 import { recordRefusal } from '#actions/run_action.ts';
 import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';

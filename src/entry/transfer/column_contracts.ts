@@ -1,6 +1,6 @@
 import { MANAGED_CHANGES } from '#modules/configuration/decide/managed_changes.ts';
 import { PROVISIONED_ROLES } from '#modules/provisioning/decide/provisioned_role.ts';
-import { EmailField } from '#modules/accounts/fields.ts';
+import { EmailField } from '#modules/accounts/view.ts';
 import { Layout } from '#modules/dashboards/operations/view.ts';
 import { SETTINGS_FIELDS } from '#modules/exceptions/operations/exception_settings.ts';
 import { FreeText, Name, SafeInteger } from '#actions/fields.ts';
@@ -9,7 +9,7 @@ import { DetailedStepInput, StepInput } from '#modules/policies/operations/steps
 import { RecurrenceView } from '#modules/maintenance/operations/maintenance_view.ts';
 import { RotationConfigInput } from '#modules/schedules/operations/rotation_config.ts';
 import { Phone } from '#modules/teams/view.ts';
-import { VIAS } from '#modules/accounts/decide/via.ts';
+import { VIAS } from '#modules/accounts/decide/caller.ts';
 import { CAPABILITIES, RETENTION_DAYS_MAX } from '#modules/capabilities/decide/capability.ts';
 import { FIX_KINDS } from '#modules/exceptions/decide/fix.ts';
 import { GROUP_STATUSES } from '#modules/exceptions/decide/group_status.ts';

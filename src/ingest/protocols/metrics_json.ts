@@ -6,7 +6,7 @@ import { checkUtf8 } from '#ingest/protocols/body/body_text.ts';
 import { JsonCheck, type JsonFault } from '#ingest/protocols/body/json_check.ts';
 import { JsonCursor } from '#ingest/protocols/body/json_cursor.ts';
 import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
-import type { Steps } from '#kernel/steps.ts';
+import type { Steps } from '#kernel/cooperative_task.ts';
 import type { MetricProtocol } from '#ingest/protocol.ts';
 import { NativePoints } from '#ingest/protocols/native/native_points.ts';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';

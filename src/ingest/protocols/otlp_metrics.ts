@@ -4,7 +4,7 @@ import { describeRejected } from '#ingest/admission/refusals.ts';
 import { describeSharedSeries, NOTHING_SHARED } from '#ingest/admission/shared_series.ts';
 import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
 import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
-import type { Steps } from '#kernel/steps.ts';
+import type { Steps } from '#kernel/cooperative_task.ts';
 import type { EncodedAnswer, MetricProtocol } from '#ingest/protocol.ts';
 import { OtlpJsonDecoder } from '#ingest/protocols/otlp/json.ts';
 import { MetricMapper } from '#ingest/protocols/otlp/metric_mapper.ts';

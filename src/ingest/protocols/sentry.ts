@@ -11,12 +11,16 @@ import {
   type Headers,
   type Query,
 } from '#ingest/protocols/sentry/auth.ts';
-import { notSentry, plainBody, type Inflate } from '#ingest/protocols/sentry/body.ts';
-import { inSlices } from '#kernel/in_slices.ts';
-import type { Steps } from '#kernel/steps.ts';
+import { inSlices, type Steps } from '#kernel/cooperative_task.ts';
 import { readHead } from '#ingest/protocols/sentry/bounded_json.ts';
 import { readCheckIn, type SentCheckIn } from '#ingest/protocols/sentry/check_ins.ts';
-import { readEnvelope, type EnvelopeItem } from '#ingest/protocols/sentry/envelope.ts';
+import {
+  type EnvelopeItem,
+  type Inflate,
+  notSentry,
+  plainBody,
+  readEnvelope,
+} from '#ingest/protocols/sentry/envelope.ts';
 import { type NoEvent, seemsObject, type SentEvent } from '#ingest/protocols/sentry/event.ts';
 import { asObject, asText, type JsonObject } from '#ingest/protocols/sentry/json.ts';
 import {

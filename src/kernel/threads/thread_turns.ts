@@ -1,4 +1,4 @@
-import { nextTurn } from '#kernel/event_loop_turns.ts';
+import { nextTurn } from '#kernel/cooperative_task.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
 
 /** Length of a turn; an item that takes longer is a turn of its own. */

@@ -1,7 +1,7 @@
 import type { AccountContext } from '#actions/action_context.ts';
 import { auditedConnection } from '#auth/oauth/connections.ts';
 import type { Id } from '#kernel/ids.ts';
-import { forgetTries, secondFactorTriesOf } from '#auth/tries.ts';
+import { forgetTries, secondFactorTriesOf } from '#auth/sign_in_limiter.ts';
 
 /**
  * Records that a person has used a link that was mailed to the address of an account. The first time, everything that

@@ -1,6 +1,5 @@
 import { planSteps } from '#modules/policies/decide/escalation.ts';
-import { decideHold } from '#modules/agents/decide/hold.ts';
-import { decideRenew, decideTake, type LeaseDecision, leaseStateOf } from '#modules/agents/decide/lease.ts';
+import { decideHold, decideRenew, decideTake, type LeaseDecision, leaseStateOf } from '#modules/agents/decide/lease.ts';
 import { runEscalationStep } from '#storage/queue/jobs.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';

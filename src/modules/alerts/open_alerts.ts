@@ -6,7 +6,7 @@ import { type Affected, type AlertQueue, dedupKeyOfAlert } from '#modules/alerts
 import { raiseSeverity } from '#modules/alerts/raise_severity.ts';
 import type { Firing, Opener } from '#modules/incidents/paging/firing.ts';
 import { openIncidents } from '#modules/incidents/open_incidents.ts';
-import { nextTurn } from '#kernel/event_loop_turns.ts';
+import { nextTurn } from '#kernel/cooperative_task.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { AlertRouteRow, RoutePolicy } from '#modules/alerts/store/alert_route_store.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';

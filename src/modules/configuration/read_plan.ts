@@ -16,7 +16,7 @@ import {
 } from '#modules/configuration/decide/read_file.ts';
 import { resourceSteps } from '#modules/configuration/decide/resources_of_file.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
-import { inSlices } from '#kernel/in_slices.ts';
+import { inSlices } from '#kernel/cooperative_task.ts';
 import type { Permission } from '#kernel/permissions.ts';
 import { storesOf } from '#modules/stores.ts';
 

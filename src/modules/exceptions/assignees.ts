@@ -1,4 +1,4 @@
-import type { Assignment } from '#modules/exceptions/store/group_assignment_store.ts';
+import type { Assignment } from '#modules/exceptions/store/group_people_store.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Stores } from '#modules/stores.ts';

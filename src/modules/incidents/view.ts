@@ -14,7 +14,7 @@ import { timelineText } from '#modules/incidents/decide/timeline_text.ts';
 import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 import { maskAddress } from '#modules/contacts/decide/masking.ts';
 import { NOTIFICATION_STATUSES } from '#modules/policies/decide/recipients.ts';
-import { VIAS } from '#modules/accounts/decide/via.ts';
+import { VIAS } from '#modules/accounts/decide/caller.ts';
 import { STEP_DETAILS } from '#modules/policies/details_fields.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';

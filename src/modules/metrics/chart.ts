@@ -6,7 +6,7 @@ import { nearestToAsked } from '#modules/metrics/unmet_selectors.ts';
 import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
 import { CHART_MINUTES_MAX, cutRange, widenForRates, widenToColumns } from '#modules/metrics/decide/buckets.ts';
 import { parseExpression } from '#modules/metrics/decide/selector.ts';
-import { nextTurn } from '#kernel/event_loop_turns.ts';
+import { nextTurn } from '#kernel/cooperative_task.ts';
 import { meanSpacingSeconds } from '#modules/metrics/decide/spacing.ts';
 import { chartExpression, rankExpression } from '#modules/metrics/expression_values.ts';
 import { invalidInput } from '#kernel/errors.ts';

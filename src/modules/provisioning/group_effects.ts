@@ -1,4 +1,4 @@
-import { tellOfLoweredRole } from '#modules/organizations/lowered_role.ts';
+import { tellOfLoweredRole } from '#modules/organizations/roles.ts';
 import { type ProvisionedRole, roleByGroups } from '#modules/provisioning/decide/provisioned_role.ts';
 import type { ProvisioningChange } from '#modules/provisioning/provisioning_unit.ts';
 import type { ScimGroupRow } from '#modules/provisioning/store/scim_group_store.ts';

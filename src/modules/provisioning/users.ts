@@ -2,7 +2,7 @@ import { mayBeOfStranger, unprovenText } from '#modules/accounts/decide/unproven
 import { isDeepStrictEqual } from 'node:util';
 
 import { endMembership } from '#modules/organizations/membership.ts';
-import { requireAnotherOwner } from '#modules/organizations/roles.ts';
+import { requireAnotherOwner, tellOfLoweredRole } from '#modules/organizations/roles.ts';
 import { roleByGroups } from '#modules/provisioning/decide/provisioned_role.ts';
 import { ScimError } from '#modules/provisioning/decide/scim_error.ts';
 import { addressOf, nameOf, type UserState } from '#modules/provisioning/decide/scim_user.ts';
@@ -16,7 +16,6 @@ import type { ProvisionedUser } from '#modules/provisioning/store/provisioning_s
 import { AppError, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
-import { tellOfLoweredRole } from '#modules/organizations/lowered_role.ts';
 import { sendDeactivationNotice } from '#storage/queue/jobs.ts';
 
 /** Limit on the people of one organization that an identity provider can make. */

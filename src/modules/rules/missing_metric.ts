@@ -6,7 +6,7 @@ import { namesAlike, nearestToUnmet } from '#modules/metrics/unmet_selectors.ts'
 import { metricOf } from '#modules/rules/decide/rule_kinds.ts';
 import { quantileQuestionOf, SINGLE_VALUE_KINDS } from '#modules/metrics/decide/quantile.ts';
 import { isUnavailable } from '#kernel/errors.ts';
-import { nextTurn } from '#kernel/event_loop_turns.ts';
+import { nextTurn } from '#kernel/cooperative_task.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { LABEL_VALUES_MAX } from '#modules/metrics/decide/limits.ts';

@@ -1,5 +1,5 @@
 import type { ExternalFetch } from '#auth/external_fetch.ts';
-import { nextTurn } from '#kernel/event_loop_turns.ts';
+import { nextTurn } from '#kernel/cooperative_task.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock, Temporal } from '#kernel/time.ts';
 import { readIcsDates } from '#modules/schedules/decide/ics_dates.ts';

@@ -1,11 +1,10 @@
 import type { AccountContext } from '#actions/action_context.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type AccountDecision, decideAccount } from '#modules/sign_in/decide/account.ts';
-import type { Claims, Profile } from '#modules/sign_in/decide/claims.ts';
-import { roleAfterSignIn, roleOfClaims } from '#modules/sign_in/decide/role_of_claims.ts';
+import { type Claims, type Profile, roleAfterSignIn, roleOfClaims } from '#modules/sign_in/decide/claims.ts';
 import { ProviderSignInError } from '#modules/sign_in/decide/sign_in_fault.ts';
 import type { OpenIdConnectionRow } from '#modules/sign_in/store.ts';
-import { tellOfLoweredRole } from '#modules/organizations/lowered_role.ts';
+import { tellOfLoweredRole } from '#modules/organizations/roles.ts';
 import { joinInvitedTeams } from '#modules/organizations/membership.ts';
 
 interface Arrival {

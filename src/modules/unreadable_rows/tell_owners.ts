@@ -1,4 +1,4 @@
-import { nextTurn } from '#kernel/event_loop_turns.ts';
+import { nextTurn } from '#kernel/cooperative_task.ts';
 import { storesOf } from '#modules/stores.ts';
 import { UNREADABLE_KIND_NAMES } from '#modules/unreadable_rows/decide/unreadable_kinds.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';

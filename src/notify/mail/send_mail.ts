@@ -1,11 +1,11 @@
-import { PassThrough } from 'node:stream';
 import { readFileSync } from 'node:fs';
+import { PassThrough } from 'node:stream';
 
+import { optionalText, optionalUrl, type ValuesOf } from '#kernel/config.ts';
 import { certificateFault } from '#kernel/errors.ts';
 import { OWN_MAIL_HEADER } from '#modules/alerts/decide/mail_alert.ts';
-import type { Delivery } from '#notify/channel_sender.ts';
+import type { Delivery } from '#notify/channel.ts';
 import type { MailText } from '#notify/mail/mail_pieces.ts';
-import { optionalText, optionalUrl, type ValuesOf } from '#kernel/config.ts';
 
 /** The server by which mail goes out: pages, and mail to people about their accounts. */
 export const MAIL_SETTINGS = {
@@ -56,7 +56,7 @@ export interface MailServer {
 }
 
 /** Mail to one person. */
-export interface Mail extends MailText {
+interface Mail extends MailText {
   readonly to: string;
   readonly messageId: string;
   readonly inReplyTo?: string;
@@ -167,4 +167,9 @@ function reasonOf(responseCode: number, { command, response }: { command: unknow
   if (responseCode === 552 || subject === '2.2') return 'mailbox_full';
   if (ABOUT_ADDRESS.has(responseCode) && (responseCode !== 554 || subject?.startsWith('1.'))) return 'bad_address';
   return `provider_refused_${responseCode}`;
+}
+
+/** Returns the address of a sender: `Tocsin <tocsin@example.com>` has it between its brackets. */
+export function addressIn(from: string): string {
+  return /<([^>]+)>\s*$/.exec(from)?.[1] ?? from;
 }

@@ -1,9 +1,8 @@
 import type twilio from 'twilio';
 
 import { certificateFault, isNotConnected } from '#kernel/errors.ts';
-import type { Delivery } from '#notify/channel_sender.ts';
+import type { CallbackProvider, Delivery } from '#notify/channel.ts';
 import { reasonOfCode } from '#notify/twilio/error_codes.ts';
-import type { CallbackProvider } from '#notify/provider_callbacks.ts';
 import { optionalText, optionalUrl, type ValuesOf } from '#kernel/config.ts';
 
 /** The account by which messages and calls go out. */

@@ -1,4 +1,4 @@
-import type { ChannelSender } from '#notify/channel_sender.ts';
+import type { ChannelSender } from '#notify/channel.ts';
 import type { OutgoingMessage } from '#notify/message.ts';
 import {
   deliveryOfError,

@@ -49,7 +49,7 @@ test('what a page asks for first is in the page, and nobody is asked', async () 
     ...(PREFETCHED.incidents?.('') ?? []),
     ...(PREFETCHED.incident?.(INCIDENT) ?? []),
   ]);
-  const { MY_INCIDENTS, LAST_RESOLVED } = await import('#modules/pages/decide/home_reads.ts');
+  const { MY_INCIDENTS, LAST_RESOLVED } = await import('#modules/pages/decide/page_reads.ts');
   const found: unknown[] = [
     await client.ensureQueryData(home.homeQuery(ORG)),
     await client.ensureQueryData(home.pagingProblemsQuery(ORG)),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { pointLimits } from '#ingest/admission/point_admission.ts';
 import { decodeMetricsJson } from '#ingest/protocols/metrics_json.ts';
-import { finish } from '#kernel/steps.ts';
+import { finish } from '#kernel/cooperative_task.ts';
 import { DECODERS } from '#test/ingest/protocols/hostile_metrics_workloads.ts';
 import { NOW, recording } from '#test/ingest/metric_bytes.ts';
 import { beyondBound } from '#test/kit/counting/count_work.ts';

@@ -8,7 +8,7 @@ import { NewSeriesLimiter } from '#ingest/series/new_series_limiter.ts';
 import { SeriesSet } from '#ingest/series/series_quota.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
-import { finish } from '#kernel/steps.ts';
+import { finish } from '#kernel/cooperative_task.ts';
 import { encodePoints } from '#modules/metrics/store/point_blocks.ts';
 import { encodeSeries } from '#modules/metrics/store/metric_writer.ts';
 import { hostileMetricBodies } from '#test/ingest/protocols/hostile_metric_bodies.ts';

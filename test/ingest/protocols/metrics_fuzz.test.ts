@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 
 import { expect, test } from 'vitest';
 
-import { finish } from '#kernel/steps.ts';
+import { finish } from '#kernel/cooperative_task.ts';
 import type { DecodedPoints } from '#ingest/admission/point_admission.ts';
 import { decodeMetricsJson } from '#ingest/protocols/metrics_json.ts';
 import { decodeOtlpMetrics } from '#ingest/protocols/otlp_metrics.ts';

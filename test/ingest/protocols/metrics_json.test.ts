@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { finish } from '#kernel/steps.ts';
+import { finish } from '#kernel/cooperative_task.ts';
 import { decodeMetricsJson } from '#ingest/protocols/metrics_json.ts';
 import { parseRfc3339 } from '#ingest/protocols/body/rfc3339.ts';
 import { Temporal } from '#kernel/time.ts';

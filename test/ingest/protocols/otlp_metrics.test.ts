@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 
 import { describe, expect, test } from 'vitest';
 
-import { finish } from '#kernel/steps.ts';
+import { finish } from '#kernel/cooperative_task.ts';
 import { decodeOtlpMetrics, encodeOtlpAnswer } from '#ingest/protocols/otlp_metrics.ts';
 import {
   attribute,

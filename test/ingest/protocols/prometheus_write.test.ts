@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { finish } from '#kernel/steps.ts';
+import { finish } from '#kernel/cooperative_task.ts';
 import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';
 import {
   bytes,

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 
 import { expect, onTestFinished, test, vi } from 'vitest';
 
-import { finish } from '#kernel/steps.ts';
+import { finish } from '#kernel/cooperative_task.ts';
 import { DatagramReader, readLine } from '#ingest/protocols/statsd/datagram_reader.ts';
 import { LineAggregator, AggregationBudget } from '#ingest/protocols/statsd/line_aggregator.ts';
 import { STATSD } from '#ingest/protocols/statsd.ts';

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 
-import { AnnouncedSeries } from '#ingest/series/announced_series.ts';
+import { AnnouncedSeries, SeriesTimes } from '#ingest/series/announced_series.ts';
 import type { Id } from '#kernel/ids.ts';
+import fc from '#test/kit/properties.ts';
 
 const SERVICE = 'service_a' as Id<'service'>;
 const OTHER = 'service_b' as Id<'service'>;
@@ -38,4 +39,21 @@ test('series of a job that was not stored are announced again', () => {
 test('a series of which there are only marks of its end is told once, and again with its first point', () => {
   const told = new AnnouncedSeries();
   expect([0, 0, T0, 0].map((at) => tell(told, at))).toEqual([true, false, true, false]);
+});
+
+test('says of every key what was set last, as a map does', () => {
+  const key = fc.oneof(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.constantFrom(0n, 1n, 2n ** 32n, 2n ** 64n - 1n));
+  const time = fc.oneof(fc.integer(), fc.constant(-Infinity));
+  fc.assert(
+    fc.property(fc.array(fc.tuple(key, time), { maxLength: 400 }), (entries) => {
+      const times = new SeriesTimes();
+      const meant = new Map(entries);
+      for (const [one, at] of entries) times.set(one, at);
+      expect(times.size).toBe(meant.size);
+      for (const [one, at] of meant) expect(times.get(one)).toBe(at);
+      for (const [one, at] of [...meant].toReversed()) expect(times.get(one)).toBe(at);
+      for (const [one] of entries) expect(times.get(one)).toBe(meant.get(one));
+      expect(times.get(4_711n)).toBe(meant.get(4_711n) ?? Number.NaN);
+    }),
+  );
 });

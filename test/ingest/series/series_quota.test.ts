@@ -1,13 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 
-import { ANY_SERIES } from '#ingest/admission/point_admission.ts';
 import { buildApp } from '#entry/http/app.ts';
-import { SeriesQuota } from '#ingest/series/series_quota.ts';
+import { ANY_SERIES } from '#ingest/admission/point_admission.ts';
+import { packKeys, SeriesQuota, SeriesSet } from '#ingest/series/series_quota.ts';
 import { AppError } from '#kernel/errors.ts';
 import { silentLog } from '#kernel/log.ts';
-import { bytes, double, label, message, number, otlpRequest, sample, writeRequest } from '#test/ingest/metric_bytes.ts';
 import { acceptedPoints } from '#test/ingest/accepted_data.ts';
+import { bytes, double, label, message, number, otlpRequest, sample, writeRequest } from '#test/ingest/metric_bytes.ts';
+import fc from '#test/kit/properties.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const SERIES_MAX = 3;
@@ -217,4 +218,40 @@ test('series that could not be shared while the database was away are shared whe
   const known = await next.allowanceOf(serviceId);
   const admitted = [known.admit(1, 1), known.admit(2, 2), known.admit(3, 3)].map((why) => why === null);
   expect(admitted).toEqual([true, true, false]);
+});
+
+const half = fc.oneof(fc.integer(), fc.constantFrom(0, 1, -1, 2 ** 31 - 1, -(2 ** 31)));
+/** Two zeros stand for their neighbour. */
+const key = fc.tuple(half, half).filter(([high, low]) => high !== 0 || low !== 0);
+
+test('a set of series holds what was added, however much that is, and nothing else', () => {
+  fc.assert(
+    fc.property(fc.array(key, { maxLength: 500 }), key, (keys, other) => {
+      const set = new SeriesSet();
+      const expected = new Set<string>();
+      for (const [high, low] of keys) {
+        expect(set.add(high, low)).toBe(!expected.has(`${high} ${low}`));
+        expected.add(`${high} ${low}`);
+      }
+      expect(set.size).toBe(expected.size);
+      expect(keys.every(([high, low]) => set.has(high, low))).toBe(true);
+      expect(set.has(...other)).toBe(expected.has(`${other[0]} ${other[1]}`));
+    }),
+  );
+});
+
+test('packed keys are the same keys', () => {
+  fc.assert(
+    fc.property(fc.array(key, { maxLength: 50 }), (keys) => {
+      const set = new SeriesSet();
+      set.addPacked(packKeys(keys.flat()));
+      expect(set.size).toBe(new Set(keys.map(([high, low]) => `${high} ${low}`)).size);
+      expect(keys.every(([high, low]) => set.has(high, low))).toBe(true);
+    }),
+  );
+});
+
+test('the key of two zeros is kept like any other', () => {
+  const set = new SeriesSet();
+  expect([set.has(0, 0), set.add(0, 0), set.add(0, 0), set.has(0, 0), set.size]).toEqual([false, true, false, true, 1]);
 });

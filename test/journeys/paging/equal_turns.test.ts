@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { Id } from '#kernel/ids.ts';
-import type { ChannelSender } from '#notify/channel_sender.ts';
+import type { ChannelSender } from '#notify/channel.ts';
 import { storesOf } from '#modules/stores.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { openSweep } from '#workers/sweep_due.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { readConfigurationFile } from '#modules/configuration/decide/read_file.ts';
 import { resourceSteps } from '#modules/configuration/decide/resources_of_file.ts';
-import { finish as finishSteps } from '#kernel/steps.ts';
+import { finish as finishSteps } from '#kernel/cooperative_task.ts';
 
 function faultsOf(text: string): { path: string; message: string; line: number | null }[] {
   const read = readConfigurationFile(text);

@@ -7,7 +7,7 @@ import { createCipher } from '#auth/cipher.ts';
 import { groupEvent } from '#modules/exceptions/decide/grouping.ts';
 import { groupJobs } from '#modules/exceptions/group_jobs.ts';
 import type { GroupingRuntime } from '#modules/exceptions/grouping_runtime.ts';
-import { retryQuarantined } from '#modules/exceptions/retry_quarantined.ts';
+import { retryQuarantined } from '#modules/exceptions/quarantine_events.ts';
 import type { NewOrRegressed } from '#modules/incidents/open_exception_incidents.ts';
 import { packEvents } from '#ingest/packing/pack_events.ts';
 import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';

@@ -6,7 +6,7 @@ import { finish, type MoveInReport } from '#modules/moving_in/decide/report.ts';
 import { MOVE_IN_TOOLS } from '#modules/moving_in/decide/tools.ts';
 import { ConfigurationFile, type ScheduleInFile } from '#modules/configuration/decide/file.ts';
 import { resourceSteps } from '#modules/configuration/decide/resources_of_file.ts';
-import { finish as finishSteps } from '#kernel/steps.ts';
+import { finish as finishSteps } from '#kernel/cooperative_task.ts';
 import { findFaults } from '#kernel/input_faults.ts';
 import { ourShifts } from '#modules/moving_in/decide/our_shifts.ts';
 import { ZoneClock } from '#kernel/zone_clock.ts';

@@ -9,7 +9,7 @@ import { createAnswerLinks } from '#notify/answer_link.ts';
 import { mailText } from '#notify/channels/email/sender.ts';
 import { pushText } from '#notify/channels/push/sender.ts';
 import type { Message, OutgoingMessage, PageSubject } from '#notify/message.ts';
-import { smsText } from '#notify/channels/sms/text.ts';
+import { smsText } from '#notify/channels/sms/sender.ts';
 import { spoken, spokenToMachine } from '#notify/channels/call/text.ts';
 
 const BASE_URL = 'https://tocsin.example.com';

@@ -7,7 +7,7 @@ import type { OutgoingMessage } from '#notify/message.ts';
 import { invitationMail } from '#notify/mail/account_mail_text.ts';
 import { mailText } from '#notify/channels/email/sender.ts';
 import { pushText } from '#notify/channels/push/sender.ts';
-import { smsText } from '#notify/channels/sms/text.ts';
+import { smsText } from '#notify/channels/sms/sender.ts';
 import { withoutLinks } from '#notify/texts/without_links.ts';
 import { beyondLinear } from '#test/kit/counting/count_work.ts';
 

@@ -1,22 +1,23 @@
 import { Button, Skeleton, Stack } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconBellPlus, IconBugOff } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { type ExceptionOverview, type GroupStatus, overviewQuery } from '#console/api/exceptions.ts';
+import { invoke } from '#console/api/actions.ts';
+import { type ExceptionOverview, type GroupStatus, overviewQuery, refreshExceptions } from '#console/api/exceptions.ts';
 import { isApiError } from '#console/api/http.ts';
-import { EmptyState } from '#console/components/lists/empty_state.tsx';
+import { TextButton } from '#console/components/buttons.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { lazyPart } from '#console/components/lazy_part.tsx';
-import { Name } from '#console/components/text/name.tsx';
-import { Back } from '#console/components/back.tsx';
 import { ItemActions, ItemPage } from '#console/components/item_page.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
-import { TextButton } from '#console/components/buttons.tsx';
-import { Page } from '#console/components/page.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
+import { showError, showSuccess } from '#console/components/notice.tsx';
+import { Back, Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { DaysChart, HoursChart } from '#console/pages/exceptions/days_chart.tsx';
@@ -26,10 +27,9 @@ import { GroupingCard, MergedCard, PartNotice } from '#console/pages/exceptions/
 import { IncidentsCard, OriginsCard, SimilarCard, TagsCard } from '#console/pages/exceptions/overview_cards.tsx';
 import { ReleaseLink } from '#console/pages/exceptions/release_link.tsx';
 import { AssignMenu, ResolveMenu, SnoozeMenu } from '#console/pages/exceptions/triage/menus.tsx';
-import { WatchButton } from '#console/pages/exceptions/triage/watch_button.tsx';
 import { useSetStatus } from '#console/pages/exceptions/triage/use_set_status.ts';
-import { useShortcut } from '#console/shell/keyboard.ts';
 import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
+import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const EventsDialog = lazyDialog(() =>
@@ -243,5 +243,28 @@ function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
         </Button>
       )}
     </ItemActions>
+  );
+}
+
+interface WatchButtonProps {
+  readonly groupId: string;
+  readonly isWatched: boolean;
+}
+
+/** Button that asks for one mail when a resolved exception comes back. */
+function WatchButton({ groupId, isWatched }: WatchButtonProps) {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  const watching = useMutation({
+    mutationFn: () => invoke(orgId, 'watch_exception', { groupId, isWatched: !isWatched }),
+    onError: (error) => showError('This was not changed', error),
+    onSuccess: (done) =>
+      showSuccess(done.isWatched ? 'You get one mail if it comes back.' : 'You are not told if it comes back.'),
+    onSettled: () => refreshExceptions(queryClient, orgId, [groupId]),
+  });
+  return (
+    <Button variant="default" aria-pressed={isWatched} loading={watching.isPending} onClick={() => watching.mutate()}>
+      {isWatched ? 'You are told if it comes back' : 'Tell me if it comes back'}
+    </Button>
   );
 }

@@ -4,7 +4,6 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { Back } from '#console/components/back.tsx';
 import { isApiError } from '#console/api/http.ts';
 import { type TeamDetails, teamQuery } from '#console/api/teams.ts';
 import { Card, Row } from '#console/components/card.tsx';
@@ -15,7 +14,7 @@ import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Name } from '#console/components/text/name.tsx';
-import { Page } from '#console/components/page.tsx';
+import { Back, Page } from '#console/components/page.tsx';
 import { DeleteTeam } from '#console/pages/oncall_teams/delete_team.tsx';
 import { Members } from '#console/pages/oncall_teams/members.tsx';
 import classes from '#console/pages/oncall_teams/oncall_teams.module.css';

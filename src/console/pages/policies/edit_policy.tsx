@@ -3,7 +3,6 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 
-import { Back } from '#console/components/back.tsx';
 import { invoke } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
 import { topicKey } from '#console/api/queries.ts';
@@ -11,7 +10,7 @@ import { type PolicyDetails, policyQuery } from '#console/api/teams.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
-import { Page } from '#console/components/page.tsx';
+import { Back, Page } from '#console/components/page.tsx';
 import { useDraftState } from '#console/components/forms/use_draft_state.ts';
 import { type PolicyDraft, toDraft, toPolicyInput } from '#console/pages/policies/policy_draft.ts';
 import { PolicyForm } from '#console/pages/policies/policy_form.tsx';

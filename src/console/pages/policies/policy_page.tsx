@@ -4,7 +4,6 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { Back } from '#console/components/back.tsx';
 import { isApiError } from '#console/api/http.ts';
 import { type PolicyDetails, policyQuery } from '#console/api/teams.ts';
 import { Card, Row } from '#console/components/card.tsx';
@@ -13,7 +12,7 @@ import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { Name } from '#console/components/text/name.tsx';
-import { Page } from '#console/components/page.tsx';
+import { Back, Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';

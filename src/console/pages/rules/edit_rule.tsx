@@ -3,7 +3,6 @@ import { IconActivityHeartbeat } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 
-import { Back } from '#console/components/back.tsx';
 import { invoke, type Rule } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
 import { refreshRules, ruleQuery } from '#console/api/rules.ts';
@@ -11,7 +10,7 @@ import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
-import { Page } from '#console/components/page.tsx';
+import { Back, Page } from '#console/components/page.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft.ts';
 import { RuleEditor } from '#console/pages/rules/rule_editor.tsx';
 import { faultsOf, type RuleValues, valuesOfRule } from '#console/pages/rules/rule_values.ts';

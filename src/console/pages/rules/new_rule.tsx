@@ -2,13 +2,12 @@ import { Skeleton } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 
-import { Back } from '#console/components/back.tsx';
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { ruleQuery } from '#console/api/rules.ts';
 import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
-import { Page } from '#console/components/page.tsx';
+import { Back, Page } from '#console/components/page.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft.ts';
 import { RuleEditor } from '#console/pages/rules/rule_editor.tsx';
 import { faultsOf, type RuleValues, valuesOfRule, valuesOfStart } from '#console/pages/rules/rule_values.ts';

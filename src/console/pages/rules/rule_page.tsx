@@ -4,7 +4,6 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { Back } from '#console/components/back.tsx';
 import type { Rule } from '#console/api/actions.ts';
 import { ruleQuery } from '#console/api/rules.ts';
 import { ManagedMark } from '#console/components/managed_mark.tsx';
@@ -14,7 +13,7 @@ import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
 import { Name } from '#console/components/text/name.tsx';
-import { Page } from '#console/components/page.tsx';
+import { Back, Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';

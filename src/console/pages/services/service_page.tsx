@@ -16,13 +16,12 @@ import {
   releasesQuery,
   serviceActivityQuery,
 } from '#console/api/services.ts';
-import { Back } from '#console/components/back.tsx';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ManagedMark } from '#console/components/managed_mark.tsx';
-import { Page } from '#console/components/page.tsx';
+import { Back, Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { isolateBidi, withoutBidiControls } from '#console/components/text/bidi.ts';
 import { Name } from '#console/components/text/name.tsx';

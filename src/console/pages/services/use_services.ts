@@ -6,7 +6,7 @@ import { openByServiceQuery } from '#console/api/incidents.ts';
 import { type ServiceHealth, serviceHealthQuery, serviceSearchQuery } from '#console/api/services.ts';
 import type { ServiceFilter } from '#console/pages/services/service_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { SERVICES_PAGE } from '#modules/pages/decide/service_reads.ts';
+import { SERVICES_PAGE } from '#modules/pages/decide/page_reads.ts';
 
 /** Most services with open incidents, which stand before the others. */
 const ATTENTION_MAX = 50;

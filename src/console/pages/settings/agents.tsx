@@ -33,7 +33,7 @@ import { useDraftState } from '#console/components/forms/use_draft_state.ts';
 import { SearchedList } from '#console/pages/settings/searched_list.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { WRITES_AN_HOUR_MAX } from '#modules/agents/decide/agent_settings.ts';
-import { HOLD_MINUTES_MAX } from '#modules/agents/decide/hold.ts';
+import { HOLD_MINUTES_MAX } from '#modules/agents/decide/lease.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
 type Settings = ResultOf<'get_agents'>['settings'];

@@ -26,7 +26,7 @@ import { AuditDetails, whoText, viaText } from '#console/pages/settings/audit_de
 import { type AuditFilter, auditInput } from '#console/pages/settings/audit_filter.ts';
 import { ownerOf, targetText } from '#console/pages/settings/audit_target.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { VIAS } from '#modules/accounts/decide/via.ts';
+import { VIAS } from '#modules/accounts/decide/caller.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
 const AuditStreams = lazyDialog(() => import('#console/pages/settings/audit_streams.tsx').then((m) => m.AuditStreams));

@@ -4,7 +4,7 @@ import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { Sentence } from '#console/components/text/name.tsx';
 import classes from '#console/pages/settings/audit.module.css';
-import { VIAS, viaTexts } from '#modules/accounts/decide/via.ts';
+import { VIAS, viaTexts } from '#modules/accounts/decide/caller.ts';
 import { visibleJson, visibleText } from '#modules/agents/decide/visible_text.ts';
 
 const KINDS: Readonly<Record<string, string>> = {

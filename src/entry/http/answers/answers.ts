@@ -20,7 +20,7 @@ import {
 import { hasPin, pinFault, refuseWith } from '#entry/http/answers/answer_pin.ts';
 import type { AnswerContext } from '#entry/http/answers/refused_answers.ts';
 import type { Temporal } from '#kernel/time.ts';
-import type { Via } from '#modules/accounts/decide/via.ts';
+import type { Via } from '#modules/accounts/decide/caller.ts';
 import type { IncidentActor } from '#modules/incidents/decide/incident.ts';
 import { actorText } from '#modules/incidents/decide/incident_actor.ts';
 import { listIncidentsOf } from '#modules/incidents/paging/record_outcome.ts';

@@ -8,7 +8,7 @@ import { recordOutcome } from '#modules/incidents/paging/record_outcome.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { callOf } from '#notify/channels/call/reports.ts';
 import { VOICE } from '#notify/channels/call/voice.ts';
-import type { CallbackProvider, Fields, ReportCallback } from '#notify/provider_callbacks.ts';
+import type { CallbackProvider, Fields, ReportCallback } from '#notify/channel.ts';
 import { reportCallbacks } from '#notify/registry.ts';
 import { twilioCallbacks } from '#notify/twilio/client.ts';
 import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';

@@ -4,7 +4,7 @@ import { recordRefusedAnswer } from '#modules/audit/operations/record_refused_an
 import { networkOf } from '#kernel/ip_address.ts';
 import type { AppContext } from '#entry/compose.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
-import type { Via } from '#modules/accounts/decide/via.ts';
+import type { Via } from '#modules/accounts/decide/caller.ts';
 import type { SharedLimit } from '#kernel/shared_limit.ts';
 import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';
 

@@ -12,7 +12,7 @@ import type { PagedAtNumber } from '#modules/contacts/store/phone_number_store.t
 import { asksToStop, parseSmsReply, type SmsReply } from '#modules/notifications/decide/sms_reply.ts';
 import { type Stores, storesOf } from '#modules/stores.ts';
 import { type InboundSms, inboundSms } from '#notify/channels/sms/reports.ts';
-import type { Fields } from '#notify/provider_callbacks.ts';
+import type { Fields } from '#notify/channel.ts';
 import { withoutLinks } from '#notify/texts/without_links.ts';
 import { replyBySms } from '#notify/twilio/twiml.ts';
 

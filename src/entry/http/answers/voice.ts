@@ -7,7 +7,7 @@ import type { Answer } from '#notify/answer_link.ts';
 import { VOICE } from '#notify/channels/call/voice.ts';
 import { spoken, spokenToMachine } from '#notify/channels/call/text.ts';
 import { answeredCall } from '#notify/channels/call/reports.ts';
-import type { Fields } from '#notify/provider_callbacks.ts';
+import type { Fields } from '#notify/channel.ts';
 import { callbackUrl } from '#notify/twilio/client.ts';
 import { askForDigit, askForPin, sayAndHangUp } from '#notify/twilio/twiml.ts';
 import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';

@@ -9,7 +9,7 @@ import { takePoints } from '#entry/http/ingest/take_points.ts';
 import { inflate } from '#ingest/inflate.ts';
 import { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import type { MetricProtocol } from '#ingest/protocol.ts';
-import type { Steps } from '#kernel/steps.ts';
+import type { Steps } from '#kernel/cooperative_task.ts';
 import { METRIC_PROTOCOLS } from '#ingest/registry.ts';
 import { AppError } from '#kernel/errors.ts';
 import { freeBytes } from '#kernel/free_bytes.ts';

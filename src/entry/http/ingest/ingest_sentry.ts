@@ -9,7 +9,7 @@ import { takePoints } from '#entry/http/ingest/take_points.ts';
 import { checkInRefused } from '#ingest/check_in_intake.ts';
 import { admitItems, findReachedLimit, limitsHeader, quietHeader } from '#ingest/item_limits.ts';
 import { inflate } from '#ingest/inflate.ts';
-import type { Inflate } from '#ingest/protocols/sentry/body.ts';
+import type { Inflate } from '#ingest/protocols/sentry/envelope.ts';
 import { sentryKeyOf } from '#ingest/protocols/sentry/auth.ts';
 import { readFirstLine } from '#ingest/protocols/sentry/first_line.ts';
 import {

@@ -2,7 +2,7 @@ import type { IngestContext } from '#entry/http/ingest/ingest_context.ts';
 import { toAppError } from '#entry/http/problem.ts';
 import { type DecodedPoints, pointLimits } from '#ingest/admission/point_admission.ts';
 import type { DecodePoints, NamedSeries, PortSender } from '#ingest/protocol.ts';
-import { inSlices } from '#kernel/in_slices.ts';
+import { inSlices } from '#kernel/cooperative_task.ts';
 import { NEW_SERIES_RETRY_SECONDS } from '#ingest/series/new_series_limiter.ts';
 import { describeSharedSeries } from '#ingest/admission/shared_series.ts';
 import { AppError } from '#kernel/errors.ts';

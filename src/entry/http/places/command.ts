@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 
 import { runAction } from '#actions/run_action.ts';
-import { countTry, forgetTries } from '#auth/tries.ts';
+import { countTry, forgetTries } from '#auth/sign_in_limiter.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { callerOf, type ChatPerson } from '#entry/http/places/press.ts';
 import { placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';

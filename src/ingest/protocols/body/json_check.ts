@@ -1,4 +1,4 @@
-import type { Steps } from '#kernel/steps.ts';
+import type { Steps } from '#kernel/cooperative_task.ts';
 
 /** Ends of the containers of at least `LARGE_BYTES`, by their starts, so that they can be skipped unread. */
 export type LargeContainers = ReadonlyMap<number, number>;

@@ -1,5 +1,5 @@
 import { asciiText } from '#ingest/protocols/body/body_text.ts';
-import { type LargeContainers, LARGE_BYTES } from '#ingest/protocols/body/json_check.ts';
+import { LARGE_BYTES, type LargeContainers } from '#ingest/protocols/body/json_check.ts';
 
 const [QUOTE, BACKSLASH, COMMA, MINUS, DOT, ZERO] = [0x22, 0x5c, 0x2c, 0x2d, 0x2e, 0x30];
 const [BRACE, BRACKET, BRACE_END, BRACKET_END] = [0x7b, 0x5b, 0x7d, 0x5d];
@@ -278,3 +278,6 @@ export class JsonCursor {
     this.pos = at;
   }
 }
+
+/** Cost of reading a label or an attribute: the time that this many bytes of a body take. */
+export const LABEL_BYTES = 60;

@@ -1,10 +1,9 @@
 import type { PointKind } from '#modules/metrics/decide/point.ts';
 import { kindOfSeries } from '#ingest/protocols/prometheus/counter_names.ts';
-import { LABEL_BYTES } from '#ingest/protocols/body/read_cost.ts';
 import { emptyLabels, NAME_LABEL, faultyLabel, type Label, tooLong, UNREAD_LABEL } from '#ingest/admission/labels.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { SpanIndex } from '#ingest/hashing/span_index.ts';
-import type { JsonCursor } from '#ingest/protocols/body/json_cursor.ts';
+import { type JsonCursor, LABEL_BYTES } from '#ingest/protocols/body/json_cursor.ts';
 import { parseRfc3339 } from '#ingest/protocols/body/rfc3339.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { JsonCheck } from '#ingest/protocols/body/json_check.ts';
 import { JsonCursor } from '#ingest/protocols/body/json_cursor.ts';
 import { checkUtf8 } from '#ingest/protocols/body/body_text.ts';
-import type { Steps } from '#kernel/steps.ts';
+import type { Steps } from '#kernel/cooperative_task.ts';
 import {
   JsonAttributes,
   JsonNames,
@@ -13,7 +13,12 @@ import {
   skipOfResource,
 } from '#ingest/protocols/otlp/json_attributes.ts';
 import { JsonPointReader } from '#ingest/protocols/otlp/json_point.ts';
-import { toTemporality, type MetricMapper, type Temporality } from '#ingest/protocols/otlp/metric_mapper.ts';
+import {
+  TEMPORALITIES,
+  toTemporality,
+  type MetricMapper,
+  type Temporality,
+} from '#ingest/protocols/otlp/metric_mapper.ts';
 import { emptyScope, type Scope } from '#ingest/protocols/otlp/stream_labels.ts';
 import { emptyLabels } from '#ingest/admission/labels.ts';
 import { AppError, type Fault } from '#kernel/errors.ts';
@@ -29,11 +34,6 @@ type Part = 'request' | 'resource metrics' | 'resource' | 'scope metrics' | 'sco
 
 const METRIC_NAMES = new JsonNames(['name', 'unit', ...DATA]);
 const DATA_NAMES = new JsonNames(['dataPoints', 'aggregationTemporality', 'isMonotonic']);
-const TEMPORALITIES = new Map<string, Temporality>([
-  ['AGGREGATION_TEMPORALITY_UNSPECIFIED', 'unspecified'],
-  ['AGGREGATION_TEMPORALITY_DELTA', 'delta'],
-  ['AGGREGATION_TEMPORALITY_CUMULATIVE', 'cumulative'],
-]);
 const NO_POSITION = -1;
 /** A longer text is no unit. */
 const UNIT_BYTES_MAX = 250;

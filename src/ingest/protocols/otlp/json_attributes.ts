@@ -1,8 +1,7 @@
 import { faultyLabel, type Label, tooLong, UNREAD_LABEL } from '#ingest/admission/labels.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { SpanIndex } from '#ingest/hashing/span_index.ts';
-import type { JsonCursor } from '#ingest/protocols/body/json_cursor.ts';
-import { LABEL_BYTES } from '#ingest/protocols/body/read_cost.ts';
+import { type JsonCursor, LABEL_BYTES } from '#ingest/protocols/body/json_cursor.ts';
 import { type AttributeValue, checkDepth, toAttributeText } from '#ingest/protocols/otlp/attributes.ts';
 import { AppError } from '#kernel/errors.ts';
 

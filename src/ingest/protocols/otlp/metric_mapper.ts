@@ -13,6 +13,13 @@ import type { RequestScopes } from '#ingest/series/scope_versions.ts';
 /** Values of `AggregationTemporality`. */
 export type Temporality = 'unspecified' | 'delta' | 'cumulative';
 
+/** Temporalities by their names in OTLP/JSON. */
+export const TEMPORALITIES = new Map<string, Temporality>([
+  ['AGGREGATION_TEMPORALITY_UNSPECIFIED', 'unspecified'],
+  ['AGGREGATION_TEMPORALITY_DELTA', 'delta'],
+  ['AGGREGATION_TEMPORALITY_CUMULATIVE', 'cumulative'],
+]);
+
 export function toTemporality(value: number): Temporality {
   if (value === 1) return 'delta';
   return value === 2 ? 'cumulative' : 'unspecified';

@@ -1,7 +1,7 @@
 import { RESOURCE_ATTRIBUTES_MAX, SCOPE_TEXT_BYTES_MAX } from '#ingest/protocols/otlp/attributes.ts';
 import { POINT_BYTES_MAX } from '#ingest/protocols/otlp/point.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
-import type { Steps } from '#kernel/steps.ts';
+import type { Steps } from '#kernel/cooperative_task.ts';
 import { toTemporality, type MetricMapper, type Temporality } from '#ingest/protocols/otlp/metric_mapper.ts';
 import type { OtlpPoint } from '#ingest/protocols/otlp/point.ts';
 import { ProtobufAttributes } from '#ingest/protocols/otlp/protobuf_attributes.ts';

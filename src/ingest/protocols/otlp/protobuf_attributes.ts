@@ -1,4 +1,4 @@
-import { LABEL_BYTES } from '#ingest/protocols/body/read_cost.ts';
+import { LABEL_BYTES } from '#ingest/protocols/body/json_cursor.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { emptyLabels, faultyLabel, tooLong, type Label, UNREAD_LABEL } from '#ingest/admission/labels.ts';
 import { SpanIndex } from '#ingest/hashing/span_index.ts';

@@ -1,4 +1,4 @@
-import type { Steps } from '#kernel/steps.ts';
+import type { Steps } from '#kernel/cooperative_task.ts';
 import { decodeText, WIRE, type WireReader } from '#ingest/protocols/protobuf/wire.ts';
 
 /** Facts about a request that are needed before its series are decoded. */

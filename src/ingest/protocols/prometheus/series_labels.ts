@@ -10,7 +10,7 @@ import {
 } from '#ingest/admission/labels.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { isSameSpan, SpanIndex } from '#ingest/hashing/span_index.ts';
-import { LABEL_BYTES } from '#ingest/protocols/body/read_cost.ts';
+import { LABEL_BYTES } from '#ingest/protocols/body/json_cursor.ts';
 import { decodeText, NOT_UTF8, WIRE, type WireReader } from '#ingest/protocols/protobuf/wire.ts';
 import type { Series } from '#modules/metrics/decide/point.ts';
 

@@ -1,5 +1,5 @@
 import { SERIES_BYTES_MAX } from '#ingest/protocols/prometheus/scan_request.ts';
-import { LABEL_BYTES } from '#ingest/protocols/body/read_cost.ts';
+import { LABEL_BYTES } from '#ingest/protocols/body/json_cursor.ts';
 import type { PointKind } from '#modules/metrics/decide/point.ts';
 import {
   emptyLabels,
@@ -12,7 +12,7 @@ import {
   UNREAD_LABEL,
 } from '#ingest/admission/labels.ts';
 import { type DecodedPoints, PointAdmission, type PointLimits } from '#ingest/admission/point_admission.ts';
-import type { Steps } from '#kernel/steps.ts';
+import type { Steps } from '#kernel/cooperative_task.ts';
 import { familyOf, kindOfTyped } from '#ingest/protocols/prometheus/counter_names.ts';
 import { isSpanLabel, isTraceLabel } from '#ingest/protocols/prometheus/sample_reader.ts';
 import { HistogramPoints } from '#ingest/protocols/prometheus/histogram_points.ts';

@@ -1,5 +1,5 @@
 import { asList, asObject, asText, type JsonObject, parseJson } from '#ingest/protocols/sentry/json.ts';
-import { notSentry } from '#ingest/protocols/sentry/body.ts';
+import { notSentry } from '#ingest/protocols/sentry/envelope.ts';
 import { AppError } from '#kernel/errors.ts';
 
 /** Limit on the reports of a request; browsers send up to a few dozen at once. */

@@ -1,5 +1,5 @@
 import { TRIMMED_PARTS, type TrimmedPart } from '#modules/exceptions/decide/event.ts';
-import type { Steps } from '#kernel/steps.ts';
+import type { Steps } from '#kernel/cooperative_task.ts';
 import { endOfString } from '#kernel/json_survey.ts';
 
 /** Limit on events that are trimmed: no real client sends more, and scanning this much takes a few milliseconds. */

@@ -1,7 +1,7 @@
 import { RANGE_LABEL, toRanges } from '#modules/metrics/decide/exponential_buckets.ts';
 import { METRIC_TYPE } from '#modules/metrics/decide/metric_type.ts';
 import type { PointKind } from '#modules/metrics/decide/point.ts';
-import type { Steps } from '#kernel/steps.ts';
+import type { Steps } from '#kernel/cooperative_task.ts';
 import type { Line } from '#ingest/protocols/statsd/datagram_reader.ts';
 
 /** Flushes for which a gauge changed by `+1` is remembered without an update: a day. */

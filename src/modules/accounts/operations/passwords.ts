@@ -7,7 +7,7 @@ import { AppError, invalidInput } from '#kernel/errors.ts';
 import { networkOf } from '#kernel/ip_address.ts';
 import { beginSession, SignInView } from '#modules/accounts/begin_session.ts';
 import { endAccess, proveAddress } from '#modules/accounts/end_access.ts';
-import { EmailField, EndsField, LinkToken, PasswordField } from '#modules/accounts/fields.ts';
+import { EmailField, EndsField, LinkToken, PasswordField } from '#modules/accounts/view.ts';
 import { hashNewPassword, requirePassword } from '#modules/accounts/passwords.ts';
 import { getReset, resetNotValid } from '#modules/accounts/operations/password_resets.ts';
 import { sendPasswordReset } from '#storage/queue/jobs.ts';

@@ -1,4 +1,4 @@
-import { forgetTries, secondFactorTriesOf } from '#auth/tries.ts';
+import { forgetTries, secondFactorTriesOf } from '#auth/sign_in_limiter.ts';
 import { recordAccountChange } from '#modules/accounts/operations/record_account_change.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 import type { Id } from '#kernel/ids.ts';

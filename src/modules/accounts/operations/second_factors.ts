@@ -9,7 +9,7 @@ import {
   verifyAuthentication,
 } from '#auth/second_factor/passkeys.ts';
 import { newRecoveryCodes, periodOfCode, recoveryCodeHash } from '#auth/second_factor/codes.ts';
-import { countTry, forgetTries, secondFactorTriesOf } from '#auth/tries.ts';
+import { countTry, forgetTries, secondFactorTriesOf } from '#auth/sign_in_limiter.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';

@@ -9,7 +9,7 @@ import {
   signInExpired,
   SignInView,
 } from '#modules/accounts/begin_session.ts';
-import { EmailField, PasswordField } from '#modules/accounts/fields.ts';
+import { EmailField, PasswordField } from '#modules/accounts/view.ts';
 import {
   PasskeyOptions,
   passkeyOptions,

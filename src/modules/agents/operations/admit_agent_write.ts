@@ -1,8 +1,9 @@
 import type { AnyOperation } from '#actions/action_context.ts';
-import type { Caller } from '#modules/accounts/decide/caller.ts';
-import { capOf } from '#modules/agents/decide/agent_settings.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Limits } from '#kernel/limit_settings.ts';
+import { type Permission, PERMISSIONS, type Role, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
+import { capOf } from '#modules/agents/decide/agent_settings.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 
 const RETRY_AFTER_SECONDS = 300;
@@ -53,4 +54,17 @@ export function agentsStopped(): AppError {
     'forbidden',
     'the organization has stopped all agents; only its owners can allow them again, in the settings',
   );
+}
+
+/** Returns the permissions of a key to change something; `role` is its user's, null for a key of the organization. */
+export function changesOfKey(permissions: readonly Permission[] | null, role: Role | null): Permission[] {
+  const ceiling = role === null ? PERMISSIONS : ROLE_PERMISSIONS[role];
+  return ceiling.filter(
+    (permission) => !permission.endsWith(':view') && (permissions === null || permissions.includes(permission)),
+  );
+}
+
+/** Explains why a key with these permissions cannot respond to incidents: an agent proposes, and people decide. */
+export function keyMayOnlyLook(changes: readonly Permission[]): string {
+  return `a key that responds to incidents must only look, and this one has ${changes.join(', ')}; create one with permissions to view alone`;
 }

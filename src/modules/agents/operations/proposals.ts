@@ -6,7 +6,6 @@ import { IdText, STRICT } from '#actions/fields.ts';
 import { AppError, invalidInput, notFound } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { addMinutesSaturating } from '#kernel/time.ts';
-import { askPeople } from '#modules/agents/ask_people.ts';
 import {
   OPEN_PROPOSALS_MAX,
   PROPOSAL_MINUTES_DEFAULT,
@@ -21,6 +20,8 @@ import type { ProposalRow } from '#modules/agents/store/proposal_store.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import { linkTo, PAGES } from '#modules/pages/decide/pages.ts';
+import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import { deliverPage } from '#storage/queue/jobs.ts';
 
 /** Limit on the proposals of one incident, whatever became of them. */
 const PROPOSALS_MAX = 100;
@@ -250,3 +251,34 @@ export const askPerson = defineAction({
     });
   },
 });
+
+/**
+ * Sends a proposal to those whom a page of the incident has reached, where it reached them; returns how many people. An
+ * agent wakes nobody whom the escalation has not paged.
+ */
+async function askPeople(
+  { stores, now, enqueue }: UnitOfWork,
+  { id: proposalId, orgId, incidentId }: ProposalRow,
+  only: Id<'user'> | null,
+): Promise<number> {
+  const paged = await stores.proposals.listPagedAddresses(incidentId);
+  const asked = only === null ? paged : paged.filter(({ userId }) => userId === only);
+  const ids = await stores.notifications.insert(
+    asked.map(({ userId, channel, address }) => ({
+      orgId,
+      incidentId,
+      stepIndex: null,
+      kind: 'update' as const,
+      userId,
+      channel,
+      address,
+      news: 'proposed' as const,
+      proposalId,
+      status: 'queued' as const,
+      reason: null,
+    })),
+    now,
+  );
+  for (const notificationId of ids) enqueue(deliverPage, { notificationId });
+  return new Set(asked.map(({ userId }) => userId)).size;
+}

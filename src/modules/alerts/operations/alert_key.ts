@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
 import { STRICT, IdText } from '#actions/fields.ts';
-import { newAlertKey, sealAlertKey } from '#auth/alert_keys.ts';
+import { newAlertKey, sealAlertKey } from '#auth/alert_access.ts';
 import type { Id } from '#kernel/ids.ts';
 import { asId } from '#kernel/ids.ts';
 

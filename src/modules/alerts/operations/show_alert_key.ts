@@ -1,7 +1,7 @@
 import { defineAction } from '#actions/action_context.ts';
 import { AlertKeyInput, AlertKeyView, issueAlertKey, setLastPolicy } from '#modules/alerts/operations/alert_key.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { openAlertKey } from '#auth/alert_keys.ts';
+import { openAlertKey } from '#auth/alert_access.ts';
 import { CREDENTIALS_SHOWN } from '#modules/audit/store/audit_store.ts';
 
 export const showAlertKey = defineAction({

@@ -8,15 +8,15 @@ import { AppError, invalidInput } from '#kernel/errors.ts';
 import { PERMISSIONS } from '#kernel/permissions.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
-import { makeApiKey } from '#modules/api_keys/operations/add_api_key.ts';
 import {
   ApiKeyView,
   auditedApiKey,
   KeyKind,
+  makeApiKey,
   NewApiKeyView,
   PermissionName,
   toApiKeyView,
-} from '#modules/api_keys/operations/view.ts';
+} from '#modules/api_keys/operations/add_api_key.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { visibleOwner } from '#modules/organizations/visible_owner.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';

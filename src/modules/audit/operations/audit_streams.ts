@@ -2,13 +2,48 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
 import { newSigningSecret } from '#auth/signing_secrets.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
+import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { AUDIT_STREAM_KINDS, AUDIT_STREAMS_MAX } from '#modules/audit/decide/audit_stream.ts';
+import type { AuditStreamRow } from '#modules/audit/store/audit_stream_store.ts';
 import { sealTarget } from '#modules/audit/stream_audit.ts';
-import { auditedStream, AuditStreamView, toAuditStreamView } from '#modules/audit/stream_view.ts';
 import { requireOwner } from '#modules/sign_in/require_owner.ts';
+
+const AuditStreamView = Type.Object({
+  auditStreamId: IdText,
+  kind: Type.Enum([...AUDIT_STREAM_KINDS]),
+  target: Type.String({ description: 'host of the webhook, or name of the file in the folder of the operator' }),
+  isOn: Type.Boolean(),
+  sentNumber: Type.Integer({ description: 'number of the last row that was taken; 0 before the first' }),
+  behind: Type.Integer({ description: 'rows that wait' }),
+  lastSuccessAt: nullable(Timestamp),
+  failingSince: nullable(Timestamp),
+  lastFailure: nullable(Type.String()),
+  createdAt: Timestamp,
+});
+
+function toAuditStreamView(stream: AuditStreamRow, headNumber: number): Static<typeof AuditStreamView> {
+  const { id: auditStreamId, kind, shown: target, isOn, sentNumber, lastFailure } = stream;
+  return {
+    auditStreamId,
+    kind,
+    target,
+    isOn,
+    sentNumber,
+    behind: Math.max(0, headNumber - sentNumber),
+    lastSuccessAt: toTimestampOrNull(stream.lastSuccessAt),
+    failingSince: toTimestampOrNull(stream.failingSince),
+    lastFailure,
+    createdAt: toTimestamp(stream.createdAt),
+  };
+}
+
+/** Returns what the audit log holds of a stream. */
+function auditedStream({ kind, shown, isOn }: Pick<AuditStreamRow, 'kind' | 'shown' | 'isOn'>): object {
+  return { kind, target: shown, isOn };
+}
 
 const Input = Type.Object(
   {

@@ -1,5 +1,5 @@
 import type { RequestOrigin } from '#kernel/caller.ts';
-import type { Via } from '#modules/accounts/decide/via.ts';
+import type { Via } from '#modules/accounts/decide/caller.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';

@@ -3,7 +3,7 @@ import { type Static, type TObject, Type } from 'typebox';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
-import { VIAS } from '#modules/accounts/decide/via.ts';
+import { VIAS } from '#modules/accounts/decide/caller.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { AuditFilter, AuditLine } from '#modules/audit/store/audit_reader.ts';
 

@@ -7,7 +7,7 @@ import { changedShifts } from '#modules/schedules/decide/changed_shifts.ts';
 import { finalShiftsBetween, type LayeredSchedule } from '#modules/schedules/decide/layered_shifts.ts';
 import type { Override } from '#modules/schedules/decide/overrides.ts';
 import { asId } from '#kernel/ids.ts';
-import type { Steps } from '#kernel/steps.ts';
+import type { Steps } from '#kernel/cooperative_task.ts';
 import { Temporal } from '#kernel/time.ts';
 
 const DAYS_AHEAD = 14;

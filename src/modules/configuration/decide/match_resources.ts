@@ -9,7 +9,7 @@ import {
   type ResourceKind,
   type WantedResource,
 } from '#modules/configuration/decide/resource.ts';
-import type { Steps } from '#kernel/steps.ts';
+import type { Steps } from '#kernel/cooperative_task.ts';
 import { type Ref, refOfId } from '#modules/configuration/decide/ref.ts';
 
 /** A resource of the file beside the one that it stands for. */

@@ -3,7 +3,7 @@ import { changedTurns } from '#modules/configuration/decide/changed_turns.ts';
 import type { Plan } from '#modules/configuration/decide/plan.ts';
 import type { OrganizationState } from '#modules/configuration/decide/present_state.ts';
 import { whoCannotAnswer } from '#modules/configuration/decide/who_cannot_answer.ts';
-import type { Steps } from '#kernel/steps.ts';
+import type { Steps } from '#kernel/cooperative_task.ts';
 import type { Temporal } from '#kernel/time.ts';
 
 /** Limit on the sentences of one kind; the rest are counted. */

@@ -11,7 +11,7 @@ import {
   type WantedResource,
 } from '#modules/configuration/decide/resource.ts';
 import type { Capability } from '#modules/capabilities/decide/capability.ts';
-import type { Steps } from '#kernel/steps.ts';
+import type { Steps } from '#kernel/cooperative_task.ts';
 import type { Fault } from '#kernel/errors.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 

@@ -11,7 +11,7 @@ import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 import { faultsOf, type Parsed } from '#modules/contacts/decide/parsed.ts';
 import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
 import type { Fault } from '#kernel/errors.ts';
-import type { Steps } from '#kernel/steps.ts';
+import type { Steps } from '#kernel/cooperative_task.ts';
 
 /** Resources of a file, in the order in which they are created, or what is wrong with it. */
 export interface ResourcesOfFile {

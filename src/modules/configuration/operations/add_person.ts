@@ -1,8 +1,7 @@
 import { mayBeOfStranger, unprovenText } from '#modules/accounts/decide/unproven_account.ts';
 import { Type } from 'typebox';
 
-import { EmailField } from '#modules/accounts/fields.ts';
-import { RoleName } from '#modules/accounts/view.ts';
+import { EmailField, RoleName } from '#modules/accounts/view.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { STRICT, IdText, Name } from '#actions/fields.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';

@@ -1,5 +1,6 @@
 import type { Id } from '#kernel/ids.ts';
 import { recordOf } from '#kernel/records.ts';
+import { escapeLineText, foldLine } from '#modules/schedules/decide/content_lines.ts';
 
 import { type Channel, CHANNEL_PREFERENCES, type ChannelPreference, declarationOf } from './channel.ts';
 
@@ -54,7 +55,7 @@ export function wantsChannel(contact: Contact, channel: Channel): boolean {
 }
 
 /** Address on a channel; `to` is null for push, which goes to every browser that the person has subscribed. */
-export interface Address {
+interface Address {
   readonly to: string | null;
 }
 
@@ -68,4 +69,30 @@ export function findAddress({ phone, email, hasPush }: Contact, channel: Channel
     case 'browser':
       return hasPush ? { to: null } : null;
   }
+}
+
+/** Senders of messages, for the address book of a phone. */
+export interface Senders {
+  /** Phone numbers in E.164. */
+  readonly phones: readonly string[];
+  readonly emails: readonly string[];
+}
+
+/**
+ * Returns a vCard 3.0, which every phone reads. A contact that is in the address book may be let through while Do Not
+ * Disturb is on.
+ */
+export function contactCardOf(name: string, { phones, emails }: Senders): string {
+  const lines = [
+    'BEGIN:VCARD',
+    'VERSION:3.0',
+    `FN:${escapeLineText(name)}`,
+    `N:${escapeLineText(name)};;;;`,
+    `ORG:${escapeLineText(name)}`,
+    ...phones.map((phone) => `TEL;TYPE=WORK,VOICE:${escapeLineText(phone)}`),
+    ...emails.map((email) => `EMAIL;TYPE=INTERNET:${escapeLineText(email)}`),
+    'NOTE:Pages about incidents come from here. Let this contact through while Do Not Disturb is on.',
+    'END:VCARD',
+  ];
+  return lines.map((line) => `${foldLine(line)}\r\n`).join('');
 }

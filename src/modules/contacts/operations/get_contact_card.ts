@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { STRICT } from '#actions/fields.ts';
-import { contactCardOf } from '#modules/contacts/decide/contact_card.ts';
+import { contactCardOf } from '#modules/contacts/decide/contact.ts';
 import type { FileAnswer } from '#kernel/action.ts';
 import { AppError } from '#kernel/errors.ts';
 

@@ -2,9 +2,8 @@ import { type ExceptionEvent, parseEvent } from '#modules/exceptions/decide/even
 import type { ValueCount } from '#modules/exceptions/decide/group_counts.ts';
 import type { GroupPeriods } from '#modules/exceptions/decide/periods.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
-import { type HourlyCounts, queryHourlyCounts } from '#storage/clickhouse/hourly_counts.ts';
+import { type HourlyCounts, queryHourlyCounts, queryRecentActivity } from '#storage/clickhouse/hourly_counts.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
-import { queryRecentActivity } from '#storage/clickhouse/recent_activity.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import {

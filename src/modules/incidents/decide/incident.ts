@@ -1,5 +1,5 @@
 import type { Actor } from '#kernel/caller.ts';
-import type { Via } from '#modules/accounts/decide/via.ts';
+import type { Via } from '#modules/accounts/decide/caller.ts';
 import type { Temporal } from '#kernel/time.ts';
 
 export const INCIDENT_STATUSES = ['triggered', 'acknowledged', 'resolved'] as const;

@@ -1,4 +1,4 @@
-import { type Via, viaTexts } from '#modules/accounts/decide/via.ts';
+import { type Via, viaTexts } from '#modules/accounts/decide/caller.ts';
 
 /** The person, key or system that acknowledged or resolved an incident: an `IncidentActor`, or a view of it. */
 interface ActorFields {

@@ -6,7 +6,7 @@ import type {
 } from '#modules/maintenance/decide/maintenance.ts';
 import { SuppressionTimes } from '#modules/incidents/decide/maintenance_times.ts';
 import { staleAt } from '#modules/incidents/decide/stale.ts';
-import { finish, type Steps } from '#kernel/steps.ts';
+import { finish, type Steps } from '#kernel/cooperative_task.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 
 type Instant = Temporal.Instant;

@@ -7,7 +7,7 @@ import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { inSpan } from '#kernel/tracing.ts';
-import type { ChannelSender, Delivery } from '#notify/channel_sender.ts';
+import type { ChannelSender, Delivery } from '#notify/channel.ts';
 import type { OutgoingMessage } from '#notify/message.ts';
 import type { Senders } from '#notify/registry.ts';
 import type { ClaimedNotification, DeliveryStore } from '#modules/notifications/store/delivery_store.ts';

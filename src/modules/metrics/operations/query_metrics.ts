@@ -7,7 +7,7 @@ import { ChartResultView, parsePeriod, type Period, readChart } from '#modules/m
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { CHART_MINUTES_MAX } from '#modules/metrics/decide/buckets.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
-import { nextTurn } from '#kernel/event_loop_turns.ts';
+import { nextTurn } from '#kernel/cooperative_task.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 

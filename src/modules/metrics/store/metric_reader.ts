@@ -12,11 +12,15 @@ import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 import { ExemplarStore } from '#modules/metrics/store/exemplar_store.ts';
 import { HistogramReader, tooMuch } from '#modules/metrics/store/histogram_reader.ts';
-import { type HourlyCounts, queryHourlyCounts } from '#storage/clickhouse/hourly_counts.ts';
-import { type RecentActivity, queryRecentActivity } from '#storage/clickhouse/recent_activity.ts';
+import {
+  type HourlyCounts,
+  queryHourlyCounts,
+  queryRecentActivity,
+  type RecentActivity,
+} from '#storage/clickhouse/hourly_counts.ts';
 import { readLong, tooManyDays } from '#storage/clickhouse/read_long.ts';
 import { ruleHistoryQueryOf, type RuleHistoryQuery, toWindowPart } from '#modules/metrics/store/rule_history_query.ts';
-import { RollupState } from '#modules/metrics/store/rollup_state.ts';
+import { RollupState } from '#modules/metrics/store/rollup_rows.ts';
 import { IS_SAMPLE } from '#modules/metrics/store/point_kind_sql.ts';
 import { MetricCatalog } from '#modules/metrics/store/metric_catalog.ts';
 import {

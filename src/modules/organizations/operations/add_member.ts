@@ -1,10 +1,10 @@
 import { recordChange } from '#actions/record_change.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
-import type { AuditedBy } from '#modules/audit/store/audit_store.ts';
 import type { UserRow } from '#modules/accounts/store/people_store.ts';
+import type { AuditedBy } from '#modules/audit/store/audit_store.ts';
+import type { UnitOfWork } from '#modules/unit_of_work.ts';
 
 /** An account to create. */
 interface NewAccount {
@@ -39,4 +39,15 @@ export async function addMember(
   const action = isNew ? 'create_user' : 'add_member';
   await recordChange(unit, orgId, by, { action, target: userId, before: null, after: { email, name, role } });
   return userId;
+}
+
+/** Creates an organization nobody belongs to yet; its audit log begins with this. */
+export async function createOrganization(
+  unit: Pick<UnitOfWork, 'stores' | 'now'>,
+  name: string,
+  by: AuditedBy,
+): Promise<Id<'org'>> {
+  const { id: orgId } = await unit.stores.people.insertOrganization(name, unit.now);
+  await recordChange(unit, orgId, by, { action: 'create_organization', target: orgId, before: null, after: { name } });
+  return orgId;
 }

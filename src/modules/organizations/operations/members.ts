@@ -16,10 +16,10 @@ import { RoleName } from '#modules/accounts/view.ts';
 import { contactsOf } from '#modules/contacts/decide/contact.ts';
 import { isReachable } from '#modules/contacts/decide/reachability.ts';
 import { endMembership } from '#modules/organizations/membership.ts';
-import { listPagedBy } from '#modules/organizations/lowered_role.ts';
 import {
   forManagers,
   forOwners,
+  listPagedBy,
   lockRoles,
   managesOrganization,
   requireAnotherOwner,

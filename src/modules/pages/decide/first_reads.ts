@@ -1,6 +1,10 @@
-import { HOME_READS } from '#modules/pages/decide/home_reads.ts';
+import {
+  HOME_READS,
+  SERVICE_LIST_READS,
+  serviceReads,
+  serviceSettingsReads,
+} from '#modules/pages/decide/page_reads.ts';
 import type { PAGES } from '#modules/pages/decide/pages.ts';
-import { SERVICE_LIST_READS, serviceReads, serviceSettingsReads } from '#modules/pages/decide/service_reads.ts';
 
 /** Operations that the incident list calls when it opens without a filter. */
 const LIST_READS = [{ action: 'search_incidents', input: { status: 'open' } }] as const;

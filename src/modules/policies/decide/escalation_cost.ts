@@ -1,5 +1,5 @@
 import type { Id } from '#kernel/ids.ts';
-import type { Steps } from '#kernel/steps.ts';
+import type { Steps } from '#kernel/cooperative_task.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
 
 import { declarationOf } from '#modules/contacts/decide/channel.ts';

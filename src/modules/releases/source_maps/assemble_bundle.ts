@@ -9,8 +9,13 @@ import type {
   AssemblyThread,
 } from '#modules/releases/source_maps/assembly_thread.ts';
 import { MANIFEST_BYTES_MAX, type MappedCode, MAPS_MAX } from '#modules/releases/source_maps/bundle_manifest.ts';
-import { BadUpload, UploadedBytes } from '#modules/releases/source_maps/uploaded_bytes.ts';
-import { listZipEntries, readPacked, type ZipEntry } from '#modules/releases/source_maps/zip_archive.ts';
+import {
+  BadUpload,
+  listZipEntries,
+  readPacked,
+  UploadedBytes,
+  type ZipEntry,
+} from '#modules/releases/source_maps/zip_archive.ts';
 import type { BundleRow } from '#modules/releases/store/artifact_store.ts';
 import type { NewPlace } from '#modules/releases/store/source_map_store.ts';
 import { storesOf } from '#modules/stores.ts';

@@ -16,8 +16,7 @@ import { answerInThread, lowerThreadPriority } from '#kernel/threads/answer_in_t
 import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/threads/run_with_time_limit.ts';
 import type { AssemblyAnswer, AssemblyQuestion } from '#modules/releases/source_maps/assembly_thread.ts';
 import { MANIFEST_BYTES_MAX, MAPS_MAX, readManifest } from '#modules/releases/source_maps/bundle_manifest.ts';
-import { BadUpload } from '#modules/releases/source_maps/uploaded_bytes.ts';
-import { chunkSizeFor, type PackedFile, unpack } from '#modules/releases/source_maps/zip_archive.ts';
+import { BadUpload, chunkSizeFor, type PackedFile, unpack } from '#modules/releases/source_maps/zip_archive.ts';
 
 /** Time limit for one map and the code that belongs to it: real ones of the largest size take a second. */
 const READ_MS_MAX = 5_000;

@@ -1,6 +1,6 @@
 import { debugIdOf } from '#modules/releases/decide/source_maps/debug_id.ts';
 import { resolveAddress } from '#modules/releases/decide/source_maps/code_address.ts';
-import { BadUpload } from '#modules/releases/source_maps/uploaded_bytes.ts';
+import { BadUpload } from '#modules/releases/source_maps/zip_archive.ts';
 
 interface BundledFile {
   readonly path: string;

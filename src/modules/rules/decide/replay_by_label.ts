@@ -15,7 +15,7 @@ import {
   type RuleValues,
   stateAfter,
 } from '#modules/rules/decide/replay.ts';
-import type { Steps } from '#kernel/steps.ts';
+import type { Steps } from '#kernel/cooperative_task.ts';
 
 /** Incident of a value of the label; null: that of all values which have none of their own. */
 export interface ReplayedPart extends ReplayedIncident {

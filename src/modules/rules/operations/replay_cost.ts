@@ -6,7 +6,7 @@ import type { PagingRun } from '#modules/incidents/decide/replay_paging.ts';
 import { escalationCost } from '#modules/policies/decide/escalation_cost.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
-import { inSlices } from '#kernel/in_slices.ts';
+import { inSlices } from '#kernel/cooperative_task.ts';
 import { namesPerson } from '#modules/schedules/decide/own_shifts.ts';
 import { readPolicySettings } from '#modules/policies/read_setting.ts';
 import type { PolicyOfTeam } from '#modules/rules/store/rule_search.ts';

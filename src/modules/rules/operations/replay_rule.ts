@@ -24,7 +24,7 @@ import { replayByLabelInSteps, type ReplayedPart } from '#modules/rules/decide/r
 import { expressionFaults } from '#modules/metrics/decide/selector.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import type { Id } from '#kernel/ids.ts';
-import { inSlices } from '#kernel/in_slices.ts';
+import { inSlices } from '#kernel/cooperative_task.ts';
 import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
 
 /** Limit on the incidents: further marks are not sent, and the cost of further incidents is not computed. */

@@ -8,7 +8,7 @@ import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { nextHandOver } from '#modules/schedules/decide/rotation_start.ts';
 import { parseTimeRange } from '#modules/schedules/decide/schedule_times.ts';
 import { invalidInput } from '#kernel/errors.ts';
-import { nextTurn } from '#kernel/event_loop_turns.ts';
+import { nextTurn } from '#kernel/cooperative_task.ts';
 import { isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { ScheduleOverTime } from '#modules/schedules/store/on_call_reader.ts';
 import { ZoneClock } from '#kernel/zone_clock.ts';

@@ -7,7 +7,7 @@ import { STRICT, Timestamp } from '#actions/fields.ts';
 import { planRotation, ROTATION_FIELDS } from '#modules/schedules/operations/rotation_plan.ts';
 import { ShiftView, toShiftView } from '#modules/schedules/operations/shift_view.ts';
 import { layerOfRotation } from '#modules/schedules/decide/rotation.ts';
-import { collectInTurns } from '#kernel/event_loop_turns.ts';
+import { collectInTurns } from '#kernel/cooperative_task.ts';
 import { isAtOrBefore, toTimestamp } from '#kernel/time.ts';
 import { eachFinalShiftBetween } from '#modules/schedules/decide/layered_shifts.ts';
 

@@ -11,7 +11,7 @@ import { changedShifts } from '#modules/schedules/decide/changed_shifts.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { notFound } from '#kernel/errors.ts';
-import { collectInTurns, nextTurn } from '#kernel/event_loop_turns.ts';
+import { collectInTurns, nextTurn } from '#kernel/cooperative_task.ts';
 import { isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
 import { currentTurn } from '#modules/schedules/decide/keep_turn.ts';
 import {

@@ -7,7 +7,7 @@ import { SCHEDULE_EXAMPLE } from '#modules/schedules/view.ts';
 import { readWarnings, WARNING_EXAMPLE, WarningView } from '#modules/teams/warnings.ts';
 import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';
 import { overrideAt } from '#modules/schedules/decide/overrides.ts';
-import { nextTurn } from '#kernel/event_loop_turns.ts';
+import { nextTurn } from '#kernel/cooperative_task.ts';
 import { isAtOrBefore, type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { ScheduleOnCall, ScheduleOverTime, TeamOnCall } from '#modules/schedules/store/on_call_reader.ts';
 import type { Person } from '#modules/accounts/store/people_store.ts';

@@ -1,5 +1,5 @@
 import type { Override } from '#modules/schedules/decide/overrides.ts';
-import { collectInTurns, nextTurn } from '#kernel/event_loop_turns.ts';
+import { collectInTurns, nextTurn } from '#kernel/cooperative_task.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 import { ZoneClocks } from '#kernel/zone_clock.ts';

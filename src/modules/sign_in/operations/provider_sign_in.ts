@@ -11,17 +11,34 @@ import {
 } from '#auth/openid/attempt_cookie.ts';
 import { hashSecret } from '#auth/secret_text.ts';
 import { countAttempt } from '#auth/sign_in_limiter.ts';
-import { asId } from '#kernel/ids.ts';
+import { asId, type Id } from '#kernel/ids.ts';
 import { networkOf } from '#kernel/ip_address.ts';
 import { beginSession, SignInView } from '#modules/accounts/begin_session.ts';
-import { EmailField } from '#modules/accounts/fields.ts';
-import { type Attempt, ATTEMPT_KIND, triesOf } from '#modules/sign_in/attempt.ts';
+import { EmailField } from '#modules/accounts/view.ts';
 import { mailDomainOf, readProfile } from '#modules/sign_in/decide/claims.ts';
 import { returnPath } from '#modules/sign_in/decide/return_path.ts';
 import { ProviderSignInError } from '#modules/sign_in/decide/sign_in_fault.ts';
 import { enterAccount } from '#modules/sign_in/enter_account.ts';
 import { redirectUriOf } from '#modules/sign_in/sign_in_view.ts';
 import type { OpenIdConnectionRow } from '#modules/sign_in/store.ts';
+
+/** Kind of the records of sign-ins that are under way, among those of the authorization server, which expire alike. */
+const ATTEMPT_KIND = 'ProviderSignIn';
+
+/** A sign-in that was begun. Nothing in it completes one: the keys are derived from what the browser holds. */
+interface Attempt {
+  readonly orgId: Id<'org'>;
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly browserHash: string;
+  /** Page of the console to show afterwards. */
+  readonly next: string;
+  /** Network whose tries were counted. */
+  readonly network: string;
+}
+
+/** Key of the tries of a network. */
+const triesOf = (network: string): string => `provider:${network}`;
 
 const WINDOW_SECONDS = 15 * 60;
 

@@ -1,4 +1,4 @@
-import type { CallbackProvider, DeliveryReport, Fields, ReportCallback } from '#notify/provider_callbacks.ts';
+import type { CallbackProvider, DeliveryReport, Fields, ReportCallback } from '#notify/channel.ts';
 
 /** Reasons why a call reached nobody, by its final `CallStatus`. */
 const CALL_FAILURES: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import type { ChannelSender } from '#notify/channel_sender.ts';
+import type { ChannelSender } from '#notify/channel.ts';
 import { CALL_STATUS } from '#notify/channels/call/reports.ts';
 import { VOICE } from '#notify/channels/call/voice.ts';
 import { callbackUrl, type TwilioAccount, type TwilioClient } from '#notify/twilio/client.ts';

@@ -1,5 +1,5 @@
 import { parseOptOut } from '#modules/notifications/decide/sms_reply.ts';
-import type { CallbackProvider, DeliveryReport, Fields, ReportCallback } from '#notify/provider_callbacks.ts';
+import type { CallbackProvider, DeliveryReport, Fields, ReportCallback } from '#notify/channel.ts';
 import { reasonOfCode } from '#notify/twilio/error_codes.ts';
 
 export const SMS_STATUS = 'sms-status';

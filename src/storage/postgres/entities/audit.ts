@@ -2,7 +2,7 @@ import { defineEntity, p } from '@mikro-orm/postgresql';
 
 import type { Actor } from '#kernel/caller.ts';
 import type { AuditStreamKind } from '#modules/audit/decide/audit_stream.ts';
-import type { Via } from '#modules/accounts/decide/via.ts';
+import type { Via } from '#modules/accounts/decide/caller.ts';
 import { bigint, bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
 
 /** Append-only; the table itself refuses updates. */

@@ -2,8 +2,7 @@ import { defineEntity, p } from '@mikro-orm/postgresql';
 
 import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
-import type { DomainProof } from '#modules/sign_in/decide/claims.ts';
-import type { RoleMapping } from '#modules/sign_in/decide/role_of_claims.ts';
+import type { DomainProof, RoleMapping } from '#modules/sign_in/decide/claims.ts';
 import { bigint, bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
 
 export const SessionEntity = defineEntity({

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { JsonCheck } from '#ingest/protocols/body/json_check.ts';
 import { JsonCursor } from '#ingest/protocols/body/json_cursor.ts';
-import { finish } from '#kernel/steps.ts';
+import { finish } from '#kernel/cooperative_task.ts';
 import fc from '#test/kit/properties.ts';
 
 /** What the cursor reads, as values. */

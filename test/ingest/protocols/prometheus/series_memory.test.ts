@@ -1,7 +1,7 @@
 import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
-import { finish } from '#kernel/steps.ts';
+import { finish } from '#kernel/cooperative_task.ts';
 import { type PointLimits, pointLimits, type SeriesAllowance } from '#ingest/admission/point_admission.ts';
 import { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';

@@ -1,9 +1,8 @@
 import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
-import { finish } from '#kernel/steps.ts';
-import { ScratchBuffer } from '#ingest/protocols/prometheus/scratch_buffer.ts';
-import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts';
+import { finish } from '#kernel/cooperative_task.ts';
+import { inflateSnappyBlock, ScratchBuffer } from '#ingest/protocols/prometheus/snappy_block.ts';
 import { varint } from '#test/ingest/metric_bytes.ts';
 
 type Step =

@@ -4,8 +4,15 @@ import type { IncidentStatus } from '#modules/incidents/decide/incident.ts';
 import { decideEscalate } from '#modules/incidents/decide/escalate.ts';
 import type { StepTimerRow } from '#modules/incidents/decide/step_records.ts';
 import { planSteps } from '#modules/policies/decide/escalation.ts';
-import { decideHold, HOLD_MINUTES_MAX } from '#modules/agents/decide/hold.ts';
-import { decideRenew, decideTake, type Lease, type LeaseDecision, leaseStateOf } from '#modules/agents/decide/lease.ts';
+import {
+  decideHold,
+  decideRenew,
+  decideTake,
+  HOLD_MINUTES_MAX,
+  type Lease,
+  type LeaseDecision,
+  leaseStateOf,
+} from '#modules/agents/decide/lease.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 import { at } from '#test/modules/schedules/decide/given_rotation.ts';
 import fc from '#test/kit/properties.ts';

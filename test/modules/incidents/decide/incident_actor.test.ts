@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { toIncidentActor } from '#modules/incidents/decide/incident.ts';
 import { actorText } from '#modules/incidents/decide/incident_actor.ts';
 import type { Actor } from '#kernel/caller.ts';
-import type { Via } from '#modules/accounts/decide/via.ts';
+import type { Via } from '#modules/accounts/decide/caller.ts';
 import type { Id } from '#kernel/ids.ts';
 
 const ANNA = { kind: 'user', userId: 'user_a' as Id<'user'>, apiKeyId: null } as const;

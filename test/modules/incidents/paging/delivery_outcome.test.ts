@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { outcomeOf } from '#modules/incidents/paging/send_notification.ts';
-import type { Delivery } from '#notify/channel_sender.ts';
+import type { Delivery } from '#notify/channel.ts';
 import { at } from '#test/modules/schedules/decide/given_rotation.ts';
 
 const CREATED = at('2026-03-01T09:00:00Z');

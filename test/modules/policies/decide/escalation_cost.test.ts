@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 import type { Contact } from '#modules/contacts/decide/contact.ts';
 import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
-import { finish } from '#kernel/steps.ts';
+import { finish } from '#kernel/cooperative_task.ts';
 import { escalationCost } from '#modules/policies/decide/escalation_cost.ts';
 import { nightFinder } from '#modules/schedules/decide/nights.ts';
 import { Temporal } from '#kernel/time.ts';

@@ -1,8 +1,21 @@
 import { expect, test } from 'vitest';
 
-import { deploysOf, suspectDeployOf } from '#modules/releases/decide/deploys.ts';
 import { Temporal } from '#kernel/time.ts';
+import { deploysOf, firstBadRelease, suspectDeployOf } from '#modules/releases/decide/deploys.ts';
 import fc from '#test/kit/properties.ts';
+
+const seen = (release: string, firstSeenAt: string) => ({ release, firstSeenAt });
+const RELEASES = [seen('3', '2027-02-03'), seen('', '2027-01-01'), seen('1', '2027-02-01'), seen('2', '2027-02-02')];
+
+test('the first bad release is the one whose events came first', () => {
+  expect(firstBadRelease(RELEASES, null)?.release).toBe('1');
+  expect(firstBadRelease([seen('', '2027-01-01')], null)).toBeNull();
+});
+
+test('after a group was resolved, it is the first one that brought it back', () => {
+  expect(firstBadRelease(RELEASES, '2027-02-02')?.release).toBe('2');
+  expect(firstBadRelease(RELEASES, '2027-02-09')?.release).toBe('3');
+});
 
 const BEGAN = Temporal.Instant.from('2027-03-10T03:00:00Z');
 const deploy = (release: string, minutesBefore: number, environment: string | null = 'production') => ({

@@ -6,7 +6,7 @@ import { COMPARATORS } from '#modules/rules/decide/comparator.ts';
 import { METRIC_RULE_DEFAULTS } from '#modules/rules/decide/metric_rule_settings.ts';
 import { replayRule } from '#modules/rules/decide/replay.ts';
 import { replayByLabelInSteps, type ReplayedPart } from '#modules/rules/decide/replay_by_label.ts';
-import { finish } from '#kernel/steps.ts';
+import { finish } from '#kernel/cooperative_task.ts';
 import fc, { slowRuns } from '#test/kit/properties.ts';
 
 const isBeyond = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { contactCardOf } from '#modules/contacts/decide/contact_card.ts';
+import { contactCardOf } from '#modules/contacts/decide/contact.ts';
 import { escapeLineText, foldLine } from '#modules/schedules/decide/content_lines.ts';
 
 test.each(['\n', '\r\n', '\r', '\u000B', '\f', '\u0085', '\u2028', '\u2029', '\0'])(

@@ -8,7 +8,7 @@ import { acceptChunks, askForAssembly, UPLOAD_LIMITS } from '#modules/releases/s
 import { listOfTexts, objectOf, optionalText, requiredText } from '#entry/http/ingest/sentry_api/bodies.ts';
 import { type AddEndpoint, type Call, SENTRY_API_PATH, type SentryApi } from '#entry/http/ingest/sentry_api/scope.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
-import { nextTurn } from '#kernel/event_loop_turns.ts';
+import { nextTurn } from '#kernel/cooperative_task.ts';
 
 /** Bytes parsed per turn of the event loop: even the most expensive input of this size takes only some milliseconds. */
 const SLICE_BYTES = 256 * 1024;

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
+import type { Id } from '#kernel/ids.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { getExceptionOverview } from '#modules/exceptions/operations/get_exception_overview.ts';
 import {
   resolveInRelease,
@@ -7,10 +9,8 @@ import {
   undoExceptionStatuses,
 } from '#modules/exceptions/operations/statuses.ts';
 import { compareReleases, listReleases } from '#modules/releases/operations/releases.ts';
-import type { Caller } from '#modules/accounts/decide/caller.ts';
-import type { Id } from '#kernel/ids.ts';
-import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
+import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { workerRuntime } from '#workers/worker_role.ts';

@@ -1,9 +1,9 @@
-import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
 import { WireReader } from '#ingest/protocols/protobuf/wire.ts';
 import { AppError } from '#kernel/errors.ts';
 import { varint } from '#test/ingest/metric_bytes.ts';
+import fc from '#test/kit/properties.ts';
 
 /** A number of every count of bytes, and what is before and behind it. */
 const bits = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });

@@ -27,3 +27,30 @@ function giveTurn(): void {
   waiting.shift()?.();
   if (waiting.length > 0) setImmediate(giveTurn);
 }
+
+/** Time in which small work, such as most bodies, is done at once. */
+const FIRST_SLICE_MS = 2;
+const SLICE_MS = 8;
+
+/** Runs the steps in slices, each in its own turn of the event loop, so that other requests are served in between. */
+export async function inSlices<Result>(steps: Steps<Result>): Promise<Result> {
+  let until = performance.now() + FIRST_SLICE_MS;
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    if (performance.now() < until) continue;
+    await nextTurn();
+    until = performance.now() + SLICE_MS;
+  }
+}
+
+/** Work in steps of at most some milliseconds, between which whoever carries it out may do something else. */
+export type Steps<Result> = Generator<void, Result, void>;
+
+/** Carries out all steps at once. */
+export function finish<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { withTimeout } from '#kernel/promises.ts';
+import { waitForAll, withTimeout } from '#kernel/promises.ts';
 
 const never = new Promise<string>(() => {});
 
@@ -15,4 +15,17 @@ test('work that takes too long gives what `onTimeout` returns or throws', async 
     throw new Error('too late');
   });
   await expect(thrown).rejects.toThrow('too late');
+});
+
+test('the first failure is thrown once all have ended', async () => {
+  const { promise: slow, resolve: end } = Promise.withResolvers<void>();
+  let isSettled = false;
+  const settling = waitForAll([Promise.reject(new Error('first')), slow, Promise.reject(new Error('second'))]).finally(
+    () => (isSettled = true),
+  );
+  settling.catch(() => {});
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(isSettled).toBe(false);
+  end();
+  await expect(settling).rejects.toThrow('first');
 });

@@ -1,8 +1,8 @@
-import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
 import { mergePattern } from '#modules/exceptions/decide/occurrence.ts';
 import { beyondLinear } from '#test/kit/counting/count_work.ts';
+import fc from '#test/kit/properties.ts';
 
 const merged = (messages: readonly string[]): string | null =>
   messages.reduce<string | null>((pattern, message) => mergePattern(pattern, message), null);

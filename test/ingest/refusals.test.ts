@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 
 import { refusalReasonOf } from '#ingest/admission/refusals.ts';
-import { finish } from '#kernel/steps.ts';
 import { decodeMetricsJson } from '#ingest/protocols/metrics_json.ts';
 import { decodeOtlpMetrics } from '#ingest/protocols/otlp_metrics.ts';
+import { finish } from '#kernel/cooperative_task.ts';
 import { freshLimits, NOW, NOW_MS } from '#test/ingest/metric_bytes.ts';
 
 const JSON_TYPE = 'application/json';
