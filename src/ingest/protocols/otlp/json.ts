@@ -13,12 +13,8 @@ import {
   skipOfResource,
 } from '#ingest/protocols/otlp/json_attributes.ts';
 import { JsonPointReader } from '#ingest/protocols/otlp/json_point.ts';
-import {
-  TEMPORALITIES,
-  toTemporality,
-  type MetricMapper,
-  type Temporality,
-} from '#ingest/protocols/otlp/metric_mapper.ts';
+import type { MetricMapper, Temporality } from '#ingest/protocols/otlp/metric_mapper.ts';
+import { TEMPORALITIES, toTemporality } from '#ingest/protocols/otlp/metric_mapper.ts';
 import { emptyScope, type Scope } from '#ingest/protocols/otlp/stream_labels.ts';
 import { emptyLabels } from '#ingest/admission/labels.ts';
 import { AppError, type Fault } from '#kernel/errors.ts';
