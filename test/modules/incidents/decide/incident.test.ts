@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
 
-import { decideReopen, REOPEN_DAYS_MAX } from '#modules/incidents/decide/incident.ts';
+import {
+  decideAcknowledge,
+  decideReopen,
+  decideResolve,
+  decideUnacknowledge,
+  REOPEN_DAYS_MAX,
+} from '#modules/incidents/decide/incident.ts';
 import { durationsOf } from '#modules/incidents/decide/similar.ts';
 import { at } from '#test/modules/schedules/decide/given_rotation.ts';
 
@@ -13,6 +19,13 @@ test('an incident is reopened within a week, to the status that it had', () => {
   expect(decideReopen({ ...resolved, acknowledgedAt: RESOLVED }, last)).toMatchObject({ to: 'acknowledged' });
   expect(decideReopen(resolved, last.add({ milliseconds: 1 }))).toEqual({ kind: 'too_late' });
   expect(decideReopen({ ...resolved, status: 'triggered' }, last.add({ hours: 1 }))).toEqual({ kind: 'unchanged' });
+});
+
+test('an incident is acknowledged and resolved once, and never acknowledged when it is over', () => {
+  const statuses = ['triggered', 'acknowledged', 'resolved'] as const;
+  expect(statuses.map(decideAcknowledge)).toEqual(['change', 'unchanged', 'conflict']);
+  expect(statuses.map(decideResolve)).toEqual(['change', 'change', 'unchanged']);
+  expect(statuses.map(decideUnacknowledge)).toEqual(['unchanged', 'change', 'conflict']);
 });
 
 test('how long incidents usually take is a time that one of them took', () => {
