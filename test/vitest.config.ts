@@ -6,15 +6,23 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { MEASURING_FILES } from '#test/kit/measuring.ts';
 import { BY_NODE, ON_EMBEDDED_STORES } from '#test/kit/vitest_options.ts';
 
-/** They are compiled, replace modules, or set what a process has once: each has a process of its own. */
+/** They replace modules, or set what a process has once: each has a process of its own. */
 const APART = [
-  'test/console/**/*.test.tsx',
-  'test/console/api/{exceptions,http,initial_data,live,reads}.test.ts',
-  'test/console/components/{double_tap_guard,forms/draft_store,use_close_on_back}.test.ts',
-  'test/console/pages/me/push.test.ts',
-  'test/console/{query_client,shell/navigation}.test.ts',
+  'test/console/api/{initial_data,reads}.test.ts',
+  'test/console/components/{use_close_on_back.test.ts,{action_menu,lazy_dialog,lazy_part,forms/{confirm,use_draft}}.test.tsx}',
+  'test/console/shell/keyboard.test.tsx',
+  'test/console/pages/{oncall/people_order,oncall_teams/readiness}.test.tsx',
   'test/auth/passwords.test.ts',
   'test/entry/tracing.test.ts',
+];
+
+/** They are compiled, and load the libraries of the console once a process. */
+const COMPILED = [
+  'test/console/**/*.test.tsx',
+  'test/console/api/{exceptions,http,live}.test.ts',
+  'test/console/components/{double_tap_guard,forms/draft_store}.test.ts',
+  'test/console/pages/me/push.test.ts',
+  'test/console/{query_client,shell/navigation}.test.ts',
 ];
 
 /** They start many processes, or do as much as a whole installation, and wait for real time: two at a time, after all others. */
@@ -85,11 +93,15 @@ export default defineConfig({
       },
       {
         extends: true,
+        test: { name: 'compiled', include: COMPILED, exclude: APART, isolate: false, maxWorkers },
+      },
+      {
+        extends: true,
         test: {
           ...BY_NODE,
           name: 'together',
           include: ['test/**/*.test.ts', 'infra/embedded/*/test/**/*.test.ts'],
-          exclude: [...APART, ...INSTALLATIONS, ...MEASURING_FILES, ...PROOFS],
+          exclude: [...APART, ...COMPILED, ...INSTALLATIONS, ...MEASURING_FILES, ...PROOFS],
           maxWorkers,
           provide: { filesShareProcess: true },
         },

@@ -27,6 +27,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
       'test/modules/policies/decide',
       'test/modules/schedules/decide',
       'test/modules/contacts/decide',
+      'test/modules/notifications/decide',
     ],
     mutants: [
       ...inFile('src/modules/incidents/decide/incident.ts', [

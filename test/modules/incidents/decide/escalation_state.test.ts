@@ -1,7 +1,7 @@
 import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
-import { escalationStateOf, type StepState } from '#modules/incidents/decide/escalation_state.ts';
+import { escalationStateOf, type StepState, waitsFor } from '#modules/incidents/decide/escalation_state.ts';
 import { planSteps } from '#modules/policies/decide/escalation.ts';
 import { at } from '#test/modules/schedules/decide/given_rotation.ts';
 
@@ -33,6 +33,27 @@ test('an incident without a policy has no escalation, and an answered one has no
   }
   expect(escalationStateOf('acknowledged', timersOf([0, 5]))).toEqual({ state: 'paused', ...none, stepCount: 2 });
   expect(escalationStateOf('resolved', timersOf([0, 5]))).toEqual({ state: 'finished', ...none, stepCount: 2 });
+});
+
+test('before its first page an incident waits for its parent, and else for a maintenance or for hours', () => {
+  const always = { index: 0, afterMinutes: 0, channels: ['sms'], targetUserIds: [] } as const;
+  const hours = { timezone: 'UTC', windows: [{ days: [1], from: '09:00', to: '17:00' }], afterMinutes: 0 };
+  const waiting = {
+    status: 'triggered',
+    triggeredAt: TRIGGERED,
+    parentId: null,
+    suppressedUntil: null,
+    steps: [always],
+  };
+  const reason = (changes: object, timers = timersOf([0])) =>
+    waitsFor({ ...waiting, ...changes } as Parameters<typeof waitsFor>[0], timers);
+  expect(reason({})).toBeNull();
+  expect(reason({ parentId: 'incident_1', suppressedUntil: TRIGGERED })).toBe('incident');
+  expect(reason({ suppressedUntil: TRIGGERED })).toBe('maintenance');
+  const steps = [{ ...always, hours }];
+  expect(reason({ steps }, [{ stepIndex: 0, state: 'pending', dueAt: TRIGGERED.add({ hours: 33 }) }])).toBe('hours');
+  expect(reason({ parentId: 'incident_1' }, timersOf([0, 5], [0]))).toBeNull();
+  expect(reason({ parentId: 'incident_1', status: 'acknowledged' })).toBeNull();
 });
 
 test('firing the next step again and again fires every step once, in the order of time and then of the policy', () => {

@@ -1,7 +1,7 @@
 import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
-import { planSteps, resumeTimers, stepAfter } from '#modules/policies/decide/escalation.ts';
+import { planSteps, resumeTimers, stepAfter, stepAt } from '#modules/policies/decide/escalation.ts';
 import { FAR_FUTURE } from '#kernel/time.ts';
 import { at } from '#test/modules/schedules/decide/given_rotation.ts';
 
@@ -29,6 +29,9 @@ describe('the step that fires at once when one reaches nobody', () => {
     const steps = stepsAfter(10, 0, 5, 5);
     expect([1, 2, 3, 0].map((index) => stepAfter(steps, index))).toEqual([2, 3, 0, null]);
     expect(stepAfter(steps, 9)).toBeNull();
+    const reassigned = [{ index: 4, afterMinutes: 0 }, ...stepsAfter(5)];
+    expect([3, 4, 5].map((index) => stepAt(reassigned, index)?.afterMinutes)).toEqual([undefined, 0, 5]);
+    expect(stepAfter(reassigned, 4)).toBe(5);
   });
 
   test('going on from step to step meets every step once', () => {
