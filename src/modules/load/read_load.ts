@@ -82,10 +82,13 @@ export async function readLoad(
     }),
   );
   const members = await stores.teams.listMembers(orgId, [team.id]);
-  const zoneOf = (userId: Id<'user'>): string => {
-    const schedule = held.schedules.find(({ shifts: turns }) => turns.some((shift) => shift.userIds.includes(userId)));
-    return schedule?.schedule.timezone ?? timezone;
-  };
+  const zones = new Map<string, string>();
+  for (const { schedule, shifts: turns } of held.schedules) {
+    for (const userId of turns.flatMap(({ userIds }) => userIds)) {
+      if (!zones.has(userId)) zones.set(userId, schedule.timezone);
+    }
+  }
+  const zoneOf = (userId: Id<'user'>): string => zones.get(userId) ?? timezone;
   const { people, mean, rules } = loadOnPeople({
     pages: pages.slice(0, PAGES_MAX),
     incidents,

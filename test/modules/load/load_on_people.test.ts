@@ -1,7 +1,11 @@
+import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
 import { exportLoadOnPeople, getLoadOnPeople } from '#modules/load/operations/load_on_people.ts';
 import type { PersonLoad } from '#modules/load/decide/load_on_people.ts';
+import { Temporal } from '#kernel/time.ts';
+import { nightFinder } from '#modules/schedules/decide/nights.ts';
+import { beyondLinear } from '#test/kit/counting/count_work.ts';
 import { testClock } from '#test/kit/clock.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { detailedWorld } from '#test/modules/policies/detailed_world.ts';
@@ -115,4 +119,22 @@ test('the load of a month equals what the log of its incidents says, counted by 
   await expect(
     runOperation(w, getLoadOnPeople, stranger, { teamId: w.teamId, month: '2027-02' }),
   ).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('work grows no faster than the pages of a month do', async () => {
+  expect(await beyondLinear(import.meta.resolve('./load_workloads.ts'), 400)).toEqual([]);
+});
+
+test('a night begins at 23:00 and ends at 07:00 of the wall clock, also on days on which it changes', () => {
+  const nightOf = nightFinder();
+  const zone = fc.constantFrom('Europe/Amsterdam', 'Australia/Lord_Howe', 'America/St_Johns', 'Asia/Kathmandu', 'UTC');
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 4_000_000 }), zone, (quarter, timeZone) => {
+      const ms = quarter * 15 * 60_000;
+      const local = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(timeZone);
+      const day = local.toPlainDate();
+      const night = local.hour >= 23 ? day : local.hour < 7 ? day.subtract({ days: 1 }) : null;
+      expect(nightOf(ms, timeZone)).toBe(night === null ? null : night.toString());
+    }),
+  );
 });

@@ -1,5 +1,5 @@
 import type { Id } from '#kernel/ids.ts';
-import { fromEpochMilliseconds } from '#kernel/time.ts';
+import { DAY_MS, ZoneClocks } from '#kernel/zone_clock.ts';
 import { nightFinder } from '#modules/schedules/decide/nights.ts';
 
 type UserId = Id<'user'>;
@@ -88,14 +88,18 @@ export function loadOnPeople(facts: LoadFacts): Load {
   const byId = new Map(incidents.map((incident) => [incident.id, incident]));
   const byPerson = Map.groupBy(pages, ({ userId }) => userId);
   const shiftsOf = Map.groupBy(shifts, ({ userId }) => userId);
+  const acknowledgedBy = Map.groupBy(incidents, (incident) => incident.acknowledgedBy);
+  const resolvedBy = Map.groupBy(incidents, (incident) => incident.resolvedBy);
   const nightOf = nightFinder();
+  const isWeekend = weekendFinder();
   const everybody = [...new Set([...memberIds, ...byPerson.keys(), ...shiftsOf.keys()])];
   const people = everybody.map((userId): PersonLoad => {
     const pagesTo = byPerson.get(userId) ?? [];
     const zone = facts.zoneOf(userId);
     const atNight = pagesTo.filter(({ atMs }) => nightOf(atMs, zone) !== null);
-    const acknowledged = incidents.filter((incident) => incident.acknowledgedBy === userId);
-    const resolved = incidents.filter((incident) => incident.resolvedBy === userId);
+    const acknowledged = acknowledgedBy.get(userId) ?? [];
+    const resolved = resolvedBy.get(userId) ?? [];
+    const firstAt = firstPages(pagesTo);
     const held = shiftsOf.get(userId) ?? [];
     return {
       userId,
@@ -103,7 +107,7 @@ export function loadOnPeople(facts: LoadFacts): Load {
       nightPages: atNight.length,
       weekendPages: pagesTo.filter(({ atMs }) => isWeekend(atMs, zone)).length,
       acknowledged: acknowledged.length,
-      minutesToAcknowledge: median(acknowledged.flatMap((incident) => msToAnswer(incident, pagesTo))),
+      minutesToAcknowledge: median(acknowledged.flatMap((incident) => msToAnswer(incident, firstAt))),
       resolved: resolved.length,
       minutesToResolve: median(
         resolved.flatMap(({ triggeredMs, resolvedMs }) => (resolvedMs === null ? [] : [resolvedMs - triggeredMs])),
@@ -123,14 +127,24 @@ export function loadOnPeople(facts: LoadFacts): Load {
   };
 }
 
-function isWeekend(atMs: number, zone: string): boolean {
-  return fromEpochMilliseconds(atMs).toZonedDateTimeISO(zone).dayOfWeek >= 6;
+function weekendFinder(): (atMs: number, zone: string) => boolean {
+  const clocks = new ZoneClocks();
+  // 1970 began on a Thursday.
+  return (atMs, zone) => (Math.floor(clocks.of(zone).wallOf(atMs) / DAY_MS) + THURSDAY - 1) % 7 >= SATURDAY - 1;
+}
+
+const [THURSDAY, SATURDAY] = [4, 6];
+
+/** Returns when the first of these pages about each incident left. */
+function firstPages(pages: readonly LoadPage[]): ReadonlyMap<string, number> {
+  const first = new Map<string, number>();
+  for (const { incidentId, atMs } of pages) first.set(incidentId, Math.min(atMs, first.get(incidentId) ?? Infinity));
+  return first;
 }
 
 /** Returns the milliseconds from the person's first page of an incident to its acknowledgement; empty without one. */
-function msToAnswer({ id, acknowledgedMs }: LoadIncident, pages: readonly LoadPage[]): number[] {
-  const first = pages.filter(({ incidentId }) => incidentId === id).map(({ atMs }) => atMs);
-  const earliest = first.reduce((a, b) => Math.min(a, b), Infinity);
+function msToAnswer({ id, acknowledgedMs }: LoadIncident, firstAt: ReadonlyMap<string, number>): number[] {
+  const earliest = firstAt.get(id) ?? Infinity;
   return acknowledgedMs === null || earliest > acknowledgedMs ? [] : [acknowledgedMs - earliest];
 }
 
