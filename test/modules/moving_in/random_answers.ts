@@ -1,3 +1,4 @@
+import { Temporal } from '#kernel/time.ts';
 import type { RawDocument } from '#modules/moving_in/decide/raw.ts';
 
 /** Random numbers of a seed. */
@@ -36,6 +37,7 @@ export function randomAnswers(random: Random): Record<string, readonly RawDocume
   const times = <Item>(count: number, make: (index: number) => Item): Item[] =>
     Array.from({ length: count }, (_, index) => make(index));
   const halfDay = (from: number, to: number): number => BASE + int(from, to) * (DAY_MS / 2);
+  const [zone, shiftZone] = [pick(ZONES), pick(ZONES)];
   const pagerDutyUsers = {
     path: 'users.json',
     value: {
@@ -66,14 +68,18 @@ export function randomAnswers(random: Random): Record<string, readonly RawDocume
           duration_seconds: 3_600 * int(1, 120),
         })),
     ])();
+  // PagerDuty renders times, and with them the hours of restrictions, in the zone of whoever asks.
+  const askedZone = random() < 0.6 ? zone : 'UTC';
+  const rendered = (ms: number): string =>
+    Temporal.Instant.fromEpochMilliseconds(ms).toString({ timeZone: askedZone, smallestUnit: 'second' });
   const pagerDutyLayer = (index: number): object => {
     const anchor = halfDay(-400, 500) + int(0, 47) * 1_800_000;
     return {
       id: `L${index}`,
       name: pick(['A', 'B']),
-      start: iso(pick([anchor, anchor + int(0, 20) * (DAY_MS / 4)])),
-      end: random() < 0.2 ? iso(anchor + int(20, 400) * DAY_MS) : null,
-      rotation_virtual_start: iso(anchor),
+      start: rendered(pick([anchor, anchor + int(0, 20) * (DAY_MS / 4)])),
+      end: random() < 0.2 ? rendered(anchor + int(20, 400) * DAY_MS) : null,
+      rotation_virtual_start: rendered(anchor),
       rotation_turn_length_seconds: pick([3_600 * int(1, 30), 86_400 * int(1, 5), 604_800 * int(1, 3)]),
       restrictions: restrictions(),
       users: times(int(1, 4), () => ({ user: { id: `U${int(0, PEOPLE - 1)}`, type: 'user_reference' } })),
@@ -106,16 +112,14 @@ export function randomAnswers(random: Random): Record<string, readonly RawDocume
         },
         {
           type: 'weekday-and-time-of-day',
-          restrictions: [
-            {
-              startDay: pick(DAYS),
-              startHour: int(0, 23),
-              startMin: 0,
-              endDay: pick(DAYS),
-              endHour: int(0, 23),
-              endMin: 30,
-            },
-          ],
+          restrictions: times(int(1, 3), () => ({
+            startDay: pick(DAYS),
+            startHour: int(0, 23),
+            startMin: 0,
+            endDay: pick(DAYS),
+            endHour: int(0, 23),
+            endMin: 30,
+          })),
         },
       ]),
       participants: times(int(1, 3), () =>
@@ -184,11 +188,10 @@ export function randomAnswers(random: Random): Record<string, readonly RawDocume
       until: random() < 0.1 ? iso(start + int(10, 300) * DAY_MS).slice(0, 19) : null,
       users: [`U${int(0, PEOPLE - 1)}`],
       rolling_users: times(int(1, 3), () => times(int(1, 2), () => `U${int(0, PEOPLE - 1)}`)),
-      start_rotation_from_user_index: 0,
+      start_rotation_from_user_index: int(0, 2),
     };
   };
 
-  const [zone, shiftZone] = [pick(ZONES), pick(ZONES)];
   const goAlertTime = (): { start: string; end: string } => {
     const start = BASE + int(100, 500) * DAY_MS + int(0, 23) * 3_600_000;
     return { start: iso(start), end: iso(start + int(1, 20) * 6 * 3_600_000) };

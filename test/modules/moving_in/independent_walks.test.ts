@@ -1,0 +1,199 @@
+import { expect, test } from 'vitest';
+
+import { ourShifts } from '#modules/moving_in/decide/our_shifts.ts';
+import { NOW, read } from '#test/modules/moving_in/answers.ts';
+import { randomAnswers, randomOf } from '#test/modules/moving_in/random_answers.ts';
+import { Temporal } from '#kernel/time.ts';
+import { ZoneClock } from '#kernel/zone_clock.ts';
+
+/** `MOVE_IN_CASES=300` compares as many schedules of each tool. */
+const CASES = Number(process.env['MOVE_IN_CASES'] ?? 10);
+const SAMPLES = 120;
+const DAY_MS = 86_400_000;
+const WEEK_MINUTES = 10_080;
+
+// eslint-disable-next-line typescript/no-explicit-any -- answers of vendors, as they come
+type Raw = any;
+
+/** Ids of those on call at an instant by the vendor's documentation; null where it leaves open who is. */
+type WalkAt = (ms: number) => string[] | null;
+
+const localOf = (ms: number, zone: string) => Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone);
+const wallOf = (ms: number, zone: string): number => ms + localOf(ms, zone).offsetNanoseconds / 1e6;
+const minuteOfDay = (ms: number, zone: string): number => {
+  const { hour, minute } = localOf(ms, zone);
+  return hour * 60 + minute;
+};
+const minuteOfWeek = (ms: number, zone: string): number =>
+  (localOf(ms, zone).dayOfWeek - 1) * 1_440 + minuteOfDay(ms, zone);
+const mod = (a: number, b: number): number => ((a % b) + b) % b;
+const minutesOf = (text: string): number => Number(text.slice(0, 2)) * 60 + Number(text.slice(3, 5));
+const covers = (from: string, to: string | null, ms: number): boolean =>
+  Date.parse(from) <= ms && (to === null || ms < Date.parse(to));
+
+/** Layers, the first of the list the highest: who has the turn that began last, within the restrictions. */
+function pagerDuty(documents: readonly { readonly value: Raw }[]): WalkAt {
+  const { schedule } = documents[1]!.value as Raw;
+  const { overrides } = documents[2]!.value as Raw;
+  const zone = schedule.time_zone;
+  const isInZone = schedule.schedule_layers.every(({ rotation_virtual_start: at }: Raw) =>
+    at.endsWith(localOf(Date.parse(at), zone).offset),
+  );
+  return (ms) => {
+    // Restrictions that were rendered in another zone are hours of that zone.
+    if (!isInZone) return null;
+    const replaced = overrides.filter((override: Raw) => covers(override.start, override.end, ms));
+    if (replaced.length > 1) return null;
+    if (replaced.length === 1) return [replaced[0].user.id];
+    for (const layer of schedule.schedule_layers) {
+      const isWithin =
+        layer.restrictions.length === 0 ||
+        layer.restrictions.some((restriction: Raw) => {
+          const isWeekly = restriction.type === 'weekly_restriction';
+          const start =
+            minutesOf(restriction.start_time_of_day) +
+            (isWeekly ? mod(restriction.start_day_of_week - 1, 7) * 1_440 : 0);
+          const [now, round] = isWeekly ? [minuteOfWeek(ms, zone), WEEK_MINUTES] : [minuteOfDay(ms, zone), 1_440];
+          return mod(now - start, round) < restriction.duration_seconds / 60;
+        });
+      if (!covers(layer.start, layer.end, ms) || !isWithin) continue;
+      const passed = wallOf(ms, zone) - wallOf(Date.parse(layer.rotation_virtual_start), zone);
+      const turn = Math.floor(passed / (layer.rotation_turn_length_seconds * 1_000));
+      return [layer.users[mod(turn, layer.users.length)].user.id];
+    }
+    return [];
+  };
+}
+
+const UNITS: Readonly<Record<string, number>> = { hourly: DAY_MS / 24, daily: DAY_MS, weekly: 7 * DAY_MS };
+const WEEK_DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
+
+/** Rotations, all on call together, each within its restrictions. */
+function opsgenie(documents: readonly { readonly value: Raw }[]): WalkAt {
+  const schedule = (documents[1]!.value as Raw).data;
+  const overrides = (documents[2]!.value as Raw).data;
+  const zone = schedule.timezone;
+  const isWithin = (restriction: Raw, ms: number): boolean => {
+    if (restriction === null) return true;
+    const at = (hour: number, minute: number): number => hour * 60 + minute;
+    if (restriction.type === 'time-of-day') {
+      const { startHour, startMin, endHour, endMin } = restriction.restriction;
+      const length = mod(at(endHour, endMin) - at(startHour, startMin), 1_440) || 1_440;
+      return mod(minuteOfDay(ms, zone) - at(startHour, startMin), 1_440) < length;
+    }
+    return restriction.restrictions.some(({ startDay, startHour, startMin, endDay, endHour, endMin }: Raw) => {
+      const start = WEEK_DAYS.indexOf(startDay) * 1_440 + at(startHour, startMin);
+      const length = mod(WEEK_DAYS.indexOf(endDay) * 1_440 + at(endHour, endMin) - start, WEEK_MINUTES) || WEEK_MINUTES;
+      return mod(minuteOfWeek(ms, zone) - start, WEEK_MINUTES) < length;
+    });
+  };
+  return (ms) => {
+    const replaced = overrides.filter((override: Raw) => covers(override.startDate, override.endDate, ms));
+    if (replaced.length > 1 || replaced.some(({ rotations }: Raw) => rotations.length > 0)) return null;
+    if (replaced.length === 1) return replaced[0].user.type === 'none' ? [] : [replaced[0].user.id];
+    return schedule.rotations.flatMap((rotation: Raw) => {
+      if (!covers(rotation.startDate, rotation.endDate, ms) || !isWithin(rotation.timeRestriction, ms)) return [];
+      const passed = wallOf(ms, zone) - wallOf(Date.parse(rotation.startDate), zone);
+      const turn = Math.floor(passed / (UNITS[rotation.type]! * rotation.length));
+      const participant = rotation.participants[mod(turn, rotation.participants.length)];
+      return participant.type === 'none' ? [] : [participant.id];
+    });
+  };
+}
+
+/** Rotations and people within their rules, as overrides change them and temporary schedules replace them. */
+function goAlert(documents: readonly { readonly value: Raw }[]): WalkAt {
+  const { rotations, schedules, userOverrides } = (documents[0]!.value as Raw).data;
+  const [schedule] = schedules;
+  const zone = schedule.timeZone;
+  const turnOf = (rotation: Raw, ms: number): number => {
+    const start = localOf(Date.parse(rotation.start), rotation.timeZone).toPlainDateTime();
+    const now = localOf(ms, rotation.timeZone).toPlainDateTime();
+    if (rotation.type !== 'monthly') {
+      const passed = wallOf(ms, rotation.timeZone) - wallOf(Date.parse(rotation.start), rotation.timeZone);
+      return Math.floor(passed / (UNITS[rotation.type]! * rotation.shiftLength));
+    }
+    let turn = -200;
+    while (Temporal.PlainDateTime.compare(start.add({ months: (turn + 1) * rotation.shiftLength }), now) <= 0)
+      turn += 1;
+    return turn;
+  };
+  const isWithin = (rules: readonly Raw[], ms: number): boolean => {
+    const [day, now] = [localOf(ms, zone).dayOfWeek % 7, minuteOfDay(ms, zone)];
+    return (
+      rules.length === 0 ||
+      rules.some(({ start, end, weekdayFilter }) => {
+        const [from, to] = [minutesOf(start), minutesOf(end)];
+        if (from < to) return weekdayFilter[day] && from <= now && now < to;
+        return (weekdayFilter[day] && now >= from) || (weekdayFilter[(day + 6) % 7] && now < to);
+      })
+    );
+  };
+  return (ms) => {
+    // Where clocks change, hours end at the second of two times, which is said in the report.
+    if (localOf(ms - DAY_MS, zone).offset !== localOf(ms + DAY_MS, zone).offset) return null;
+    const temporary = schedule.temporarySchedules.filter(({ start, end }: Raw) => covers(start, end, ms));
+    if (temporary.length > 0)
+      return temporary
+        .flatMap(({ shifts }: Raw) => shifts)
+        .filter(({ start, end }: Raw) => covers(start, end, ms))
+        .map(({ userID }: Raw) => userID);
+    const named = schedule.targets.flatMap(({ target, rules }: Raw) => {
+      if (!isWithin(rules, ms)) return [];
+      if (target.type === 'user') return [target.id];
+      const rotation = rotations.find(({ id }: Raw) => id === target.id);
+      const turn = turnOf(rotation, ms) - turnOf(rotation, NOW) + rotation.activeUserIndex;
+      return [rotation.userIDs[mod(turn, rotation.userIDs.length)]];
+    });
+    const running = userOverrides.filter(({ start, end }: Raw) => covers(start, end, ms));
+    const removals = running.filter(({ removeUserID }: Raw) => removeUserID !== '');
+    if (new Set(removals.map(({ removeUserID }: Raw) => removeUserID)).size < removals.length) return null;
+    const mapped = named.flatMap((id: string) => {
+      const removal = removals.find(({ removeUserID }: Raw) => removeUserID === id);
+      return removal === undefined ? [id] : removal.addUserID === '' ? [] : [removal.addUserID];
+    });
+    const added = running.filter(({ removeUserID }: Raw) => removeUserID === '').map(({ addUserID }: Raw) => addUserID);
+    return [...mapped, ...added];
+  };
+}
+
+const WALKS: Readonly<Record<string, (documents: readonly { readonly value: Raw }[]) => WalkAt>> = {
+  pagerduty: pagerDuty,
+  opsgenie,
+  goalert: goAlert,
+};
+
+test.each(Object.entries(WALKS))(
+  'schedules of %s say the same as a walk that reads its answers by itself',
+  (tool, walkOf) => {
+    const random = randomOf(7);
+    const wrong: unknown[] = [];
+    let compared = 0;
+    for (let index = 0; index < CASES; index += 1) {
+      const documents = randomAnswers(random)[tool]!;
+      const { file, report } = read(tool, documents);
+      const isOtherwise = report.items.some(
+        ({ kind, verdict, reason }) =>
+          (kind === 'schedule' && verdict === 'horizon') ||
+          (kind === 'override' && (verdict === 'refused' || verdict === 'horizon' || reason.includes('are rounded'))),
+      );
+      if (isOtherwise) continue;
+      const schedule = file.schedules![0]!;
+      const clock = new ZoneClock(schedule.timezone);
+      const keyOf = (id: string): string => `${tool}-${id}`;
+      const walk = walkOf(documents);
+      for (let sample = 0; sample < SAMPLES; sample += 1) {
+        const ms = NOW + Math.floor(random() * 400 * 24 * 60) * 60_000;
+        const theirs = walk(ms);
+        if (theirs === null) continue;
+        compared += 1;
+        const ours = ourShifts(schedule, clock, ms, ms + 60_000)[0]!.people.toSorted();
+        const expected = [...new Set(theirs.map(keyOf))].toSorted();
+        if (ours.join(' ') !== expected.join(' '))
+          wrong.push({ index, at: new Date(ms).toISOString(), ours, expected });
+      }
+    }
+    expect(wrong.slice(0, 3)).toEqual([]);
+    expect(compared).toBeGreaterThan(SAMPLES);
+  },
+);
