@@ -144,7 +144,7 @@ test('no message speaks for somebody above whoever could have sent it', () => {
     const ways: Way[] = [
       { kind: 'credential', address: null },
       { kind: 'message', number: 'confirmed', wants: 'more' },
-      { kind: 'session', secondFactorAt: null, by: { providerOrgId: null }, address: null },
+      { kind: 'session', secondFactorAt: null, by: 'password', address: null },
     ];
     for (const way of ways) expect(refusalOf(lacking, way) !== null, way.kind).toBe(isManagerRole(role));
   }
