@@ -13,8 +13,14 @@ import {
   skipOfResource,
 } from '#ingest/protocols/otlp/json_attributes.ts';
 import { JsonPointReader } from '#ingest/protocols/otlp/json_point.ts';
-import type { MetricMapper, Temporality } from '#ingest/protocols/otlp/metric_mapper.ts';
-import { TEMPORALITIES, toTemporality } from '#ingest/protocols/otlp/metric_mapper.ts';
+import {
+  DATA_KINDS,
+  type DataKind,
+  type MetricMapper,
+  TEMPORALITIES,
+  type Temporality,
+  toTemporality,
+} from '#ingest/protocols/otlp/metric_mapper.ts';
 import { emptyScope, type Scope } from '#ingest/protocols/otlp/stream_labels.ts';
 import { emptyLabels } from '#ingest/admission/labels.ts';
 import { AppError, type Fault } from '#kernel/errors.ts';
@@ -22,13 +28,11 @@ import { AppError, type Fault } from '#kernel/errors.ts';
 const REST_AFTER = 128;
 
 const LISTS = ['resourceMetrics', 'attributes', 'scopeMetrics', 'metrics', 'dataPoints'] as const;
-const DATA = ['gauge', 'sum', 'histogram', 'exponentialHistogram', 'summary'] as const;
 type List = (typeof LISTS)[number];
-type Data = (typeof DATA)[number];
 /** Part being read: an object, or a list by its name. */
 type Part = 'request' | 'resource metrics' | 'resource' | 'scope metrics' | 'scope' | 'metric' | 'data' | List;
 
-const METRIC_NAMES = new JsonNames(['name', 'unit', ...DATA]);
+const METRIC_NAMES = new JsonNames(['name', 'unit', ...DATA_KINDS]);
 const DATA_NAMES = new JsonNames(['dataPoints', 'aggregationTemporality', 'isMonotonic']);
 const NO_POSITION = -1;
 /** A longer text is no unit. */
@@ -70,7 +74,7 @@ export class OtlpJsonDecoder {
   #name = '';
   /** Position of the unit. */
   #unitAt = NO_POSITION;
-  #data: Data = 'gauge';
+  #data: DataKind = 'gauge';
   #temporality: Temporality = 'unspecified';
   #isMonotonic = false;
   readonly #noPlace = (): string => '';
@@ -267,31 +271,10 @@ export class OtlpJsonDecoder {
     else if (cursor.largeBytes > POINT_BYTES_MAX) {
       admission.refuse(`a point of more than ${POINT_BYTES_MAX} bytes`, this.#noPlace);
     } else {
-      this.#takePoint();
+      this.#mapper.take(this.#data, this.#points.read(), this.#temporality, this.#isMonotonic);
       return;
     }
     cursor.skip();
-  }
-
-  #takePoint(): void {
-    const mapper = this.#mapper;
-    const point = this.#points.read();
-    switch (this.#data) {
-      case 'gauge':
-        mapper.gauge(point);
-        return;
-      case 'sum':
-        mapper.sum(point, this.#temporality, this.#isMonotonic);
-        return;
-      case 'histogram':
-        mapper.histogram(point, this.#temporality);
-        return;
-      case 'exponentialHistogram':
-        mapper.exponentialHistogram(point, this.#temporality);
-        return;
-      case 'summary':
-        mapper.summary(point);
-    }
   }
 
   /**

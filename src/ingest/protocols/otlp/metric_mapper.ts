@@ -25,6 +25,10 @@ export function toTemporality(value: number): Temporality {
   return value === 2 ? 'cumulative' : 'unspecified';
 }
 
+/** Kinds of data of a metric. */
+export const DATA_KINDS = ['gauge', 'sum', 'histogram', 'exponentialHistogram', 'summary'] as const;
+export type DataKind = (typeof DATA_KINDS)[number];
+
 /** Number of totals: `_count`, `_sum`, `_min` and `_max`. */
 const TOTALS = 4;
 
@@ -75,20 +79,40 @@ export class MetricMapper {
     if (this.#nameLabels.size > 0) this.#nameLabels.clear();
   }
 
-  gauge(point: OtlpPoint): void {
+  /** Adds a point of a metric whose data are of this kind. */
+  take(kind: DataKind, point: OtlpPoint, temporality: Temporality, isMonotonic: boolean): void {
+    switch (kind) {
+      case 'gauge':
+        this.#gauge(point);
+        return;
+      case 'sum':
+        this.#sum(point, temporality, isMonotonic);
+        return;
+      case 'histogram':
+        this.#classicHistogram(point, temporality);
+        return;
+      case 'exponentialHistogram':
+        this.#exponentialHistogram(point, temporality);
+        return;
+      case 'summary':
+        this.#summary(point);
+    }
+  }
+
+  #gauge(point: OtlpPoint): void {
     this.#tell(METRIC_TYPE.gauge);
     this.#number(point, 'gauge');
   }
 
   /** A cumulative sum that may fall is a gauge; a delta is a delta, whether it may fall or not. */
-  sum(point: OtlpPoint, temporality: Temporality, isMonotonic: boolean): void {
+  #sum(point: OtlpPoint, temporality: Temporality, isMonotonic: boolean): void {
     const kind = this.#kindOf(point, temporality, 'sum');
     if (kind === null) return;
     this.#tell(isMonotonic ? METRIC_TYPE.counter : METRIC_TYPE.gauge);
     this.#number(point, kind === 'counter' && !isMonotonic ? 'gauge' : kind);
   }
 
-  histogram(point: OtlpPoint, temporality: Temporality): void {
+  #classicHistogram(point: OtlpPoint, temporality: Temporality): void {
     const kind = this.#kindOf(point, temporality);
     if (kind === null) return;
     this.#tell(METRIC_TYPE.histogram);
@@ -125,7 +149,7 @@ export class MetricMapper {
   }
 
   /** The buckets become those of one grid (`exponential_buckets.ts`), one series each, beside the totals. */
-  exponentialHistogram(point: OtlpPoint, temporality: Temporality): void {
+  #exponentialHistogram(point: OtlpPoint, temporality: Temporality): void {
     const kind = this.#kindOf(point, temporality);
     if (kind === null) return;
     this.#tell(METRIC_TYPE.histogram);
@@ -152,7 +176,7 @@ export class MetricMapper {
     }
   }
 
-  summary(point: OtlpPoint): void {
+  #summary(point: OtlpPoint): void {
     if (point.quantiles.length > QUANTILES_MAX) {
       this.#refuse(`a summary with more than ${QUANTILES_MAX} quantiles`, point);
       return;

@@ -2,8 +2,12 @@ import { RESOURCE_ATTRIBUTES_MAX, SCOPE_TEXT_BYTES_MAX } from '#ingest/protocols
 import { POINT_BYTES_MAX } from '#ingest/protocols/otlp/point.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import type { Steps } from '#kernel/cooperative_task.ts';
-import { toTemporality, type MetricMapper, type Temporality } from '#ingest/protocols/otlp/metric_mapper.ts';
-import type { OtlpPoint } from '#ingest/protocols/otlp/point.ts';
+import {
+  type DataKind,
+  type MetricMapper,
+  type Temporality,
+  toTemporality,
+} from '#ingest/protocols/otlp/metric_mapper.ts';
 import { ProtobufAttributes } from '#ingest/protocols/otlp/protobuf_attributes.ts';
 import { emptyScope, type Scope } from '#ingest/protocols/otlp/stream_labels.ts';
 import { LAYOUTS, ProtobufPointReader, type Layout } from '#ingest/protocols/otlp/protobuf_point.ts';
@@ -29,14 +33,13 @@ type Part =
   | 'aggregation of data'
   | 'points of data';
 
-/** The fields of `Metric` that hold its data. */
-const DATA = { gauge: 5, sum: 7, histogram: 9, exponentialHistogram: 10, summary: 11 } as const;
-const LAYOUT_OF: ReadonlyMap<number, Layout> = new Map<number, Layout>([
-  [DATA.gauge, LAYOUTS.number],
-  [DATA.sum, LAYOUTS.number],
-  [DATA.histogram, LAYOUTS.histogram],
-  [DATA.exponentialHistogram, LAYOUTS.exponential],
-  [DATA.summary, LAYOUTS.summary],
+/** The fields of `Metric` that hold its data, with its kind and layout. */
+const DATA_OF: ReadonlyMap<number, readonly [DataKind, Layout]> = new Map<number, readonly [DataKind, Layout]>([
+  [5, ['gauge', LAYOUTS.number]],
+  [7, ['sum', LAYOUTS.number]],
+  [9, ['histogram', LAYOUTS.histogram]],
+  [10, ['exponentialHistogram', LAYOUTS.exponential]],
+  [11, ['summary', LAYOUTS.summary]],
 ]);
 
 /**
@@ -63,7 +66,7 @@ export class OtlpProtobufDecoder {
   #unitStart = 0;
   #unitEnd = 0;
   /** Field of the data, its layout, and the properties of all its points. */
-  #data = 0;
+  #data: DataKind = 'gauge';
   #layout: Layout = LAYOUTS.number;
   #temporality: Temporality = 'unspecified';
   #isMonotonic = false;
@@ -222,13 +225,12 @@ export class OtlpProtobufDecoder {
   }
 
   #enterData(field: number, end: number): void {
-    const layout = LAYOUT_OF.get(field);
-    if (layout === undefined) {
+    const data = DATA_OF.get(field);
+    if (data === undefined) {
       this.#reader.pos = end;
       return;
     }
-    this.#data = field;
-    this.#layout = layout;
+    [this.#data, this.#layout] = data;
     this.#temporality = 'unspecified';
     this.#isMonotonic = false;
     this.#enter('aggregation of data', end);
@@ -248,20 +250,14 @@ export class OtlpProtobufDecoder {
     const reader = this.#reader;
     if (!this.#admission.hasCapacityFor(1)) this.#refuse(this.#admission.fullMessage, end);
     else if (end - reader.pos > POINT_BYTES_MAX) this.#refuse(`a point of more than ${POINT_BYTES_MAX} bytes`, end);
-    else this.#take(this.#points.read(end, this.#layout));
+    else {
+      const point = this.#points.read(end, this.#layout);
+      this.#mapper.take(this.#data, point, this.#temporality, this.#isMonotonic);
+    }
   }
 
   #refuse(message: string, end: number): void {
     this.#admission.refuse(message, this.#noPlace);
     this.#reader.pos = end;
-  }
-
-  #take(point: OtlpPoint): void {
-    const mapper = this.#mapper;
-    if (this.#data === DATA.gauge) mapper.gauge(point);
-    else if (this.#data === DATA.sum) mapper.sum(point, this.#temporality, this.#isMonotonic);
-    else if (this.#data === DATA.histogram) mapper.histogram(point, this.#temporality);
-    else if (this.#data === DATA.exponentialHistogram) mapper.exponentialHistogram(point, this.#temporality);
-    else mapper.summary(point);
   }
 }
