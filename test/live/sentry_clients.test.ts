@@ -140,11 +140,13 @@ test.each(installed.filter(({ name }) => /@sentry\/node 11|Python/.test(name)))(
   'a project of Sentry that moved in takes what $name sends, with nothing but the host of its DSN changed',
   { timeout: 120_000 },
   async (client) => {
-    const [publicKey, number] = [randomBytes(16).toString('hex'), 100_000 + CLIENTS.indexOf(client)];
+    const [publicKey, otherKey] = [randomBytes(16).toString('hex'), randomBytes(16).toString('hex')];
+    const number = 100_000 + CLIENTS.indexOf(client);
     const row = (model: string, pk: number, fields: object) => ({ model: `sentry.${model}`, pk, fields });
-    const key = { project: number, label: 'Default', public_key: publicKey, status: 0 };
+    const key = (id: number, text: string) =>
+      row('projectkey', id, { project: number, label: `Key ${id}`, public_key: text, status: 0 });
     const rows = [row('organization', 1, { name: 'Acme' }), row('project', number, { name: client.name })];
-    const documents = [{ path: 'export.json', value: [...rows, row('projectkey', 9, key)] }];
+    const documents = [{ path: 'export.json', value: [...rows, key(9, publicKey), key(10, otherKey)] }];
     const time = { now: w.clock.now().epochMilliseconds, proofFrom: null };
     const { file } = moveIn(MOVE_IN_TOOLS['sentry']!, documents, [], time);
     const origin = { requestId: 'req_moved', address: null };
@@ -158,10 +160,15 @@ test.each(installed.filter(({ name }) => /@sentry\/node 11|Python/.test(name)))(
       username: publicKey,
       pathname: `/${number}`,
     });
-    const ended = await run(client.command, { ...client.env, SENTRY_DSN: dsn, STORY: 'report' });
+    // Programs of a project use any of its keys.
+    let sent = 0;
+    for (const key of [publicKey, otherKey]) {
+      const env = { ...client.env, SENTRY_DSN: dsn.replace(publicKey, key), STORY: 'report' };
+      sent += sentBy(await run(client.command, env));
+    }
     await w.settle();
     const { groups } = await w.expectOk('list_exception_groups', { serviceId: moved.serviceId });
-    expect(groups.reduce((sum: number, { eventCount }: Group) => sum + eventCount, 0)).toBe(sentBy(ended));
+    expect(groups.reduce((sum: number, { eventCount }: Group) => sum + eventCount, 0)).toBe(sent);
     expect(groups).toHaveLength(client.wall.length);
   },
 );
