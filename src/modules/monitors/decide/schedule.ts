@@ -88,9 +88,7 @@ function parseSchedule(schedule: unknown, timezone: string): Parsed<MonitorSched
   }
   const { type, value, unit } = schedule as Sent;
   if (type === 'crontab') {
-    const text = textOf(value) ?? '';
-    const crontab = parseCrontab(text, 'schedule.value');
-    return crontab.kind === 'faults' ? crontab : ok({ type, crontab: text.trim(), timezone });
+    return parseCrontabText(textOf(value) ?? '', timezone);
   }
   if (type !== 'interval') return fault('schedule.type', `${shown(type)} is neither "crontab" nor "interval"`);
   const every = typeof value === 'number' ? value : Number(textOf(value) ?? Number.NaN);
@@ -100,6 +98,23 @@ function parseSchedule(schedule: unknown, timezone: string): Parsed<MonitorSched
     return fault('schedule.value', `${shown(value)} is no whole number between 1 and ${INTERVAL_MAX}`);
   }
   return ok({ type, value: every, unit: knownUnit, timezone });
+}
+
+/** Zone before a line, as Go's schedulers and Kubernetes take it: `CRON_TZ=Europe/Berlin 0 4 * * *`. */
+const ZONED = /^\s*(?:CRON_)?TZ=(\S{1,100})\s+(.+)$/s;
+/** Pause of Go's schedulers: `@every 90m`, `@every 1h30m`. */
+const EVERY = /^\s*@every (?=\d)(?:(\d{1,4})h)?(?:(\d{1,5})m)?(?:0{1,2}s)?\s*$/i;
+
+function parseCrontabText(sent: string, zone: string): Parsed<MonitorSchedule> {
+  const [, hours, minutes] = EVERY.exec(sent) ?? [];
+  const pause = Number(hours ?? 0) * 60 + Number(minutes ?? 0);
+  const [every, unit] = pause % 60 === 0 ? ([pause / 60, 'hour'] as const) : ([pause, 'minute'] as const);
+  if (every >= 1 && every <= INTERVAL_MAX) return ok({ type: 'interval', value: every, unit, timezone: zone });
+  const [, named, line = sent] = ZONED.exec(sent) ?? [];
+  const timezone = named === undefined ? ok(zone) : parseTimeZone(named, 'schedule.value');
+  if (timezone.kind === 'faults') return timezone;
+  const crontab = parseCrontab(line, 'schedule.value');
+  return crontab.kind === 'faults' ? crontab : ok({ type: 'crontab', crontab: line.trim(), timezone: timezone.value });
 }
 
 /** A schedule as a person enters it: of one that is no crontab, the unit and how many. */

@@ -125,6 +125,19 @@ test('a run that begins half a minute early is the one that was expected', () =>
   expect(monitor.state.nextDueAt).toEqual(at(120));
 });
 
+test.each([
+  ['CRON_TZ=Europe/Berlin 0 4 * * *', { type: 'crontab', crontab: '0 4 * * *', timezone: 'Europe/Berlin' }],
+  ['TZ=Asia/Tokyo  @daily', { type: 'crontab', crontab: '@daily', timezone: 'Asia/Tokyo' }],
+  ['@every 90m', { type: 'interval', value: 90, unit: 'minute', timezone: 'UTC' }],
+  ['@every 1h30m0s', { type: 'interval', value: 90, unit: 'minute', timezone: 'UTC' }],
+  ['@every 24h', { type: 'interval', value: 24, unit: 'hour', timezone: 'UTC' }],
+  ['CRON_TZ=Nowhere 0 4 * * *', { type: 'unreadable', fault: expect.stringContaining('Nowhere') }],
+  ['@every 5s', { type: 'unreadable' }],
+  ['@every 0m', { type: 'unreadable' }],
+])('%s, as schedulers of Go take it, is read', (value, schedule) => {
+  expect(readMonitorConfig({ schedule: { type: 'crontab', value } }).schedule).toMatchObject(schedule);
+});
+
 const crontab = (value: string, more: object = {}): MonitorConfig =>
   config({ schedule: { type: 'crontab', value }, checkin_margin: 1, ...more });
 
