@@ -76,7 +76,7 @@ const MAKERS: Readonly<Record<string, string>> = {
   'src/auth/api_keys.ts': 'refusalOf(standing',
   'src/auth/oauth/connections.ts': 'refusalOf(connection',
   'src/auth/sessions.ts': 'refusalOf(standing',
-  'src/entry/http/answers/answerer.ts': 'refusalOf(standing',
+  'src/entry/http/answers/answer_as_person.ts': 'refusalOf(standing',
   'src/entry/http/places/press.ts': 'await speakFor(',
   // Of their own account only.
   'src/modules/accounts/operations/record_account_change.ts': 'userId',

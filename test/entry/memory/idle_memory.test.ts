@@ -1,16 +1,16 @@
-import { setImmediate } from 'node:timers/promises';
-
 import { expect, test } from 'vitest';
 
 import { IdleMemory, thisProcess } from '#entry/memory/idle_memory.ts';
 
 const MEGABYTE = 1024 * 1024;
 
+const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
 test('a collection leaves nothing that nobody holds', async () => {
   const garbage = new WeakRef({ socket: 'closed' });
-  await setImmediate();
+  await nextTurn();
   expect(garbage.deref()).toBeDefined();
-  await setImmediate();
+  await nextTurn();
   thisProcess().collect();
   expect(garbage.deref()).toBeUndefined();
 });
