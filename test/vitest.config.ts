@@ -25,9 +25,6 @@ const COMPILED = [
   'test/console/{query_client,shell/navigation}.test.ts',
 ];
 
-/** They start many processes, or do as much as a whole installation, and wait for real time: two at a time, after all others. */
-const INSTALLATIONS = ['test/boot.test.ts'];
-
 /** They are proofs: `npm run check:proofs`. */
 const PROOFS = ['test/{accessibility,browser,cluster,faults,flows,live,processes}/**/*.test.ts'];
 
@@ -36,6 +33,7 @@ const PROOFS = ['test/{accessibility,browser,cluster,faults,flows,live,processes
  * have nothing to do.
  */
 const LONG = [
+  'test/boot.test.ts',
   'test/journeys/paging/nights.test.ts',
   'test/smoke/console.test.ts',
   'test/journeys/paging/provider_faults.test.ts',
@@ -51,7 +49,6 @@ const LONG = [
   'test/entry/http/bad_metrics.test.ts',
   'test/contract/mcp_clients.test.ts',
   'test/journeys/paging/reassigning.test.ts',
-  'test/boot.test.ts',
   'test/contract/mcp_parity.test.ts',
   'test/contract/tenancy.test.ts',
   'test/journeys/many_processes.test.ts',
@@ -101,14 +98,10 @@ export default defineConfig({
           ...BY_NODE,
           name: 'together',
           include: ['test/**/*.test.ts', 'infra/embedded/*/test/**/*.test.ts'],
-          exclude: [...APART, ...COMPILED, ...INSTALLATIONS, ...MEASURING_FILES, ...PROOFS],
+          exclude: [...APART, ...COMPILED, ...MEASURING_FILES, ...PROOFS],
           maxWorkers,
           provide: { filesShareProcess: true },
         },
-      },
-      {
-        extends: true,
-        test: { ...BY_NODE, name: 'installations', include: INSTALLATIONS, maxWorkers: 2, sequence: { groupOrder: 1 } },
       },
     ],
   },
