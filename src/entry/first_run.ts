@@ -27,11 +27,12 @@ const EMAIL = 'owner@localhost';
  */
 export async function forgetSimulatedNumbers({
   actions,
+  config,
   db,
   log,
-}: Pick<AppContext, 'actions' | 'db' | 'log'>): Promise<void> {
-  const { phoneProvider, simulatedIds, simulatedChannels } = actions.installation;
-  if (phoneProvider === 'simulator' || simulatedChannels.size > 0) return;
+}: Pick<AppContext, 'actions' | 'config' | 'db' | 'log'>): Promise<void> {
+  const { phoneProvider, simulatedIds } = actions.installation;
+  if (config.twilioAccountSid === undefined || phoneProvider === 'simulator') return;
   const numbers = await storesOf(db.session()).phoneNumbers.forgetConfirmedBy(simulatedIds);
   if (numbers === 0) return;
   log.warn(

@@ -229,6 +229,8 @@ test('a number that was confirmed at the phone simulator is to be confirmed agai
     ...w.context,
     actions: { ...w.context.actions, installation: { ...w.context.actions.installation, phoneProvider: 'simulator' } },
   });
+  const { twilioAccountSid: _, ...config } = w.context.config;
+  await forgetSimulatedNumbers({ ...w.context, config });
   expect(await unconfirmed()).toEqual([false, false]);
   await forgetSimulatedNumbers(w.context);
   expect(await unconfirmed()).toEqual([true, false]);
