@@ -96,6 +96,7 @@ import { queryMetric } from '#modules/metrics/operations/query_metric.ts';
 import {
   renameOrganization,
   setSecondFactorPolicy,
+  setShownPrices,
   setTraceLink,
 } from '#modules/organizations/operations/organization.ts';
 import { queryMetrics } from '#modules/metrics/operations/query_metrics.ts';
@@ -270,6 +271,7 @@ const WITHIN_ORGANIZATIONS = [
   confirmPhone,
   setReplyPin,
   setSecondFactorPolicy,
+  setShownPrices,
   setTraceLink,
   renameOrganization,
   countIncidentsByService,

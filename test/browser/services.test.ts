@@ -1,10 +1,12 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
+import { setShownPrices } from '#modules/organizations/operations/organization.ts';
 import { storesOf } from '#modules/stores.ts';
 import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { openConsole } from '#test/browser/console_world.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 
 /** Confirms a dialog, and types the name where the dialog asks for it. */
 async function confirm(page: Page, button: string, name?: string): Promise<void> {
@@ -20,6 +22,8 @@ async function confirm(page: Page, button: string, name?: string): Promise<void>
 inBrowser('services', () => {
   test('a service is created, changed in every way, and deleted', async () => {
     const h = await openConsole();
+    const show = memberCaller(h.orgId, h.owner.userId, 'owner');
+    await runOperation(h, setShownPrices, show, { shown: true });
     const { page } = await h.visitor({ path: '/services', permissions: ['clipboard-read', 'clipboard-write'] });
     await page.getByText('No service yet').waitFor();
     await page.getByRole('button', { name: 'Create a service' }).click();

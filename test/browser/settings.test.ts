@@ -122,12 +122,18 @@ inBrowser('the settings', () => {
     expect((await h.call('update_team', { teamId: team.teamId, name: 'By hand' })).status).toBe(409);
   });
 
-  test('billing lists each period by month, only for owners and admins', async () => {
+  test('billing is off until it is switched on, and lists each period by month, only for owners and admins', async () => {
     const h = await openConsole();
     await h.given.service({ name: 'checkout', capabilities: ['metrics', 'oncall'] });
     const olga = await h.visitor({ path: '/settings/billing' });
+    const prices = olga.page.getByRole('switch', { name: 'Show what capabilities cost' });
+    await prices.waitFor();
+    expect(await olga.page.getByText('Metrics, ').count()).toBe(0);
+    await prices.press('Space');
     await olga.page.getByText('Metrics, ').first().waitFor();
     await olga.page.getByRole('listitem').getByText('€2.00', { exact: true }).waitFor();
+    if (process.env['SCREENSHOTS'] !== undefined)
+      await olga.page.screenshot({ path: `${process.env['SCREENSHOTS']}/billing.png` });
     const bram = await h.visitor({ role: 'editor', name: 'Bram', path: '/settings/billing' });
     await bram.page.getByText('For owners and admins').waitFor();
     expect(await bram.page.getByRole('link', { name: 'Audit log' }).count()).toBe(0);

@@ -24,6 +24,7 @@ export const SignedInView = Type.Object({
       traceLink: Type.Union([Type.String(), Type.Null()], {
         description: 'where people look at traces, with {traceId} in it; null where nobody has said',
       }),
+      showsPrices: Type.Boolean({ description: 'whether the console shows what capabilities cost' }),
       permissions: Type.Array(Type.Enum([...PERMISSIONS])),
     }),
     { description: 'by name' },

@@ -2,7 +2,7 @@ import type { BillingPeriod, CapabilityState } from '#modules/capabilities/decid
 import type { Capability } from '#modules/capabilities/decide/capability.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { columns, type Row, toColumns } from '#storage/postgres/columns.ts';
+import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { BillingPeriodEntity, ServiceCapabilityEntity } from '#storage/postgres/entities/services.ts';
 
@@ -34,6 +34,17 @@ export class CapabilityStore {
 
   constructor(session: Session) {
     this.#session = session;
+  }
+
+  /** Says whether the console shows the organization what capabilities cost; returns whether that was different before. */
+  async setShowsPrices(orgId: Id<'org'>, showsPrices: boolean): Promise<boolean> {
+    const changed = await this.#session.db
+      .updateTable('organizations')
+      .set({ shows_prices: showsPrices })
+      .where('id', '=', orgId)
+      .where('shows_prices', '<>', showsPrices)
+      .execute();
+    return rowsChanged(changed) > 0;
   }
 
   async find(serviceId: Id<'service'>, capability: Capability): Promise<CapabilityState | null> {

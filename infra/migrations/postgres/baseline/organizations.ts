@@ -6,6 +6,7 @@ export const organizations = `
     created_at timestamptz(3) not null,
     second_factor_required boolean not null default false,
     trace_link text,
+    shows_prices boolean not null default false,
     shadow_since timestamptz(3),
     managed_changes text not null default 'allowed' check (managed_changes in ('allowed', 'refused')),
     key_networks json,

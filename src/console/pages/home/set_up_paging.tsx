@@ -27,7 +27,7 @@ const LABELS = { serviceName: 'Service', teamName: 'Team', phone: 'Your phone' }
 
 /** Form that creates everything a first page needs. */
 export function SetUpPaging({ serviceId, onClose, onDone }: SetUpPagingProps) {
-  const { orgId } = useOrganization().org;
+  const { orgId, showsPrices } = useOrganization().org;
   const queryClient = useQueryClient();
   const isNew = serviceId === null;
   const { form, draft } = useDraftForm({
@@ -91,7 +91,7 @@ export function SetUpPaging({ serviceId, onClose, onDone }: SetUpPagingProps) {
           <Text size="sm" c="dimmed">
             New exceptions of the service open incidents. They page you at once, and call you after five minutes while
             nobody has answered. You can change all of it.
-            {isNew && ` The service costs ${euroText(CAPABILITIES.length * PRICE_EUR)} a month.`}
+            {isNew && showsPrices && ` The service costs ${euroText(CAPABILITIES.length * PRICE_EUR)} a month.`}
           </Text>
           {settingUp.isError && (
             <ErrorAlert title="Nothing was set up" error={settingUp.error} atFields={form.values} />

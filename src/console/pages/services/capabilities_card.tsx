@@ -20,13 +20,15 @@ type OpenDialog = { readonly what: 'enable' | 'disable' | 'retention'; readonly 
 
 /** Card of the enabled capabilities, their price, their paid period, and how long data is kept. */
 export function CapabilitiesCard({ service }: { readonly service: ServiceWithKeys }) {
-  const { may } = useOrganization();
+  const { may, org } = useOrganization();
   const [dialog, setDialog] = useState<OpenDialog | null>(null);
   const close = () => setDialog(null);
   return (
     <Card
       title="Capabilities"
-      about={`${euroText(PRICE_EUR)} a month each; ${euroText(service.capabilities.length * PRICE_EUR)} for this service.`}
+      {...(org.showsPrices && {
+        about: `${euroText(PRICE_EUR)} a month each; ${euroText(service.capabilities.length * PRICE_EUR)} for this service.`,
+      })}
       rows={CAPABILITIES.map((capability) => {
         const isOn = service.capabilities.includes(capability);
         return (
@@ -85,9 +87,10 @@ interface CapabilityProps {
 
 /** Text on when the current period ends, and whether it renews. */
 function Renewal({ service: { billing, capabilities }, capability }: CapabilityProps) {
+  const { showsPrices } = useOrganization().org;
   const period = billing.find((candidate) => candidate.capability === capability);
   const isOn = capabilities.includes(capability);
-  if (period === undefined || Date.parse(period.endsAt) < Date.now()) return null;
+  if (!showsPrices || period === undefined || Date.parse(period.endsAt) < Date.now()) return null;
   return (
     <>
       {isOn ? 'Renews on ' : 'Paid until '}
@@ -103,6 +106,7 @@ function Enablement({
   onClose,
 }: CapabilityProps & { isEnabling: boolean; onClose: () => void }) {
   const { serviceId, name, billing } = service;
+  const { showsPrices } = useOrganization().org;
   const changing = useServiceChange(isEnabling ? 'enable_capability' : 'disable_capability', onClose);
   const title = CAPABILITY_NAMES[capability];
   const paidUntil = billing.find(
@@ -120,15 +124,17 @@ function Enablement({
     >
       {isEnabling ? (
         <>
-          {paidUntil === undefined
-            ? `It costs ${euroText(PRICE_EUR)} a month, starting now, until you disable it.`
-            : 'The current period is already paid. Nothing is charged now.'}
+          {!showsPrices
+            ? 'From now on the service takes data of this kind.'
+            : paidUntil === undefined
+              ? `It costs ${euroText(PRICE_EUR)} a month, starting now, until you disable it.`
+              : 'The current period is already paid. Nothing is charged now.'}
         </>
       ) : (
         <>
           New data of this kind is refused, and rules of this kind stop. Stored data is kept until its retention ends.
-          Billing ends at the next renewal
-          {paidUntil !== undefined && (
+          {showsPrices && 'Billing ends at the next renewal'}
+          {showsPrices && paidUntil !== undefined && (
             <>
               , <Timestamp at={paidUntil.endsAt} format="date" />
             </>

@@ -35,7 +35,7 @@ interface NewService extends ServiceFacts {
 }
 
 export function CreateService({ onClose }: { readonly onClose: () => void }) {
-  const { orgId } = useOrganization().org;
+  const { orgId, showsPrices } = useOrganization().org;
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const { form, draft } = useDraftForm<NewService>({
@@ -103,7 +103,11 @@ export function CreateService({ onClose }: { readonly onClose: () => void }) {
                 <Checkbox
                   key={capability}
                   value={capability}
-                  label={`${CAPABILITY_NAMES[capability]}, ${euroText(PRICE_EUR)} a month`}
+                  label={
+                    showsPrices
+                      ? `${CAPABILITY_NAMES[capability]}, ${euroText(PRICE_EUR)} a month`
+                      : CAPABILITY_NAMES[capability]
+                  }
                   description={CAPABILITY_DESCRIPTIONS[capability]}
                 />
               ))}
@@ -114,7 +118,7 @@ export function CreateService({ onClose }: { readonly onClose: () => void }) {
           )}
           <Group justify="space-between">
             <Text size="sm" c="dimmed" className="numbers">
-              {euroText(wanted.length * PRICE_EUR)} a month
+              {showsPrices && `${euroText(wanted.length * PRICE_EUR)} a month`}
             </Text>
             <SubmitButtons
               label="Create"

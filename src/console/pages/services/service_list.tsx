@@ -35,7 +35,7 @@ const SEARCH_FROM = 8;
 const DEBOUNCE_MS = 200;
 
 export function ServiceList() {
-  const { may } = useOrganization();
+  const { may, org } = useOrganization();
   const { text, team, create: isCreating = false } = route.useSearch();
   const navigate = route.useNavigate();
   const show = (change: Partial<ServiceFilter>): void =>
@@ -70,8 +70,8 @@ export function ServiceList() {
       {isLoading && error === null && <Skeleton height={320} radius="lg" />}
       {isEmpty && (
         <EmptyState icon={<IconServer2 size={24} />} title="No service yet" actions={create}>
-          A service is one program that you run. It gets a key for sending metrics and a DSN for Sentry SDKs. Each
-          capability costs {euroText(PRICE_EUR)} a month.
+          A service is one program that you run. It gets a key for sending metrics and a DSN for Sentry SDKs.
+          {org.showsPrices && ` Each capability costs ${euroText(PRICE_EUR)} a month.`}
         </EmptyState>
       )}
       {!isLoading && error === null && total === 0 && isNarrowed && (

@@ -1,9 +1,11 @@
-import { Skeleton, Text } from '@mantine/core';
+import { Skeleton, Switch, Text } from '@mantine/core';
 import { IconReceiptOff } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 
-import type { BillingMonth } from '#console/api/actions.ts';
+import { type BillingMonth, invoke } from '#console/api/actions.ts';
 import { billingQuery } from '#console/api/organization.ts';
+import { sessionQuery } from '#console/api/session.ts';
+import { showError } from '#console/components/notice.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/components/text/capability.ts';
 import { Card, Row } from '#console/components/card.tsx';
@@ -18,9 +20,34 @@ import { useOrganization } from '#console/shell/organization.tsx';
 export function Billing() {
   const { isAdmin } = useOrganization();
   return (
-    <Page title="Billing" lead={`${euroText(PRICE_EUR)} per service, capability and month.`} isNarrow>
-      {isAdmin ? <Months /> : <AdminsOnly what="Billing" />}
+    <Page title="Billing" lead="For organizations that bill their teams for what they watch." isNarrow>
+      {isAdmin ? <Prices /> : <AdminsOnly what="Billing" />}
     </Page>
+  );
+}
+
+/** Switch of the prices, and what they come to while they are shown. */
+function Prices() {
+  const { org } = useOrganization();
+  const queryClient = useQueryClient();
+  const setting = useMutation({
+    mutationFn: (shown: boolean) => invoke(org.orgId, 'set_shown_prices', { shown }),
+    onError: (error) => showError('The prices are as they were', error),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey }),
+  });
+  return (
+    <>
+      <Card title="Prices">
+        <Switch
+          label="Show what capabilities cost"
+          description={`This server charges nobody. It counts ${euroText(PRICE_EUR)} for each service, capability and month, so that you can bill your teams with it.`}
+          checked={org.showsPrices}
+          disabled={setting.isPending}
+          onChange={({ currentTarget }) => setting.mutate(currentTarget.checked)}
+        />
+      </Card>
+      {org.showsPrices && <Months />}
+    </>
   );
 }
 

@@ -62,6 +62,7 @@ export interface MembershipOfUser {
   readonly secondFactorRequired: boolean;
   /** Link to the traces for its people; null where nobody has set it. */
   readonly traceLink: string | null;
+  readonly showsPrices: boolean;
 }
 
 const OWN_CONTACT = ['phone', 'sms_enabled', 'call_enabled', 'push_enabled', 'email_enabled'] as const;
@@ -163,7 +164,7 @@ export class PeopleStore {
       .selectFrom('memberships as m')
       .innerJoin('organizations as o', 'o.id', 'm.org_id')
       .select(['o.id as orgId', 'o.name', 'm.role', 'o.second_factor_required as secondFactorRequired'])
-      .select('o.trace_link as traceLink')
+      .select(['o.trace_link as traceLink', 'o.shows_prices as showsPrices'])
       .where('m.user_id', '=', userId)
       .orderBy('o.name')
       .orderBy('o.id')

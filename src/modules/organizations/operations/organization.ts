@@ -84,3 +84,19 @@ export const setTraceLink = defineAction({
     return { traceLink };
   },
 });
+
+export const setShownPrices = defineAction({
+  name: 'set_shown_prices',
+  consoleOnly: true,
+  summary: 'Say whether the console shows what capabilities cost, for organizations that bill their teams.',
+  permission: 'organization:manage',
+  effect: 'write',
+  input: Type.Object({ shown: Type.Boolean() }, STRICT),
+  result: Type.Object({ shown: Type.Boolean() }),
+  example: { shown: true },
+  async handle({ shown }, { caller, stores, record }) {
+    const isChanged = await stores.capabilities.setShowsPrices(caller.orgId, shown);
+    record({ target: caller.orgId, before: { shown: isChanged ? !shown : shown }, after: { shown } });
+    return { shown };
+  },
+});

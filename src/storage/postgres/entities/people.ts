@@ -17,6 +17,8 @@ export const OrganizationEntity = defineEntity({
     secondFactorRequired: p.boolean().default(false),
     /** Link to the traces, with `{traceId}` in it; null while nobody has set it. */
     traceLink: p.text().strictNullable(),
+    /** Whether the console shows what capabilities cost, for those who bill their teams. */
+    showsPrices: p.boolean().default(false),
     /** Whether people may change in the console what a configuration file manages. */
     managedChanges: text<ManagedChanges>().default('allowed'),
     /** Time since which its incidents page nobody; null if they page. */
