@@ -55,6 +55,22 @@ describe('Grafana OnCall', () => {
     expect(allEqual(result)).toBe(true);
   });
 
+  test('counts days of an event that is daily, on some days of the week alone', () => {
+    const shift = {
+      type: 'recurrent_event',
+      users: ['UADA'],
+      start: '2026-06-15T08:00:00',
+      duration: 3_600,
+      frequency: 'daily',
+      interval: 2,
+      by_day: ['MO', 'TU', 'WE', 'TH', 'FR'],
+      week_start: 'MO',
+    };
+    const result = read('grafana-oncall', [onCallUsers, ...onCallSchedule([shift])]);
+    const days = [15, 16, 17, 18, 19, 21, 22, 23];
+    expect(days.filter((day) => onCall(result, `2026-06-${day}T08:30:00Z`) === 'Ada')).toEqual([15, 17, 19, 23]);
+  });
+
   test('writes down shifts of several zones until a date', () => {
     const day = { ...weekly, duration: 43_200, frequency: 'daily', rolling_users: [['UADA'], ['UBO']] };
     const result = read('grafana-oncall', [

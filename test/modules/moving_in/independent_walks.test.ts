@@ -1,3 +1,4 @@
+import ICAL from 'ical.js';
 import { expect, test } from 'vitest';
 
 import { ourShifts } from '#modules/moving_in/decide/our_shifts.ts';
@@ -157,10 +158,80 @@ function goAlert(documents: readonly { readonly value: Raw }[]): WalkAt {
   };
 }
 
+const DAY_NAMES = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'];
+
+/** Shifts as the events that OnCall writes for them: one series for each group of people, in turn. */
+function grafanaOnCall(documents: readonly { readonly value: Raw }[]): WalkAt {
+  const [schedule] = (documents[1]!.value as Raw).results;
+  const zone = schedule.time_zone;
+  const last = NOW + 420 * DAY_MS;
+  const series = (shift: Raw, start: number, interval: number, byDay: readonly string[] | null): number[] => {
+    const rule = ICAL.Recur.fromString(
+      `FREQ=${shift.frequency.toUpperCase()};INTERVAL=${interval};WKST=${shift.week_start}${byDay === null ? '' : `;BYDAY=${byDay.join(',')}`}`,
+    );
+    const iterator = rule.iterator(ICAL.Time.fromJSDate(new Date(start), true));
+    const walls: number[] = [];
+    for (let next = iterator.next(); next; next = iterator.next()) {
+      const wall = next.toUnixTime() * 1_000;
+      if (wall > last) break;
+      walls.push(wall);
+    }
+    return walls;
+  };
+  const events = (documents[2]!.value as Raw).results.flatMap((shift: Raw) => {
+    const start = Date.parse(`${shift.start}Z`);
+    const level = shift.type === 'override' ? 1_000 : shift.level;
+    const eventAt = (wall: number, people: readonly string[]) => ({
+      from: wall,
+      to: wall + shift.duration * 1_000,
+      people,
+      level,
+    });
+    if (shift.type === 'single_event' || shift.type === 'override') return [eventAt(start, shift.users)];
+    const isBefore = (wall: number): boolean =>
+      shift.until === null || wall - (wallOf(wall, zone) - wall) <= Date.parse(`${shift.until}Z`);
+    const byDay = shift.frequency === 'hourly' ? null : shift.by_day;
+    if (shift.type === 'recurrent_event')
+      return series(shift, start, shift.interval, byDay)
+        .filter(isBefore)
+        .map((wall) => eventAt(wall, shift.users));
+    const first = shift.start_rotation_from_user_index % shift.rolling_users.length;
+    const groups: string[][] = [...shift.rolling_users.slice(first), ...shift.rolling_users.slice(0, first)];
+    const weekStart = DAY_NAMES.indexOf(shift.week_start);
+    const dayOf = (wall: number): number => mod(Math.floor(wall / DAY_MS) + 3, 7);
+    const days = byDay === null ? [] : byDay.map((name: string) => DAY_NAMES.indexOf(name));
+    const isOnDay = days.length === 0 || days.includes(dayOf(start));
+    const firstDay = days.toSorted((a: number, b: number) => mod(a - weekStart, 7) - mod(b - weekStart, 7))[0];
+    const begin = isOnDay ? start : start + mod(firstDay - dayOf(start), 7) * DAY_MS;
+    if (shift.frequency === 'daily' && days.length > 0)
+      return series(shift, begin, 1, byDay)
+        .filter(isBefore)
+        .map((wall, index) => eventAt(wall, groups[Math.floor(index / shift.interval) % groups.length]!));
+    const week = (wall: number): number =>
+      Math.floor((wall - begin + mod(dayOf(begin) - weekStart, 7) * DAY_MS + (begin % DAY_MS)) / (7 * DAY_MS));
+    return groups.flatMap((people, group) => {
+      const all = series(shift, begin, shift.interval, byDay);
+      const own = shift.frequency === 'weekly' ? all.find((wall) => week(wall) === group * shift.interval) : all[group];
+      if (own === undefined) return [];
+      return series(shift, own, shift.interval * groups.length, byDay)
+        .filter(isBefore)
+        .map((wall) => eventAt(wall, people));
+    });
+  });
+  return (ms) => {
+    if (localOf(ms - DAY_MS, zone).offset !== localOf(ms + DAY_MS, zone).offset) return null;
+    const now = wallOf(ms, zone);
+    const running = events.filter(({ from, to }: Raw) => from <= now && now < to);
+    const highest = Math.max(...running.map(({ level }: Raw) => level));
+    return running.filter(({ level }: Raw) => level === highest).flatMap(({ people }: Raw) => people);
+  };
+}
+
 const WALKS: Readonly<Record<string, (documents: readonly { readonly value: Raw }[]) => WalkAt>> = {
   pagerduty: pagerDuty,
   opsgenie,
   goalert: goAlert,
+  'grafana-oncall': grafanaOnCall,
 };
 
 test.each(Object.entries(WALKS))(
@@ -180,7 +251,7 @@ test.each(Object.entries(WALKS))(
       if (isOtherwise) continue;
       const schedule = file.schedules![0]!;
       const clock = new ZoneClock(schedule.timezone);
-      const keyOf = (id: string): string => `${tool}-${id}`;
+      const keyOf = (id: string): string => `${tool.replace('grafana-', '')}-${id}`;
       const walk = walkOf(documents);
       for (let sample = 0; sample < SAMPLES; sample += 1) {
         const ms = NOW + Math.floor(random() * 400 * 24 * 60) * 60_000;

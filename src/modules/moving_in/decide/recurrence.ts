@@ -59,6 +59,8 @@ export function patternOfRecurrence(recurrence: Recurrence): Turns | { readonly 
       return { because: 'an event repeats by the month' };
     case 'daily':
     case 'weekly': {
+      if (frequency === 'daily' && recurrence.days.length > 0 && interval > 1)
+        return { because: 'an event repeats after some days, on some days of the week' };
       const unit = frequency === 'daily' ? DAY_MS : WEEK_MS;
       const isPlain =
         recurrence.days.length === 0 ||
@@ -230,7 +232,6 @@ export function readRule(text: string, clock: ZoneClock): RecurrenceRule | { rea
     interval < 1 ||
     (count ?? 1) < 1 ||
     (count ?? 1) > COUNT_MAX ||
-    (frequency === 'daily' && days.length > 0 && interval > 1) ||
     (parts.has('UNTIL') && until === null) ||
     (frequency === 'hourly' && days.length + monthDays.length + months.length > 0) ||
     (frequency === 'weekly' && monthDays.length > 0) ||
@@ -290,11 +291,10 @@ function* wallsOf(
         ? monthsBetween(startWall, wall)
         : frequency === 'yearly'
           ? year - first.year
-          : frequency === 'weekly' || weekdays.length > 0
+          : frequency === 'weekly'
             ? Math.floor((day + sinceWeekStart) / 7)
             : day;
-    const every = frequency === 'daily' && weekdays.length > 0 ? 1 : interval;
-    if (count % every !== 0 || (weekdays.length > 0 && !weekdays.includes(weekdayOf(wall)))) continue;
+    if (count % interval !== 0 || (weekdays.length > 0 && !weekdays.includes(weekdayOf(wall)))) continue;
     const dayFromEnd = monthDay - daysOfMonth(year, month) - 1;
     if (monthDays !== null && !monthDays.includes(monthDay) && !monthDays.includes(dayFromEnd)) continue;
     if (months !== null && !months.includes(month)) continue;
@@ -304,6 +304,6 @@ function* wallsOf(
       ![Math.ceil(monthDay / 7), -Math.ceil(-dayFromEnd / 7)].some((week) => weeks.includes(week))
     )
       continue;
-    yield { wall, period: count / every };
+    yield { wall, period: count / interval };
   }
 }

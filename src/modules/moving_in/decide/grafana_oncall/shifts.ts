@@ -63,7 +63,8 @@ export function readShift(
     .filter((day) => day >= 0);
   const weekStart = Math.max(0, DAY_NAMES.indexOf(textOf(shift, 'week_start') || 'SU'));
   const isRolling = type === 'rolling_users';
-  const isDailyByDay = frequency === 'daily' && days.length > 0;
+  // Turns of days of the week change with each of these days; other events are every so many days, on these alone.
+  const isDailyByDay = frequency === 'daily' && days.length > 0 && isRolling;
   const interval = Math.max(1, numberOf(shift, 'interval') ?? 1);
   const recurrence: Recurrence = {
     startWall: firstDay(writtenStart, isSingle ? [] : days, weekStart, isRolling),
@@ -74,7 +75,7 @@ export function readShift(
     weekStart,
     groups: isRolling ? groups : [[...new Set(groups.flat())]],
     changesBy: isDailyByDay ? 'event' : 'period',
-    perGroup: isDailyByDay && isRolling ? interval : 1,
+    perGroup: isDailyByDay ? interval : 1,
     ...(numbersOf(shift['by_monthday']).length > 0 && { monthDays: numbersOf(shift['by_monthday']) }),
     ...(numbersOf(shift['by_month']).length > 0 && { months: numbersOf(shift['by_month']) }),
   };
