@@ -54,18 +54,28 @@ interface FrameIdentity {
 
 /** Returns the identity of a frame; null when nothing in it is stable. */
 function frameIdentity(frame: Frame, platform: string): FrameIdentity | null {
-  const name = (isScript(platform) ? scriptFunction(frame) : namedFunction(frame, platform)) ?? nativeIdentity(frame);
+  const line = contextIdentity(frame, platform);
+  const sentName =
+    (isScript(platform) ? scriptFunction(frame) : namedFunction(frame, platform)) ?? nativeIdentity(frame);
+  const name = sentName !== null && line !== null && platform === 'php' ? withoutDeclaration(sentName) : sentName;
   const file = () => fileIdentity(frame, { platform, isNamed: name !== null });
   const module = stableModule(frame.module);
   // Only some versions of Ruby and its client say which module a method belongs to.
   const isByFile = platform === 'ruby';
   const where = isByFile ? (file() ?? module) : (module ?? file());
-  const line = contextIdentity(frame, platform);
   const place = [where, name].filter((part) => part !== null).join(' in ');
   const parts = [place, line ?? ''].filter((part) => part !== '');
   if (parts.length === 0) return null;
   const isAmbiguous = line === null && !isScript(platform) && isClosure(frame.function, frame.module);
   return { line: parts.join(': '), isNamed: name !== null || line !== null, isAmbiguous };
+}
+
+/** Removes the declaration that PHP 8.4 writes into the name of a closure, whose line of source tells it apart anyway. */
+function withoutDeclaration(name: string): string {
+  const start = name.indexOf('{closure');
+  if (start === -1) return name;
+  const owner = name.slice(0, start);
+  return owner.endsWith('::') ? `${owner}{closure}` : '{closure}';
 }
 
 /** Whether the platform runs JavaScript, whose engines each spell functions in their own way. */

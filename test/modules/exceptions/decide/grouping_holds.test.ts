@@ -213,3 +213,16 @@ test.each(['<listcomp>', '<dictcomp>', 'run.<locals>.<setcomp>'])(
     expect(key(view, { ...view, function: '<genexpr>' }, load)).not.toBe(key(view, load));
   },
 );
+
+test.each([
+  ['App\\Shop::{closure}', 'App\\Shop::{closure:App\\Shop::pay():12}'],
+  ['App\\{closure}', '{closure:App\\pay():12}'],
+  ['{closure}', '{closure:/srv/releases/7/app/pay.php:3}'],
+  ['{closure}', '{closure:{closure:/srv/app/pay.php:3}:5}'],
+])('the closure %s of PHP 8.3 is %s of 8.4 where its line of source is known', (before, after) => {
+  const key = (name: string, contextLine: string | null) =>
+    keyOf(thrown([frameOf({ function: name, filename: 'pay.php', contextLine })], {}, 'php'));
+  expect(key(after, 'throw $declined;')).toBe(key(before, 'throw $declined;'));
+  expect(key(after, 'throw $declined;')).not.toBe(key(after, 'throw $other;'));
+  expect(key('App\\Shop::pay', 'throw $declined;')).not.toBe(key(before, 'throw $declined;'));
+});
