@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { nextTurn } from '#kernel/cooperative_task.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { isAtOrBefore, Temporal, toTimestamp } from '#kernel/time.ts';
@@ -74,20 +75,20 @@ export async function readLoad(
   const incidents = await stores.load.listIncidents([...new Set(pages.map(({ incidentId }) => incidentId))]);
   const held = await stores.onCall.overTime(orgId, schedules, { from, to, at: now, limit: SHIFTS_MAX });
   const end = isAtOrBefore(now, to) ? now : to;
-  const shifts = held.schedules.flatMap((schedule) =>
-    schedule.shifts.flatMap(({ userIds, since, until }): LoadShift[] => {
-      const sinceMs = Math.max(since.epochMilliseconds, from.epochMilliseconds);
-      const untilMs = Math.min(until?.epochMilliseconds ?? Infinity, end.epochMilliseconds);
-      return sinceMs < untilMs ? userIds.map((userId) => ({ userId, sinceMs, untilMs })) : [];
-    }),
-  );
-  const members = await stores.teams.listMembers(orgId, [team.id]);
+  const shifts: LoadShift[] = [];
   const zones = new Map<string, string>();
   for (const { schedule, shifts: turns } of held.schedules) {
-    for (const userId of turns.flatMap(({ userIds }) => userIds)) {
-      if (!zones.has(userId)) zones.set(userId, schedule.timezone);
+    for (const { userIds, since, until } of turns) {
+      const sinceMs = Math.max(since.epochMilliseconds, from.epochMilliseconds);
+      const untilMs = Math.min(until?.epochMilliseconds ?? Infinity, end.epochMilliseconds);
+      for (const userId of userIds) {
+        if (!zones.has(userId)) zones.set(userId, schedule.timezone);
+        if (sinceMs < untilMs) shifts.push({ userId, sinceMs, untilMs });
+      }
     }
+    await nextTurn();
   }
+  const members = await stores.teams.listMembers(orgId, [team.id]);
   const zoneOf = (userId: Id<'user'>): string => zones.get(userId) ?? timezone;
   const { people, mean, rules } = loadOnPeople({
     pages: pages.slice(0, PAGES_MAX),

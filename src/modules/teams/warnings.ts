@@ -1,3 +1,4 @@
+import { inSlices, type Steps } from '#kernel/cooperative_task.ts';
 import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
@@ -173,26 +174,34 @@ async function readOwnWarnings(
   ]);
   const people = await stores.people.listReachable(caller.orgId, userIds);
   const subscribers = await stores.pushSubscriptions.listSubscribers(userIds);
-  return teams.map((team) => {
-    const { schedules } = team.onCall;
-    const ownIds = new Set(team.members.map(({ userId }) => userId));
-    const others = (members: readonly TeamMemberWithPerson[]) => members.filter(({ userId }) => !ownIds.has(userId));
-    const reach = {
-      ...team,
-      // Members of other teams whom the policies page as a whole are reached like its own.
-      members: [
-        ...team.members,
-        ...[...new Set(teamsPagedBy(team.policies))].flatMap((teamId) => others(pagedBy.get(teamId) ?? [])),
-      ],
-      schedules: schedules.map(({ schedule: { id, isUnreadable }, layered }) => ({ id, layered, isUnreadable })),
-      onCallNow: schedules.map(({ schedule, onCall }) => ({ id: schedule.id, onCall })),
-      membersOf: (teamId: Id<'team'>) => (pagedBy.get(teamId) ?? []).map(({ userId }) => userId),
-      contacts: contactsOf([...people.values()], subscribers, [...team.members, ...others(paged)]),
-      isPresent: (userId: string) => team.onCall.people.has(userId),
-      mayAnswer: (userId: string) => mayAnswer(people.get(userId)?.role ?? 'viewer'),
-    };
-    return findWarnings(reach, configuredChannels, now).map((warning) => toWarningView(warning, team, people));
-  });
+  return await inSlices(warningsOfAll());
+
+  function* warningsOfAll(): Steps<Static<typeof WarningView>[][]> {
+    const warnings: Static<typeof WarningView>[][] = [];
+    for (const team of teams) {
+      const { schedules } = team.onCall;
+      const ownIds = new Set(team.members.map(({ userId }) => userId));
+      const others = (members: readonly TeamMemberWithPerson[]) => members.filter(({ userId }) => !ownIds.has(userId));
+      const reach = {
+        ...team,
+        // Members of other teams whom the policies page as a whole are reached like its own.
+        members: [
+          ...team.members,
+          ...[...new Set(teamsPagedBy(team.policies))].flatMap((teamId) => others(pagedBy.get(teamId) ?? [])),
+        ],
+        schedules: schedules.map(({ schedule: { id, isUnreadable }, layered }) => ({ id, layered, isUnreadable })),
+        onCallNow: schedules.map(({ schedule, onCall }) => ({ id: schedule.id, onCall })),
+        membersOf: (teamId: Id<'team'>) => (pagedBy.get(teamId) ?? []).map(({ userId }) => userId),
+        contacts: contactsOf([...people.values()], subscribers, [...team.members, ...others(paged)]),
+        isPresent: (userId: string) => team.onCall.people.has(userId),
+        mayAnswer: (userId: string) => mayAnswer(people.get(userId)?.role ?? 'viewer'),
+      };
+      const teamWarnings = yield* findWarnings(reach, configuredChannels, now);
+      warnings.push(teamWarnings.map((warning) => toWarningView(warning, team, people)));
+      yield;
+    }
+    return warnings;
+  }
 }
 
 /** Reads who is in the teams whose members these policies page. */

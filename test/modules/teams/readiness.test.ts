@@ -1,11 +1,15 @@
 import { beforeEach, expect, test } from 'vitest';
 
+import { asId, type Id } from '#kernel/ids.ts';
+import { ZoneClock } from '#kernel/zone_clock.ts';
+import { findWarnings } from '#modules/contacts/decide/reachability.ts';
+import type { LayeredSchedule } from '#modules/schedules/decide/layered_shifts.ts';
+import { Temporal } from '#kernel/time.ts';
 import type { AnyOperation } from '#actions/action_context.ts';
 import { listMembers } from '#modules/organizations/operations/members.ts';
 import { getMe } from '#modules/accounts/operations/me.ts';
 import { getTeam } from '#modules/teams/operations/get_team.ts';
 import { searchPeopleWithoutTeam, searchTeams } from '#modules/teams/operations/list_teams.ts';
-import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import { storesOf } from '#modules/stores.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
@@ -163,4 +167,27 @@ test('the list of members warns of those in no team whom nothing reaches, unless
   expect(await warnings()).toEqual(['Nothing reaches Cleo: each channel is off, lacks an address, or is not set up.']);
   await w.context.db.sql.run('update memberships set phone = $2 where user_id = $1', [cleo.userId, PHONE]);
   expect(await warnings()).toEqual([]);
+});
+
+test('warnings are found in steps, a policy and a schedule in each, so that nobody waits for those of a large team', () => {
+  const id = (kind: 'policy' | 'schedule', index: number) => asId(kind, `${kind}_${index}`);
+  const empty = { layers: [], overrides: [], clock: new ZoneClock('UTC') } as unknown as LayeredSchedule;
+  const team = {
+    members: [],
+    policies: Array.from({ length: 30 }, (_, index) => ({ id: id('policy', index), steps: [] })),
+    schedules: Array.from({ length: 50 }, (_, index) => ({
+      id: id('schedule', index),
+      layered: empty,
+      isUnreadable: true as const,
+    })),
+    onCallNow: [],
+    membersOf: () => [],
+    contacts: new Map(),
+    isPresent: () => true,
+    mayAnswer: () => true,
+  };
+  const steps = findWarnings(team, new Set(), Temporal.Instant.from('2027-02-03T02:05:00Z'));
+  let count = 0;
+  while (steps.next().done !== true) count += 1;
+  expect(count).toBe(80);
 });

@@ -1,3 +1,4 @@
+import type { Steps } from '#kernel/cooperative_task.ts';
 import type { Id } from '#kernel/ids.ts';
 import { isAtOrBefore, Temporal } from '#kernel/time.ts';
 import { audienceOf } from '#modules/policies/decide/audience.ts';
@@ -60,35 +61,40 @@ const GAPS_MAX = 24 * DAYS_AHEAD;
  * Finds policies and schedules that cannot be read, steps that would reach nobody if they fired now, gaps in the next
  * 30 days, members whom no channel reaches, and people who are paged but may not answer.
  */
-export function findWarnings(team: TeamReach, configured: ReadonlySet<Channel>, now: Instant): ReachabilityWarning[] {
+export function* findWarnings(
+  team: TeamReach,
+  configured: ReadonlySet<Channel>,
+  now: Instant,
+): Steps<ReachabilityWarning[]> {
   const to = now.add({ hours: DAYS_AHEAD * 24 });
-  return [
-    ...team.policies.flatMap(({ id: policyId, isUnreadable }): ReachabilityWarning[] =>
-      isUnreadable ? [{ kind: 'policy_unreadable', policyId }] : [],
-    ),
-    ...team.policies.flatMap(({ id: policyId, steps }) =>
-      steps.flatMap((step, stepIndex): ReachabilityWarning[] => {
-        // Warnings of the policy that it goes to say whom that one reaches.
-        if (step.policyId !== undefined) return [];
-        const memberIds = step.members === undefined ? [] : team.membersOf(step.members.teamId);
-        const audience = audienceOf(step, { schedules: team.onCallNow, memberIds });
-        const { nobodyReached: reason } = decideRecipients(step, audience, team.contacts, configured);
-        return reason === null ? [] : [{ kind: 'step_reaches_nobody', policyId, stepIndex, reason }];
-      }),
-    ),
-    ...team.schedules.flatMap(({ id: scheduleId, layered, isUnreadable }): ReachabilityWarning[] => {
-      if (isUnreadable) return [{ kind: 'schedule_unreadable', scheduleId }];
-      const gaps = gapsBetween(layered, now, to, team.isPresent, GAPS_MAX);
-      return gaps.length === 0 ? [] : [{ kind: 'schedule_gap', scheduleId, gaps }];
-    }),
-    ...team.members.flatMap(({ id: memberId, userId }): ReachabilityWarning[] => {
-      const contact = team.contacts.get(userId);
-      return contact && isReachable(contact, configured) ? [] : [{ kind: 'member_unreachable', memberId, userId }];
-    }),
-    ...[...peopleOnDuty(team, now)]
-      .filter((userId) => team.contacts.has(userId) && !team.mayAnswer(userId))
-      .map((userId): ReachabilityWarning => ({ kind: 'cannot_answer', userId })),
-  ];
+  const warnings: ReachabilityWarning[] = team.policies.flatMap(({ id: policyId, isUnreadable }) =>
+    isUnreadable ? [{ kind: 'policy_unreadable', policyId } as const] : [],
+  );
+  for (const { id: policyId, steps } of team.policies) {
+    for (const [stepIndex, step] of steps.entries()) {
+      // Warnings of the policy that it goes to say whom that one reaches.
+      if (step.policyId !== undefined) continue;
+      const memberIds = step.members === undefined ? [] : team.membersOf(step.members.teamId);
+      const audience = audienceOf(step, { schedules: team.onCallNow, memberIds });
+      const { nobodyReached: reason } = decideRecipients(step, audience, team.contacts, configured);
+      if (reason !== null) warnings.push({ kind: 'step_reaches_nobody', policyId, stepIndex, reason });
+    }
+    yield;
+  }
+  for (const { id: scheduleId, layered, isUnreadable } of team.schedules) {
+    const gaps = isUnreadable ? [] : gapsBetween(layered, now, to, team.isPresent, GAPS_MAX);
+    if (isUnreadable) warnings.push({ kind: 'schedule_unreadable', scheduleId });
+    else if (gaps.length > 0) warnings.push({ kind: 'schedule_gap', scheduleId, gaps });
+    yield;
+  }
+  for (const { id: memberId, userId } of team.members) {
+    const contact = team.contacts.get(userId);
+    if (!contact || !isReachable(contact, configured)) warnings.push({ kind: 'member_unreachable', memberId, userId });
+  }
+  for (const userId of peopleOnDuty(team, now)) {
+    if (team.contacts.has(userId) && !team.mayAnswer(userId)) warnings.push({ kind: 'cannot_answer', userId });
+  }
+  return warnings;
 }
 
 /** Returns everybody whom a step names, or whom a schedule puts on call from now on. */

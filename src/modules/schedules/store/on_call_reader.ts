@@ -1,5 +1,5 @@
 import type { Override } from '#modules/schedules/decide/overrides.ts';
-import { collectInTurns, nextTurn } from '#kernel/cooperative_task.ts';
+import { collectInTurns, inSlices, nextTurn, type Steps } from '#kernel/cooperative_task.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 import { ZoneClocks } from '#kernel/zone_clock.ts';
@@ -109,10 +109,16 @@ export class OnCallReader {
   async ofSchedulesAt(orgId: Id<'org'>, schedules: readonly ScheduleRow[], at: Temporal.Instant): Promise<TeamOnCall> {
     const { layered, people } = await this.#readLayered(orgId, schedules, at);
     const isPresent = (userId: Id<'user'>) => people.has(userId);
-    const onCallSchedules = layered.map((of): ScheduleOnCall => {
-      return { ...of, onCall: onCallOfSchedule(of.layered, at, isPresent) };
-    });
-    return { schedules: onCallSchedules, people };
+    return { schedules: await inSlices(eachOnCall()), people };
+
+    function* eachOnCall(): Steps<ScheduleOnCall[]> {
+      const schedules: ScheduleOnCall[] = [];
+      for (const of of layered) {
+        schedules.push({ ...of, onCall: onCallOfSchedule(of.layered, at, isPresent) });
+        yield;
+      }
+      return schedules;
+    }
   }
 
   /**
