@@ -319,7 +319,17 @@ const RULES: readonly Rule[] = [
     'assigned to a constant',
   ],
   [/^(?:Maximum call stack size exceeded|too much recursion)/, 'stack overflow'],
-  [/^(?:Failed to fetch|NetworkError when attempting to fetch resource|Load failed)/, 'fetch failed'],
+  // Clients put the host behind it. With other words behind it, it is a program's own message.
+  [
+    /^(?:Failed to fetch|NetworkError when attempting to fetch resource|Load failed)\.?(?: \([^()]{1,300}\))?\s*$/,
+    'fetch failed',
+  ],
+  [
+    /^(?:Failed to fetch dynamically imported module|error loading dynamically imported module|Importing a module script failed)/,
+    'a module was not loaded',
+  ],
+  [/^Loading (?:CSS )?chunk (?:\d+|([\w-]{1,100})) failed/, 'chunk $1 was not loaded'],
+  [/^ResizeObserver loop (?:limit exceeded|completed with undelivered notifications)/, 'ResizeObserver loop'],
   [
     /^(?:Converting circular structure to JSON|cyclic object value|JSON\.stringify cannot serialize cyclic structures)/,
     'a cycle in JSON',

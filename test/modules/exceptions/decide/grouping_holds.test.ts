@@ -88,10 +88,36 @@ describe('a call of JavaScript is the same in every browser', () => {
       "invalid assignment to const 'a'",
       'Attempted to assign to readonly property.',
     ],
+    [
+      'Failed to fetch dynamically imported module: https://shop.example/assets/cart-BxY7kQ9m.js',
+      'error loading dynamically imported module: https://shop.example/assets/cart-CzA8lR0n.js',
+      'Importing a module script failed.',
+    ],
+    [
+      'ResizeObserver loop limit exceeded',
+      'ResizeObserver loop completed with undelivered notifications.',
+      'ResizeObserver loop completed with undelivered notifications.',
+    ],
+    [
+      'Loading chunk 5 failed.\n(error: https://shop.example/5.abc123de.js)',
+      'Loading chunk 7 failed.\n(timeout: https://shop.example/7.def456ab.js)',
+      'Loading CSS chunk 7 failed.\n(https://shop.example/7.def456ab.css)',
+    ],
   ])('%s is said by all engines', (chrome, firefox, safari) => {
     const keys = [chrome, firefox, safari].map((value) => keyOf(thrown([inPage('?')], { value })));
     expect(new Set(keys).size).toBe(1);
     expect(keys).not.toContain(keyOf(thrown([inPage('?')], { value: 'something else' })));
+  });
+
+  test.each([
+    'Failed to fetch the basket',
+    'Failed to fetch dynamically imported module: https://shop.example/assets/cart-BxY7kQ9m.js',
+    'Load failed: the basket',
+  ])('%s is not what an engine says of a request', (value) => {
+    const failed = ['Failed to fetch', 'Failed to fetch (api.shop.example)', 'Load failed'];
+    const keys = failed.map((said) => keyOf(thrown([inPage('?')], { value: said })));
+    expect(new Set(keys).size).toBe(1);
+    expect(keys).not.toContain(keyOf(thrown([inPage('?')], { value })));
   });
 });
 
