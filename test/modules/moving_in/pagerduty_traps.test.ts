@@ -188,6 +188,51 @@ describe('PagerDuty', () => {
     expect(allEqual(result)).toBe(true);
   });
 
+  test('leaves single shifts of version 3 out, adds others, and ends with the rule', () => {
+    const event = {
+      id: 'EVT1',
+      name: 'Days',
+      start_time: { date_time: '2026-06-15T08:00:00Z' },
+      end_time: { date_time: '2026-06-15T16:00:00Z' },
+      effective_since: '2026-06-15T08:00:00Z',
+      effective_until: null,
+      recurrence: ['RRULE:FREQ=DAILY;COUNT=6', 'EXDATE:20260617T080000Z', 'RDATE:20260625T080000Z'],
+      assignment_strategy: {
+        type: 'rotating_member_assignment_strategy',
+        shifts_per_member: 1,
+        members: ['UADA', 'UBO'].map((user_id) => ({ type: 'user_member', user_id })),
+      },
+    };
+    const rotations = (recurrence: readonly string[]) => [
+      { id: 'ROT1', name: 'Days', events: [{ ...event, recurrence }] },
+    ];
+    const readWith = (recurrence: readonly string[]) =>
+      read('pagerduty', [
+        pagerDutyUsers,
+        {
+          path: 'v3-schedules-pshifts.json',
+          value: { schedule: { id: 'PSHIFTS', name: 'S', time_zone: 'UTC', rotations: rotations(recurrence) } },
+        },
+      ]);
+    const result = readWith(event.recurrence);
+    const days = [15, 16, 17, 18, 20, 21, 25];
+    expect(days.map((day) => onCall(result, `2026-06-${day}T09:00:00Z`))).toEqual([
+      'Ada',
+      'Bo',
+      'nobody',
+      'Ada',
+      'Ada',
+      'nobody',
+      'Bo',
+    ]);
+    expect(item(result, 'schedule', 'PSHIFTS').verdict).toBe('horizon');
+    const yearly = readWith(['RRULE:FREQ=YEARLY;BYSETPOS=1;BYDAY=MO']);
+    expect(item(yearly, 'layer', 'EVT1')).toMatchObject({
+      verdict: 'refused',
+      reason: expect.stringContaining('BYSETPOS'),
+    });
+  });
+
   test('compares with final_schedule, and names the cause of each minute that differs', () => {
     const final_schedule = {
       rendered_schedule_entries: [

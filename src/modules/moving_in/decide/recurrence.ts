@@ -27,6 +27,9 @@ export interface Recurrence {
   /** Number of events, and time after which none begins; absent or null: without end. */
   readonly count?: number | null;
   readonly lastStart?: number | null;
+  /** Beginnings of single events that do not take place, and of some that do beside the rule. */
+  readonly excluded?: ReadonlySet<number>;
+  readonly added?: readonly number[];
   /** First day of a week, Monday 0. */
   readonly weekStart: number;
   readonly groups: readonly (readonly string[])[];
@@ -49,6 +52,8 @@ export function patternOfRecurrence(recurrence: Recurrence): Turns | { readonly 
     frequency === 'yearly'
   )
     return { because: 'an event depends on days of the month or on months' };
+  if ((recurrence.excluded?.size ?? 0) + (recurrence.added?.length ?? 0) > 0)
+    return { because: 'single events are left out or added' };
   if (durationMs % MINUTE_MS !== 0) return { because: 'an event lasts no whole minutes' };
   switch (frequency) {
     case 'hourly':
@@ -147,7 +152,7 @@ function* eventsOf(
 
 /**
  * Walks through the events one after the other, as RFC 5545 describes them, and returns those that overlap `[from, to)`.
- * Each begins at its time of the wall clock.
+ * Each begins at its time of the wall clock; an event that is left out is nobody's turn.
  */
 export function walkEvents(
   recurrence: Recurrence,
@@ -155,20 +160,17 @@ export function walkEvents(
   from: number,
   to: number,
 ): (Interval & { readonly people: readonly string[] })[] {
-  const { durationMs, groups, perGroup, changesBy } = recurrence;
+  const { durationMs, groups, perGroup, changesBy, frequency, startWall, interval, excluded } = recurrence;
   const events: (Interval & { readonly people: readonly string[] })[] = [];
   // Hours since long ago are not counted one by one.
   const passed =
-    recurrence.frequency === 'hourly' && Number.isFinite(from)
-      ? Math.floor(
-          (clock.wallOf(from) - 2 * DAY_MS - durationMs - recurrence.startWall) / (recurrence.interval * HOUR_MS),
-        )
+    frequency === 'hourly' && Number.isFinite(from) && excluded === undefined
+      ? Math.floor((clock.wallOf(from) - 2 * DAY_MS - durationMs - startWall) / (interval * HOUR_MS))
       : 0;
   let event = Math.max(0, passed);
-  for (const { wall, period } of wallsOf(recurrence, event)) {
-    const start = clock.instantOf(wall);
-    if (start >= to || event >= (recurrence.count ?? Infinity) || start > (recurrence.lastStart ?? Infinity)) break;
-    const end = clock.instantOf(wall + durationMs);
+  for (const { start, period } of startsOf(recurrence, clock, event)) {
+    if (start >= to) break;
+    const end = clock.instantOf(clock.wallOf(start) + durationMs);
     const count = changesBy === 'event' ? event : period;
     event += 1;
     if (end > from && groups.length > 0)
@@ -177,11 +179,33 @@ export function walkEvents(
   return events;
 }
 
+/** Yields the beginnings of the events in order, each with the number of its period. */
+function* startsOf(
+  recurrence: Recurrence,
+  clock: ZoneClock,
+  first: number,
+): Generator<{ readonly start: number; readonly period: number }> {
+  const added = (recurrence.added ?? []).toSorted((a, b) => a - b);
+  let next = 0;
+  let count = first;
+  let last = 0;
+  for (const { wall, period } of wallsOf(recurrence, first)) {
+    const start = clock.instantOf(wall);
+    if (count >= (recurrence.count ?? Infinity) || start > (recurrence.lastStart ?? Infinity)) break;
+    count += 1;
+    last = period;
+    for (; (added[next] ?? Infinity) < start; next += 1) yield { start: added[next] ?? start, period };
+    if (added[next] === start) next += 1;
+    if (recurrence.excluded?.has(start) !== true) yield { start, period };
+  }
+  for (const start of added.slice(next)) yield { start, period: last };
+}
+
 /** Returns the end of the last event; null if there is none. */
 export function endOfLast(recurrence: Recurrence, clock: ZoneClock): number | null {
   const { count = null, lastStart = null } = recurrence;
   if (count === null && lastStart === null) return null;
-  return walkEvents(recurrence, clock, -Infinity, lastStart === null ? Infinity : lastStart + 1).at(-1)?.to ?? 0;
+  return walkEvents(recurrence, clock, -Infinity, Infinity).at(-1)?.to ?? 0;
 }
 
 const DAY_NAMES = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'];
@@ -257,8 +281,8 @@ export function readRule(text: string, clock: ZoneClock): RecurrenceRule | { rea
   };
 }
 
-/** Reads the last time at which an event may begin: of a date, the end of its day. */
-function momentOfRule(text: string, clock: ZoneClock): number | null {
+/** Reads a time of a rule, such as its UNTIL: of a date, the end of its day. */
+export function momentOfRule(text: string, clock: ZoneClock): number | null {
   const match = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z)?)?$/.exec(text);
   if (match === null) return null;
   const [, year, month, day, hour = '23', minute = '59', second = '59', isUtc] = match;

@@ -5,6 +5,7 @@ import { namedApart, type Pattern } from '#modules/moving_in/decide/pattern.ts';
 import { instantOf, numberOf, objectOf, objectsOf, type RawObject, textOf } from '#modules/moving_in/decide/raw.ts';
 import {
   endOfLast,
+  momentOfRule,
   patternOfRecurrence,
   readRule,
   type Recurrence,
@@ -120,7 +121,7 @@ function readEvent(
     return null;
   }
   const effectiveUntil = instantOf(textOf(event, 'effective_until'));
-  const rule = ruleOf(event['recurrence'], clock);
+  const rule = ruleOf(moved, event['recurrence'], clock);
   if (rule !== null && 'because' in rule) {
     const todo = 'Make a layer for it by hand.';
     ledger.judge('layer', id, 'refused', `It is left out, because ${rule.because}.`, todo);
@@ -171,10 +172,27 @@ function momentOf(value: unknown): number | null {
   return instantOf(zoned === null ? (typeof value === 'string' ? value : '') : textOf(zoned, 'date_time'));
 }
 
-function ruleOf(value: unknown, clock: ZoneClock): ReturnType<typeof readRule> | null {
-  const lines = Array.isArray(value) ? value : [value];
-  const line = lines.find((text) => typeof text === 'string' && text.includes('FREQ='));
-  return typeof line === 'string' ? readRule(line, clock) : null;
+type EventRule = Extract<ReturnType<typeof readRule>, { interval: number }> & Pick<Recurrence, 'excluded' | 'added'>;
+
+/** Reads the rule, and the single events that are left out of it or added; null: it takes place once. */
+function ruleOf(moved: Moved, value: unknown, clock: ZoneClock): EventRule | { readonly because: string } | null {
+  const lines = (Array.isArray(value) ? value : [value]).filter((text) => typeof text === 'string');
+  const line = lines.find((text) => text.includes('FREQ='));
+  if (line === undefined) return null;
+  const rule = readRule(line, clock);
+  const dates = lines.flatMap((text) => {
+    const [, name = '', zone = '', values = ''] = /^(EXDATE|RDATE)(?:;TZID=([^:;]+))?[^:]*:(.*)$/i.exec(text) ?? [];
+    const dateClock = isZone(zone) ? moved.clock(zone) : clock;
+    const isOut = name.toUpperCase() === 'EXDATE';
+    const texts = name === '' ? [] : values.split(',');
+    return texts.map((date) => ({ isOut, date, ms: momentOfRule(date.trim(), dateClock) }));
+  });
+  const unread = dates.find(({ ms }) => ms === null);
+  if (unread !== undefined) return { because: `its date "${unread.date}" cannot be read` };
+  if ('because' in rule || dates.length === 0) return rule;
+  const timesOf = (wanted: boolean): number[] =>
+    dates.flatMap(({ isOut, ms }) => (isOut === wanted && ms !== null ? [ms] : []));
+  return { ...rule, excluded: new Set(timesOf(true)), added: timesOf(false) };
 }
 
 function patternsOf(events: readonly ShiftEvent[], since: number): Pattern[] | { readonly because: string } {
