@@ -68,6 +68,31 @@ test('GoAlert counts days from Sunday, and delays until the next step', () => {
   expect(allEqual(result)).toBe(true);
 });
 
+test('GoAlert pages a rotation by itself, as a schedule made for it, and names channels that have no like here', () => {
+  const users = ['Ada', 'Bo'].map((name) => ({ id: name.toLowerCase(), name, email: `${name}@example.com` }));
+  const rotation = { id: 'rot', name: 'Weeks', type: 'weekly', shiftLength: 1, timeZone: 'Europe/Berlin' };
+  const targets = [
+    { id: 'rot', type: 'rotation', name: 'Weeks' },
+    { id: 'C1', type: 'slackChannel', name: '#ops' },
+  ];
+  const data = {
+    users: { nodes: users },
+    rotations: {
+      nodes: [{ ...rotation, start: '2026-06-15T08:00:00Z', activeUserIndex: 0, userIDs: ['ada', 'bo'] }],
+    },
+    escalationPolicies: { nodes: [{ id: 'pol', name: 'Policy', repeat: 0, steps: [{ delayMinutes: 5, targets }] }] },
+  };
+  const result = read('goalert', [{ path: 'answer.json', value: { data } }]);
+  expect(result.file.schedules).toMatchObject([{ key: 'goalert-rot', timezone: 'Europe/Berlin' }]);
+  expect(onCall(result, '2026-06-22T08:00:00Z')).toBe('Bo');
+  expect(result.file.policies).toMatchObject([{ steps: [{ schedules: ['goalert-rot'] }] }]);
+  expect(item(result, 'policy', 'pol')).toMatchObject({
+    verdict: 'compiled',
+    reason: 'A target of the type "slackChannel" has no like here.',
+  });
+  expect(allEqual(result)).toBe(true);
+});
+
 test('GoAlert keeps who is on call by activeUserIndex, not by the start of the rotation', () => {
   const users = ['Ada', 'Bo', 'Cy'].map((name) => ({ id: name.toLowerCase(), name, email: `${name}@example.com` }));
   const target = { id: 'rot', type: 'rotation', name: 'Rotation' };

@@ -32,6 +32,7 @@ function lastInstantOf(clock: ZoneClock, wall: number): number {
 
 /** A rotation of GoAlert, whose turns change by the clock of its own zone. */
 export class GoAlertRotation {
+  readonly zone: string;
   readonly clock: ZoneClock;
   readonly length: { readonly ms: number } | { readonly months: number };
   /** Keys of the people; of those who were not read, keys that no person of the file has. */
@@ -42,7 +43,8 @@ export class GoAlertRotation {
 
   constructor(moved: Moved, value: RawObject, start: number, people: readonly string[]) {
     const [zone, count] = [textOf(value, 'timeZone'), Math.max(1, numberOf(value, 'shiftLength') ?? 1)];
-    this.clock = moved.clock(isZone(zone) ? zone : 'UTC');
+    this.zone = isZone(zone) ? zone : 'UTC';
+    this.clock = moved.clock(this.zone);
     this.length =
       textOf(value, 'type') === 'monthly' ? { months: count } : { ms: (UNIT_MS[textOf(value, 'type')] ?? 0) * count };
     this.people = people;

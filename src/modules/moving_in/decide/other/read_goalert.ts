@@ -1,7 +1,11 @@
 import { addPolicies, type ReadTarget } from '#modules/moving_in/decide/add_policies.ts';
 import { nameInFile, phoneInFile } from '#modules/moving_in/decide/in_file.ts';
 import { type Channel, Moved, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
-import { addGoAlertSchedule, readRotation } from '#modules/moving_in/decide/other/goalert_schedules.ts';
+import {
+  addGoAlertSchedule,
+  type GoAlertRotation,
+  readRotation,
+} from '#modules/moving_in/decide/other/goalert_schedules.ts';
 import {
   numberOf,
   objectOf,
@@ -46,14 +50,24 @@ export function readGoAlert(documents: readonly RawDocument[], time: ReadingTime
       'Its schedule was not read.',
       'Enter an override of the schedule.',
     );
+  const policies = all('escalationPolicies');
+  const paged = policies.flatMap((policy) => objectsOf(policy['steps']).flatMap((step) => objectsOf(step['targets'])));
+  addPagedRotations(moved, paged, rotations);
   addPolicies(
     moved,
-    all('escalationPolicies').map((policy) => {
+    policies.map((policy) => {
       let [afterMinutes, delay] = [0, 0];
       const steps = objectsOf(policy['steps']).map((step) => {
         afterMinutes += delay;
         delay = numberOf(step, 'delayMinutes') ?? 0;
-        return { afterMinutes, targets: objectsOf(step['targets']).map((target) => targetOf(target)) };
+        const targets = objectsOf(step['targets']).map((target) => ({ target, read: targetOf(target) }));
+        return {
+          afterMinutes,
+          targets: targets.flatMap(({ read }) => read ?? []),
+          losses: targets.flatMap(({ target, read }) =>
+            read === null ? [`A target of the type "${textOf(target, 'type')}" has no like here.`] : [],
+          ),
+        };
       });
       const times = numberOf(policy, 'repeat') ?? 0;
       return {
@@ -123,11 +137,34 @@ function addUser(moved: Moved, user: RawObject): void {
   }
 }
 
-function targetOf(target: RawObject): ReadTarget {
-  const type = textOf(target, 'type');
-  return {
-    kind: type === 'user' ? 'user' : type === 'schedule' || type === 'rotation' ? 'schedule' : 'team',
-    id: textOf(target, 'id'),
-    name: textOf(target, 'name'),
-  };
+/** Makes a schedule of each rotation that a step pages by itself. */
+function addPagedRotations(
+  moved: Moved,
+  targets: readonly RawObject[],
+  rotations: ReadonlyMap<string, GoAlertRotation>,
+): void {
+  const paged = targets.filter(
+    (target) => textOf(target, 'type') === 'rotation' && rotations.has(textOf(target, 'id')),
+  );
+  for (const [id, target] of new Map(paged.map((rotation) => [textOf(rotation, 'id'), rotation]))) {
+    const name = textOf(target, 'name') || id;
+    const timeZone = rotations.get(id)?.zone ?? '';
+    const targetsOfIt = [{ target: { id, name, type: 'rotation' }, rules: [] }];
+    addGoAlertSchedule(moved, { id, name, timeZone, targets: targetsOfIt, temporarySchedules: [] }, rotations, []);
+    moved.ledger.judge('schedule', id, 'compiled', 'It is made for a rotation, which a step pages by itself.');
+  }
+}
+
+/** Returns the target of a step; null for a channel of another program. */
+function targetOf(target: RawObject): ReadTarget | null {
+  const [id, name] = [textOf(target, 'id'), textOf(target, 'name')];
+  switch (textOf(target, 'type')) {
+    case 'user':
+      return { kind: 'user', id, name };
+    case 'schedule':
+    case 'rotation':
+      return { kind: 'schedule', id, name };
+    default:
+      return null;
+  }
 }
