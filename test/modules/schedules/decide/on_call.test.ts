@@ -1,10 +1,10 @@
 import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
-import { type Override, overrideLayer } from '#modules/schedules/decide/overrides.ts';
+import { type Override, overrideAt, overrideLayer } from '#modules/schedules/decide/overrides.ts';
 import type { Rotation } from '#modules/schedules/decide/rotation.ts';
 import { asId } from '#kernel/ids.ts';
-import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
+import { isAtOrBefore, Temporal } from '#kernel/time.ts';
 import type { IsPresent } from '#modules/schedules/decide/layer.ts';
 import {
   finalShifts,
@@ -235,7 +235,7 @@ describe('the layers of a schedule', () => {
     );
   });
 
-  test('the override layer is in order and disjoint, and has its limits at overrides only', () => {
+  test('the override layer is in order and disjoint, has its limits at overrides only, and says who counts at each', () => {
     fc.assert(
       fc.property(anyOverrides, anyPresence, (overrides, isPresent) => {
         const layer = overrideLayer(overrides, isPresent);
@@ -246,6 +246,11 @@ describe('the layers of a schedule', () => {
           expect(before === undefined || isAtOrBefore(before.until, covered.since)).toBe(true);
           expect(before?.userId === covered.userId && before.until.equals(covered.since)).toBe(false);
           expect(limits.has(covered.since.toString()) && limits.has(covered.until.toString())).toBe(true);
+        }
+        for (const limit of limits) {
+          const at = Temporal.Instant.from(limit);
+          const covering = layer.find(({ since, until }) => isAtOrBefore(since, at) && !isAtOrBefore(until, at));
+          expect(overrideAt(overrides, null, at, isPresent)?.userId).toBe(covering?.userId);
         }
       }),
     );
