@@ -67,8 +67,8 @@ function readViolation(report: JsonObject | null): Violation[] {
   return [
     {
       directive: directive.split(' ', 1)[0] ?? 'unknown',
-      blocked: text('blocked-uri', 'blockedURL'),
-      page: text('document-uri', 'documentURL'),
+      blocked: text('blocked-uri', 'blockedURL', 'blockedURI'),
+      page: text('document-uri', 'documentURL', 'documentURI'),
       data,
     },
   ];
@@ -84,7 +84,11 @@ function violationOf(report: JsonObject): JsonObject | null {
   return names.some((name) => typeof report[name] === 'string') ? report : null;
 }
 
-/** Returns the host of an address; `inline`, `eval` and `data` stand for themselves. */
+/**
+ * Returns the host of an address, and of `blob:` and `data:`, which bear ids and content, the scheme. `inline` and `eval`
+ * stand for themselves.
+ */
 function hostOf(address: string): string {
-  return /^[a-z][a-z0-9+.-]*:\/\/([^/?#]+)/i.exec(address)?.[1] ?? (address === '' ? 'self' : address.slice(0, 100));
+  const host = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@]*@)?([^/?#]+)/i.exec(address)?.[1];
+  return host ?? /^([a-z]+):/i.exec(address)?.[1] ?? (address === '' ? 'self' : address.slice(0, 100));
 }

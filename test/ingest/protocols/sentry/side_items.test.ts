@@ -289,6 +289,21 @@ test.each([
 });
 
 test.each([
+  ['blob:https://shop.test/0b7f9c1e-3d7a-4a51-9d0e-6f5f0f1c2a3b', 'blob'],
+  ['data:text/javascript;base64,YWxlcnQoMSk=', 'data'],
+  ['https://ann:hunter2@evil.test:8443/a.js', 'evil.test:8443'],
+  ['chrome-extension://abcdef/a.js', 'abcdef'],
+  ['inline', 'inline'],
+  ['', 'self'],
+])('what a policy blocks at %j is named %j', async (blockedURI, name) => {
+  const report = { effectiveDirective: 'script-src', blockedURI, documentURI: 'https://shop.test/pay' };
+  const { events } = await decodeSentryRequest(requestOf('security', JSON.stringify(report)), async (bytes) => bytes);
+  expect(events.map(readEvent)).toMatchObject([
+    { fingerprint: ['csp', 'script-src', name], request: { url: 'https://shop.test/pay' } },
+  ]);
+});
+
+test.each([
   ['{}', 1],
   ['[]', 0],
   ['{"type":"other"}', 1],
