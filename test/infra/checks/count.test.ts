@@ -1,10 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
-
 import { expect, test } from 'vitest';
 
 import { findRisen, lowered } from '#infra/checks/count/limits.ts';
 import { hangingComments } from '#infra/checks/count/measure.ts';
-import { MUTANT_GROUPS } from '#infra/checks/mutants/mutants.ts';
 
 const LIMITS = { lines: [{ max: 10, why: 'first count' }], files: [{ max: 3, why: 'first count' }] };
 
@@ -34,12 +31,4 @@ test('a doc comment hangs when it begins with a clause instead of a verb or a no
     '// Of no account',
   ];
   expect(hangingComments(comments.join('\n'))).toBe(3);
-});
-
-test('what a mutant changes stands in its file once, and the tests that are to notice it exist', () => {
-  const places = MUTANT_GROUPS.flatMap(({ mutants }) => mutants).map(({ file, find }) => {
-    return { file, find, places: readFileSync(file, 'utf8').split(find).length - 1 };
-  });
-  expect(places.filter((mutant) => mutant.places !== 1)).toEqual([]);
-  expect(MUTANT_GROUPS.flatMap(({ tests }) => tests).filter((folder) => !existsSync(folder))).toEqual([]);
 });
