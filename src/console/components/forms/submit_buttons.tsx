@@ -4,6 +4,8 @@ interface SubmitButtonsProps {
   readonly label: string;
   readonly isPending: boolean;
   readonly isDisabled?: boolean;
+  /** Draft of the form: nothing is sent while it has conflicts, and Cancel discards it. */
+  readonly draft?: { readonly conflicts: readonly unknown[]; readonly startOver: () => void };
   readonly cancel?: string;
   readonly onCancel: () => void;
 }
@@ -13,15 +15,21 @@ export function SubmitButtons({
   label,
   isPending,
   isDisabled = false,
+  draft,
   cancel = 'Cancel',
   onCancel,
 }: SubmitButtonsProps) {
+  const hasConflicts = draft !== undefined && draft.conflicts.length > 0;
+  const discard = (): void => {
+    draft?.startOver();
+    onCancel();
+  };
   return (
     <Group justify="flex-end">
-      <Button variant="default" onClick={onCancel}>
+      <Button variant="default" onClick={discard}>
         {cancel}
       </Button>
-      <Button type="submit" loading={isPending} disabled={isDisabled}>
+      <Button type="submit" loading={isPending} disabled={isDisabled || hasConflicts}>
         {label}
       </Button>
     </Group>

@@ -154,15 +154,7 @@ export function EditMapping({ source, onClose }: { readonly source: Source; read
             </p>
           )}
           {saving.isError && <ErrorAlert error={saving.error} title="The mapping was not saved" />}
-          <SubmitButtons
-            label="Save"
-            isPending={saving.isPending}
-            isDisabled={draft.conflicts.length > 0}
-            onCancel={() => {
-              draft.startOver();
-              onClose();
-            }}
-          />
+          <SubmitButtons label="Save" isPending={saving.isPending} draft={draft} onCancel={onClose} />
         </Stack>
       </Form>
     </Dialog>

@@ -116,15 +116,7 @@ export function EditRoutes({ sources, onClose }: EditRoutesProps) {
           {saving.isError && refused.size === 0 && (
             <ErrorAlert error={saving.error} title="The routes were not saved" />
           )}
-          <SubmitButtons
-            label="Save"
-            isPending={saving.isPending}
-            isDisabled={draft.conflicts.length > 0}
-            onCancel={() => {
-              draft.startOver();
-              onClose();
-            }}
-          />
+          <SubmitButtons label="Save" isPending={saving.isPending} draft={draft} onCancel={onClose} />
         </Stack>
       </Form>
     </Dialog>

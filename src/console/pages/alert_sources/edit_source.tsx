@@ -117,15 +117,7 @@ export function EditSource({ source, onClose }: { readonly source: Source; reado
             error={form.errors['groupMinutes']}
           />
           {saving.isError && <ErrorAlert error={saving.error} atFields={values} title="The settings were not saved" />}
-          <SubmitButtons
-            label="Save"
-            isPending={saving.isPending}
-            isDisabled={draft.conflicts.length > 0}
-            onCancel={() => {
-              draft.startOver();
-              onClose();
-            }}
-          />
+          <SubmitButtons label="Save" isPending={saving.isPending} draft={draft} onCancel={onClose} />
         </Stack>
       </Form>
     </Dialog>

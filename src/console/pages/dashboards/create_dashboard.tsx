@@ -93,14 +93,7 @@ export function CreateDashboard({ start, onClose }: CreateDashboardProps) {
           {creating.isError && (
             <ErrorAlert title="The dashboard was not created" error={creating.error} atFields={form.values} />
           )}
-          <SubmitButtons
-            label="Create"
-            isPending={creating.isPending}
-            onCancel={() => {
-              draft.startOver();
-              onClose();
-            }}
-          />
+          <SubmitButtons label="Create" isPending={creating.isPending} draft={draft} onCancel={onClose} />
         </Stack>
       </Form>
     </Dialog>

@@ -63,15 +63,7 @@ export function RenameDashboard({ dashboardId, name, updatedAt, onClose }: Renam
           {renaming.isError && (
             <ErrorAlert title="The dashboard was not renamed" error={renaming.error} atFields={form.values} />
           )}
-          <SubmitButtons
-            label="Rename"
-            isPending={renaming.isPending}
-            isDisabled={draft.conflicts.length > 0}
-            onCancel={() => {
-              draft.startOver();
-              onClose();
-            }}
-          />
+          <SubmitButtons label="Rename" isPending={renaming.isPending} draft={draft} onCancel={onClose} />
         </Stack>
       </Form>
     </Dialog>

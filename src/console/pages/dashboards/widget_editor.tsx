@@ -280,14 +280,7 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
               onChange={(chosen) => change({ teamId: chosen })}
             />
           )}
-          <SubmitButtons
-            label={widget === null ? 'Add' : 'Apply'}
-            isPending={false}
-            onCancel={() => {
-              draft.startOver();
-              onClose();
-            }}
-          />
+          <SubmitButtons label={widget === null ? 'Add' : 'Apply'} isPending={false} draft={draft} onCancel={onClose} />
         </Stack>
       </Form>
     </Dialog>

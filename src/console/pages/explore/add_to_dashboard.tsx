@@ -168,14 +168,7 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
               atFields={isNew ? { name: newName } : { dashboardId }}
             />
           )}
-          <SubmitButtons
-            label="Add"
-            isPending={adding.isPending}
-            onCancel={() => {
-              draft.startOver();
-              onClose();
-            }}
-          />
+          <SubmitButtons label="Add" isPending={adding.isPending} draft={draft} onCancel={onClose} />
         </Stack>
       </Form>
     </Dialog>

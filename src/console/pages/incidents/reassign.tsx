@@ -138,14 +138,7 @@ export function Reassign({ incident, onClose }: ReassignProps) {
           {reassigning.isError && (
             <ErrorAlert title="Nobody was paged" error={reassigning.error} atFields={{ to: picked }} />
           )}
-          <SubmitButtons
-            label="Reassign and page"
-            isPending={reassigning.isPending}
-            onCancel={() => {
-              draft.startOver();
-              onClose();
-            }}
-          />
+          <SubmitButtons label="Reassign and page" isPending={reassigning.isPending} draft={draft} onCancel={onClose} />
         </Stack>
       </Form>
     </Dialog>

@@ -109,10 +109,8 @@ export function SwapForm({ shift, schedule, nameOf, onBack, onDone }: SwapFormPr
           isPending={swapping.isPending}
           isDisabled={other === undefined}
           cancel="Back"
-          onCancel={() => {
-            draft.startOver();
-            onBack();
-          }}
+          draft={draft}
+          onCancel={onBack}
         />
       </Stack>
     </Form>

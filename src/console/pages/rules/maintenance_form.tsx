@@ -147,11 +147,8 @@ export function MaintenanceForm({ edited, initial, onDone }: MaintenanceFormProp
         <SubmitButtons
           label={edited === null ? 'Create' : 'Save'}
           isPending={saving.isPending}
-          isDisabled={draft.conflicts.length > 0}
-          onCancel={() => {
-            draft.startOver();
-            onDone();
-          }}
+          draft={draft}
+          onCancel={onDone}
         />
       </Stack>
     </Form>

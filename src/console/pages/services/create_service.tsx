@@ -120,14 +120,7 @@ export function CreateService({ onClose }: { readonly onClose: () => void }) {
             <Text size="sm" c="dimmed" className="numbers">
               {showsPrices && `${euroText(wanted.length * PRICE_EUR)} a month`}
             </Text>
-            <SubmitButtons
-              label="Create"
-              isPending={creating.isPending}
-              onCancel={() => {
-                draft.startOver();
-                onClose();
-              }}
-            />
+            <SubmitButtons label="Create" isPending={creating.isPending} draft={draft} onCancel={onClose} />
           </Group>
         </Stack>
       </Form>

@@ -128,15 +128,7 @@ export function EditExceptionSettings({ serviceId, settings, onClose }: EditExce
             maxRows={8}
           />
           {saving.error !== null && <ErrorAlert error={saving.error} atFields={form.values} />}
-          <SubmitButtons
-            label="Save"
-            isPending={saving.isPending}
-            isDisabled={draft.conflicts.length > 0}
-            onCancel={() => {
-              draft.startOver();
-              onClose();
-            }}
-          />
+          <SubmitButtons label="Save" isPending={saving.isPending} draft={draft} onCancel={onClose} />
         </Stack>
       </Form>
     </Dialog>

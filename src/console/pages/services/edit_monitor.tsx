@@ -166,15 +166,7 @@ export function EditMonitor({ monitor, onClose }: EditMonitorProps) {
             />
           )}
           {resetting.isError && <ErrorAlert error={resetting.error} title="Nothing was changed" />}
-          <SubmitButtons
-            label="Save"
-            isPending={saving.isPending}
-            isDisabled={draft.conflicts.length > 0}
-            onCancel={() => {
-              draft.startOver();
-              onClose();
-            }}
-          />
+          <SubmitButtons label="Save" isPending={saving.isPending} draft={draft} onCancel={onClose} />
         </Stack>
       </Form>
     </Dialog>

@@ -67,15 +67,7 @@ export function EditService({ service, onClose }: EditServiceProps) {
           {changing.isError && (
             <ErrorAlert title="The service was not saved" error={changing.error} atFields={form.values} />
           )}
-          <SubmitButtons
-            label="Save"
-            isPending={changing.isPending}
-            isDisabled={draft.conflicts.length > 0}
-            onCancel={() => {
-              draft.startOver();
-              onClose();
-            }}
-          />
+          <SubmitButtons label="Save" isPending={changing.isPending} draft={draft} onCancel={onClose} />
         </Stack>
       </Form>
     </Dialog>

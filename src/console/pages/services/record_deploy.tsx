@@ -54,15 +54,7 @@ export function RecordDeploy({ serviceId, newest, onClose }: RecordDeployProps) 
           {recording.isError && (
             <ErrorAlert title="The deploy was not recorded" error={recording.error} atFields={form.values} />
           )}
-          <SubmitButtons
-            label="Record"
-            isPending={recording.isPending}
-            isDisabled={draft.conflicts.length > 0}
-            onCancel={() => {
-              draft.startOver();
-              onClose();
-            }}
-          />
+          <SubmitButtons label="Record" isPending={recording.isPending} draft={draft} onCancel={onClose} />
         </Stack>
       </Form>
     </Dialog>

@@ -67,15 +67,7 @@ export function Retention({ service, capability, onClose }: RetentionProps) {
           {changing.isError && (
             <ErrorAlert title="Nothing was changed" error={changing.error} atFields={{ retentionDays: days }} />
           )}
-          <SubmitButtons
-            label="Save"
-            isPending={changing.isPending}
-            isDisabled={draft.conflicts.length > 0}
-            onCancel={() => {
-              draft.startOver();
-              onClose();
-            }}
-          />
+          <SubmitButtons label="Save" isPending={changing.isPending} draft={draft} onCancel={onClose} />
         </Stack>
       </Form>
     </Dialog>

@@ -115,14 +115,7 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
             maw={220}
           />
           {creating.isError && <ErrorAlert title="No key was created" error={creating.error} atFields={form.values} />}
-          <SubmitButtons
-            label="Create"
-            isPending={creating.isPending}
-            onCancel={() => {
-              draft.startOver();
-              onClose();
-            }}
-          />
+          <SubmitButtons label="Create" isPending={creating.isPending} draft={draft} onCancel={onClose} />
         </Stack>
       </Form>
     </Dialog>

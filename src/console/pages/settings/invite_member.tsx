@@ -138,10 +138,8 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
           <SubmitButtons
             label={inviting.isPending && addresses > 1 ? `Inviting ${place + 1} of ${addresses}` : 'Invite'}
             isPending={inviting.isPending}
-            onCancel={() => {
-              draft.startOver();
-              onClose();
-            }}
+            draft={draft}
+            onCancel={onClose}
           />
         </Stack>
       </Form>

@@ -4,6 +4,7 @@ import { act, cleanup, fireEvent, render, screen } from '@testing-library/react'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
+import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft.ts';
 
 vi.mock('#console/shell/organization.tsx', () => ({
@@ -39,10 +40,7 @@ function Form({ base = STORED }: { readonly base?: Facts }) {
       {(['name', 'environment', 'pin'] as const).map((field) => (
         <input key={field} aria-label={LABELS[field]} {...form.getInputProps(field)} />
       ))}
-      <button disabled={draft.conflicts.length > 0 || !form.isDirty()}>Save</button>
-      <button type="button" onClick={draft.startOver}>
-        Cancel
-      </button>
+      <SubmitButtons label="Save" isPending={false} isDisabled={!form.isDirty()} draft={draft} onCancel={() => {}} />
     </form>
   );
 }

@@ -82,14 +82,7 @@ export function SaveSearchDialog({ filter, onClose }: SaveSearchDialogProps) {
             />
           )}
           {saving.isError && <ErrorAlert title="Nothing was saved" error={saving.error} atFields={values} />}
-          <SubmitButtons
-            label="Save"
-            isPending={saving.isPending}
-            onCancel={() => {
-              draft.startOver();
-              onClose();
-            }}
-          />
+          <SubmitButtons label="Save" isPending={saving.isPending} draft={draft} onCancel={onClose} />
           {mine.length > 0 && (
             <div>
               <Text size="sm" fw={560}>

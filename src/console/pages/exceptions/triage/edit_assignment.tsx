@@ -156,15 +156,7 @@ export function EditAssignment({ serviceId, assignments, onClose }: EditAssignme
           {saving.isError && (
             <ErrorAlert title="Nothing was saved" error={saving.error} atFields={{ ...values, assignmentRules }} />
           )}
-          <SubmitButtons
-            label="Save"
-            isPending={saving.isPending}
-            isDisabled={draft.conflicts.length > 0}
-            onCancel={() => {
-              draft.startOver();
-              onClose();
-            }}
-          />
+          <SubmitButtons label="Save" isPending={saving.isPending} draft={draft} onCancel={onClose} />
         </Stack>
       </Form>
     </Dialog>

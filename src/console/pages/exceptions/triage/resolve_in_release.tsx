@@ -87,10 +87,8 @@ export function ResolveInRelease({ groupIds, serviceId, onClose }: ResolveInRele
           <SubmitButtons
             label="Resolve"
             isPending={resolving.isPending}
-            onCancel={() => {
-              draft.startOver();
-              onClose(false);
-            }}
+            draft={draft}
+            onCancel={() => onClose(false)}
           />
         </Stack>
       </Form>

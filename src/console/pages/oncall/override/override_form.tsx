@@ -156,14 +156,7 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
         {putting.isError && (
           <ErrorAlert title="Nothing was changed" error={putting.error} atFields={{ userId, startAt, endAt }} />
         )}
-        <SubmitButtons
-          label="Put on call"
-          isPending={putting.isPending}
-          onCancel={() => {
-            draft.startOver();
-            onDone();
-          }}
-        />
+        <SubmitButtons label="Put on call" isPending={putting.isPending} draft={draft} onCancel={onDone} />
       </Stack>
     </Form>
   );
