@@ -37,7 +37,7 @@ export class Room {
 }
 
 /** Rooms of one process, which others of the installation use up as well. */
-export interface ProvisioningRoom {
+interface ProvisioningRoom {
   readonly users: Room;
   readonly groupMembers: Room;
 }

@@ -12,7 +12,7 @@ import type { ZoneClock } from '#kernel/zone_clock.ts';
 const SHIFTS_MAX = 200_000;
 
 /** Fields that decide who is on call in a schedule of the file. */
-export interface ShiftsInFile {
+interface ShiftsInFile {
   readonly timezone: string;
   readonly layers?: readonly LayerInFile[] | undefined;
   readonly overrides?: readonly OverrideInFile[] | undefined;

@@ -14,14 +14,14 @@ import type { ZoneClock } from '#kernel/zone_clock.ts';
 const OVERRIDES_MAX = 10_000;
 
 /** A schedule of the file while it is made. */
-export interface Draft {
+interface Draft {
   readonly zone: string;
   readonly layers: readonly LayerInFile[];
   readonly overrides: readonly OverrideInFile[];
 }
 
 /** A draft that says a timeline. */
-export interface Written extends Draft {
+interface Written extends Draft {
   /** Forms that it took; none: the draft said it before. */
   readonly forms: readonly string[];
   /** Minutes in which it says something else, because changes of hands within an hour are rounded. */
