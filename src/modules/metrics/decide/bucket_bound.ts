@@ -5,7 +5,8 @@ const NUMBER_LABELS: ReadonlySet<string> = new Set(['le', 'quantile']);
 
 /** A number as clients of Prometheus write it, and no text that merely looks like one: `007`, `0x1`. */
 const NUMERAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-const INFINITIES = new Set(['+Inf', 'Inf', '+inf', 'inf']);
+/** No upper bound, as Prometheus reads numbers, and as JavaScript and Java write them. */
+const INFINITIES = /^\+?inf(?:inity)?$/i;
 const INFINITE = '+Inf';
 
 /**
@@ -13,7 +14,7 @@ const INFINITE = '+Inf';
  * bucket. Prometheus 3 writes what Prometheus 2 wrote as `1` as `1.0`. Other texts stay as they are.
  */
 export function boundText(text: string): string {
-  if (INFINITIES.has(text)) return INFINITE;
+  if (INFINITIES.test(text)) return INFINITE;
   return NUMERAL.test(text) ? String(Number(text)) : text;
 }
 
