@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-import { print } from '#entry/cli/text.ts';
+import { print, secretArgument } from '#entry/cli/text.ts';
 import { runAsOperator } from '#entry/cli/with_stores.ts';
 import { loadConfig } from '#entry/config.ts';
 import { ALERTS_PATH } from '#kernel/api_paths.ts';
@@ -76,8 +76,9 @@ const BYTES_MAX = 1024 * 1024;
 
 export function addAlertMailCommand(program: Command): void {
   program
-    .command('alert-mail <key>')
+    .command('alert-mail')
     .description('take a mail with an alert from standard input, as the pipe of a mail server')
+    .argument('<key>', 'the alert key, or @FILE with a file that holds it, which ps does not show', secretArgument)
     .option('--name <name>', 'which of several tools of the service wrote it')
     .option('--url <url>', 'address of the API; BASE_URL by default')
     .action(async (key: string, { name, url = loadConfig().baseUrl }: WantedAlertMail) => {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 
+import { secretArgument } from '#entry/cli/text.ts';
 import { loadConfig } from '#entry/config.ts';
 import { prepareEvents, REWRITE_MS_MAX } from '#entry/migrate.ts';
 import { findClickHouseFault } from '#entry/preflight.ts';
@@ -23,7 +24,11 @@ export function addClickHouseCommands(program: Command): void {
     .description(
       'copy all points and events to another ClickHouse while everything runs; run it again to copy what has changed since',
     )
-    .requiredOption('--to <url>', 'the other ClickHouse, in the form of CLICKHOUSE_URL')
+    .requiredOption(
+      '--to <url>',
+      'the other ClickHouse, in the form of CLICKHOUSE_URL, or @FILE with a file that holds it, which ps does not show',
+      secretArgument,
+    )
     .option('--cluster <name>', 'its cluster, in the form of CLICKHOUSE_CLUSTER')
     .option('--ca-file <path>', 'the authority of its certificate, in the form of CLICKHOUSE_CA_FILE')
     .action(copy);

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 import { InvalidArgumentError } from 'commander';
 
 /** Prints the answer of a command: one line of JSON if requested, else a sentence or a table. */
@@ -27,4 +29,17 @@ export function notBlank(text: string): string {
 export function mailAddress(text: string): string {
   if (!/^\S+@\S+$/.test(text)) throw new InvalidArgumentError('It must be a mail address.');
   return text;
+}
+
+/** Reads a secret from the file that `@path` names: what stands in an argument is shown to everybody by `ps`. */
+export function secretArgument(value: string): string {
+  if (!value.startsWith('@')) return value;
+  let secret: string;
+  try {
+    secret = readFileSync(value.slice(1), 'utf8').trim();
+  } catch {
+    throw new InvalidArgumentError(`The file ${value.slice(1)} cannot be read.`);
+  }
+  if (secret === '') throw new InvalidArgumentError(`The file ${value.slice(1)} is empty.`);
+  return secret;
 }

@@ -12,6 +12,9 @@ const BARE_SCHEME = /\b(mailto|tel|sms|smsto|facetime|data|javascript|vbscript|i
 /** Labels with dots between them. Begins at the edge of a label, so that a long text without dots takes linear time. */
 const HOST = new RegExp(`(?<![\\p{L}\\p{N}_-])[\\p{L}\\p{N}_-]+(?:[${DOTS}][\\p{L}\\p{N}_-]+)+`, 'gu');
 
+/** Characters that turn the direction of what follows: they show a text otherwise than it is. */
+const DIRECTIONS = /[\u202A-\u202E\u2066-\u2069]/g;
+
 /**
  * The text with nothing in it that a phone or a mail program would make a link of. Titles of incidents are what senders
  * wrote: anybody who has seen a DSN could otherwise have us send a link of theirs to the people on call.
@@ -22,6 +25,7 @@ const HOST = new RegExp(`(?<![\\p{L}\\p{N}_-])[\\p{L}\\p{N}_-]+(?:[${DOTS}][\\p{
  */
 export function withoutLinks(text: string): string {
   return text
+    .replaceAll(DIRECTIONS, '')
     .replaceAll(SCHEME, (_, scheme: string, host: string) => `${scheme}:// ${withoutDots(host)}`)
     .replaceAll(BARE_SCHEME, '$1: ')
     .replaceAll(HOST, (name) => (isHost(name) ? withoutDots(name) : name));

@@ -1,13 +1,17 @@
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import path from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
 import { expect, onTestFinished, test } from 'vitest';
 
 import { postMail } from '#entry/cli/alerts.ts';
+import { secretArgument } from '#entry/cli/text.ts';
 import { loadConfig } from '#entry/config.ts';
+import { makeFolder } from '#test/faults/folder.ts';
 
 test.each([
   [202, 0],
@@ -45,4 +49,12 @@ test('an API that is away is tried again, and a mail that is too long is not sen
     says: expect.stringContaining('does not answer'),
   });
   expect(await postMail(baseUrl, mail(1024 * 1024 + 1))).toMatchObject({ code: 65 });
+});
+
+test('a secret is read from a file, so that no list of processes shows it', () => {
+  const file = path.join(makeFolder(), 'key');
+  writeFileSync(file, 'alertkey_1\n');
+  expect(secretArgument(`@${file}`)).toBe('alertkey_1');
+  expect(secretArgument('alertkey_1')).toBe('alertkey_1');
+  expect(() => secretArgument(`@${file}.none`)).toThrow('cannot be read');
 });

@@ -93,3 +93,9 @@ test('the name of an organization puts no link into an invitation', () => {
 test('links are taken out in time linear in the text, whatever it is made of', async () => {
   expect(await beyondLinear(import.meta.resolve('./without_links_workloads.ts'), 800)).toEqual([]);
 });
+
+test('nothing in a message turns the direction of a text, which would be shown otherwise than it is', () => {
+  const reversed = 'checkout \u202Emoc.elpmaxe//:sptth\u202C and \u2066more\u2069';
+  expect(withoutLinks(reversed)).not.toMatch(/[\u202A-\u202E\u2066-\u2069]/);
+  expect(withoutLinks('שלום \u200Fa')).toBe('שלום \u200Fa');
+});
