@@ -118,3 +118,23 @@ test.each([
   const { teams } = await w.expectOk('list_teams');
   expect(teams.map(({ name }: { name: string }) => name)).toEqual(['First', 'Second']);
 });
+
+test('a file says which team owns a service, leaves it where it says nothing, and reads it back', async () => {
+  const w = await world();
+  const { apply, changesOf, pull } = toolsOf(w);
+  const file = (team: string) => `
+version: 1
+teams: [{ key: platform, name: Platform }, { key: storage, name: Storage }]
+services: [{ key: shop, name: shop${team} }]
+`;
+  await apply(file(', team: platform'));
+  const owner = async () => (await w.expectOk('list_services', {})).services[0].team?.name ?? null;
+  expect(await owner()).toBe('Platform');
+  expect(await changesOf(file(', team: platform'))).toEqual([]);
+  expect(await changesOf(file(''))).toEqual([]);
+  expect(await changesOf(file(', team: storage'))).toEqual([['service', 'team']]);
+  await apply(file(', team: storage'));
+  expect(await owner()).toBe('Storage');
+  expect(await pull()).toMatch(/name: shop\n\s+team: storage/);
+  await expect(apply(file(', team: nobody'))).rejects.toThrow(/services\[0\]\.team/);
+});

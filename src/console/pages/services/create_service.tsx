@@ -47,13 +47,10 @@ export function CreateService({ onClose }: { readonly onClose: () => void }) {
   const creating = useMutation({
     async mutationFn({ name, capabilities, teamId, ...others }: NewService) {
       const fields = Object.fromEntries(Object.entries(others).filter(([, text]) => text.trim() !== ''));
-      const created = await invoke(orgId, 'create_service', { name: name.trim(), ...fields });
-      const { serviceId, environment, scmOwner, scmRepo } = created;
+      const { serviceId } = await invoke(orgId, 'create_service', { name: name.trim(), ...fields });
       const failed: FailedCapability[] = [];
       if (teamId !== null) {
-        const facts = { name: created.name, environment, scmOwner, scmRepo };
-        const owned = { serviceId, ...facts, teamId, basedOn: { ...facts, teamId: null } };
-        await invoke(orgId, 'edit_service', owned).catch((error: unknown) => {
+        await invoke(orgId, 'set_service_team', { serviceId, teamId }).catch((error: unknown) => {
           showError(`${name.trim()} was created, but its team could not be set: choose it under Edit`, error);
         });
       }

@@ -16,6 +16,7 @@ export const OPERATIONS_ON_MANAGED: ReadonlySet<string> = new Set([
   'delete_escalation_policy',
   'update_service',
   'edit_service',
+  'set_service_team',
   'delete_service',
   'enable_capability',
   'disable_capability',

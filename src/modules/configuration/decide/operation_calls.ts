@@ -34,6 +34,8 @@ export function operationOf({
         return 'set_retention';
       case 'dsn':
         return 'keep_sentry_dsn';
+      case 'team':
+        return 'set_service_team';
       case 'layers':
         return 'set_schedule_layers';
     }
@@ -107,6 +109,10 @@ function partInput(change: PlannedChange, idOf: IdOf, basisOf: BasisOf): object 
       return { capability: part.capability, retentionDays: part.days };
     case 'dsn':
       return wanted?.kind === 'service' ? (wanted.fields.sentry ?? {}) : {};
+    case 'team': {
+      const team = wanted?.kind === 'service' ? (wanted.fields.team ?? null) : null;
+      return { teamId: team === null ? null : idOf('team', team) };
+    }
     case 'layers':
       return wanted?.kind === 'schedule' ? scheduleInput(wanted.fields, null, basisOf(change), idOf) : {};
     case undefined:

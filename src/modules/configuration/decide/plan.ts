@@ -28,6 +28,7 @@ export type Part =
   | { readonly part: 'capability'; readonly capability: Capability; readonly isEnabled: boolean }
   | { readonly part: 'retention'; readonly capability: Capability; readonly days: number }
   | { readonly part: 'dsn' }
+  | { readonly part: 'team' }
   | { readonly part: 'layers' };
 
 /** One change, made by one operation. */
@@ -181,9 +182,16 @@ function creations({ wanted }: MatchedResource): PlannedChange[] {
     return [whole, { ...base, action: 'update', part: { part: 'layers' }, fields: [{ field: 'layers', after }] }];
   }
   if (wanted.kind !== 'service') return [whole];
-  const { capabilities = [], retentionDays = {}, sentry } = wanted.fields;
+  const { capabilities = [], retentionDays = {}, sentry, team = null } = wanted.fields;
+  const owned: PlannedChange = {
+    ...base,
+    action: 'update',
+    part: { part: 'team' },
+    fields: [{ field: 'team', after: team }],
+  };
   return [
     whole,
+    ...(team === null ? [] : [owned]),
     ...capabilities.map((capability): PlannedChange => {
       const part: Part = { part: 'capability', capability, isEnabled: true };
       return { ...base, action: 'update', part, fields: [{ field: 'capabilities', after: capability }] };
@@ -205,7 +213,7 @@ function creations({ wanted }: MatchedResource): PlannedChange[] {
   ];
 }
 
-const PARTS_OF_SERVICE: ReadonlySet<string> = new Set(['capabilities', 'retentionDays', 'sentry']);
+const PARTS_OF_SERVICE: ReadonlySet<string> = new Set(['capabilities', 'retentionDays', 'sentry', 'team']);
 
 function updates({ wanted, present }: MatchedResource, fields: readonly ChangedField[]): PlannedChange[] {
   if (present === null || fields.length === 0) return [];
@@ -227,6 +235,7 @@ function updates({ wanted, present }: MatchedResource, fields: readonly ChangedF
 
 function partsOf({ field, before, after }: ChangedField): Pick<PlannedChange, 'part' | 'fields'>[] {
   if (field === 'sentry') return [{ part: { part: 'dsn' }, fields: [{ field, before, after }] }];
+  if (field === 'team') return [{ part: { part: 'team' }, fields: [{ field, before, after }] }];
   if (field !== 'capabilities') {
     const capability = field.slice(field.indexOf('.') + 1) as Capability;
     return [{ part: { part: 'retention', capability, days: after as number }, fields: [{ field, before, after }] }];

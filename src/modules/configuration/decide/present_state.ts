@@ -83,6 +83,7 @@ export interface OrganizationState {
     readonly environment: string | null;
     readonly scmOwner: string | null;
     readonly scmRepo: string | null;
+    readonly teamId: string | null;
     readonly capabilities: readonly Capability[];
     readonly retentionMetrics: number;
     readonly retentionExceptions: number;
@@ -227,12 +228,13 @@ const READERS: { readonly [Kind in ResourceKind]: Reader<Kind> } = {
       };
       return { kind: 'policy', id, updatedAt: toTimestamp(updatedAt), fields };
     }),
-  service: ({ services }) =>
-    services.map(({ id, name, environment, scmOwner, scmRepo, capabilities, dsn, updatedAt, ...retention }) => {
+  service: ({ services }, refOf) =>
+    services.map(({ id, name, environment, scmOwner, scmRepo, teamId, capabilities, dsn, updatedAt, ...retention }) => {
       const fields = {
         name,
         environment,
         repository: scmOwner === null && scmRepo === null ? null : { owner: scmOwner ?? '', name: scmRepo ?? '' },
+        team: teamId === null ? null : refOf('team', teamId),
         capabilities: [...capabilities].sort(),
         retentionDays: {
           metrics: retention.retentionMetrics,

@@ -70,6 +70,8 @@ export interface FieldsOf {
     readonly name: string;
     readonly environment?: string | null;
     readonly repository?: { readonly owner: string; readonly name: string } | null;
+    /** Team that owns it. */
+    readonly team?: Ref | null;
     readonly capabilities?: readonly Capability[];
     readonly retentionDays?: { readonly [Of in Capability]?: number };
     readonly sentry?: {

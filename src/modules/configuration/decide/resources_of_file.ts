@@ -218,13 +218,15 @@ class FileReader {
 
   #readServices(): void {
     for (const [index, service] of (this.#file.services ?? []).entries()) {
-      const { key, name, environment, repository, capabilities, retentionDays, sentry, policy } = service;
+      const { key, name, environment, repository, team, capabilities, retentionDays, sentry, policy } = service;
       const path = `services[${index}]`;
       if (policy !== undefined) this.#refer('policy', policy, `${path}.policy`);
+      if (team !== undefined) this.#refer('team', team, `${path}.team`);
       const fields: FieldsOf['service'] = {
         name,
         ...(environment !== undefined && { environment }),
         ...(repository !== undefined && { repository }),
+        ...(team !== undefined && { team }),
         ...(capabilities !== undefined && { capabilities: [...new Set(capabilities)].sort() }),
         ...(retentionDays !== undefined && { retentionDays }),
         ...(sentry !== undefined && {
@@ -344,7 +346,6 @@ class FileReader {
   #notes(): string[] {
     const zones = (this.#file.people ?? []).filter(({ timezone }) => timezone !== undefined).length;
     const further = (this.#file.people ?? []).filter(({ phones = [] }) => phones.length > 1).length;
-    const teams = (this.#file.services ?? []).filter(({ team }) => team !== undefined).length;
     const round = (this.#file.policies ?? []).filter(
       ({ roundRobin, steps: [first] }) => roundRobin === true && first?.teams === undefined,
     ).length;
@@ -358,7 +359,6 @@ class FileReader {
         ? [`The time zones of ${zones} people stay in the file: browsers show each person their own.`]
         : []),
       ...(further > 0 ? [`The further phone numbers of ${further} people stay in the file: a team uses one.`] : []),
-      ...(teams > 0 ? [`The teams of ${teams} services stay in the file: services belong to no team yet.`] : []),
     ];
   }
 

@@ -70,12 +70,13 @@ export function fileOf(state: OrganizationState, now: Temporal.Instant): Configu
       ...(policy.fields.steps[0]?.members?.inTurn === true && { roundRobin: true }),
     })),
     services: all('service').map((service) => {
-      const { name, environment, repository, capabilities, retentionDays, sentry } = service.fields;
+      const { name, environment, repository, team, capabilities, retentionDays, sentry } = service.fields;
       return {
         key: keyOf(service),
         name,
         ...(environment !== null && { environment }),
         ...(repository !== null && { repository }),
+        ...(team !== null && { team }),
         capabilities: [...capabilities],
         retentionDays,
         ...(kept.has(service.id) && { sentry: { ...sentry, furtherKeys: [...sentry.furtherKeys] } }),

@@ -1,5 +1,5 @@
 import { editRetention } from '#modules/services/operations/set_retention.ts';
-import { editService } from '#modules/services/operations/update_service.ts';
+import { editService, setServiceTeam } from '#modules/services/operations/update_service.ts';
 import { getIngestStatus } from '#modules/services/operations/get_ingest_status.ts';
 import {
   getServiceActivity,
@@ -13,6 +13,7 @@ import { searchServices } from '#modules/services/operations/list_services.ts';
 export const SERVICE_OPERATIONS = [
   revealIngestKey,
   editService,
+  setServiceTeam,
   editRetention,
   searchServices,
   getServiceHealth,

@@ -7,12 +7,14 @@ import { FreeText, IdText, Name, nullable, STRICT } from '#actions/fields.ts';
 import { changeService } from '#modules/services/change_service.ts';
 import { SERVICE_EXAMPLE, ServiceView } from '#modules/services/view.ts';
 
+const OwningTeam = nullable(Type.String({ ...IdText, description: 'the team that owns it' }));
+
 const FACTS = {
   name: Name,
   environment: nullable(FreeText),
   scmOwner: nullable(FreeText),
   scmRepo: nullable(FreeText),
-  teamId: Type.Optional(nullable(Type.String({ ...IdText, description: 'the team that owns it' }))),
+  teamId: Type.Optional(OwningTeam),
 };
 
 const { serviceId, name, environment, scmOwner, scmRepo } = SERVICE_EXAMPLE;
@@ -47,6 +49,22 @@ export const editService = defineAction({
       const { teamId, ...changes } = changesSince(read, service, wanted, 'this service');
       Object.assign(service, changes);
       if (teamId !== undefined) service.teamId = team?.id ?? null;
+    }),
+});
+
+export const setServiceTeam = defineAction({
+  name: 'set_service_team',
+  consoleOnly: true,
+  summary: 'Say which team owns a service; null for none.',
+  permission: 'services:edit',
+  effect: 'write',
+  input: Type.Object({ serviceId: IdText, teamId: OwningTeam }, STRICT),
+  result: ServiceView,
+  example: { serviceId, teamId: IDS.teamId },
+  handle: ({ serviceId, teamId }, context) =>
+    changeService(serviceId, context, async (service) => {
+      const { stores, caller } = context;
+      service.teamId = teamId === null ? null : (await stores.teams.get(caller.orgId, teamId)).id;
     }),
 });
 
