@@ -37,8 +37,8 @@ export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-/** Returns a text or number as text; empty for anything else. */
+/** Returns a text or number as a text that can be stored; empty for anything else. */
 export function textOf(value: unknown): string {
-  if (typeof value === 'string') return value;
+  if (typeof value === 'string') return value.replaceAll('\0', '').toWellFormed();
   return typeof value === 'number' ? String(value) : '';
 }

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 
+import { OnCallReader } from '#modules/schedules/store/on_call_reader.ts';
 import type { Role } from '#kernel/permissions.ts';
 import { addIncidentNote } from '#modules/incidents/operations/add_incident_note.ts';
 import { beginChatLink } from '#modules/places/operations/begin_chat_link.ts';
@@ -172,6 +173,9 @@ test('notes go to the thread of the message, and /oncall says who is on call', a
     threadTs: slack.messages[0]?.ts,
     text: 'Bram: The &lt;replica&gt; lags.',
   });
+  const ahead = vi.spyOn(OnCallReader.prototype, 'overTime');
   expect(await slack.command(w.app, placeId, { user: 'Bram', text: '' })).toBe('On call now:\nPlatform: nobody');
+  expect(ahead, 'asks for nothing but now').not.toHaveBeenCalled();
+  ahead.mockRestore();
   expect(await slack.command(w.app, placeId, { user: 'Eve', text: '' })).toContain('is not linked');
 });

@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks';
 
 import { slackText, slackTextWithin } from '#notify/places/slack/text.ts';
 import { slackFault } from '#notify/places/slack/presses.ts';
+import { parseTelegram } from '#notify/places/telegram/presses.ts';
 import { webhookHeaders } from '#modules/places/decide/webhook_signature.ts';
 
 test('nothing that a sender wrote is a mention, a link or a command in Slack', () => {
@@ -34,4 +35,11 @@ test('the signature of Slack is checked as its documentation computes it', () =>
   expect(slackFault(secret, sent, body, nowMs + 301_000)).toBe('stale');
   expect(slackFault(secret, sent, `${body}&text=x`, nowMs)).toBe('forged');
   expect(slackFault(secret, { ...sent, signature: undefined }, body, nowMs)).toBe('unsigned');
+});
+
+test('what a vendor sends can be stored, whatever somebody calls themselves there', () => {
+  const from = { id: 7, first_name: 'An\0na\ud83d' };
+  const message = { message_id: 1, chat: { id: 5 }, from, text: '/oncall link a\0b' };
+  const typed = parseTelegram(JSON.stringify({ message }));
+  expect(typed).toMatchObject({ kind: 'command', name: 'Anna\uFFFD', text: 'link ab' });
 });

@@ -116,7 +116,7 @@ export async function callerOf(
 }
 
 function actorOf({ userId, account }: ChatAccountRow, { id: placeId }: PlaceRow, name: string): Caller['actor'] {
-  const chatAccount = { placeId, account: account ?? '', name: name.slice(0, 100) };
+  const chatAccount = { placeId, account: account ?? '', name: name.slice(0, 100).toWellFormed() };
   return { kind: 'user', userId, apiKeyId: null, chatAccount };
 }
 
