@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'vitest';
 
 import { Temporal } from '#kernel/time.ts';
-import { type PageContent, pageStateOf, type PublishedIncident } from '#modules/status_pages/decide/page_state.ts';
-import { isSlug } from '#modules/status_pages/decide/publication.ts';
+import {
+  historyStart,
+  type PageContent,
+  pageStateOf,
+  type PublishedIncident,
+} from '#modules/status_pages/decide/page_state.ts';
+import { HISTORY_DAYS, IMPACTS, isSlug, worstImpact } from '#modules/status_pages/decide/publication.ts';
+import fc from '#test/kit/properties.ts';
 
 const NOW = Temporal.Instant.from('2026-06-30T12:00:00Z');
 
@@ -82,4 +88,38 @@ test.each([
   ['a'.repeat(51), false],
 ])('%s as an address of a page: %s', (slug, isOne) => {
   expect(isSlug(slug)).toBe(isOne);
+});
+
+test('the days of a service are those on which something published affected it, each with the worst', () => {
+  const hours = fc.integer({ min: -2_400, max: 0 });
+  const published = fc.record({
+    impact: fc.constantFrom(...IMPACTS),
+    serviceIds: fc.subarray(['payments', 'search', 'mail', 'gone']),
+    from: hours,
+    to: fc.option(hours),
+  });
+  fc.assert(
+    fc.property(fc.array(published, { maxLength: 8 }), (drawn) => {
+      const publications = drawn.map(({ impact, serviceIds, from, to }) =>
+        incident({
+          impact,
+          serviceIds,
+          beganAt: NOW.add({ hours: Math.min(from, to ?? 0) }),
+          endedAt: to === null ? null : NOW.add({ hours: Math.max(from, to) }),
+        }),
+      );
+      const start = historyStart(NOW).epochMilliseconds;
+      const dayOf = (at: Temporal.Instant) => Math.floor((at.epochMilliseconds - start) / 86_400_000);
+      const expected = ['payments', 'search', 'mail'].map((serviceId) => {
+        const affecting = publications.filter(({ serviceIds }) => serviceIds.includes(serviceId));
+        return Array.from({ length: HISTORY_DAYS }, (_, day) => {
+          const that = affecting.filter(
+            ({ beganAt, endedAt }) => dayOf(beganAt) <= day && day <= dayOf(endedAt ?? NOW),
+          );
+          return { day, impact: worstImpact(that.map(({ impact }) => impact)) };
+        }).filter(({ impact }) => impact !== null);
+      });
+      expect(componentsOf(publications).map(({ days }) => days)).toEqual(expected);
+    }),
+  );
 });

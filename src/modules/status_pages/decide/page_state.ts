@@ -2,8 +2,8 @@ import type { Temporal } from '#kernel/time.ts';
 import {
   HISTORY_DAYS,
   type Impact,
+  IMPACTS,
   type Stage,
-  worseImpact,
   worstImpact,
 } from '#modules/status_pages/decide/publication.ts';
 
@@ -82,6 +82,7 @@ export function pageStateOf(
   const ended = publications.filter(
     ({ endedAt }) => endedAt !== null && endedAt.epochMilliseconds >= start.epochMilliseconds,
   );
+  const states = componentStates(components, publications, now);
   const names = new Map(components.map(({ serviceId, name }) => [serviceId, name]));
   const groups = Map.groupBy(components, ({ groupName }) => groupName);
   return {
@@ -90,7 +91,7 @@ export function pageStateOf(
     isPublic,
     impact: worstImpact(open.map(({ impact }) => impact)),
     groups: [...groups].map(([name, members]) => {
-      return { name, components: members.map((component) => componentStateOf(component, publications, now)) };
+      return { name, components: members.flatMap(({ serviceId }) => states.get(serviceId) ?? []) };
     }),
     open,
     past: [...Map.groupBy(ended, ({ beganAt }) => dayOf(beganAt))].map(([day, incidents]) => ({ day, incidents })),
@@ -100,25 +101,55 @@ export function pageStateOf(
   };
 }
 
-function componentStateOf(
-  { serviceId, name }: PageComponent,
+/**
+ * Returns the state of each component by its service. Each publication adds only where it begins and ends for a service,
+ * so that the work follows from the services that are named, and not from their days as well.
+ */
+function componentStates(
+  components: readonly PageComponent[],
   publications: readonly PublishedIncident[],
   now: Temporal.Instant,
-): ComponentState {
-  const affecting = publications.filter(({ serviceIds }) => serviceIds.includes(serviceId));
+): ReadonlyMap<string, ComponentState> {
   const start = historyStart(now);
-  const impacts = new Map<number, Impact>();
-  for (const { impact, beganAt, endedAt } of affecting) {
-    const last = dayIndex(start, endedAt ?? now);
-    for (let day = Math.max(0, dayIndex(start, beganAt)); day <= Math.min(last, HISTORY_DAYS - 1); day += 1) {
-      impacts.set(day, worseImpact(impacts.get(day), impact));
+  const ofServices = new Map(
+    components.map(({ serviceId }) => [
+      serviceId,
+      { open: new Set<Impact>(), changes: IMPACTS.map(() => noChanges()) },
+    ]),
+  );
+  for (const { impact, serviceIds, beganAt, endedAt } of publications) {
+    const first = Math.max(0, dayIndex(start, beganAt));
+    const last = Math.min(dayIndex(start, endedAt ?? now), HISTORY_DAYS - 1);
+    for (const serviceId of new Set(serviceIds)) {
+      const service = ofServices.get(serviceId);
+      if (service === undefined) continue;
+      if (endedAt === null) service.open.add(impact);
+      const changes = service.changes[IMPACTS.indexOf(impact)];
+      if (changes === undefined || first > last) continue;
+      changes[first] = (changes[first] ?? 0) + 1;
+      changes[last + 1] = (changes[last + 1] ?? 0) - 1;
     }
   }
-  return {
-    name,
-    impact: worstImpact(affecting.filter(({ endedAt }) => endedAt === null).map(({ impact }) => impact)),
-    days: [...impacts].map(([day, worst]) => ({ day, impact: worst })).toSorted((a, b) => a.day - b.day),
-  };
+  return new Map(
+    components.map(({ serviceId, name }) => {
+      const { open, changes } = ofServices.get(serviceId) ?? { open: new Set<Impact>(), changes: [] };
+      return [serviceId, { name, impact: worstImpact([...open]), days: daysOf(changes) }];
+    }),
+  );
+}
+
+/** Changes of the number of publications on each day of the history, and on the day after it. */
+function noChanges(): number[] {
+  return Array.from({ length: HISTORY_DAYS + 1 }, () => 0);
+}
+
+/** Returns the days with trouble, with the worst impact of each; `changes` are those of each impact, mildest first. */
+function daysOf(changes: readonly (readonly number[])[]): DayMark[] {
+  const counts = changes.map(() => 0);
+  return Array.from({ length: HISTORY_DAYS }, (_, day) => {
+    for (const [index, ofImpact] of changes.entries()) counts[index] = (counts[index] ?? 0) + (ofImpact[day] ?? 0);
+    return { day, impact: IMPACTS[counts.findLastIndex((count) => count > 0)] };
+  }).flatMap(({ day, impact }) => (impact === undefined ? [] : [{ day, impact }]));
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000;

@@ -55,8 +55,3 @@ export function arePublished(serviceIds: unknown): serviceIds is readonly string
 export function worstImpact(impacts: readonly Impact[]): Impact | null {
   return IMPACTS.findLast((impact) => impacts.includes(impact)) ?? null;
 }
-
-/** Returns the worse of two impacts. */
-export function worseImpact(before: Impact | undefined, other: Impact): Impact {
-  return before !== undefined && IMPACTS.indexOf(before) > IMPACTS.indexOf(other) ? before : other;
-}
