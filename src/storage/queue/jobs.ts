@@ -9,14 +9,16 @@ import { Type } from 'typebox';
 
 import { defineDurableJob, defineJob, type JobContract } from '#kernel/job.ts';
 
+/** Attempts over the next minutes. */
+const FOR_MINUTES = { attempts: 8, backoff: { firstDelayMs: 1_000, maxDelayMs: 60_000 } };
+
 /** Mails an owner which stored rows of the organization cannot be read. */
 export const sendUnreadableNotice = defineJob({
   name: 'send_unreadable_notice',
   queue: 'upkeep',
   payload: Type.Object({ orgId: Type.String(), userId: Type.String() }),
   key: ({ orgId, userId }) => `${orgId}:${userId}`,
-  attempts: 8,
-  backoff: { firstDelayMs: 1_000, maxDelayMs: 60_000 },
+  ...FOR_MINUTES,
 });
 
 /** Mails a subscriber an update on a status page. */
@@ -36,8 +38,7 @@ export const announceStatusUpdate = defineJob({
   queue: 'upkeep',
   payload: Type.Object({ updateId: Type.String(), after: Type.Optional(Type.String()) }),
   key: ({ updateId, after = '' }) => `${updateId}:${after}`,
-  attempts: 8,
-  backoff: { firstDelayMs: 1_000, maxDelayMs: 60_000 },
+  ...FOR_MINUTES,
 });
 
 /** Mails the owner of an address whether they want updates of a status page. */
@@ -56,8 +57,7 @@ export const sendNumberRequest = defineJob({
   queue: 'upkeep',
   payload: Type.Object({ orgId: Type.String(), userId: Type.String() }),
   key: ({ orgId, userId }) => `${orgId}:${userId}`,
-  attempts: 8,
-  backoff: { firstDelayMs: 1_000, maxDelayMs: 60_000 },
+  ...FOR_MINUTES,
 });
 
 /** Mails an owner that a stream of the audit log has failed for a day. */
@@ -66,8 +66,7 @@ export const sendAuditStreamFailing = defineJob({
   queue: 'upkeep',
   payload: Type.Object({ auditStreamId: Type.String(), userId: Type.String() }),
   key: ({ auditStreamId, userId }) => `${auditStreamId}:${userId}`,
-  attempts: 8,
-  backoff: { firstDelayMs: 1_000, maxDelayMs: 60_000 },
+  ...FOR_MINUTES,
 });
 
 /** Mails an owner that a place was switched off after a day of failures. */
@@ -76,8 +75,7 @@ export const sendPlaceOff = defineJob({
   queue: 'upkeep',
   payload: Type.Object({ placeId: Type.String(), userId: Type.String() }),
   key: ({ placeId, userId }) => `${placeId}:${userId}`,
-  attempts: 8,
-  backoff: { firstDelayMs: 1_000, maxDelayMs: 60_000 },
+  ...FOR_MINUTES,
 });
 
 /** Mails a person what has happened to an exception that they asked to hear about: an entry of its history. */
@@ -91,8 +89,7 @@ export const sendExceptionNotice = defineJob({
     userId: Type.String(),
   }),
   key: ({ activityId, userId }) => `${activityId}:${userId}`,
-  attempts: 8,
-  backoff: { firstDelayMs: 1_000, maxDelayMs: 60_000 },
+  ...FOR_MINUTES,
 });
 
 /** Tells a person that somebody else has put them on call, or taken a shift from them, or that a shift of theirs begins soon. */
@@ -120,8 +117,7 @@ export const sendDutyNotice = defineJob({
     byPush: Type.Optional(Type.Literal(true)),
   }),
   key: ({ changeId, userId, byPush = false }) => `${changeId}:${userId}:${byPush ? 'push' : 'mail'}`,
-  attempts: 8,
-  backoff: { firstDelayMs: 1_000, maxDelayMs: 60_000 },
+  ...FOR_MINUTES,
 });
 
 /**
@@ -133,8 +129,7 @@ export const sendDeactivationNotice = defineJob({
   queue: 'upkeep',
   payload: Type.Object({ orgId: Type.String(), userId: Type.String(), noticeId: Type.String() }),
   key: ({ userId, noticeId }) => `${userId}:${noticeId}`,
-  attempts: 8,
-  backoff: { firstDelayMs: 1_000, maxDelayMs: 60_000 },
+  ...FOR_MINUTES,
 });
 
 /** Mails the link of an invitation. The link is encrypted: the contents of a queue are not secret. */
@@ -143,8 +138,7 @@ export const sendInvitation = defineJob({
   queue: 'upkeep',
   payload: Type.Object({ invitationId: Type.String(), orgId: Type.String(), sealedLink: Type.String() }),
   key: ({ invitationId }) => invitationId,
-  attempts: 8,
-  backoff: { firstDelayMs: 1_000, maxDelayMs: 60_000 },
+  ...FOR_MINUTES,
 });
 
 /**

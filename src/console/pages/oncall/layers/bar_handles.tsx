@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
 
-import classes from '#console/pages/oncall/rotation_preview.module.css';
+import classes from '#console/pages/oncall/layers/bar_handles.module.css';
 import { type BarEdge, type LayerDraft, withEdgeMoved } from '#console/pages/oncall/layers/layers_draft.ts';
 import { placeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 

@@ -18,6 +18,7 @@ import {
   type LayersDraft,
   layersInput,
 } from '#console/pages/oncall/layers/layers_draft.ts';
+import handleClasses from '#console/pages/oncall/layers/bar_handles.module.css';
 import classes from '#console/pages/oncall/rotation_preview.module.css';
 import { namesOf, type Selection, selectionsOf } from '#console/pages/oncall/selection.ts';
 import { momentText, spanText, viewerZone } from '#console/pages/oncall/span_text.ts';
@@ -170,7 +171,7 @@ function Bar({ label, shifts, range, nameOf, onMark, isResult = false, children 
   return (
     <div className={classes.labelled} {...marking}>
       <span className={classes.label}>{isResult ? <b>{label}</b> : <Name>{label}</Name>}</span>
-      <div className={classes.bar}>
+      <div className={handleClasses.bar}>
         <div role="img" aria-label={`${label}: ${said === '' ? 'nobody' : said}`}>
           <TimelineTrack
             range={range}
