@@ -79,7 +79,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
         ['!isAtOrBefore(endAt, at)', 'true'],
       ]),
       ...inFile('src/modules/schedules/decide/layered_shifts.ts', [
-        ['last.layer >= 0 && keyOfPeople', 'keyOfPeople'],
+        ['keyOfPeople(last.userIds) === keyOfPeople(following.userIds)', 'false'],
         ['a.layer === b.layer &&', ''],
       ]),
       ...inFile('src/modules/schedules/decide/layer_pieces.ts', [

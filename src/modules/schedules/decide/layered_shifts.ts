@@ -121,7 +121,7 @@ export function onCallOfSchedule(schedule: LayeredSchedule, now: Instant, isPres
   let last = current;
   while (last.until < NEVER_MS) {
     const following = find(last.until, false);
-    const goesOn = last.layer >= 0 && keyOfPeople(last.userIds) === keyOfPeople(following.userIds);
+    const goesOn = keyOfPeople(last.userIds) === keyOfPeople(following.userIds);
     if (following.layer >= 0 && !goesOn) {
       return { shift, next: { userIds: following.userIds, at: fromEpochMilliseconds(following.since) } };
     }
