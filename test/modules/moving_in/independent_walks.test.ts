@@ -34,8 +34,8 @@ const covers = (from: string, to: string | null, ms: number): boolean =>
 
 /** Layers, the first of the list the highest: who has the turn that began last, within the restrictions. */
 function pagerDuty(documents: readonly { readonly value: Raw }[]): WalkAt {
-  const { schedule } = documents[1]!.value as Raw;
-  const { overrides } = documents[2]!.value as Raw;
+  const { schedule } = documents[1]!.value;
+  const { overrides } = documents[2]!.value;
   const zone = schedule.time_zone;
   const isInZone = schedule.schedule_layers.every(({ rotation_virtual_start: at }: Raw) =>
     at.endsWith(localOf(Date.parse(at), zone).offset),
@@ -71,8 +71,8 @@ const WEEK_DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'satu
 
 /** Rotations, all on call together, each within its restrictions. */
 function opsgenie(documents: readonly { readonly value: Raw }[]): WalkAt {
-  const schedule = (documents[1]!.value as Raw).data;
-  const overrides = (documents[2]!.value as Raw).data;
+  const schedule = documents[1]!.value.data;
+  const overrides = documents[2]!.value.data;
   const zone = schedule.timezone;
   const isWithin = (restriction: Raw, ms: number): boolean => {
     if (restriction === null) return true;
@@ -104,7 +104,7 @@ function opsgenie(documents: readonly { readonly value: Raw }[]): WalkAt {
 
 /** Rotations and people within their rules, as overrides change them and temporary schedules replace them. */
 function goAlert(documents: readonly { readonly value: Raw }[]): WalkAt {
-  const { rotations, schedules, userOverrides } = (documents[0]!.value as Raw).data;
+  const { rotations, schedules, userOverrides } = documents[0]!.value.data;
   const [schedule] = schedules;
   const zone = schedule.timeZone;
   const turnOf = (rotation: Raw, ms: number): number => {
@@ -162,7 +162,7 @@ const DAY_NAMES = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'];
 
 /** Shifts as the events that OnCall writes for them: one series for each group of people, in turn. */
 function grafanaOnCall(documents: readonly { readonly value: Raw }[]): WalkAt {
-  const [schedule] = (documents[1]!.value as Raw).results;
+  const [schedule] = documents[1]!.value.results;
   const zone = schedule.time_zone;
   const last = NOW + 420 * DAY_MS;
   const series = (shift: Raw, start: number, interval: number, byDay: readonly string[] | null): number[] => {
@@ -178,7 +178,7 @@ function grafanaOnCall(documents: readonly { readonly value: Raw }[]): WalkAt {
     }
     return walls;
   };
-  const events = (documents[2]!.value as Raw).results.flatMap((shift: Raw) => {
+  const events = documents[2]!.value.results.flatMap((shift: Raw) => {
     const start = Date.parse(`${shift.start}Z`);
     const level = shift.type === 'override' ? 1_000 : shift.level;
     const eventAt = (wall: number, people: readonly string[]) => ({

@@ -229,7 +229,7 @@ test('a number that was confirmed at the phone simulator is to be confirmed agai
     ...w.context,
     actions: { ...w.context.actions, installation: { ...w.context.actions.installation, phoneProvider: 'simulator' } },
   });
-  const { twilioAccountSid: _, ...config } = w.context.config;
+  const config = { ...w.context.config, twilioAccountSid: undefined };
   await forgetSimulatedNumbers({ ...w.context, config });
   expect(await unconfirmed()).toEqual([false, false]);
   await forgetSimulatedNumbers(w.context);

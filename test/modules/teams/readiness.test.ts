@@ -170,7 +170,7 @@ test('the list of members warns of those in no team whom nothing reaches, unless
 });
 
 test('warnings are found in steps, a policy and a schedule in each, so that nobody waits for those of a large team', () => {
-  const id = (kind: 'policy' | 'schedule', index: number) => asId(kind, `${kind}_${index}`);
+  const id = <Kind extends 'policy' | 'schedule'>(kind: Kind, index: number) => asId(kind, `${kind}_${index}`);
   const empty = { layers: [], overrides: [], clock: new ZoneClock('UTC') } as unknown as LayeredSchedule;
   const team = {
     members: [],

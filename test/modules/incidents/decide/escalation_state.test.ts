@@ -36,17 +36,16 @@ test('an incident without a policy has no escalation, and an answered one has no
 });
 
 test('before its first page an incident waits for its parent, and else for a maintenance or for hours', () => {
-  const always = { index: 0, afterMinutes: 0, channels: ['sms'], targetUserIds: [] } as const;
+  const always = { index: 0, afterMinutes: 0, channels: ['sms'], targetUserIds: [], useSchedule: true } as const;
   const hours = { timezone: 'UTC', windows: [{ days: [1], from: '09:00', to: '17:00' }], afterMinutes: 0 };
-  const waiting = {
+  const waiting: Parameters<typeof waitsFor>[0] = {
     status: 'triggered',
     triggeredAt: TRIGGERED,
     parentId: null,
     suppressedUntil: null,
     steps: [always],
   };
-  const reason = (changes: object, timers = timersOf([0])) =>
-    waitsFor({ ...waiting, ...changes } as Parameters<typeof waitsFor>[0], timers);
+  const reason = (changes: object, timers = timersOf([0])) => waitsFor({ ...waiting, ...changes }, timers);
   expect(reason({})).toBeNull();
   expect(reason({ parentId: 'incident_1', suppressedUntil: TRIGGERED })).toBe('incident');
   expect(reason({ suppressedUntil: TRIGGERED })).toBe('maintenance');

@@ -29,7 +29,10 @@ describe('the step that fires at once when one reaches nobody', () => {
     const steps = stepsAfter(10, 0, 5, 5);
     expect([1, 2, 3, 0].map((index) => stepAfter(steps, index))).toEqual([2, 3, 0, null]);
     expect(stepAfter(steps, 9)).toBeNull();
-    const reassigned = [{ index: 4, afterMinutes: 0 }, ...stepsAfter(5)];
+    const reassigned = [
+      { index: 4, afterMinutes: 0 },
+      { index: 5, afterMinutes: 5 },
+    ];
     expect([3, 4, 5].map((index) => stepAt(reassigned, index)?.afterMinutes)).toEqual([undefined, 0, 5]);
     expect(stepAfter(reassigned, 4)).toBe(5);
   });
