@@ -43,11 +43,11 @@ inBrowser('the Me page', () => {
     await expect.poll(() => h.post.mails.map(({ subject }) => subject)).toEqual(['[Tocsin] Test message']);
 
     await page.getByRole('region', { name: 'Platform' }).getByLabel('Phone', { exact: true }).fill('0612345678');
-    await page.getByRole('button', { name: 'Save' }).first().click();
+    await page.getByRole('region', { name: 'Platform' }).getByRole('button', { name: 'Save' }).click();
     await page.getByText('Include the country code').waitFor();
     await page.getByRole('region', { name: 'Platform' }).getByLabel('Phone', { exact: true }).fill('+31 6 1234 5678');
     await page.getByRole('region', { name: 'Platform' }).getByRole('switch', { name: 'Phone call' }).press('Space');
-    await page.getByRole('button', { name: 'Save' }).first().click();
+    await page.getByRole('region', { name: 'Platform' }).getByRole('button', { name: 'Save' }).click();
     await page.getByText('Your contact details in Platform are saved.').waitFor();
     const { teams } = await h.expectOk('list_teams');
     expect(teams[0].members[0]).toMatchObject({ phone: '+31612345678', callEnabled: false, smsEnabled: true });

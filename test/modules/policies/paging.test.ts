@@ -75,6 +75,26 @@ describe('a step for a team or another policy', () => {
   });
 });
 
+test('a number of one’s own counts in every team that has none, and one of the team comes first', async () => {
+  const w = await detailedWorld();
+  const anna = await w.person('Anna');
+  const alert = await w.alertBy([named(0, anna.userId)]);
+  const page = async () => {
+    const before = w.phone.messages.length;
+    const incidentId = await alert.trigger();
+    await w.runUntilIdle();
+    await w.expectOk('resolve_incident', { incidentId });
+    return w.phone.messages.slice(before).map(({ to }) => to);
+  };
+  const own = '+31600000099';
+  await w.context.db.sql.run('update memberships set phone = $2 where user_id = $1', [anna.userId, own]);
+  expect(await page()).toEqual([anna.phone]);
+  await w.runUntilIdle();
+  await w.expectOk('update_team_member', { memberId: anna.memberId, phone: null });
+  await w.runUntilIdle();
+  expect(await page()).toEqual([own]);
+});
+
 describe('repetition', () => {
   test('begins the steps again after the pause, as often as the policy says, each round once', async () => {
     const w = await detailedWorld();

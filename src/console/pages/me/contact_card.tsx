@@ -46,12 +46,12 @@ interface ContactCardProps {
   /** Team of the contact; null for incidents of teams that the person is not in. */
   readonly team: Pick<Me['teams'][number], 'teamId' | 'name'> | null;
   readonly contact: Contact;
-  /** Whether it is the only contact, for somebody who is in no team. */
-  readonly isOnly?: boolean;
+  /** The person's own number, which counts where the team has none. */
+  readonly ownPhone?: string | null;
 }
 
 /** Card of the person's own number and channels, in a team or without one. */
-export function ContactCard({ team, contact, isOnly = false }: ContactCardProps) {
+export function ContactCard({ team, contact, ownPhone = null }: ContactCardProps) {
   const teamId = team?.teamId ?? null;
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
@@ -81,10 +81,10 @@ export function ContactCard({ team, contact, isOnly = false }: ContactCardProps)
   });
   return (
     <Card
-      title={team === null ? isOnly ? 'Your phone' : 'For other teams' : <Name>{team.name}</Name>}
+      title={team === null ? 'Your phone' : <Name>{team.name}</Name>}
       about={
         team === null
-          ? 'How you are reached when a policy names you, or an override puts you on call, in a team that you are not in.'
+          ? 'Your number in every team that has no other one of yours, and how you are reached about incidents of teams that you are not in.'
           : 'How the escalation policies of this team may reach you.'
       }
     >
@@ -99,8 +99,12 @@ export function ContactCard({ team, contact, isOnly = false }: ContactCardProps)
           <TextInput
             {...form.getInputProps('phone')}
             label="Phone"
-            description="For SMS and calls"
-            placeholder="+31612345678"
+            description={
+              team === null || ownPhone === null
+                ? 'For SMS and calls'
+                : 'For SMS and calls; leave it empty for your own number'
+            }
+            placeholder={(team !== null && ownPhone) || '+31612345678'}
             type="tel"
             autoComplete="tel"
             maw={320}

@@ -74,10 +74,10 @@ export function MePage() {
           <ChannelsCard me={data} />
           <DevicesCard me={data} />
           <SilenceCard />
+          <ContactCard team={null} contact={data.own} />
           {data.teams.map((team) => (
-            <ContactCard key={team.teamId} team={team} contact={team.contact} />
+            <ContactCard key={team.teamId} team={team} contact={team.contact} ownPhone={data.own.phone} />
           ))}
-          <ContactCard team={null} contact={data.own} isOnly={data.teams.length === 0} />
           <ShiftsCard shifts={data.shifts} />
           <RepliesCard me={data} />
         </>

@@ -48,7 +48,7 @@ export function ContactFields<Values extends ContactValues>({
       <TextInput
         {...form.getInputProps('phone')}
         label="Phone"
-        description={phoneLockedBecause ?? 'For SMS and calls'}
+        description={phoneLockedBecause ?? 'For SMS and calls; empty: the number of their own, if they have given one'}
         placeholder="+31612345678"
         type="tel"
         autoComplete="off"

@@ -33,7 +33,10 @@ export function contactOfNonMember(
 /** An account, with what the person has said for incidents of teams that they are not in. */
 type Account = Pick<Contact, 'userId' | 'email'> & { readonly own?: Preferences };
 
-/** Returns the contact of each account: by the settings of its team member, if the account is one. */
+/**
+ * Returns the contact of each account: by the settings of its team member, if the account is one. A number in the team comes
+ * before the person's own, which counts in every team that has none.
+ */
 export function contactsOf(
   accounts: readonly Account[],
   subscribers: ReadonlySet<Id<'user'>>,
@@ -44,7 +47,8 @@ export function contactsOf(
     accounts.map(({ userId, email, own }) => {
       const account = { userId, email, hasPush: subscribers.has(userId) };
       const member = preferences.get(userId);
-      return [userId, member === undefined ? contactOfNonMember(account, own) : { ...member, ...account }];
+      if (member === undefined) return [userId, contactOfNonMember(account, own)];
+      return [userId, { ...member, phone: member.phone ?? own?.phone ?? null, ...account }];
     }),
   );
 }
