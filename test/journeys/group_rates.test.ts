@@ -5,6 +5,7 @@ import { applyGroupRates } from '#modules/rules/apply_group_rates.ts';
 import type { Id } from '#kernel/ids.ts';
 import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
+import { GroupRateReader } from '#modules/exceptions/store/group_rate_reader.ts';
 import { rolesRuntime } from '#test/kit/roles.ts';
 import { setOfRule } from '#test/kit/metrics/rule_settings.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -88,4 +89,24 @@ test('a rule on users counts each once, and leaves resolved exceptions alone', a
   s.w.clock.advance({ hours: 2 });
   await s.apply();
   expect(await s.incidents()).toMatchObject([{ occurrences: 1 }]);
+});
+
+test('a service with many exceptions leaves no other without its rates', async () => {
+  const s = await setting({ eventsOver: 1, rateMinutes: 10 });
+  const { w } = s;
+  const { serviceId } = await w.given.service();
+  const { ruleId } = await w.expectOk('create_alert_rule', { serviceId, name: 'Often', kind: 'exception', config: {} });
+  await setOfRule(w, ruleId, { eventsOver: 1, rateMinutes: 10 });
+  const runtime = rolesRuntime(w.context);
+  const groupRates = new GroupRateReader(w.context.clickhouse, { groups: 2, ofService: 1 });
+  await s.arrive(2);
+  for (const name of ['a', 'b', 'c']) {
+    const sent = { message: name, exceptions: [], fingerprint: [name] };
+    const events = Array.from({ length: 5 }, () => exceptionEvent(w.clock.now(), sent));
+    await runGroupExceptions(runtime, { orgId: w.orgId, serviceId }, events);
+  }
+  await applyGroupRates({ ...runtime, groupRates });
+  expect(await s.incidents()).toMatchObject([{ status: 'triggered' }]);
+  const { incidents } = await w.expectOk('list_incidents', { serviceId });
+  expect(incidents).toHaveLength(1);
 });

@@ -1,3 +1,4 @@
+import { inSlices, type Steps } from '#kernel/cooperative_task.ts';
 import { isAtLeast } from '#modules/exceptions/decide/triage.ts';
 import type { ExceptionRule } from '#modules/rules/decide/rule_kinds.ts';
 import { meetsConditions } from '#modules/rules/decide/replay_exceptions.ts';
@@ -14,7 +15,7 @@ import type { ExceptionReader } from '#modules/exceptions/store/exception_reader
 import type { GroupRateReader } from '#modules/exceptions/store/group_rate_reader.ts';
 import type { ActiveRule } from '#modules/rules/store/active_rule_store.ts';
 import type { RatedGroup } from '#modules/exceptions/store/group_rate_store.ts';
-import { storesOf } from '#modules/stores.ts';
+import { type Stores, storesOf } from '#modules/stores.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 
 export interface RateRuntime extends UnitOfWorkRuntime {
@@ -31,6 +32,9 @@ interface RateRule {
 /** A rate is of all events, so only the title of the group is judged. */
 const ANY_EVENT = { inEnvironment: null, inRelease: null, withTag: null };
 const NO_EVENT = { environment: null, release: null, tags: {} };
+
+/** Rules times groups of one service that one run looks at; of more, groups with fewer events are left out. */
+const PAIRS_OF_SERVICE_MAX = 20_000;
 
 /** Services whose groups one query looks for. */
 const SERVICES_MAX = 200;
@@ -65,21 +69,16 @@ async function applyWindow(runtime: RateRuntime, rules: readonly RateRule[], min
   const active = await runtime.groupRates.listActive(serviceIds, since);
   if (active.length === 0) return;
   const { groupRates, groupMerges } = storesOf(runtime.db.session());
-  const groups = await groupMerges.withMerged(await groupRates.listTakers(active));
+  const places = new Map(active.map((id, place) => [id, place]));
+  const takers = await groupRates.listTakers(active);
+  const groups = await groupMerges.withMerged(
+    takers.toSorted((a, b) => (places.get(a.id) ?? Infinity) - (places.get(b.id) ?? Infinity)),
+  );
   const opened = await groupRates.findOpened(
     groups.map(({ id }) => id),
     rules.map(({ rule }) => rule.ruleId),
   );
-  const asked = groups.flatMap((group) =>
-    rules.flatMap(({ rule, settings }) => {
-      const { isOpen = false, endedAt = null } = opened.get(`${rule.ruleId}.${group.id}`) ?? {};
-      const concerns =
-        rule.serviceId === group.serviceId &&
-        isAtLeast(group.level, (rule.config as ExceptionRule).minSeverity) &&
-        meetsConditions({ ...settings, ...ANY_EVENT }, { title: group.title, ...NO_EVENT });
-      return isOpen || !concerns ? [] : [{ rule, settings, group, from: later(since, endedAt) }];
-    }),
-  );
+  const asked = await inSlices(askedRates(groups, rules, opened, since));
   const scopes = new Map(
     asked.map(({ group, from }): [string, GroupScope] => {
       const { id: groupId, serviceId, mergedIds } = group;
@@ -95,6 +94,42 @@ async function applyWindow(runtime: RateRuntime, rules: readonly RateRule[], min
   });
   if (firings.length === 0) return;
   await inUnitOfWork(runtime, (unit) => openIncidents(unit, firings, runtime.incidentLimit));
+}
+
+interface AskedRate extends RateRule {
+  readonly group: RatedGroup;
+  /** Time from which events count. */
+  readonly from: Temporal.Instant;
+}
+
+type Opened = Awaited<ReturnType<Stores['groupRates']['findOpened']>>;
+
+/**
+ * Finds which rules have to know the rate of which groups, service by service: the work is that of each service's own
+ * rules and groups, and only so many of them.
+ */
+function* askedRates(
+  groups: readonly RatedGroup[],
+  rules: readonly RateRule[],
+  opened: Opened,
+  since: Temporal.Instant,
+): Steps<AskedRate[]> {
+  const asked: AskedRate[] = [];
+  const groupsOf = Map.groupBy(groups, ({ serviceId }) => serviceId);
+  for (const [serviceId, ofService] of Map.groupBy(rules, ({ rule }) => rule.serviceId)) {
+    const looked = (groupsOf.get(serviceId) ?? []).slice(0, Math.ceil(PAIRS_OF_SERVICE_MAX / ofService.length));
+    for (const group of looked) {
+      for (const { rule, settings } of ofService) {
+        const { isOpen = false, endedAt = null } = opened.get(`${rule.ruleId}.${group.id}`) ?? {};
+        const concerns =
+          isAtLeast(group.level, (rule.config as ExceptionRule).minSeverity) &&
+          meetsConditions({ ...settings, ...ANY_EVENT }, { title: group.title, ...NO_EVENT });
+        if (!isOpen && concerns) asked.push({ rule, settings, group, from: later(since, endedAt) });
+      }
+      yield;
+    }
+  }
+  return asked;
 }
 
 function later(a: Temporal.Instant, b: Temporal.Instant | null): Temporal.Instant {
