@@ -182,6 +182,32 @@ inBrowser('metrics and dashboards', () => {
     expect(sizeOf(after.layout)).toEqual(sizeOf(before.layout).map((cells) => cells + 1));
   });
 
+  test('a number with a threshold is a gauge, which says whether it is beyond, in the unit that was chosen', async () => {
+    const h = await openConsole();
+    const serviceId = await givenService(h);
+    const query = { metricName: 'http_requests_total', aggregation: 'max' };
+    const grid = { x: 0, y: 0, w: 4, h: 5 };
+    const layout = [{ type: 'number', title: 'Requests', query, grid, options: { threshold: 1 } }];
+    const { dashboardId } = await h.expectOk('create_dashboard', { name: 'Checkout', serviceId, layout });
+    const { page } = await h.visitor({ path: `/dashboards/${dashboardId}` });
+    await page.getByRole('meter', { name: 'Requests' }).waitFor();
+    await page.getByText('at or above 1', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await page.getByRole('button', { name: 'Change Requests' }).click();
+    await page.getByRole('menuitem', { name: 'Edit' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Threshold').fill('100000000');
+    await dialog.getByLabel('Unit').selectOption('bytes');
+    await dialog.getByRole('button', { name: 'Apply' }).click();
+    await page.getByText('below 100 MB', { exact: true }).waitFor();
+    const shots = process.env['SCREENSHOTS'];
+    if (shots !== undefined) await page.screenshot({ path: `${shots}/gauge.png` });
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('The dashboard is saved').waitFor();
+    const { layout: saved } = await h.expectOk('get_dashboard', { dashboardId });
+    expect(saved[0].options).toMatchObject({ threshold: 100_000_000, unit: 'bytes' });
+  });
+
   test('a dashboard is dragged by the mouse, renamed, duplicated and deleted, and a viewer only looks', async () => {
     const h = await openConsole();
     const serviceId = await givenService(h);

@@ -17,7 +17,7 @@ import {
 import { type AnsweredChart, keyOfQuery } from '#console/pages/dashboards/use_chart_batch.ts';
 import { titleOf } from '#modules/dashboards/decide/merge_layouts.ts';
 import type { ChartLook, Widget } from '#modules/dashboards/decide/widget.ts';
-import { type Measure, measureOf, quantityText } from '#modules/metrics/decide/quantity.ts';
+import { type Measure, measureOf, quantityText, type Unit } from '#modules/metrics/decide/quantity.ts';
 import { spacingSeconds } from '#modules/metrics/decide/spacing.ts';
 import classes from '#console/pages/dashboards/dashboards.module.css';
 
@@ -51,8 +51,8 @@ export function WidgetContent(props: WidgetContentProps) {
           </p>
         );
       }
-      const shown = { title, queries, answers: queryAnswers };
-      if (kind === 'number') return <NumberWidget {...shown} />;
+      const shown = { title, queries, answers: queryAnswers, unit: widget.unit };
+      if (kind === 'number') return <NumberWidget {...shown} threshold={widget.threshold} />;
       if (kind === 'table') return <TableWidget {...shown} />;
       return (
         <SeriesWidget
@@ -85,6 +85,8 @@ interface MetricWidgetProps {
   readonly queries: readonly ChartQuery[];
   /** Answers, one for each query; undefined until it has arrived. */
   readonly answers: readonly (AnsweredChart | undefined)[];
+  /** Unit that somebody has chosen; null for the one that names tell. */
+  readonly unit: Unit | null;
 }
 
 interface SeriesWidgetProps extends MetricWidgetProps {
@@ -97,7 +99,7 @@ interface SeriesWidgetProps extends MetricWidgetProps {
 
 /** Widget of lines over time. */
 const SeriesWidget = memo(function SeriesWidget(props: SeriesWidgetProps) {
-  const { title, queries, answers, group, look, threshold, markers, onRange } = props;
+  const { title, queries, answers, unit, group, look, threshold, markers, onRange } = props;
   const series = useAllSeries(queries, answers);
   const [first] = answers;
   if (first === undefined) return <Skeleton height="100%" />;
@@ -110,7 +112,7 @@ const SeriesWidget = memo(function SeriesWidget(props: SeriesWidgetProps) {
         from={first.from}
         to={first.to}
         stepMs={(first.result.stepSeconds || 60) * 1_000}
-        measure={commonMeasure(queries)}
+        measure={commonMeasure(queries, unit)}
         markers={markers}
         onRange={onRange}
         group={group}
@@ -121,14 +123,19 @@ const SeriesWidget = memo(function SeriesWidget(props: SeriesWidgetProps) {
   );
 }, isSameWidget);
 
+interface NumberWidgetProps extends MetricWidgetProps {
+  readonly threshold: number | null;
+}
+
 /** Widget of the newest value, large, above its past. */
-const NumberWidget = memo(function NumberWidget({ title, queries, answers }: MetricWidgetProps) {
+const NumberWidget = memo(function NumberWidget({ title, queries, answers, unit, threshold }: NumberWidgetProps) {
   const [query] = queries;
   const [answer] = answers;
   if (answer === undefined || query === undefined) return <Skeleton height="100%" />;
   const [series] = answer.result.series;
   const value = series?.values.at(-1);
   const isOpen = series !== undefined && series.moreThan.includes(series.values.length - 1);
+  const measure = commonMeasure(queries, unit);
   const isPerStep = query.isRate !== true && (query.aggregation === 'sum' || query.aggregation === 'count');
   const { stepSeconds } = answer.result;
   return (
@@ -136,11 +143,20 @@ const NumberWidget = memo(function NumberWidget({ title, queries, answers }: Met
       <Faults answers={answers} queries={queries} />
       <div className={classes.figure}>
         {isOpen && <span className={classes.per}>more than </span>}
-        {value === undefined ? 'No data' : quantityText(value, measureOfQuery(query))}
+        {value === undefined ? 'No data' : quantityText(value, measure)}
         {series !== undefined && value !== undefined && isPerStep && (
           <span className={classes.per}> {stepText(spacingSeconds(series.steps, stepSeconds))}</span>
         )}
       </div>
+      {series !== undefined && value !== undefined && threshold !== null && (
+        <Gauge
+          label={title}
+          value={value}
+          threshold={threshold}
+          highest={series.values.reduce((a, b) => Math.max(a, b))}
+          measure={measure}
+        />
+      )}
       {series !== undefined && (
         <Sparkline
           steps={series.steps}
@@ -154,11 +170,42 @@ const NumberWidget = memo(function NumberWidget({ title, queries, answers }: Met
   );
 }, isSameWidget);
 
+interface GaugeProps {
+  readonly label: string;
+  readonly value: number;
+  readonly threshold: number;
+  /** Highest value of the period. */
+  readonly highest: number;
+  readonly measure: Measure;
+}
+
+/** Bar of a number against its threshold, which is said in words as well. */
+function Gauge({ label, value, threshold, highest, measure }: GaugeProps) {
+  const end = Math.max(highest, threshold, 0) * 1.1 || 1;
+  const share = (number: number) => `${Math.min(100, Math.max(0, (100 * number) / end))}%`;
+  const isBeyond = value >= threshold;
+  return (
+    <div className={classes.gauge} data-beyond={isBeyond ? '' : undefined}>
+      <div
+        role="meter"
+        aria-label={label}
+        aria-valuemin={0}
+        aria-valuemax={end}
+        aria-valuenow={Math.min(end, Math.max(0, value))}
+      >
+        <span style={{ width: share(value) }} />
+        <i style={{ left: share(threshold) }} />
+      </div>
+      {isBeyond ? 'at or above' : 'below'} {quantityText(threshold, measure)}
+    </div>
+  );
+}
+
 /** Table with one row for each line, the greatest newest value first. */
-const TableWidget = memo(function TableWidget({ title, queries, answers }: MetricWidgetProps) {
+const TableWidget = memo(function TableWidget({ title, queries, answers, unit }: MetricWidgetProps) {
   const series = useAllSeries(queries, answers);
   if (answers[0] === undefined) return <Skeleton height="100%" />;
-  const measure = commonMeasure(queries);
+  const measure = commonMeasure(queries, unit);
   const rows = series
     .filter(({ values }) => values.length > 0)
     .toSorted((a, b) => (b.values.at(-1) ?? 0) - (a.values.at(-1) ?? 0));
@@ -226,7 +273,8 @@ function useAllSeries(queries: readonly ChartQuery[], answers: readonly (Answere
 }
 
 /** Returns the measure of the first query: a widget has one axis. */
-function commonMeasure([query]: readonly ChartQuery[]): Measure {
+function commonMeasure([query]: readonly ChartQuery[], unit: Unit | null): Measure {
+  if (unit !== null) return { unit, factor: 1, ...(query?.isRate === true && { isRate: true }) };
   return query === undefined ? measureOf('', 'avg') : measureOfQuery(query);
 }
 

@@ -34,6 +34,7 @@ import {
   SHOWN_AGGREGATIONS,
   shownOf,
 } from '#modules/metrics/decide/aggregation.ts';
+import { type Unit, UNITS } from '#modules/metrics/decide/quantity.ts';
 import { selectorOfName } from '#modules/metrics/decide/selector_text.ts';
 
 const KIND_TITLES: Readonly<Record<WidgetKind, string>> = {
@@ -66,6 +67,19 @@ interface WidgetEditorProps {
   readonly onClose: () => void;
 }
 
+const UNIT_NAMES: Readonly<Record<Unit, string>> = {
+  none: 'None',
+  seconds: 'Seconds',
+  bytes: 'Bytes',
+  bits: 'Bits',
+  ratio: 'Share of one, as %',
+  percent: 'Percent',
+  celsius: 'Degrees Celsius',
+  hertz: 'Hertz',
+  volts: 'Volts',
+  watts: 'Watts',
+};
+
 const EMPTY_QUERY: WidgetQuery = {
   serviceId: null,
   metricName: '',
@@ -82,7 +96,8 @@ const LABELS = {
   serviceId: 'Service',
   teamId: 'Team',
   look: 'Drawn as',
-  threshold: 'Line at',
+  threshold: 'Threshold',
+  unit: 'Unit',
 };
 
 function factsOf(widget: Widget | null): WidgetFacts {
@@ -96,6 +111,7 @@ function factsOf(widget: Widget | null): WidgetFacts {
     teamId,
     look: widget?.look ?? 'lines',
     threshold: widget?.threshold ?? null,
+    unit: widget?.unit ?? null,
   };
 }
 
@@ -105,7 +121,7 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
     form: `widget ${dashboardId} ${widget?.id ?? 'new'}`,
     base: factsOf(widget),
   });
-  const { kind, title, queries, text, serviceId, teamId, look = 'lines', threshold = null } = values;
+  const { kind, title, queries, text, serviceId, teamId, look = 'lines', threshold = null, unit = null } = values;
   const isOfService = kind === 'incidents' || kind === 'exceptions' || kind === 'monitors';
   const change = (part: Partial<WidgetFacts>): void => setValues({ ...values, ...part });
   const [isSent, setIsSent] = useState(false);
@@ -134,7 +150,9 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
       text: kind === 'text' ? text : '',
       serviceId: isOfService ? serviceId : null,
       teamId: kind === 'oncall' ? teamId : null,
-      ...(kind === 'series' && { look, threshold }),
+      ...(kind === 'series' && { look }),
+      ...((kind === 'series' || kind === 'number') && { threshold }),
+      ...(isMetric && { unit }),
     });
   };
   return (
@@ -254,11 +272,28 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
                   change({ look: CHART_LOOKS.find((candidate) => candidate === event.currentTarget.value) ?? 'lines' })
                 }
               />
-              <NumberInput
-                label="Line at"
-                placeholder="No line"
-                value={threshold ?? ''}
-                onChange={(value) => change({ threshold: typeof value === 'number' ? value : null })}
+            </Group>
+          )}
+          {isMetric && (
+            <Group grow align="start">
+              {kind !== 'table' && (
+                <NumberInput
+                  label={kind === 'series' ? 'Line at' : 'Threshold'}
+                  placeholder={kind === 'series' ? 'No line' : 'No gauge'}
+                  value={threshold ?? ''}
+                  onChange={(value) => change({ threshold: typeof value === 'number' ? value : null })}
+                />
+              )}
+              <NativeSelect
+                label="Unit"
+                value={unit ?? ''}
+                data={[
+                  { value: '', label: 'As the name tells' },
+                  ...UNITS.map((value) => ({ value, label: UNIT_NAMES[value] })),
+                ]}
+                onChange={(event) =>
+                  change({ unit: UNITS.find((candidate) => candidate === event.currentTarget.value) ?? null })
+                }
               />
             </Group>
           )}

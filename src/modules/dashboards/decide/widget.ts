@@ -1,3 +1,4 @@
+import { type Unit, UNITS } from '#modules/metrics/decide/quantity.ts';
 import { type Aggregation, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 
 /** A widget as it is stored. The console changes only the fields that it knows. */
@@ -78,8 +79,10 @@ export interface Widget {
   readonly serviceId: string | null;
   readonly teamId: string | null;
   readonly look: ChartLook;
-  /** Value at which a chart draws a line; null for none. */
+  /** Value at which a chart draws a line, and beyond which a number stands out; null for none. */
   readonly threshold: number | null;
+  /** Unit of the numbers; null for the one that the name of the metric tells. */
+  readonly unit: Unit | null;
   readonly grid: GridPlace;
   readonly stored: StoredWidget;
 }
@@ -128,6 +131,7 @@ export function readWidget(stored: StoredWidget, id: string): Widget {
     teamId: textOf(options['teamId']) ?? textOf(recordOf(stored.query)['teamId']),
     look: CHART_LOOKS.find((look) => look === options['look']) ?? (type === 'area' ? 'stacked' : 'lines'),
     threshold: finiteOf(options['threshold']),
+    unit: UNITS.find((unit) => unit === options['unit']) ?? null,
     grid: readGrid(stored.grid ?? {}, kind ?? 'series'),
     stored,
   };
@@ -180,11 +184,12 @@ export interface WidgetFacts {
   readonly teamId: string | null;
   readonly look?: ChartLook;
   readonly threshold?: number | null;
+  readonly unit?: Unit | null;
 }
 
 /** Returns the widget to store for these facts. Fields that the console does not know stay. */
 export function writeWidget(before: StoredWidget, id: string, facts: WidgetFacts): StoredWidget {
-  const { kind, title, queries, text, serviceId, teamId, look = 'lines', threshold = null } = facts;
+  const { kind, title, queries, text, serviceId, teamId, look = 'lines', threshold = null, unit = null } = facts;
   const isSameKind = readWidget(before, id).kind === kind;
   const options: Record<string, unknown> = { ...recordOf(before.options), id };
   for (const [name, value] of Object.entries({
@@ -193,6 +198,7 @@ export function writeWidget(before: StoredWidget, id: string, facts: WidgetFacts
     teamId,
     look: look === 'lines' ? null : look,
     threshold,
+    unit,
   })) {
     if (value === null) delete options[name];
     else options[name] = value;

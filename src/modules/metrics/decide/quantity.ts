@@ -1,7 +1,19 @@
 import { divideExpression } from '#modules/metrics/decide/ratio.ts';
 
-/** Unit of a metric's numbers, as far as its name tells. */
-type Unit = 'none' | 'seconds' | 'bytes' | 'bits' | 'ratio' | 'percent' | 'celsius' | 'hertz' | 'volts' | 'watts';
+/** Units of a metric's numbers, as far as its name tells. */
+export const UNITS = [
+  'none',
+  'seconds',
+  'bytes',
+  'bits',
+  'ratio',
+  'percent',
+  'celsius',
+  'hertz',
+  'volts',
+  'watts',
+] as const;
+export type Unit = (typeof UNITS)[number];
 
 interface Scale {
   /** Size in the plain unit. */

@@ -248,13 +248,19 @@ test('a first dashboard shows what tells most, without plumbing, and survives be
 
 test('a chart keeps its form and its line, and those that say neither are lines without one', () => {
   const facts = { kind: 'series', title: 'CPU', queries: [], text: '', serviceId: null, teamId: null } as const;
-  const stored = writeWidget({ options: { decimals: 2 } }, 'a', { ...facts, look: 'stacked', threshold: 0.8 });
-  expect(stored.options).toEqual({ decimals: 2, id: 'a', look: 'stacked', threshold: 0.8 });
-  expect(readWidget(stored, 'a')).toMatchObject({ look: 'stacked', threshold: 0.8 });
+  const stored = writeWidget({ options: { decimals: 2 } }, 'a', {
+    ...facts,
+    look: 'stacked',
+    threshold: 0.8,
+    unit: 'ratio',
+  });
+  expect(stored.options).toEqual({ decimals: 2, id: 'a', look: 'stacked', threshold: 0.8, unit: 'ratio' });
+  expect(readWidget(stored, 'a')).toMatchObject({ look: 'stacked', threshold: 0.8, unit: 'ratio' });
   expect(writeWidget(stored, 'a', facts).options).toEqual({ decimals: 2, id: 'a' });
-  expect(readWidget({ options: { look: 'pie', threshold: '1' } }, 'a')).toMatchObject({
+  expect(readWidget({ options: { look: 'pie', threshold: '1', unit: 'parsec' } }, 'a')).toMatchObject({
     look: 'lines',
     threshold: null,
+    unit: null,
   });
   const rate = { serviceId: null, metricName: 'm', aggregation: 'sum', isRate: true, splitBy: null, top: 5 } as const;
   const counted = writeWidget({}, 'b', { ...facts, queries: [rate] });
