@@ -16,17 +16,24 @@ const BATCH = 50;
 
 /**
  * Reopens groups whose snooze has ended, once each, and tells who snoozed them. The stored snooze and the events say
- * whether it has, so nothing is missed while no process runs, and a second process finds the group open already.
+ * whether it has, so nothing is missed while no process runs, and a second process finds the group open already. One that
+ * fails leaves the others.
  */
 export async function reopenSnoozed(runtime: SnoozeRuntime): Promise<void> {
   const now = runtime.clock.now();
   const due = await storesOf(runtime.db.session()).groupSnoozes.listDue(now, BATCH);
+  const faults: unknown[] = [];
   for (const snooze of due) {
-    const progress = await countSince(runtime, snooze);
-    const end = snoozeEndOf(snooze, progress ?? { events: 0, users: 0 }, now);
-    if (end === null) await storesOf(runtime.db.session()).groupSnoozes.saveChecked(snooze, now);
-    else await reopen(runtime, snooze, end, progress);
+    try {
+      const progress = await countSince(runtime, snooze);
+      const end = snoozeEndOf(snooze, progress ?? { events: 0, users: 0 }, now);
+      if (end === null) await storesOf(runtime.db.session()).groupSnoozes.saveChecked(snooze, now);
+      else await reopen(runtime, snooze, end, progress);
+    } catch (error) {
+      faults.push(error);
+    }
   }
+  if (faults.length > 0) throw new AggregateError(faults, 'failed to look at snoozes');
 }
 
 /** Counts the events since the group was snoozed; null where only a time ends the snooze. */

@@ -25,15 +25,14 @@ const RUNNING_MAX = 50;
 
 /**
  * Looks at the check-ins that wait, in the order in which they came: runs begin and end, incidents open and are resolved.
- * A check-in vanishes in the transaction that has done what it means, so it counts once. Returns false when more wait.
+ * A check-in vanishes in the transaction that has done what it means, so it counts once. More may wait afterwards.
  */
-export async function takeCheckIns(runtime: MonitorRuntime): Promise<boolean> {
-  for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
+export async function takeCheckIns(runtime: MonitorRuntime, batchesMax = BATCHES_MAX): Promise<void> {
+  for (let batch = 0; batch < batchesMax; batch += 1) {
     const waiting = await storesOf(runtime.db.session()).checkIns.listWaiting(BATCH);
-    if (waiting.length === 0) return true;
+    if (waiting.length === 0) return;
     await takeTogether(runtime, waiting);
   }
-  return false;
 }
 
 async function takeTogether(runtime: MonitorRuntime, waiting: readonly WaitingCheckIn[]): Promise<void> {

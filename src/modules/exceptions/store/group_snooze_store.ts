@@ -53,10 +53,10 @@ export class GroupSnoozeStore {
 
   /**
    * Lists snoozes whose time has come, or whose groups had events that were not counted for them yet; at most `limit`,
-   * those that were looked at longest ago first.
+   * the organizations in turn, of each those that were looked at longest ago first.
    */
   async listDue(now: Temporal.Instant, limit: number): Promise<DueSnooze[]> {
-    return await this.#current()
+    const due = this.#current()
       .leftJoin('exception_group_counts as c', 'c.group_id', 's.group_id')
       .innerJoin('services as v', (join) => join.onRef('v.id', '=', 'g.service_id').on('v.deleted_at', 'is', null))
       .select(columns(GroupSnoozeEntity, 's'))
@@ -70,8 +70,22 @@ export class GroupSnoozeStore {
           ]),
         ]),
       )
-      .orderBy('s.checked_at', (order) => order.asc().nullsFirst())
-      .orderBy('s.group_id')
+      .select(({ fn }) =>
+        fn
+          .agg<number>('row_number')
+          .over((over) =>
+            over
+              .partitionBy('g.org_id')
+              .orderBy('s.checked_at', (order) => order.asc().nullsFirst())
+              .orderBy('s.group_id'),
+          )
+          .as('turn'),
+      );
+    return await this.#session.db
+      .selectFrom(due.as('d'))
+      .selectAll('d')
+      .orderBy('d.turn')
+      .orderBy('d.groupId')
       .limit(limit)
       .execute();
   }

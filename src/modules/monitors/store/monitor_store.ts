@@ -155,14 +155,38 @@ export class MonitorStore {
     await this.#session.db.deleteFrom('monitors').where('id', '=', monitorId).execute();
   }
 
-  /** Lists monitors that are due to be checked by now, the longest overdue first. */
+  /**
+   * Lists monitors that are due to be checked by now, the organizations in turn, of each the longest overdue first. Left
+   * out are those of which a check-in waits: it may say otherwise.
+   */
   async listOverdue(now: Temporal.Instant, limit: number): Promise<Id<'monitor'>[]> {
+    const overdue = this.#session.db
+      .selectFrom('monitors as m')
+      .select(['m.id', 'm.overdue_from'])
+      .select(({ fn }) =>
+        fn
+          .agg<number>('row_number')
+          .over((over) => over.partitionBy('m.org_id').orderBy('m.overdue_from').orderBy('m.id'))
+          .as('turn'),
+      )
+      .where('m.overdue_from', '<=', now)
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('check_ins as c')
+              .select('c.number')
+              .whereRef('c.service_id', '=', 'm.service_id')
+              .whereRef('c.slug', '=', 'm.slug')
+              .whereRef('c.environment', '=', 'm.environment'),
+          ),
+        ),
+      );
     const rows = await this.#session.db
-      .selectFrom('monitors')
-      .select('id')
-      .where('overdue_from', '<=', now)
-      .orderBy('overdue_from')
-      .orderBy('id')
+      .selectFrom(overdue.as('o'))
+      .select('o.id')
+      .orderBy('o.turn')
+      .orderBy('o.overdue_from')
+      .orderBy('o.id')
       .limit(limit)
       .execute();
     return rows.map(({ id }) => id);
