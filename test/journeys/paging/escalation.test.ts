@@ -47,6 +47,13 @@ test('an acknowledged incident never pages again', async () => {
   await w.advance({ hours: 24 });
   expect(w.phone.calls).toEqual([]);
   expect(w.phone.messages).toHaveLength(1);
+
+  // Nor when a timer was not stopped, as one that fires at the same moment may be.
+  await w.context.db.sql.run(
+    `update incident_steps set state = 'pending', settled_at = null where state = 'cancelled'`,
+  );
+  await w.advance({ minutes: 1 });
+  expect(statuses(await w.expectOk('get_incident', { incidentId }))).toEqual(['sms delivered']);
 });
 
 test('a reply by SMS acknowledges, and says so in the log', async () => {
