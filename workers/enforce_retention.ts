@@ -11,7 +11,7 @@ import {
 } from '#storage/clickhouse/expired_rows.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { SeriesDayStore } from '#modules/metrics/store/series_day_store.ts';
-import { CONFIRM_HOURS } from '#modules/status_pages/subscribe.ts';
+import { CONFIRM_HOURS } from '#modules/status_pages/subscribers.ts';
 import { storesOf } from '#modules/stores.ts';
 
 export interface RetentionRuntime {

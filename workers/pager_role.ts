@@ -1,26 +1,30 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import type { Channel } from '#modules/contacts/decide/channel.ts';
-import { WATCHED_WORK } from '#modules/notifications/decide/pager_health.ts';
-import { type Connections, type Foundation, openFoundation } from '#entry/foundation.ts';
+import { checkPager, type Connections, type Foundation, openFoundation } from '#entry/foundation.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
-import { resumeAfterRestore } from '#modules/incidents/paging/resume_after_restore.ts';
-import { repageStale } from '#modules/incidents/paging/repage_stale.ts';
-import { restartTimers } from '#modules/incidents/paging/schedule_steps.ts';
+import { messageOf } from '#kernel/errors.ts';
+import { asId, newId } from '#kernel/ids.ts';
 import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { Log } from '#kernel/log.ts';
 import { retryWhileUnavailable } from '#kernel/retry.ts';
-import type { Senders } from '#notify/registry.ts';
-import type { UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
-import { type Role, runRole, type StartedRole } from '#workers/run_role.ts';
-import { sendHeartbeat } from '#workers/send_heartbeat.ts';
-import { openSweep } from '#workers/sweep_due.ts';
-import { type DeliveryRuntime, sendNotification } from '#modules/incidents/paging/send_notification.ts';
-import { deliverPage, runEscalationStep } from '#storage/queue/jobs.ts';
-import { asId, newId } from '#kernel/ids.ts';
-import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
-import { type EscalationRuntime, fireStep } from '#modules/incidents/paging/fire_step.ts';
 import type { Clock, Temporal } from '#kernel/time.ts';
+import type { Channel } from '#modules/contacts/decide/channel.ts';
+import { type EscalationRuntime, fireStep } from '#modules/incidents/paging/fire_step.ts';
+import { repageStale } from '#modules/incidents/paging/repage_stale.ts';
+import { resumeAfterRestore } from '#modules/incidents/paging/resume_after_restore.ts';
+import { restartTimers } from '#modules/incidents/paging/schedule_steps.ts';
+import { type DeliveryRuntime, sendNotification } from '#modules/incidents/paging/send_notification.ts';
+import type { DueStep } from '#modules/incidents/store/step_timer_store.ts';
+import { WATCHED_WORK } from '#modules/notifications/decide/pager_health.ts';
+import type { DueMessage } from '#modules/notifications/store/delivery_store.ts';
+import { storesOf } from '#modules/stores.ts';
+import type { UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import type { Senders } from '#notify/registry.ts';
+import type { Database } from '#storage/postgres/database.ts';
+import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
+import { deliverPage, runEscalationStep } from '#storage/queue/jobs.ts';
+import { PerOrganizationQueue } from '#workers/per_organization_queue.ts';
+import { type Role, runRole, type StartedRole } from '#workers/run_role.ts';
 
 /**
  * Longest wait for work that is nearly due: synchronized machines differ by less. Work that is due later is left to the
@@ -137,4 +141,97 @@ export function pagerRole(foundation: Foundation, runtime = pagerRuntime(foundat
     holder: newId('job'),
     settled: () => sweep.settled(),
   };
+}
+
+interface HeartbeatRuntime {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Tells an external watchdog that pages leave in time, and sends nothing while they do not: a watchdog that gets no
+ * heartbeat alerts people by other means. The address is a secret and is never logged.
+ */
+export async function sendHeartbeat({ db, clock, log }: HeartbeatRuntime, url: string): Promise<void> {
+  const { alarms } = await checkPager({ db, clock });
+  if (alarms.length > 0) {
+    log.error({ problems: alarms }, 'pages are late, so no heartbeat is sent');
+    return;
+  }
+  try {
+    const { address, headers } = withoutCredentials(url);
+    const response = await fetch(address, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    await response.body?.cancel();
+    if (!response.ok) log.warn({ status: response.status }, 'the heartbeat was refused');
+  } catch (error) {
+    log.warn({ err: messageOf(error) }, 'the heartbeat could not be sent');
+  }
+}
+
+/** Moves the user and password of an address into a header: `fetch` takes no address that has them. */
+function withoutCredentials(url: string): { address: URL; headers: Record<string, string> } {
+  const address = new URL(url);
+  const { username, password } = address;
+  if (username === '' && password === '') return { address, headers: {} };
+  Object.assign(address, { username: '', password: '' });
+  const account = [username, password].map(decodeURIComponent).join(':');
+  return { address, headers: { authorization: `Basic ${Buffer.from(account).toString('base64')}` } };
+}
+
+type SweepingRuntime = EscalationRuntime & DeliveryRuntime;
+
+/**
+ * Delay after which overdue work has lost its job, waits behind the jobs of others, or was claimed by a process that
+ * died or hangs. Normally a job runs within a tenth of it.
+ */
+const GRACE_MS = 300;
+const BATCH = 500;
+
+/** Finds overdue work for which no job has come. */
+interface Sweep {
+  /** Starts to fire every step that is overdue. */
+  sweepSteps(): Promise<void>;
+  /** Starts to send every message that is overdue. */
+  sweepMessages(): Promise<void>;
+  /** Resolves once everything that was started has ended. */
+  settled(): Promise<void>;
+}
+
+/**
+ * Fires overdue steps and sends overdue messages without the queue. So no page is lost when the queue store is lost, and
+ * none waits behind the jobs of others. Organizations have equal turns. Nothing happens twice, because steps and messages
+ * are claimed.
+ */
+export function openSweep(runtime: SweepingRuntime, graceMs = GRACE_MS): Sweep {
+  const { log } = runtime;
+  const steps = new PerOrganizationQueue<DueStep>(
+    ({ incidentId, stepIndex }) => fireStep(runtime, incidentId, stepIndex),
+    log,
+  );
+  const messages = new PerOrganizationQueue<DueMessage>(({ id }) => sendNotification(runtime, id), log);
+  const overdue = () => runtime.clock.now().subtract({ milliseconds: graceMs });
+  const stores = () => storesOf(runtime.db.session());
+  return {
+    async sweepSteps() {
+      steps.start(await stores().stepTimers.listDueSteps(overdue(), BATCH));
+    },
+    async sweepMessages() {
+      messages.start(await stores().deliveries.listDue(overdue(), BATCH));
+    },
+    async settled() {
+      await Promise.all([steps.settled(), messages.settled()]);
+    },
+  };
+}
+
+/** Runs one sweep from start to end. */
+export async function sweepDue(runtime: SweepingRuntime, graceMs?: number): Promise<void> {
+  const sweep = openSweep(runtime, graceMs);
+  await sweep.sweepSteps();
+  await sweep.settled();
+  await sweep.sweepMessages();
+  await sweep.settled();
 }

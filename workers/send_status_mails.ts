@@ -1,6 +1,6 @@
 import type { Cipher } from '#auth/cipher.ts';
 import { STATUS_PATH, STAGE_TEXTS } from '#modules/status_pages/decide/publication.ts';
-import { subscriberUrl } from '#modules/status_pages/subscriber_links.ts';
+import { subscriberUrl } from '#modules/status_pages/subscribers.ts';
 import type { SubscriberRow } from '#modules/status_pages/store/subscriber_store.ts';
 import { type Stores, storesOf } from '#modules/stores.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';

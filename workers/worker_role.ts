@@ -1,79 +1,80 @@
-import { createCipher, type Cipher } from '#auth/cipher.ts';
+import { type Cipher, createCipher } from '#auth/cipher.ts';
 import { createExternalFetch, type ExternalFetch } from '#auth/external_fetch.ts';
-import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
-import { LATE_FOR_MS } from '#modules/metrics/decide/late_points.ts';
-import { WATCHED_WORK } from '#modules/notifications/decide/pager_health.ts';
-import { useSmallBufferPool } from '#entry/memory/buffer_pool.ts';
-import { compose, type AppContext } from '#entry/compose.ts';
+import { type AppContext, compose } from '#entry/compose.ts';
 import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
 import type { Connections } from '#entry/foundation.ts';
+import { useSmallBufferPool } from '#entry/memory/buffer_pool.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
-import { countExceptions } from '#modules/exceptions/count_exceptions.ts';
-import { learnSpikeBaseline } from '#modules/exceptions/learn_spike_baseline.ts';
-import { reopenSnoozed } from '#modules/exceptions/reopen_snoozed.ts';
-import { retryQuarantined } from '#modules/exceptions/quarantine_events.ts';
-import { endSilentAlerts } from '#modules/alerts/end_silent_alerts.ts';
-import { applyGroupRates } from '#modules/rules/apply_group_rates.ts';
-import { type NewOrRegressed, openExceptionIncidents } from '#modules/incidents/open_exception_incidents.ts';
-import { endShadowIncidents } from '#modules/shadow/end_shadow_incidents.ts';
-import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import { newId } from '#kernel/ids.ts';
+import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { Log } from '#kernel/log.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
-import { loadMailLibrary, type MailServer } from '#notify/mail/send_mail.ts';
-import type { Senders } from '#notify/registry.ts';
-import { LeaseStore } from '#storage/postgres/lease_store.ts';
-import { remindOfDuty } from '#modules/schedules/tell_of_duty.ts';
-import type { UploadLimits } from '#modules/releases/source_maps/assemble_bundle.ts';
-import type { SourceMaps } from '#modules/releases/source_maps/source_maps.ts';
-import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { endSilentAlerts } from '#modules/alerts/end_silent_alerts.ts';
+import type { AuditStreamRuntime } from '#modules/audit/stream_audit.ts';
 import { askForNumbers } from '#modules/contacts/ask_for_numbers.ts';
-import { fetchHolidayCalendars } from '#modules/schedules/fetch_holiday_calendars.ts';
+import { countExceptions } from '#modules/exceptions/count_exceptions.ts';
+import { GROUPING_CAPACITY, groupJobs } from '#modules/exceptions/group_jobs.ts';
+import type { GroupingRuntime } from '#modules/exceptions/grouping_runtime.ts';
+import { learnSpikeBaseline } from '#modules/exceptions/learn_spike_baseline.ts';
+import { retryQuarantined } from '#modules/exceptions/quarantine_events.ts';
+import { reopenSnoozed } from '#modules/exceptions/reopen_snoozed.ts';
 import { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
 import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
 import { GroupRateReader } from '#modules/exceptions/store/group_rate_reader.ts';
+import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
+import { type NewOrRegressed, openExceptionIncidents } from '#modules/incidents/open_exception_incidents.ts';
+import { LATE_FOR_MS } from '#modules/metrics/decide/late_points.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
-import { ExpiredRows } from '#storage/clickhouse/expired_rows.ts';
 import { RecentPoints } from '#modules/metrics/store/recent_points.ts';
 import { RollupWriter } from '#modules/metrics/store/rollup_writer.ts';
+import { WATCHED_WORK } from '#modules/notifications/decide/pager_health.ts';
+import type { PlaceRuntime } from '#modules/places/deliver.ts';
+import type { UploadLimits } from '#modules/releases/source_maps/assemble_bundle.ts';
+import type { SourceMaps } from '#modules/releases/source_maps/source_maps.ts';
+import { applyGroupRates } from '#modules/rules/apply_group_rates.ts';
+import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 import { MissingSeriesReader } from '#modules/rules/store/missing_series.ts';
 import { RuleReader } from '#modules/rules/store/rule_reader.ts';
+import { fetchHolidayCalendars } from '#modules/schedules/fetch_holiday_calendars.ts';
+import { remindOfDuty } from '#modules/schedules/tell_of_duty.ts';
+import { endShadowIncidents } from '#modules/shadow/end_shadow_incidents.ts';
+import { endPublications } from '#modules/status_pages/end_publications.ts';
+import { subscriberCipherOf } from '#modules/status_pages/subscribers.ts';
 import { storesOf } from '#modules/stores.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import { tellOfUnreadableRows } from '#modules/unreadable_rows/tell_owners.ts';
+import { loadMailLibrary, type MailServer } from '#notify/mail/send_mail.ts';
+import type { Senders } from '#notify/registry.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { ExpiredRows } from '#storage/clickhouse/expired_rows.ts';
+import { LeaseStore } from '#storage/postgres/lease_store.ts';
+import { type DurableJobHandler, runDurableJobs } from '#storage/queue/durable_job_runner.ts';
 import { groupExceptions, storePoints } from '#storage/queue/jobs.ts';
-import { runDurableJobs } from '#storage/queue/durable_job_runner.ts';
 import { onAssembleBundle } from '#workers/assemble_bundle.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';
 import { evaluateRules, LONG_WINDOWS, SHORT_WINDOWS } from '#workers/evaluate_rules.ts';
-import { onGroupExceptions } from '#workers/group_exceptions.ts';
-import { pruneConnections } from '#workers/prune_connections.ts';
-import { pruneNotifications } from '#workers/prune_notifications.ts';
-import { pruneSignIns } from '#workers/prune_sign_ins.ts';
+import { pruneConnections, pruneNotifications, pruneSignIns } from '#workers/pruning.ts';
 import { onPurgeService, purgeDeleted } from '#workers/purge_service.ts';
 import { onRecordFailedSignIn } from '#workers/record_failed_sign_in.ts';
 import { renewCapabilities } from '#workers/renew_capabilities.ts';
-import { watchMonitors } from '#workers/watch_monitors.ts';
-import { type Role, runRole, type StartedRole } from '#workers/run_role.ts';
 import { rollUpPoints } from '#workers/roll_up_points.ts';
-import { onSendDeactivationNotice } from '#workers/send_deactivation_notice.ts';
-import { onSendDutyNotice } from '#workers/send_duty_notice.ts';
-import { onSendExceptionNotice } from '#workers/send_exception_notice.ts';
-import { onSendInvitation } from '#workers/send_invitation.ts';
-import { onSendPlaceOff } from '#workers/send_place_off.ts';
-import { subscriberCipherOf } from '#modules/status_pages/subscriber_links.ts';
-import { endPublications } from '#modules/status_pages/end_publications.ts';
+import { type Role, runRole, type StartedRole } from '#workers/run_role.ts';
+import {
+  onSendAuditStreamFailing,
+  onSendDeactivationNotice,
+  onSendDutyNotice,
+  onSendExceptionNotice,
+  onSendInvitation,
+  onSendNumberRequest,
+  onSendPlaceOff,
+  onSendUnreadableNotice,
+} from '#workers/send_notices.ts';
+import { onSendPasswordReset } from '#workers/send_password_reset.ts';
 import { onAnnounceStatusUpdate, onSendStatusConfirmation, onSendStatusUpdate } from '#workers/send_status_mails.ts';
-import type { AuditStreamRuntime } from '#modules/audit/stream_audit.ts';
-import { onSendAuditStreamFailing } from '#workers/send_audit_stream_failing.ts';
+import { onStorePoints } from '#workers/store_points.ts';
 import { openAuditStreamWork } from '#workers/stream_audit_logs.ts';
 import { openPlaceWork } from '#workers/tell_places.ts';
-import type { PlaceRuntime } from '#modules/places/deliver.ts';
-import { onSendNumberRequest } from '#workers/send_number_request.ts';
-import { onSendPasswordReset } from '#workers/send_password_reset.ts';
-import { onSendUnreadableNotice } from '#workers/send_unreadable_notice.ts';
-import { onStorePoints } from '#workers/store_points.ts';
-import { tellOfUnreadableRows } from '#modules/unreadable_rows/tell_owners.ts';
-import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
+import { watchMonitors } from '#workers/watch_monitors.ts';
 
 export async function startWorker(config: RunningConfig, log: Log): Promise<StartedRole> {
   useSmallBufferPool();
@@ -281,3 +282,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
     },
   };
 }
+
+export const onGroupExceptions = (runtime: GroupingRuntime): DurableJobHandler => {
+  return { job: groupExceptions, capacity: GROUPING_CAPACITY, run: groupJobs(runtime) };
+};

@@ -8,10 +8,10 @@ import {
 import { MOVE_IN_OPERATIONS } from '#modules/moving_in/operations/operations.ts';
 import { RELEASE_OPERATIONS } from '#modules/releases/operations/releases.ts';
 import { PROVIDER_SIGN_IN, SIGN_IN_OPERATIONS } from '#modules/sign_in/operations/operations.ts';
-import { PROVISIONING_OPERATIONS } from '#modules/provisioning/operations/operations.ts';
+import { PROVISIONING_OPERATIONS } from '#modules/provisioning/operations/provisioning.ts';
 import { STATUS_PAGE_OPERATIONS } from '#modules/status_pages/operations/operations.ts';
-import { PLACE_OPERATIONS } from '#modules/places/operations/operations.ts';
-import { SCHEDULE_OPERATIONS } from '#modules/schedules/operations/operations.ts';
+import { PLACE_OPERATIONS } from '#modules/places/operations/places.ts';
+import { LAYER_OPERATIONS, SCHEDULE_OPERATIONS } from '#modules/schedules/operations/operations.ts';
 import { SERVICE_OPERATIONS } from '#modules/services/operations/operations.ts';
 import { SHADOW_OPERATIONS } from '#modules/shadow/operations/operations.ts';
 import type { AnyAccountOperation, AnyAction, AnyConsoleOperation, AnyOperation } from '#actions/action_context.ts';
@@ -60,27 +60,23 @@ import { listExceptionGroups } from '#modules/exceptions/operations/list_excepti
 import { setExceptionStatus } from '#modules/exceptions/operations/set_exception_status.ts';
 import { getHome } from '#modules/home/operations/get_home.ts';
 import { setUpPaging } from '#modules/home/operations/set_up_paging.ts';
-import { acknowledgeIncident } from '#modules/incidents/operations/acknowledge_incident.ts';
-import { addIncidentNote } from '#modules/incidents/operations/add_incident_note.ts';
+import { acknowledgeIncident, unacknowledgeIncident } from '#modules/incidents/operations/acknowledge_incident.ts';
+import { addIncidentNote, deleteIncidentNote, editIncidentNote } from '#modules/incidents/operations/notes.ts';
 import { answerIncidents } from '#modules/incidents/operations/answer_incidents.ts';
-import { countIncidents } from '#modules/incidents/operations/count_incidents.ts';
-import { countIncidentsByService } from '#modules/incidents/operations/count_incidents_by_service.ts';
+import { countIncidents, countIncidentsByService } from '#modules/incidents/operations/counts.ts';
 import { declareIncident } from '#modules/incidents/operations/declare_incident.ts';
-import { deleteIncidentNote } from '#modules/incidents/operations/delete_incident_note.ts';
-import { editIncidentNote } from '#modules/incidents/operations/edit_incident_note.ts';
 import { escalateIncident } from '#modules/incidents/operations/escalate_incident.ts';
 import { getIncident } from '#modules/incidents/operations/get_incident.ts';
-import { getIncidentContext } from '#modules/incidents/operations/get_incident_context.ts';
-import { getLinkedIncidents } from '#modules/incidents/operations/get_linked_incidents.ts';
+import {
+  getIncidentContext,
+  getLinkedIncidents,
+  listMovedMetrics,
+} from '#modules/incidents/operations/incident_context.ts';
 import { RESPONSE_OPERATIONS } from '#modules/incidents/operations/operations.ts';
-import { listAssignees } from '#modules/incidents/operations/list_assignees.ts';
+import { listAssignees, reassignIncident } from '#modules/incidents/operations/reassignment.ts';
 import { listIncidents } from '#modules/incidents/operations/list_incidents.ts';
-import { listMovedMetrics } from '#modules/incidents/operations/list_moved_metrics.ts';
-import { reassignIncident } from '#modules/incidents/operations/reassign_incident.ts';
-import { reopenIncident } from '#modules/incidents/operations/reopen_incident.ts';
-import { resolveIncident } from '#modules/incidents/operations/resolve_incident.ts';
+import { reopenIncident, resolveIncident } from '#modules/incidents/operations/resolve_incident.ts';
 import { searchIncidents } from '#modules/incidents/operations/search_incidents.ts';
-import { unacknowledgeIncident } from '#modules/incidents/operations/unacknowledge_incident.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from '#modules/api_keys/operations/api_keys.ts';
 import { confirmPhone, requestPhoneCode, setReplyPin } from '#modules/contacts/operations/phone_numbers.ts';
 import { createPushSubscription, deletePushSubscription } from '#modules/contacts/operations/push_subscriptions.ts';
@@ -123,7 +119,6 @@ import { updateAlertRule } from '#modules/rules/operations/update_alert_rule.ts'
 import { createSchedule } from '#modules/schedules/operations/create_schedule.ts';
 import { createScheduleOverride } from '#modules/schedules/operations/create_schedule_override.ts';
 import { deleteSchedule } from '#modules/schedules/operations/delete_schedule.ts';
-import { LAYER_OPERATIONS } from '#modules/schedules/operations/layer_operations.ts';
 import { updateSchedule } from '#modules/schedules/operations/update_schedule.ts';
 import { whoIsOnCall } from '#modules/schedules/operations/who_is_on_call.ts';
 import { createService } from '#modules/services/operations/create_service.ts';

@@ -12,7 +12,7 @@ import { AuditChainReader, AuditReader } from '#modules/audit/store/audit_reader
 import { AuditStreamStore } from '#modules/audit/store/audit_stream_store.ts';
 import { MoveInStore } from '#modules/moving_in/store.ts';
 import { AuditStore } from '#modules/audit/store/audit_store.ts';
-import { CalendarFeedStore } from '#modules/schedules/store/calendar_feed_store.ts';
+import { CalendarFeedStore, OwnCalendarStore } from '#modules/schedules/store/calendar_store.ts';
 import { CapabilityStore } from '#modules/capabilities/store.ts';
 import { ConfigurationStore } from '#modules/configuration/store.ts';
 import { ConnectionStore } from '#modules/apps/store/connection_store.ts';
@@ -67,7 +67,6 @@ import { OAuthRecordStore } from '#modules/apps/store/oauth_record_store.ts';
 import { ObjectNameReader } from '#modules/agents/store/object_name_reader.ts';
 import { HolidayCalendarStore } from '#modules/schedules/store/holiday_calendar_store.ts';
 import { OnCallReader } from '#modules/schedules/store/on_call_reader.ts';
-import { OwnCalendarStore } from '#modules/schedules/store/own_calendar_store.ts';
 import { OpenIdStore } from '#modules/sign_in/store.ts';
 import { PagerSignsReader } from '#modules/notifications/store/pager_heartbeat_reader.ts';
 import { OutboxStore } from '#storage/postgres/outbox_store.ts';

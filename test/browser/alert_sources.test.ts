@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
-import { listAlertSources } from '#modules/alerts/operations/list_alert_sources.ts';
+import { listAlertSources } from '#modules/alerts/operations/alert_sources.ts';
 import { axeViolations } from '#test/browser/axe.ts';
 import { DESK, inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';

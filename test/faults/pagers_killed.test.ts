@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { addEscalationPolicy } from '#modules/policies/operations/add_escalation_policy.ts';
+import { addEscalationPolicy } from '#modules/policies/operations/create_escalation_policy.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';
 import { countPages, isAllDone, PageWatch } from '#infra/bench/paging/pages.ts';
 import { programService } from '#infra/embedded/services.ts';

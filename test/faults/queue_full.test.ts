@@ -8,7 +8,7 @@ import { startJobWorkers } from '#storage/queue/job_workers.ts';
 import { runDurableJobs } from '#storage/queue/durable_job_runner.ts';
 import { bytes, double, label, message, number, otlpRequest, sample, writeRequest } from '#test/ingest/metric_bytes.ts';
 import { type World, world } from '#test/kit/world.ts';
-import { onGroupExceptions } from '#workers/group_exceptions.ts';
+import { onGroupExceptions } from '#workers/worker_role.ts';
 import { onStorePoints } from '#workers/store_points.ts';
 
 const POINTS = 5_000;

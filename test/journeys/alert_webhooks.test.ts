@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { listAlertBodies } from '#modules/alerts/operations/list_alert_bodies.ts';
-import { listAlertSources } from '#modules/alerts/operations/list_alert_sources.ts';
+import { listAlertBodies, listAlertSources, setAlertSource } from '#modules/alerts/operations/alert_sources.ts';
 import { setAlertRoutes } from '#modules/alerts/operations/set_alert_routes.ts';
-import { setAlertSource } from '#modules/alerts/operations/set_alert_source.ts';
 import { alertedService } from '#test/kit/alert_senders.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import type { World } from '#test/kit/world.ts';

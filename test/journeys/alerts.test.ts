@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { revokeAlertKey } from '#modules/alerts/operations/revoke_alert_key.ts';
-import { rotateAlertKey } from '#modules/alerts/operations/rotate_alert_key.ts';
+import { revokeAlertKey, rotateAlertKey } from '#modules/alerts/operations/alert_keys.ts';
 import { endSilentAlerts } from '#modules/alerts/end_silent_alerts.ts';
 import { takeAlerts } from '#modules/alerts/take_alerts.ts';
 import { bareEvent } from '#modules/alerts/decide/alert_event.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { reassignIncident } from '#modules/incidents/operations/reassign_incident.ts';
+import { reassignIncident } from '#modules/incidents/operations/reassignment.ts';
 import type { Config } from '#entry/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import { storesOf } from '#modules/stores.ts';

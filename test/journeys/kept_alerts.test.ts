@@ -7,7 +7,7 @@ import { exportOrganization } from '#entry/transfer/export_organization.ts';
 import { importOrganization } from '#entry/transfer/import_organization.ts';
 import { asId } from '#kernel/ids.ts';
 import { setAlertRoutes } from '#modules/alerts/operations/set_alert_routes.ts';
-import { showAlertKey } from '#modules/alerts/operations/show_alert_key.ts';
+import { showAlertKey } from '#modules/alerts/operations/alert_keys.ts';
 import { createMaintenance } from '#modules/maintenance/operations/maintenance.ts';
 import { simulateEscalation } from '#modules/policies/operations/simulate_escalation.ts';
 import { BACKUP_KEY, backUp, emptyTarget, open } from '#test/entry/backup/restored.ts';

@@ -4,7 +4,7 @@ import { replayPaging, type ReplayedOpening } from '#modules/incidents/decide/re
 import { acknowledge } from '#modules/incidents/acknowledge.ts';
 import { openIncident } from '#modules/incidents/open_incident.ts';
 import { repageStale } from '#modules/incidents/paging/repage_stale.ts';
-import { resolve } from '#modules/incidents/resolve.ts';
+import { resolve } from '#modules/incidents/change_status.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import type { ActiveRule } from '#modules/rules/store/active_rule_store.ts';

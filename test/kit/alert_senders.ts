@@ -1,4 +1,4 @@
-import { showAlertKey } from '#modules/alerts/operations/show_alert_key.ts';
+import { showAlertKey } from '#modules/alerts/operations/alert_keys.ts';
 import type { Id } from '#kernel/ids.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';

@@ -12,7 +12,7 @@ import { silentLog } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { seriesKey } from '#test/kit/metrics/points.ts';
 import type { GroupingRuntime } from '#modules/exceptions/grouping_runtime.ts';
-import { onGroupExceptions } from '#workers/group_exceptions.ts';
+import { onGroupExceptions } from '#workers/worker_role.ts';
 import { onStorePoints } from '#workers/store_points.ts';
 
 /** A point as tests write it. */

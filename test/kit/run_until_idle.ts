@@ -5,7 +5,7 @@ import { silentLog } from '#kernel/log.ts';
 import type { JobHandler } from '#storage/queue/job_workers.ts';
 import type { DrivenQueue } from '#test/kit/driven_queue.ts';
 import { handlersOfRoles, type RolesRuntime } from '#test/kit/roles.ts';
-import { sweepDue } from '#workers/sweep_due.ts';
+import { sweepDue } from '#workers/pager_role.ts';
 import { tellPlaces } from '#workers/tell_places.ts';
 
 const WAITING = `select (select count(*)::int from outbox) as outbox, (select count(*)::int from durable_jobs) as durable`;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { givenPerson, givePassword, openBrowser, signedIn } from '#test/kit/programs/browser.ts';
 import { world } from '#test/kit/world.ts';
-import { pruneSignIns } from '#workers/prune_sign_ins.ts';
+import { pruneSignIns } from '#workers/pruning.ts';
 import { workerRuntime } from '#workers/worker_role.ts';
 
 test('expired sessions, invitations and sign-in limits are deleted, and nothing else', async () => {

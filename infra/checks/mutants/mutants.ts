@@ -170,7 +170,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
       ...inFile('src/modules/incidents/acknowledge.ts', [
         ["await stopEscalation(unit, incident, 'acknowledged', by);", ''],
       ]),
-      ...inFile('src/modules/incidents/resolve.ts', [
+      ...inFile('src/modules/incidents/change_status.ts', [
         ["await stopEscalation(unit, incident, 'resolved', by, details);", ''],
         ['await releaseChildren(unit, incident);', ''],
         ['if (await unit.stores.storms.hasOpenMembers(storm.id)) return false;', ''],
@@ -187,7 +187,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
           ".where('step_index', '=', stepIndex)",
         ],
       ]),
-      ...inFile('src/modules/incidents/paging/claim_notification.ts', [
+      ...inFile('src/modules/incidents/paging/send_notification.ts', [
         ['if (await joinsDigest(unit, notification)) return null;', ''],
       ]),
       ...inFile('src/modules/rules/apply_metric_rule.ts', [['else await resolve(unit, incident, by, details);', '']]),

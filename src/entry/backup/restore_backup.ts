@@ -6,12 +6,10 @@ import type { Client } from 'pg';
 import { type Manifest, readArchive, type ReadEntry } from '#entry/backup/archive.ts';
 import { BackupCheck, declaredColumns, type DeclaredColumns } from '#entry/backup/check_rows.ts';
 import { emptyTables, hasRows, insertPart } from '#entry/backup/clickhouse_rows.ts';
-import { deleteOrphanRows } from '#entry/backup/delete_orphan_rows.ts';
-import { finishRestore } from '#entry/backup/finish_restore.ts';
 import {
   connect,
-  dropSchema,
   continueSequences,
+  dropSchema,
   emptyAll,
   listTables,
   readMigrations,
@@ -21,19 +19,25 @@ import {
   writeRows,
   writeSequences,
 } from '#entry/backup/postgres_rows.ts';
-import { findRestoreMarker, setRestoreMarker } from '#entry/backup/restore_marker.ts';
+import { CLEAR_RESTORE_MARKER, findRestoreMarker, setRestoreMarker } from '#entry/backup/restore_marker.ts';
 import type { Config } from '#entry/config.ts';
-import { fingerprintOf } from '#entry/secret_fingerprint.ts';
 import { migrate, migrateEvents, migratePostgres, migrationNames } from '#entry/migrate.ts';
+import { fingerprintOf } from '#entry/secret_fingerprint.ts';
 import { fromSpooled } from '#ingest/packing/spooled_job.ts';
 import { AppError } from '#kernel/errors.ts';
-import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
-import { directUrlOf, openDatabase } from '#storage/postgres/database.ts';
-import type { WaitingJob } from '#storage/queue/pending_jobs.ts';
+import { idOfUuid, newId } from '#kernel/ids.ts';
+import { systemClock, Temporal } from '#kernel/time.ts';
+import { recordSystemChange } from '#modules/audit/system_change.ts';
+import { inUnitOfWork } from '#modules/unit_of_work.ts';
+import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { deleteRows } from '#storage/clickhouse/expired_rows.ts';
+import { ROLLUP_TABLES } from '#storage/clickhouse/layout.ts';
+import { type DatabaseAddress, directUrlOf, openDatabase } from '#storage/postgres/database.ts';
 import type { NewDurableJob } from '#storage/queue/durable_queue.ts';
-import { Temporal } from '#kernel/time.ts';
+import { groupExceptions } from '#storage/queue/jobs.ts';
+import type { WaitingJob } from '#storage/queue/pending_jobs.ts';
 
-export interface RestoreOptions {
+interface RestoreOptions {
   readonly file: string;
   /** Whether an installation that is not empty is deleted first. */
   readonly replace: boolean;
@@ -42,7 +46,7 @@ export interface RestoreOptions {
 }
 
 /** Summary of a restore. */
-export interface RestoreSummary {
+interface RestoreSummary {
   readonly id: string;
   readonly snapshotAt: string;
   /** The app secret, as encrypted in the archive; null if the archive does not contain it. */
@@ -232,4 +236,82 @@ async function requireEmpty(client: Client, hasEvents: boolean): Promise<void> {
     `${rows.length > 0 ? 'the database has an organization' : 'ClickHouse has points or events'} already: ` +
       'restore into an empty installation, or add --replace to delete what is there',
   );
+}
+
+interface Restored {
+  readonly manifest: Manifest;
+  readonly snapshotAt: string;
+  readonly jobs: readonly WaitingJob[];
+  readonly spooled: readonly NewDurableJob[];
+}
+
+/**
+ * Completes the restore in one last transaction: requeues the jobs saved outside the rows, records the restoration so
+ * that pagers know the age of their timers, adds an audit entry to every organization, and lets processes start.
+ */
+async function finishRestore(address: DatabaseAddress, restored: Restored): Promise<void> {
+  const db = await openDatabase({ url: directUrlOf(address), poolMax: 2 });
+  try {
+    await inUnitOfWork({ db, clock: systemClock, onOutbox: () => {} }, async (unit, session) => {
+      const { stores, now } = unit;
+      const { manifest, snapshotAt, jobs, spooled } = restored;
+      await stores.outbox.insert(jobs, now);
+      const events = spooled.map((job) => ({ jobId: newId('job'), ...job }));
+      if (events.length > 0) await stores.durableJobs.insert(groupExceptions.name, events, now);
+      await stores.restorations.insert(manifest.id, Temporal.Instant.from(snapshotAt), now);
+      for (const { id: orgId } of await stores.people.listOrganizations()) {
+        const after = { backup: manifest.id, snapshotAt };
+        const change = { action: 'restore_backup', via: 'system', target: manifest.id, before: null, after } as const;
+        await recordSystemChange(unit, { orgId, ...change });
+      }
+      await session.sql.run(CLEAR_RESTORE_MARKER);
+    });
+  } finally {
+    await db.close();
+  }
+}
+
+const BATCH = 2_000;
+
+/**
+ * Deletes rows of ClickHouse whose service or group PostgreSQL does not have: they were written after its snapshot. An
+ * event among them that was accepted before the snapshot is stored again by its job, in the group it finds then.
+ */
+async function deleteOrphanRows(client: Client, clickhouse: ClickHouseClient): Promise<void> {
+  for (const table of [
+    'metric_points',
+    'metric_series',
+    'metric_names',
+    'metric_exemplars',
+    'exception_events',
+    'exception_origins',
+    ...ROLLUP_TABLES,
+  ] as const) {
+    await deleteUnknown(client, clickhouse, table, 'service');
+  }
+  await deleteUnknown(client, clickhouse, 'exception_events', 'group');
+  await deleteUnknown(client, clickhouse, 'exception_origins', 'group');
+}
+
+async function deleteUnknown(
+  client: Client,
+  clickhouse: ClickHouseClient,
+  table: Parameters<typeof deleteRows>[1],
+  kind: 'service' | 'group',
+): Promise<void> {
+  const ownerTable = kind === 'service' ? 'services' : 'exception_groups';
+  const answer = await clickhouse.query({
+    query: `SELECT DISTINCT ${kind}_id AS id FROM ${table}`,
+    format: 'JSONEachRow',
+  });
+  const uuids = (await answer.json<{ id: string }>()).map(({ id }) => id);
+  for (let at = 0; at < uuids.length; at += BATCH) {
+    const ids = new Map(uuids.slice(at, at + BATCH).map((uuid) => [idOfUuid(kind, uuid) as string, uuid]));
+    const { rows } = await client.query<{ id: string }>(`select id from ${ownerTable} where id = any ($1)`, [
+      [...ids.keys()],
+    ]);
+    for (const { id } of rows) ids.delete(id);
+    if (ids.size === 0) continue;
+    await deleteRows(clickhouse, table, `${kind}_id IN {ids:Array(UUID)}`, { ids: [...ids.values()] });
+  }
 }

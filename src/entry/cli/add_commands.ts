@@ -15,8 +15,7 @@ import { notBlank, print, tableOf } from '#entry/cli/text.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { addSignInDomain } from '#modules/sign_in/operations/domains.ts';
 import { setAddressLists } from '#modules/sign_in/operations/sign_in_settings.ts';
-import { createCalendarFeed } from '#modules/schedules/operations/create_calendar_feed.ts';
-import { revokeCalendarFeed } from '#modules/schedules/operations/revoke_calendar_feed.ts';
+import { createCalendarFeed, revokeCalendarFeed } from '#modules/schedules/operations/calendar_feeds.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Stores } from '#modules/stores.ts';
 

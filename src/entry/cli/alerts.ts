@@ -6,9 +6,7 @@ import { loadConfig } from '#entry/config.ts';
 import { ALERTS_PATH } from '#kernel/api_paths.ts';
 import { AppError, messageOf } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
-import { revokeAlertKey } from '#modules/alerts/operations/revoke_alert_key.ts';
-import { rotateAlertKey } from '#modules/alerts/operations/rotate_alert_key.ts';
-import { showAlertKey } from '#modules/alerts/operations/show_alert_key.ts';
+import { revokeAlertKey, rotateAlertKey, showAlertKey } from '#modules/alerts/operations/alert_keys.ts';
 import type { Stores } from '#modules/stores.ts';
 
 interface WantedAlertKey {

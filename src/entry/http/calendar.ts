@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { calendarSecretHash } from '#auth/calendar_secret.ts';
 import { calendarShifts } from '#modules/schedules/decide/calendar_shifts.ts';
-import { escapeLineText, onOneLine } from '#modules/schedules/decide/content_lines.ts';
+import { escapeLineText, onOneLine } from '#modules/schedules/decide/ics_dates.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { AppError } from '#kernel/errors.ts';
 import { nextTurn } from '#kernel/cooperative_task.ts';

@@ -10,12 +10,11 @@ import { parseTraceLink } from '#modules/metrics/decide/trace_link.ts';
 import { toSlug } from '#modules/monitors/decide/check_in.ts';
 import { storedConfigFaults, storedScheduleFaults } from '#modules/monitors/decide/schedule.ts';
 import { faultsOf } from '#modules/contacts/decide/parsed.ts';
-import { isWallTime } from '#modules/schedules/decide/stored_rotation.ts';
 import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
 import type { Fault } from '#kernel/errors.ts';
 import { type Kind, KIND_NOUNS } from '#kernel/ids.ts';
 import { findFaults } from '#kernel/input_faults.ts';
-import { areLayers } from '#modules/schedules/decide/stored_layers.ts';
+import { areLayers, isWallTime } from '#modules/schedules/decide/stored_layers.ts';
 import { FAR_FUTURE, isAtOrBefore, Temporal, toTimestamp } from '#kernel/time.ts';
 
 export type Row = Readonly<Record<string, unknown>>;

@@ -1,26 +1,29 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
 import { createCipher } from '#auth/cipher.ts';
 import { newIngestKeyPair, sealIngestKeyPair } from '#auth/ingest_keys.ts';
-import { checkFolder } from '#entry/transfer/check_folder.ts';
-import { linesOfFile, parseLine, refusedLine } from '#entry/transfer/json_lines.ts';
-import { importEvents, deleteEvents } from '#entry/transfer/import_events.ts';
-import { type ArrivingRows, importRows } from '#entry/transfer/import_rows.ts';
-import { MovedIds } from '#entry/transfer/moved_ids.ts';
-import type { ExportManifest } from '#entry/transfer/organization_tables.ts';
-import { readManifest } from '#entry/transfer/read_manifest.ts';
-import { readTableColumns } from '#entry/transfer/table_columns.ts';
-import { mayBeOfStranger, unprovenText } from '#modules/accounts/decide/unproven_account.ts';
+import { migrationNames } from '#entry/migrate.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
+import { checkFolder } from '#entry/transfer/check_folder.ts';
+import { type ArrivingRows, deleteEvents, importEvents, importRows } from '#entry/transfer/import_rows.ts';
+import { faultText, linesOfFile, parseLine, refusedLine } from '#entry/transfer/json_lines.ts';
+import { MovedIds } from '#entry/transfer/moved_ids.ts';
+import { EXPORT_FORMAT, type ExportManifest, MANIFEST_FILE } from '#entry/transfer/organization_tables.ts';
+import { readTableColumns } from '#entry/transfer/table_columns.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
+import { findFaults } from '#kernel/input_faults.ts';
 import { systemClock } from '#kernel/time.ts';
+import { mayBeOfStranger, unprovenText } from '#modules/accounts/decide/unproven_account.ts';
+import { recordSystemChange } from '#modules/audit/system_change.ts';
+import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork } from '#modules/unit_of_work.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { type Database, directUrlOf, openDatabase } from '#storage/postgres/database.ts';
-import { storesOf } from '#modules/stores.ts';
-import { recordSystemChange } from '#modules/audit/system_change.ts';
-import { inUnitOfWork } from '#modules/unit_of_work.ts';
 
 /** Summary of an import. */
-export interface ImportSummary {
+interface ImportSummary {
   readonly organizationId: string;
   readonly organizationName: string;
   /** Number of ids that were taken and replaced, including users with an account here. */
@@ -185,3 +188,58 @@ const TABLES_OF_KINDS = [
   ['subscription', 'push_subscriptions'],
   ['feed', 'calendar_feeds'],
 ] as const;
+
+const TEXT = { type: 'string', maxLength: 1_000 };
+
+const SHAPE = {
+  type: 'object',
+  properties: {
+    tocsinExport: { type: 'integer' },
+    version: TEXT,
+    exportedAt: TEXT,
+    organizationId: TEXT,
+    organizationName: TEXT,
+    postgresMigrations: { type: 'array', items: TEXT },
+    files: { type: 'object', additionalProperties: { type: 'integer', minimum: 0 } },
+  },
+  required: [
+    'tocsinExport',
+    'version',
+    'exportedAt',
+    'organizationId',
+    'organizationName',
+    'postgresMigrations',
+    'files',
+  ],
+};
+
+/** Reads the manifest of an export. Throws if the folder is not an export, or if a later release wrote it. */
+function readManifest(folder: string): ExportManifest {
+  const file = path.join(folder, MANIFEST_FILE);
+  if (!existsSync(file)) {
+    throw new AppError('not_found', `${folder} has no ${MANIFEST_FILE}: it is no export, or one that did not end`);
+  }
+  const manifest = parse(readFileSync(file, 'utf8'));
+  const unknown = manifest.postgresMigrations.find((name) => !migrationNames('postgres').has(name));
+  if (manifest.tocsinExport !== EXPORT_FORMAT || unknown !== undefined) {
+    throw new AppError(
+      'invalid_input',
+      `this export was made by another release (${manifest.version}): use a newer one`,
+    );
+  }
+  const missing = Object.keys(manifest.files).find((name) => !existsSync(path.join(folder, path.basename(name))));
+  if (missing !== undefined) throw new AppError('invalid_input', `the file ${missing} of the export is missing`);
+  return manifest;
+}
+
+function parse(text: string): ExportManifest {
+  let manifest: unknown = null;
+  try {
+    manifest = JSON.parse(text);
+  } catch {
+    // The error follows below.
+  }
+  const faults = findFaults(SHAPE, manifest);
+  if (faults.length === 0) return manifest as ExportManifest;
+  throw new AppError('invalid_input', `${MANIFEST_FILE} is not as an export writes it: ${faultText(faults)}`);
+}

@@ -1,11 +1,18 @@
-import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
-import { acknowledge, unacknowledge } from '#modules/incidents/acknowledge.ts';
-import { type Affected, dedupKeyOfAlert, toolActor } from '#modules/alerts/alert_queue.ts';
+import { nextTurn } from '#kernel/cooperative_task.ts';
+import type { Id } from '#kernel/ids.ts';
+import { type Affected, type AlertQueue, dedupKeyOfAlert, toolActor } from '#modules/alerts/alert_queue.ts';
+import { incidentDetails } from '#modules/alerts/decide/alert_change.ts';
+import { labelsOfDetails } from '#modules/alerts/decide/labels.ts';
+import { areConditions, routeOf } from '#modules/alerts/decide/route.ts';
 import { endAlerts } from '#modules/alerts/end_alerts.ts';
-import { openAlerts } from '#modules/alerts/open_alerts.ts';
 import { raiseSeverity } from '#modules/alerts/raise_severity.ts';
-import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
+import type { AlertRouteRow, RoutePolicy } from '#modules/alerts/store/alert_route_store.ts';
 import { recordSystemChange } from '#modules/audit/system_change.ts';
+import { acknowledge, unacknowledge } from '#modules/incidents/acknowledge.ts';
+import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
+import { openIncidents } from '#modules/incidents/open_incidents.ts';
+import type { Firing, Opener } from '#modules/incidents/paging/firing.ts';
+import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 
 /** Notes of one alert in one transaction. */
@@ -80,4 +87,117 @@ async function tell(unit: UnitOfWork, { queue, roseFrom, isHeardAgain, notes }: 
   if (roseFrom === null) return;
   const incident: IncidentRow | null = await stores.incidents.lock(incidentId);
   if (incident !== null) await raiseSeverity(unit, incident, queue);
+}
+
+/** Alerts that join an incident in one transaction and are named in its timeline. */
+const JOINED_MAX = 10;
+/** Sentence in the timeline of an incident, for the people of its service. */
+const PASSED_UNREADABLE = 'a route of this service cannot be read and was passed over: set its conditions again';
+
+/** Opens the incidents of alerts by the routes of their services, and says in their rows which these are. */
+async function openAlerts(unit: UnitOfWork, opening: readonly Affected[], limit: IncidentLimit): Promise<void> {
+  const ofServices = Map.groupBy(opening, ({ queue }) => queue.row.serviceId);
+  // In the order in which others lock several.
+  const inOrder = [...ofServices].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  for (const [serviceId, alerts] of inOrder) await openOfService(unit, serviceId, alerts, limit);
+}
+
+async function openOfService(
+  unit: UnitOfWork,
+  serviceId: Id<'service'>,
+  opening: readonly Affected[],
+  limit: IncidentLimit,
+): Promise<void> {
+  const { stores } = unit;
+  const routes = await stores.alertRoutes.list(serviceId);
+  const orgId = opening[0]?.queue.row.orgId;
+  const policies =
+    orgId === undefined ? NO_POLICIES : await stores.alertRoutes.findPolicies(orgId, policyIdsOf(routes));
+  const firings = new Map<string, Firing>();
+  const opened: AlertQueue[] = [];
+  for (const { queue } of opening) {
+    // The patterns of routes are up to who set them: others are served between alerts.
+    if (routes.length > 1) await nextTurn();
+    const route = routeOf(routes, {
+      severity: queue.row.severity,
+      protocol: queue.source.row.protocol,
+      sourceName: queue.source.row.name,
+      details: queue.row.details,
+    });
+    const isDropped = route?.outcome === 'drop';
+    queue.row = { ...queue.row, isDropped, incidentId: null };
+    queue.isChanged = true;
+    if (isDropped) continue;
+    opened.push(queue);
+    const passed = routes.slice(0, route === null ? routes.length : routes.indexOf(route));
+    const isUnreadable = !passed.every(({ conditions }) => areConditions(conditions));
+    const firing = firingOf(queue, { route, isUnreadable }, policies);
+    const before = firings.get(firing.cause.dedupKey ?? '');
+    if (before === undefined) firings.set(firing.cause.dedupKey ?? '', firing);
+  }
+  const before = await openIncidents(unit, [...firings.values()], limit);
+  await link(unit, opened, before);
+}
+
+const NO_POLICIES: ReadonlyMap<Id<'policy'>, RoutePolicy> = new Map();
+
+function policyIdsOf(routes: readonly AlertRouteRow[]): Id<'policy'>[] {
+  return [...new Set(routes.flatMap(({ policyId }) => (policyId === null ? [] : [policyId])))];
+}
+
+function firingOf(
+  queue: AlertQueue,
+  { route, isUnreadable }: { readonly route: AlertRouteRow | null; readonly isUnreadable: boolean },
+  policies: ReadonlyMap<Id<'policy'>, RoutePolicy>,
+): Firing {
+  const { row, source } = queue;
+  const policy = route?.outcome === 'page' && route.policyId !== null ? policies.get(route.policyId) : undefined;
+  const { groupMinutes } = source.settings;
+  const rule: Opener = {
+    orgId: row.orgId,
+    serviceId: row.serviceId,
+    ruleId: null,
+    name: row.tool,
+    settings: groupMinutes === 0 ? null : { groupMinutes },
+    escalationPolicyId: policy?.id ?? null,
+    teamId: policy?.teamId ?? null,
+    steps: policy?.steps ?? [],
+    ...(policy?.isPolicyUnreadable && { isPolicyUnreadable: true }),
+  };
+  return {
+    rule,
+    cause: {
+      kind: 'alert',
+      exceptionGroupId: null,
+      dedupKey: dedupKeyOfAlert(queue),
+      title: row.title,
+      severity: row.severity,
+      details: incidentDetails(row, { protocol: source.row.protocol, sourceName: source.row.name, key: row.key }),
+      labels: labelsOfDetails(row.details),
+      sentence: isUnreadable ? `${row.title} (${PASSED_UNREADABLE})` : row.title,
+    },
+  };
+}
+
+/** Says in each row which incident stands for it. One that was open before has a further alert, which may be worse. */
+async function link(unit: UnitOfWork, opened: readonly AlertQueue[], before: ReadonlySet<string>): Promise<void> {
+  const { stores, now } = unit;
+  const standing = await stores.alerts.listStanding(opened.map(dedupKeyOfAlert));
+  const byKey = new Map(standing.map((alert) => [alert.dedupKey, alert]));
+  const linked = new Set<string>();
+  let joined = 0;
+  for (const queue of opened) {
+    const key = dedupKeyOfAlert(queue);
+    const incident = byKey.get(key);
+    queue.row = { ...queue.row, incidentId: incident?.incidentId ?? null };
+    const isFurther = before.has(key) || linked.has(key);
+    linked.add(key);
+    if (!isFurther || incident === undefined || incident.isMember) continue;
+    const row = await stores.incidents.lock(incident.incidentId);
+    if (row !== null) await raiseSeverity(unit, row, queue);
+    joined += 1;
+    if (joined > JOINED_MAX) continue;
+    const { tool, title } = queue.row;
+    await stores.timeline.record(incident.incidentId, 'alert_joined', { tool, title }, now);
+  }
 }

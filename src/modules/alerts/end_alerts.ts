@@ -1,6 +1,6 @@
 import type { IncidentActor } from '#modules/incidents/decide/incident.ts';
 import { type AlertQueue, dedupKeyOfAlert } from '#modules/alerts/alert_queue.ts';
-import { endStormMembers, resolve } from '#modules/incidents/resolve.ts';
+import { endStormMembers, resolve } from '#modules/incidents/change_status.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { AlertRow } from '#modules/alerts/store/alert_store.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';

@@ -1,10 +1,13 @@
 import type { Static } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
-import { type IncidentView, toIncidentView } from '#modules/incidents/view.ts';
-import { type IncidentActor, toIncidentActor } from '#modules/incidents/decide/incident.ts';
 import { notFound } from '#kernel/errors.ts';
+import { decideResolve, type IncidentActor, toIncidentActor } from '#modules/incidents/decide/incident.ts';
+import { stopEscalation, type TimelineDetails } from '#modules/incidents/paging/stop_escalation.ts';
+import { releaseChildren } from '#modules/incidents/paging/suppression.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
+import type { MembersOf } from '#modules/incidents/store/storm_store.ts';
+import { type IncidentView, toIncidentView } from '#modules/incidents/view.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 
 /** Locks an incident of the caller's organization until the transaction ends. Throws `not_found`. */
@@ -28,4 +31,35 @@ export async function changeStatus(
   const after = await stores.incidents.get(caller.orgId, incidentId, now);
   context.record({ target: incident.id, before: { status: incident.status }, after: { status: after.status } });
   return toIncidentView(after, await stores.stepTimers.listSteps([incident.id]));
+}
+
+/** Resolves an incident that the caller has locked, and every member of a storm. Returns false when it was resolved already. */
+export async function resolve(
+  unit: UnitOfWork,
+  incident: IncidentRow,
+  by: IncidentActor,
+  details: TimelineDetails = {},
+): Promise<boolean> {
+  if (decideResolve(incident.status) === 'unchanged') return false;
+  await unit.stores.incidents.resolve(incident.id, by, unit.now);
+  await unit.stores.storms.endMembers(incident.id, {}, unit.now);
+  await stopEscalation(unit, incident, 'resolved', by, details);
+  await releaseChildren(unit, incident);
+  return true;
+}
+
+/**
+ * Ends those members of a storm; the caller has locked the storm. When its last
+ * member has ended, the storm is resolved: then returns true.
+ */
+export async function endStormMembers(
+  unit: UnitOfWork,
+  storm: IncidentRow,
+  of: MembersOf,
+  by: IncidentActor = { system: true, via: 'rule' },
+  details: TimelineDetails = {},
+): Promise<boolean> {
+  await unit.stores.storms.endMembers(storm.id, of, unit.now);
+  if (await unit.stores.storms.hasOpenMembers(storm.id)) return false;
+  return await resolve(unit, storm, by, details);
 }

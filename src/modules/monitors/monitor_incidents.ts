@@ -7,7 +7,7 @@ import { expectationText } from '#modules/monitors/decide/monitor.ts';
 import { scheduleFault } from '#modules/monitors/decide/schedule.ts';
 import { openIncidents } from '#modules/incidents/open_incidents.ts';
 import { divideRules } from '#modules/rules/set_aside_rule.ts';
-import { endStormMembers, resolve } from '#modules/incidents/resolve.ts';
+import { endStormMembers, resolve } from '#modules/incidents/change_status.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { ActiveRule } from '#modules/rules/store/active_rule_store.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';

@@ -20,7 +20,7 @@ import { windowsOfRule } from '#modules/rules/decide/judged_value.ts';
 import { comparedTexts, measureOf } from '#modules/metrics/decide/quantity.ts';
 import type { Cause } from '#modules/incidents/paging/firing.ts';
 import { openIncidents } from '#modules/incidents/open_incidents.ts';
-import { endStormMembers, resolve } from '#modules/incidents/resolve.ts';
+import { endStormMembers, resolve } from '#modules/incidents/change_status.ts';
 import type { TimelineDetails } from '#modules/incidents/paging/stop_escalation.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';

@@ -1,4 +1,4 @@
-import { resolve } from '#modules/incidents/resolve.ts';
+import { resolve } from '#modules/incidents/change_status.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';

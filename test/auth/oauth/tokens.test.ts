@@ -4,7 +4,7 @@ import { storesOf } from '#modules/stores.ts';
 import { send } from '#test/contract/mcp_call.ts';
 import { appOf, codeFor, connected, rawApp, register } from '#test/auth/oauth/raw_app.ts';
 import { listeningWorld, listeningWorldOfTest, type ListeningWorld } from '#test/auth/oauth/listening_world.ts';
-import { pruneConnections } from '#workers/prune_connections.ts';
+import { pruneConnections } from '#workers/pruning.ts';
 
 let s: ListeningWorld;
 beforeAll(async () => {

@@ -3,8 +3,7 @@ import { buffer } from 'node:stream/consumers';
 
 import { describe, expect, test } from 'vitest';
 
-import { ArchiveWriter, type Manifest, readArchive } from '#entry/backup/archive.ts';
-import { readChunks, ChunkWriter } from '#entry/backup/chunk_stream.ts';
+import { ArchiveWriter, ChunkWriter, type Manifest, readArchive, readChunks } from '#entry/backup/archive.ts';
 import fc from '#test/kit/properties.ts';
 
 const KEY = 'a key that is long enough';

@@ -8,7 +8,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { BACKUP_KEY, backUp, emptyTarget, open, sendEvent, sendPoint } from '#test/entry/backup/restored.ts';
 import { rolesRuntime } from '#test/kit/roles.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';
-import { sweepDue } from '#workers/sweep_due.ts';
+import { sweepDue } from '#workers/pager_role.ts';
 
 /** Every row of every table, one digest each; those that a restore, or an API process by itself, writes to are left out. */
 async function digests({ db }: AppContext): Promise<Record<string, string>> {

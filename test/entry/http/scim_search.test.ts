@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { getProvisioning } from '#modules/provisioning/operations/get_provisioning.ts';
+import { getProvisioning } from '#modules/provisioning/operations/provisioning.ts';
 import { identityProvider } from '#test/kit/identity_provider.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { world } from '#test/kit/world.ts';

@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { acknowledgeIncident } from '#modules/incidents/operations/acknowledge_incident.ts';
-import { reopenIncident } from '#modules/incidents/operations/reopen_incident.ts';
-import { resolveIncident } from '#modules/incidents/operations/resolve_incident.ts';
-import { unacknowledgeIncident } from '#modules/incidents/operations/unacknowledge_incident.ts';
+import { acknowledgeIncident, unacknowledgeIncident } from '#modules/incidents/operations/acknowledge_incident.ts';
+import { reopenIncident, resolveIncident } from '#modules/incidents/operations/resolve_incident.ts';
 import { hashPassword } from '#auth/passwords.ts';
 import { storesOf } from '#modules/stores.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';

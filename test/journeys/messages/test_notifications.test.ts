@@ -8,7 +8,7 @@ import { startMailServer } from '#test/kit/programs/mail_server.ts';
 import { startPushService } from '#test/kit/programs/push_service.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
-import { pruneNotifications } from '#workers/prune_notifications.ts';
+import { pruneNotifications } from '#workers/pruning.ts';
 
 async function annaWantsToKnow() {
   const post = await startMailServer();

@@ -1,9 +1,11 @@
 import ICAL from 'ical.js';
 import { describe, expect, test } from 'vitest';
 
-import { createCalendarFeed } from '#modules/schedules/operations/create_calendar_feed.ts';
-import { getCalendarFeed } from '#modules/schedules/operations/get_calendar_feed.ts';
-import { revokeCalendarFeed } from '#modules/schedules/operations/revoke_calendar_feed.ts';
+import {
+  createCalendarFeed,
+  getCalendarFeed,
+  revokeCalendarFeed,
+} from '#modules/schedules/operations/calendar_feeds.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
 

@@ -15,8 +15,7 @@ import { DEFAULT_LIMITS } from '#test/kit/limits.ts';
 import type { RolesRuntime } from '#test/kit/roles.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { openMany } from '#test/kit/open_many.ts';
-import { onRunEscalationStep } from '#workers/pager_role.ts';
-import { sweepDue } from '#workers/sweep_due.ts';
+import { onRunEscalationStep, sweepDue } from '#workers/pager_role.ts';
 
 async function annaThenBram(w: StaffedWorld) {
   const teamId = await w.staff.team();

@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { ChannelSender } from '#notify/channel.ts';
 import { storesOf } from '#modules/stores.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
-import { openSweep } from '#workers/sweep_due.ts';
+import { openSweep } from '#workers/pager_role.ts';
 
 interface Person {
   readonly orgId: Id<'org'>;

@@ -1,9 +1,7 @@
 import ICAL from 'ical.js';
 import { expect, test } from 'vitest';
 
-import { getOwnCalendar } from '#modules/schedules/operations/get_own_calendar.ts';
-import { renewOwnCalendar } from '#modules/schedules/operations/renew_own_calendar.ts';
-import { revokeOwnCalendar } from '#modules/schedules/operations/revoke_own_calendar.ts';
+import { getOwnCalendar, renewOwnCalendar, revokeOwnCalendar } from '#modules/schedules/operations/own_calendar.ts';
 import type { Id } from '#kernel/ids.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';

@@ -15,10 +15,9 @@ import { storesOf } from '#modules/stores.ts';
 import { WorkerStore } from '#storage/postgres/worker_store.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
-import { pagerRole } from '#workers/pager_role.ts';
+import { pagerRole, sendHeartbeat } from '#workers/pager_role.ts';
 import { startPeriodic } from '#workers/periodic.ts';
 import { startSharing } from '#workers/shared_work.ts';
-import { sendHeartbeat } from '#workers/send_heartbeat.ts';
 import { workerRole } from '#workers/worker_role.ts';
 
 /** No pager works; a step was due when the incident triggered. */

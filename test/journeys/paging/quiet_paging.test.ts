@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { unacknowledgeIncident } from '#modules/incidents/operations/unacknowledge_incident.ts';
+import { unacknowledgeIncident } from '#modules/incidents/operations/acknowledge_incident.ts';
 import { createMaintenance, deleteMaintenance } from '#modules/maintenance/operations/maintenance.ts';
 import { INCIDENT_STEPS_MAX } from '#modules/incidents/decide/reassignment.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';

@@ -10,7 +10,7 @@ import { startPushService } from '#test/kit/programs/push_service.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';
 import { openMany } from '#test/kit/open_many.ts';
 import type { RolesRuntime } from '#test/kit/roles.ts';
-import { sweepDue } from '#workers/sweep_due.ts';
+import { sweepDue } from '#workers/pager_role.ts';
 
 /** Anna is paged at once by these channels; Bram by SMS after an hour. */
 async function annaInAStorm(channels: readonly Channel[], options: { jobs?: 'lost'; settings?: Partial<Config> } = {}) {

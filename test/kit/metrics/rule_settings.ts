@@ -1,4 +1,4 @@
-import { replaceAlertRule } from '#modules/rules/operations/replace_alert_rule.ts';
+import { replaceAlertRule } from '#modules/rules/operations/update_alert_rule.ts';
 import type { StoredSettings } from '#modules/rules/decide/rule_settings.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { storesOf } from '#modules/stores.ts';

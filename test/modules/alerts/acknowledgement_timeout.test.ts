@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { setAlertSource } from '#modules/alerts/operations/set_alert_source.ts';
+import { setAlertSource } from '#modules/alerts/operations/alert_sources.ts';
 import { repageStale } from '#modules/incidents/paging/repage_stale.ts';
 import { storesOf } from '#modules/stores.ts';
 import { alertedService } from '#test/kit/alert_senders.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { readMailed } from '#modules/alerts/decide/mail_alert.ts';
-import { setAlertSource } from '#modules/alerts/operations/set_alert_source.ts';
+import { setAlertSource } from '#modules/alerts/operations/alert_sources.ts';
 import { alertedService } from '#test/kit/alert_senders.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { listAlertSources } from '#modules/alerts/operations/list_alert_sources.ts';
+import { listAlertSources } from '#modules/alerts/operations/alert_sources.ts';
 import { testAlert } from '#console/pages/alert_sources/test_alert.ts';
 import { TOOLS } from '#console/pages/alert_sources/tool_snippets.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
-import { addIncidentNote } from '#modules/incidents/operations/add_incident_note.ts';
-import { deleteIncidentNote } from '#modules/incidents/operations/delete_incident_note.ts';
-import { editIncidentNote } from '#modules/incidents/operations/edit_incident_note.ts';
+import { addIncidentNote, deleteIncidentNote, editIncidentNote } from '#modules/incidents/operations/notes.ts';
 import type { Id } from '#kernel/ids.ts';
 import { givenIncidents } from '#test/kit/many_incidents.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
-import { getLinkedIncidents } from '#modules/incidents/operations/get_linked_incidents.ts';
+import { getLinkedIncidents } from '#modules/incidents/operations/incident_context.ts';
 import {
   createMaintenance,
   deleteMaintenance,

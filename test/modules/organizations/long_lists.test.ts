@@ -5,7 +5,7 @@ import { listConnections } from '#modules/apps/operations/apps.ts';
 import { getPagingProblems } from '#modules/notifications/operations/get_paging_problems.ts';
 import { getHome } from '#modules/home/operations/get_home.ts';
 import { declareIncident } from '#modules/incidents/operations/declare_incident.ts';
-import { listAssignees } from '#modules/incidents/operations/list_assignees.ts';
+import { listAssignees } from '#modules/incidents/operations/reassignment.ts';
 import { listApiKeys } from '#modules/api_keys/operations/api_keys.ts';
 import { getMe } from '#modules/accounts/operations/me.ts';
 import { listInvitations } from '#modules/organizations/operations/invitations.ts';

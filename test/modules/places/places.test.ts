@@ -1,13 +1,8 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { createPlace } from '#modules/places/operations/create_place.ts';
-import { deletePlace } from '#modules/places/operations/delete_place.ts';
-import { listPlaceDeliveries } from '#modules/places/operations/list_place_deliveries.ts';
-import { listPlaces } from '#modules/places/operations/list_places.ts';
-import { redeliverToPlace } from '#modules/places/operations/redeliver_to_place.ts';
-import { testPlace } from '#modules/places/operations/test_place.ts';
-import { updatePlace } from '#modules/places/operations/update_place.ts';
+import { createPlace, deletePlace, listPlaces, updatePlace } from '#modules/places/operations/places.ts';
+import { listPlaceDeliveries, redeliverToPlace, testPlace } from '#modules/places/operations/deliveries.ts';
 import { startMailServer } from '#test/kit/programs/mail_server.ts';
 import { SLACK_CHANNEL, SLACK_SECRET, SLACK_TOKEN, type Slack, startSlack } from '#test/kit/programs/slack.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '#test/kit/programs/webhook_receiver.ts';

@@ -2,11 +2,9 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 
 import { OnCallReader } from '#modules/schedules/store/on_call_reader.ts';
 import type { Role } from '#kernel/permissions.ts';
-import { addIncidentNote } from '#modules/incidents/operations/add_incident_note.ts';
-import { beginChatLink } from '#modules/places/operations/begin_chat_link.ts';
-import { listChatAccounts } from '#modules/places/operations/list_chat_accounts.ts';
-import { updatePlace } from '#modules/places/operations/update_place.ts';
-import { unlinkChatAccount } from '#modules/places/operations/unlink_chat_account.ts';
+import { addIncidentNote } from '#modules/incidents/operations/notes.ts';
+import { beginChatLink, listChatAccounts, unlinkChatAccount } from '#modules/places/operations/chat_accounts.ts';
+import { updatePlace } from '#modules/places/operations/places.ts';
 import { SLACK_CHANNEL, SLACK_SECRET, SLACK_TOKEN, type Slack, startSlack } from '#test/kit/programs/slack.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import type { Role } from '#kernel/permissions.ts';
-import { addIncidentNote } from '#modules/incidents/operations/add_incident_note.ts';
-import { deleteIncidentNote } from '#modules/incidents/operations/delete_incident_note.ts';
+import { addIncidentNote, deleteIncidentNote } from '#modules/incidents/operations/notes.ts';
 import { type Slack, startSlack } from '#test/kit/programs/slack.ts';
 import { runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
-import { beginChatLink } from '#modules/places/operations/begin_chat_link.ts';
-import { createPlace } from '#modules/places/operations/create_place.ts';
-import { listPlaces } from '#modules/places/operations/list_places.ts';
+import { beginChatLink } from '#modules/places/operations/chat_accounts.ts';
+import { createPlace, listPlaces } from '#modules/places/operations/places.ts';
 import { type ChatVendors, startChatVendors, VENDOR_TOKEN } from '#test/kit/programs/chat_vendors.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';

@@ -1,4 +1,4 @@
-import { replaceEscalationPolicy } from '#modules/policies/operations/replace_escalation_policy.ts';
+import { replaceEscalationPolicy } from '#modules/policies/operations/update_escalation_policy.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type Alert, type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 

@@ -1,9 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
 
-import { getEscalationPolicy } from '#modules/policies/operations/get_escalation_policy.ts';
-import { previewEscalation } from '#modules/policies/operations/preview_escalation.ts';
-import { replaceEscalationPolicy } from '#modules/policies/operations/replace_escalation_policy.ts';
-import { searchEscalationPolicies } from '#modules/policies/operations/search_escalation_policies.ts';
+import { getEscalationPolicy, searchEscalationPolicies } from '#modules/policies/operations/policies.ts';
+import { previewEscalation } from '#modules/policies/operations/simulate_escalation.ts';
+import { replaceEscalationPolicy } from '#modules/policies/operations/update_escalation_policy.ts';
 import type { AnyOperation } from '#actions/action_context.ts';
 import type { Id } from '#kernel/ids.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';

@@ -6,7 +6,7 @@ import type { Database } from '#storage/postgres/database.ts';
 import { testClock } from '#test/kit/clock.ts';
 import { slowRuns } from '#test/kit/properties.ts';
 import { type DetailedWorld, detailedWorld } from '#test/modules/policies/detailed_world.ts';
-import { sweepDue } from '#workers/sweep_due.ts';
+import { sweepDue } from '#workers/pager_role.ts';
 
 const SMS = { channels: ['sms'] } as const;
 const named = (afterMinutes: number, userId: string) => ({ afterMinutes, ...SMS, targetUserIds: [userId] });

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
 import type { AnyOperation } from '#actions/action_context.ts';
-import { acknowledgeIncident } from '#modules/incidents/operations/acknowledge_incident.ts';
+import { acknowledgeIncident, unacknowledgeIncident } from '#modules/incidents/operations/acknowledge_incident.ts';
 import { escalateIncident } from '#modules/incidents/operations/escalate_incident.ts';
-import { unacknowledgeIncident } from '#modules/incidents/operations/unacknowledge_incident.ts';
 import { fireStep } from '#modules/incidents/paging/fire_step.ts';
 import { testClock } from '#test/kit/clock.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';

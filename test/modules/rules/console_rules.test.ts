@@ -4,7 +4,7 @@ import type { AnyOperation } from '#actions/action_context.ts';
 import { declareIncident } from '#modules/incidents/operations/declare_incident.ts';
 import { createMaintenance } from '#modules/maintenance/operations/maintenance.ts';
 import { readRuleHistory } from '#modules/rules/operations/read_rule_history.ts';
-import { replaceAlertRule } from '#modules/rules/operations/replace_alert_rule.ts';
+import { replaceAlertRule } from '#modules/rules/operations/update_alert_rule.ts';
 import { replayRule } from '#modules/rules/operations/replay_rule.ts';
 import { searchRules } from '#modules/rules/operations/search_rules.ts';
 import { suggestRules } from '#modules/rules/operations/suggest_rules.ts';

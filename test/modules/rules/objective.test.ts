@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { createObjective } from '#modules/rules/operations/create_objective.ts';
-import { previewObjective } from '#modules/rules/operations/preview_objective.ts';
+import { createObjective, previewObjective } from '#modules/rules/operations/objectives.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { world } from '#test/kit/world.ts';

@@ -5,7 +5,7 @@ import { findOverdue } from '#modules/monitors/find_overdue.ts';
 import type { Id } from '#kernel/ids.ts';
 import { newId } from '#kernel/ids.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
-import { listHolidayCalendars } from '#modules/schedules/operations/list_holiday_calendars.ts';
+import { listHolidayCalendars } from '#modules/schedules/operations/holiday_calendars.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { startMailServer } from '#test/kit/programs/mail_server.ts';

@@ -2,9 +2,11 @@ import { expect, test } from 'vitest';
 
 import type { AnyOperation } from '#actions/action_context.ts';
 import { fetchHolidayCalendars } from '#modules/schedules/fetch_holiday_calendars.ts';
-import { createHolidayCalendar } from '#modules/schedules/operations/create_holiday_calendar.ts';
-import { listHolidayCalendars } from '#modules/schedules/operations/list_holiday_calendars.ts';
-import { refreshHolidayCalendar } from '#modules/schedules/operations/refresh_holiday_calendar.ts';
+import {
+  createHolidayCalendar,
+  listHolidayCalendars,
+  refreshHolidayCalendar,
+} from '#modules/schedules/operations/holiday_calendars.ts';
 import { givenTeam } from '#test/modules/schedules/given_team.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 

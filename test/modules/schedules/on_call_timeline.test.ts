@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 
 import { getOnCallTimeline } from '#modules/schedules/operations/get_on_call_timeline.ts';
 import { previewRotation } from '#modules/schedules/operations/preview_rotation.ts';
-import { swapShifts } from '#modules/schedules/operations/swap_shifts.ts';
-import { undoShiftSwap } from '#modules/schedules/operations/undo_shift_swap.ts';
+import { swapShifts, undoShiftSwap } from '#modules/schedules/operations/swaps.ts';
 import type { AnyOperation } from '#actions/action_context.ts';
 import { givenTeam, NOW, UNKNOWN_USER } from '#test/modules/schedules/given_team.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';

@@ -3,10 +3,8 @@ import { expect, test } from 'vitest';
 import type { AnyOperation } from '#actions/action_context.ts';
 import { getOnCallTimeline } from '#modules/schedules/operations/get_on_call_timeline.ts';
 import { createLayerOverride } from '#modules/schedules/operations/create_layer_override.ts';
-import { createHolidayCalendar } from '#modules/schedules/operations/create_holiday_calendar.ts';
-import { deleteHolidayCalendar } from '#modules/schedules/operations/delete_holiday_calendar.ts';
-import { previewScheduleLayers } from '#modules/schedules/operations/preview_schedule_layers.ts';
-import { setScheduleLayers } from '#modules/schedules/operations/set_schedule_layers.ts';
+import { createHolidayCalendar, deleteHolidayCalendar } from '#modules/schedules/operations/holiday_calendars.ts';
+import { previewScheduleLayers, setScheduleLayers } from '#modules/schedules/operations/schedule_layers.ts';
 import { givenTeam, UNKNOWN_USER } from '#test/modules/schedules/given_team.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 

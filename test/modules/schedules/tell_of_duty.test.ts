@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
 import { createLayerOverride } from '#modules/schedules/operations/create_layer_override.ts';
-import { deleteScheduleOverride } from '#modules/schedules/operations/delete_schedule_override.ts';
-import { swapShifts } from '#modules/schedules/operations/swap_shifts.ts';
-import { undoShiftSwap } from '#modules/schedules/operations/undo_shift_swap.ts';
+import { deleteScheduleOverride } from '#modules/schedules/operations/create_schedule_override.ts';
+import { swapShifts, undoShiftSwap } from '#modules/schedules/operations/swaps.ts';
 import type { AnyOperation } from '#actions/action_context.ts';
 import { remindOfDuty } from '#modules/schedules/tell_of_duty.ts';
 import { storesOf } from '#modules/stores.ts';

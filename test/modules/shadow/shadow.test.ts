@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 
 import { setAlertRoutes } from '#modules/alerts/operations/set_alert_routes.ts';
 import { escalateIncident } from '#modules/incidents/operations/escalate_incident.ts';
-import { reassignIncident } from '#modules/incidents/operations/reassign_incident.ts';
-import { reopenIncident } from '#modules/incidents/operations/reopen_incident.ts';
-import { unacknowledgeIncident } from '#modules/incidents/operations/unacknowledge_incident.ts';
+import { reassignIncident } from '#modules/incidents/operations/reassignment.ts';
+import { reopenIncident } from '#modules/incidents/operations/resolve_incident.ts';
+import { unacknowledgeIncident } from '#modules/incidents/operations/acknowledge_incident.ts';
 import { endShadowIncidents } from '#modules/shadow/end_shadow_incidents.ts';
 import { compareWithTool } from '#modules/shadow/operations/compare_with_tool.ts';
 import { getShadowMode, setOrganizationShadow, setServiceShadow } from '#modules/shadow/operations/shadow_mode.ts';

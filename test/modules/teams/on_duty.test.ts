@@ -5,13 +5,12 @@ import { getDeliveryHealth } from '#modules/notifications/operations/get_deliver
 import { getPagingProblems } from '#modules/notifications/operations/get_paging_problems.ts';
 import { getHome } from '#modules/home/operations/get_home.ts';
 import { declareIncident } from '#modules/incidents/operations/declare_incident.ts';
-import { listAssignees } from '#modules/incidents/operations/list_assignees.ts';
-import { reassignIncident } from '#modules/incidents/operations/reassign_incident.ts';
-import { addEscalationPolicy } from '#modules/policies/operations/add_escalation_policy.ts';
-import { createTeamSchedule } from '#modules/schedules/operations/create_team_schedule.ts';
-import { swapShifts } from '#modules/schedules/operations/swap_shifts.ts';
+import { listAssignees, reassignIncident } from '#modules/incidents/operations/reassignment.ts';
+import { addEscalationPolicy } from '#modules/policies/operations/create_escalation_policy.ts';
+import { createTeamSchedule } from '#modules/schedules/operations/create_schedule.ts';
+import { swapShifts } from '#modules/schedules/operations/swaps.ts';
 import { changeRole } from '#modules/organizations/operations/members.ts';
-import { previewEscalation } from '#modules/policies/operations/preview_escalation.ts';
+import { previewEscalation } from '#modules/policies/operations/simulate_escalation.ts';
 import { confirmPhone, requestPhoneCode } from '#modules/contacts/operations/phone_numbers.ts';
 import { getTeam } from '#modules/teams/operations/get_team.ts';
 import type { Config } from '#entry/config.ts';

@@ -1,27 +1,27 @@
 import { ActionIcon, Button, Group, SegmentedControl, Skeleton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { IconCalendarUser, IconChevronLeft, IconChevronRight, IconPlus } from '@tabler/icons-react';
+import { IconAlertTriangle, IconCalendarUser, IconChevronLeft, IconChevronRight, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useState } from 'react';
 
+import type { ResultOf } from '#console/api/actions.ts';
 import { teamWarningsQuery } from '#console/api/home.ts';
-import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { dateFormat } from '#console/components/text/time_text.ts';
+import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
-import { TeamPicker } from '#console/components/forms/team_picker.tsx';
+import { Name, Sentence } from '#console/components/text/name.tsx';
+import { dateFormat } from '#console/components/text/time_text.ts';
 import { OwnCalendarButton } from '#console/pages/me/own_calendar_button.tsx';
 import { Agenda } from '#console/pages/oncall/agenda.tsx';
 import { Gaps } from '#console/pages/oncall/gaps.tsx';
-import classes from '#console/pages/oncall/on_call_now.module.css';
 import type { Selection } from '#console/pages/oncall/selection.ts';
 import { viewerZone } from '#console/pages/oncall/span_text.ts';
-import { TeamWarnings } from '#console/pages/oncall/team_warnings.tsx';
 import { Timeline } from '#console/pages/oncall/timeline.tsx';
-import { type TimelineFilter, TIMELINE_VIEWS, type TimelineView } from '#console/pages/oncall/timeline_filter.ts';
+import { TIMELINE_VIEWS, type TimelineFilter, type TimelineView } from '#console/pages/oncall/timeline_filter.ts';
 import {
   addToRange,
   dayText,
@@ -31,8 +31,12 @@ import {
   VIEW_NAMES,
 } from '#console/pages/oncall/timeline_range.ts';
 import { useTimeline } from '#console/pages/oncall/use_timeline.ts';
+import { inLocalTime } from '#console/pages/policies/warnings.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { UNREADABLE_KINDS } from '#modules/unreadable_rows/decide/unreadable_kinds.ts';
+import classes from '#console/pages/oncall/on_call_now.module.css';
+import warningsClasses from '#console/pages/policies/warnings.module.css';
 
 const CreateTeam = lazyDialog(() => import('#console/pages/oncall_teams/create_team.tsx').then((m) => m.CreateTeam));
 const PutOnCall = lazyDialog(() => import('#console/pages/oncall/override/put_on_call.tsx').then((m) => m.PutOnCall));
@@ -232,5 +236,60 @@ function Toolbar({ view, range, hasTeams, team, onShow, onMove }: ToolbarProps) 
         data={TIMELINE_VIEWS.map((value) => ({ value, label: VIEW_NAMES[value] }))}
       />
     </div>
+  );
+}
+
+const SHOWN_MAX = 5;
+
+interface TeamWarningsProps {
+  /** Warnings; undefined if they could not be loaded. */
+  readonly warnings: ResultOf<'get_paging_problems'> | undefined;
+  /** Team whose warnings are shown; undefined for all teams. */
+  readonly teamId: string | undefined;
+}
+
+/** List of why pages of the teams might reach nobody, besides gaps: one line each, with a link to the fix. */
+function TeamWarnings({ warnings: passed, teamId }: TeamWarningsProps) {
+  const { warnings = [], warningCount = 0, unreadable = [] } = passed ?? {};
+  const meant = warnings.filter((warning) => teamId === undefined || warning.teamId === teamId);
+  const left = (teamId === undefined ? warningCount : meant.length) - Math.min(meant.length, SHOWN_MAX);
+  // Teams warn of their own policies and schedules.
+  const others = teamId === undefined ? unreadable.filter(({ kind }) => kind !== 'policy' && kind !== 'schedule') : [];
+  if (meant.length === 0 && others.length === 0) return null;
+  return (
+    <ul className={warningsClasses.warnings} aria-label="Warnings">
+      {meant.slice(0, SHOWN_MAX).map(({ teamId: id, teamName, message, policyId }) => (
+        <li key={`${id} ${message}`} className={warningsClasses.warning}>
+          <IconAlertTriangle size={16} stroke={1.75} aria-hidden />
+          <span>
+            {policyId === null ? (
+              <Link to="/oncall/teams/$teamId" params={{ teamId: id }}>
+                <Name>{teamName}</Name>
+              </Link>
+            ) : (
+              <Link to="/oncall/policies/$policyId" params={{ policyId }}>
+                <Name>{teamName}</Name>
+              </Link>
+            )}
+            : <Sentence>{inLocalTime(message)}</Sentence>
+          </span>
+        </li>
+      ))}
+      {others.map(({ kind, message }) => (
+        <li key={message} className={warningsClasses.warning}>
+          <IconAlertTriangle size={16} stroke={1.75} aria-hidden />
+          <Link to={UNREADABLE_KINDS[kind].page}>
+            <Sentence>{message}</Sentence>
+          </Link>
+        </li>
+      ))}
+      {left > 0 && (
+        <li className={warningsClasses.warning}>
+          <Link to="/oncall/teams">
+            And {left} more in {left === 1 ? 'a team' : 'teams'}
+          </Link>
+        </li>
+      )}
+    </ul>
   );
 }

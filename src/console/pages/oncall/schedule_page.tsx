@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
@@ -7,26 +7,26 @@ import { useState } from 'react';
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
-import { CopyId } from '#console/components/forms/copy_field.tsx';
+import { CopyField, CopyId } from '#console/components/forms/copy_field.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { ManagedMark } from '#console/components/managed_mark.tsx';
-import { Name, named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
+import { Name, named } from '#console/components/text/name.tsx';
 import { useNow } from '#console/components/text/timestamp.tsx';
 import { Agenda } from '#console/pages/oncall/agenda.tsx';
-import { CalendarCard } from '#console/pages/oncall/calendar_card.tsx';
 import { Gaps } from '#console/pages/oncall/gaps.tsx';
 import { layersOf, turnLengthText, windowText } from '#console/pages/oncall/layers/layers_draft.ts';
 import { ScheduleFrame } from '#console/pages/oncall/schedule_frame.tsx';
-import classes from '#console/pages/oncall/schedule_page.module.css';
 import { type Selection, selectionsOf } from '#console/pages/oncall/selection.ts';
 import { isOtherTime, momentText } from '#console/pages/oncall/span_text.ts';
-import type { TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import { TimelineDays } from '#console/pages/oncall/timeline_days.tsx';
+import type { TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import { TimelineRow } from '#console/pages/oncall/timeline_row.tsx';
 import type { ShownSchedule, ShownTimeline } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+import classes from '#console/pages/oncall/schedule_page.module.css';
 
 const ShiftDialog = lazyDialog(() => import('#console/pages/oncall/shift_dialog.tsx').then((m) => m.ShiftDialog));
 
@@ -207,6 +207,78 @@ function DeleteCard({ schedule: { scheduleId, name } }: { readonly schedule: Sho
           onClose={() => setIsOpen(false)}
         >
           Its overrides and calendar addresses are deleted, too. It cannot be undone.
+        </Confirm>
+      )}
+    </Card>
+  );
+}
+
+interface CalendarCardProps {
+  readonly scheduleId: string;
+  readonly name: string;
+}
+
+/** Card of the secret address where calendar programs read the schedule. The audit log records each view of it. */
+function CalendarCard({ scheduleId, name }: CalendarCardProps) {
+  const { org, may } = useOrganization();
+  const [url, setUrl] = useState<string | null | undefined>(undefined);
+  const [isRevoking, setIsRevoking] = useState(false);
+  const { orgId } = org;
+  const showing = useMutation({
+    mutationFn: () => invoke(orgId, 'get_calendar_feed', { scheduleId }),
+    onSuccess: (feed) => setUrl(feed.url),
+  });
+  const creating = useMutation({
+    mutationFn: () => invoke(orgId, 'create_calendar_feed', { scheduleId }),
+    onSuccess: (feed) => setUrl(feed.url),
+  });
+  const revoking = useMutation({
+    mutationFn: () => invoke(orgId, 'revoke_calendar_feed', { scheduleId }),
+    onSuccess() {
+      setUrl(null);
+      setIsRevoking(false);
+      showSuccess(named`No calendar reads ${name} any more.`);
+    },
+  });
+  const mayEdit = may('oncall:edit');
+  const error = showing.error ?? creating.error;
+  return (
+    <Card
+      title="Calendar"
+      about="Calendar programs show this schedule from a secret address of your own. Everyone who knows it can read the schedule. It stops working when you leave."
+    >
+      {typeof url === 'string' && <CopyField label="Address for your calendar" value={url} />}
+      {url === null && !mayEdit && <p>You have no address, and your role may not create one.</p>}
+      {url === null && mayEdit && <p>You have no address yet.</p>}
+      {error !== null && <ErrorAlert title="There is no address" error={error} />}
+      <Group mt="sm">
+        {url === undefined && (
+          <Button variant="default" onClick={() => showing.mutate()} loading={showing.isPending}>
+            Show your address
+          </Button>
+        )}
+        {url === null && mayEdit && (
+          <Button variant="default" onClick={() => creating.mutate()} loading={creating.isPending}>
+            Create an address
+          </Button>
+        )}
+        {typeof url === 'string' && mayEdit && (
+          <Button variant="default" onClick={() => setIsRevoking(true)}>
+            Revoke all addresses
+          </Button>
+        )}
+      </Group>
+      {isRevoking && (
+        <Confirm
+          title={named`Revoke the calendar addresses of ${name}?`}
+          button="Revoke"
+          isPending={revoking.isPending}
+          error={revoking.error}
+          onConfirm={() => revoking.mutate()}
+          onClose={() => setIsRevoking(false)}
+        >
+          The addresses of everybody stop working immediately, and calendars show nothing new. It cannot be undone, but
+          everybody can create a new address.
         </Confirm>
       )}
     </Card>

@@ -1,26 +1,29 @@
 import { Button, Skeleton } from '@mantine/core';
 import { IconPencil, IconTrash, IconUserPlus, IconUsersGroup } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
+import { invoke } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
+import { topicKey } from '#console/api/queries.ts';
 import { type TeamDetails, teamQuery } from '#console/api/teams.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { CopyId } from '#console/components/forms/copy_field.tsx';
-import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { ManagedMark } from '#console/components/managed_mark.tsx';
-import { isolateBidi } from '#console/components/text/bidi.ts';
+import { Confirm } from '#console/components/forms/confirm.tsx';
+import { CopyId } from '#console/components/forms/copy_field.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
-import { Name } from '#console/components/text/name.tsx';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
+import { ManagedMark } from '#console/components/managed_mark.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
 import { Back, Page } from '#console/components/page.tsx';
-import { DeleteTeam } from '#console/pages/oncall_teams/delete_team.tsx';
+import { isolateBidi } from '#console/components/text/bidi.ts';
+import { Name, named } from '#console/components/text/name.tsx';
 import { Members } from '#console/pages/oncall_teams/members.tsx';
-import classes from '#console/pages/oncall_teams/oncall_teams.module.css';
 import { Warnings } from '#console/pages/policies/warnings.tsx';
 import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+import classes from '#console/pages/oncall_teams/oncall_teams.module.css';
 
 const AddMember = lazyDialog(() => import('#console/pages/oncall_teams/add_member.tsx').then((m) => m.AddMember));
 const RenameTeam = lazyDialog(() => import('#console/pages/oncall_teams/rename_team.tsx').then((m) => m.RenameTeam));
@@ -176,5 +179,43 @@ function Schedules({ team: { teamId, schedules } }: { readonly team: TeamDetails
     >
       {schedules.length === 0 && <p className={classes.none}>None yet: no schedule says who is on call.</p>}
     </Card>
+  );
+}
+
+interface DeleteTeamProps {
+  readonly team: TeamDetails;
+  readonly onClose: () => void;
+}
+
+function DeleteTeam({ team: { teamId, name, schedules, policies }, onClose }: DeleteTeamProps) {
+  const { org } = useOrganization();
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const deleting = useMutation({
+    mutationFn: () => invoke(org.orgId, 'delete_team', { teamId }),
+    async onSuccess() {
+      showSuccess(named`${name} is deleted.`);
+      onClose();
+      await navigate({ to: '/oncall/teams' });
+      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
+    },
+  });
+  const parts = [
+    `${schedules.length} ${schedules.length === 1 ? 'schedule' : 'schedules'}`,
+    `${policies.length} ${policies.length === 1 ? 'escalation policy' : 'escalation policies'}`,
+  ];
+  return (
+    <Confirm
+      title={named`Delete ${name}?`}
+      name={name}
+      button="Delete"
+      isPending={deleting.isPending}
+      error={deleting.error}
+      onConfirm={() => deleting.mutate()}
+      onClose={onClose}
+    >
+      Its {parts.join(' and its ')} go with it. Alert rules that use one of these policies stay and page nobody until
+      another is chosen. Its members stay in the organization. This cannot be undone.
+    </Confirm>
   );
 }

@@ -1,28 +1,31 @@
 import { Button, Skeleton } from '@mantine/core';
 import { IconPencil, IconPlayerPlay, IconStairsUp, IconTrash } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
+import { invoke } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
+import { topicKey } from '#console/api/queries.ts';
 import { type PolicyDetails, policyQuery } from '#console/api/teams.ts';
 import { Card, Row } from '#console/components/card.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
 import { CopyId } from '#console/components/forms/copy_field.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { ManagedMark } from '#console/components/managed_mark.tsx';
-import { Name } from '#console/components/text/name.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
 import { Back, Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
+import { Name, named } from '#console/components/text/name.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
-import { DeletePolicy } from '#console/pages/policies/delete_policy.tsx';
 import { EscalationFlow } from '#console/pages/policies/escalation_flow.tsx';
-import classes from '#console/pages/policies/policy_page.module.css';
 import { Warnings } from '#console/pages/policies/warnings.tsx';
-import { useShortcut } from '#console/shell/keyboard.ts';
 import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
+import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+import classes from '#console/pages/policies/policy_page.module.css';
 
 const route = getRouteApi('/inside/oncall/policies/$policyId');
 
@@ -212,5 +215,40 @@ function UsedBy({ policyId, rules, ruleCount }: Pick<PolicyDetails, 'policyId' |
         </Row>
       ))}
     />
+  );
+}
+
+interface DeletePolicyProps {
+  readonly policy: PolicyDetails;
+  readonly onClose: () => void;
+}
+
+function DeletePolicy({ policy: { policyId, name, ruleCount }, onClose }: DeletePolicyProps) {
+  const { org } = useOrganization();
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const deleting = useMutation({
+    mutationFn: () => invoke(org.orgId, 'delete_escalation_policy', { policyId }),
+    async onSuccess() {
+      showSuccess(named`${name} is deleted.`);
+      onClose();
+      await navigate({ to: '/oncall/policies' });
+      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
+    },
+  });
+  const rules = `${ruleCount} ${ruleCount === 1 ? 'rule that uses it stays and pages' : 'rules that use it stay and page'}`;
+  return (
+    <Confirm
+      title={named`Delete ${name}?`}
+      {...(ruleCount > 0 && { name })}
+      button="Delete"
+      isPending={deleting.isPending}
+      error={deleting.error}
+      onConfirm={() => deleting.mutate()}
+      onClose={onClose}
+    >
+      {ruleCount === 0 ? 'No rule uses it.' : `The ${rules} nobody until another policy is chosen.`} Open incidents keep
+      the steps that they began with. This cannot be undone.
+    </Confirm>
   );
 }

@@ -1,19 +1,32 @@
-import { Button, Group, Input, Radio, Skeleton, Stack, Switch, TextInput } from '@mantine/core';
+import {
+  Button,
+  Group,
+  Input,
+  NativeSelect,
+  NumberInput,
+  Radio,
+  Skeleton,
+  Stack,
+  Switch,
+  TextInput,
+} from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { ComponentType, ReactNode } from 'react';
 
 import { isApiError } from '#console/api/http.ts';
-import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { lazyPart } from '#console/components/lazy_part.tsx';
+import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { Form } from '#console/components/forms/form.tsx';
-import { Name } from '#console/components/text/name.tsx';
-import { Page } from '#console/components/page.tsx';
+import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import type { Draft } from '#console/components/forms/use_draft_state.ts';
-import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
-import classes from '#console/pages/rules/rule_editor.module.css';
+import { lazyPart } from '#console/components/lazy_part.tsx';
+import { Page } from '#console/components/page.tsx';
+import { Name } from '#console/components/text/name.tsx';
+import type { ConfigFieldsProps } from '#console/pages/rules/config_field_props.ts';
+import { MetricFields } from '#console/pages/rules/metric_fields.tsx';
 import { RuleReplay } from '#console/pages/rules/rule_replay.tsx';
+import { emptyConfig, RULE_LABELS, type RuleValues, thresholdOf } from '#console/pages/rules/rule_values.ts';
 import { SettingFields, type SettingFieldsProps } from '#console/pages/rules/settings/setting_fields.tsx';
 import {
   replayedSettings,
@@ -21,18 +34,16 @@ import {
   settingsOfValues,
   type SettingValues,
 } from '#console/pages/rules/settings/setting_values.ts';
-import { emptyConfig, RULE_LABELS, type RuleValues, thresholdOf } from '#console/pages/rules/rule_values.ts';
 import {
   conditionText,
+  configFieldsOf,
   isRuleKind,
   RULE_KIND_NAMES,
   RULE_KINDS,
   type RuleConfig,
   type RuleKind,
 } from '#modules/rules/decide/rule_kinds.ts';
-import { DeclaredFields } from '#console/pages/rules/declared_fields.tsx';
-import { MetricFields } from '#console/pages/rules/metric_fields.tsx';
-import type { ConfigFieldsProps } from '#console/pages/rules/config_field_props.ts';
+import classes from '#console/pages/rules/rule_editor.module.css';
 
 /** Forms of the kinds that have their own. */
 const OWN_FIELDS: Readonly<Partial<Record<RuleKind, ComponentType<ConfigFieldsProps>>>> = {
@@ -243,4 +254,48 @@ function fieldsOf({ config, settings }: RuleValues): object {
     ...within('config', config),
     ...within('settings', settings),
   ]);
+}
+
+/** Fields of a kind of rule as its declaration lists them: a new kind needs no form of its own. */
+function DeclaredFields({ kind, config, onChange, errorOf }: ConfigFieldsProps) {
+  return (
+    <Stack>
+      {configFieldsOf(kind).map(({ name: field, label, schema: { type, enum: choices, minimum, maximum } }) => {
+        const value = config[field] ?? '';
+        const common = { label, error: errorOf(field), name: field };
+        if (choices !== undefined) {
+          return (
+            <NativeSelect
+              key={field}
+              {...common}
+              value={String(value)}
+              data={[...choices]}
+              onChange={(event) => onChange({ [field]: event.currentTarget.value })}
+            />
+          );
+        }
+        if (type === 'number' || type === 'integer') {
+          return (
+            <NumberInput
+              key={field}
+              {...common}
+              value={value}
+              onChange={(next) => onChange({ [field]: next })}
+              allowDecimal={type === 'number'}
+              {...(minimum !== undefined && { min: minimum })}
+              {...(maximum !== undefined && { max: maximum })}
+            />
+          );
+        }
+        return (
+          <TextInput
+            key={field}
+            {...common}
+            value={String(value)}
+            onChange={(event) => onChange({ [field]: event.currentTarget.value })}
+          />
+        );
+      })}
+    </Stack>
+  );
 }

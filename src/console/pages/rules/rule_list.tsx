@@ -3,28 +3,31 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { useLayoutEffect, useRef, useState } from 'react';
 
 import type { Rule } from '#console/api/actions.ts';
 import { ruleSearchQuery } from '#console/api/rules.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
-import { Page } from '#console/components/page.tsx';
 import { SearchField } from '#console/components/lists/search_field.tsx';
 import { TeamFilter } from '#console/components/lists/team_filter.tsx';
-import { ServicePicker } from '#console/components/forms/service_picker.tsx';
-import bar from '#console/components/lists/filter_bar.module.css';
+import { Page } from '#console/components/page.tsx';
 import { DeleteRule } from '#console/pages/rules/delete_rule.tsx';
 import { NoRules } from '#console/pages/rules/no_rules.tsx';
 import type { RuleFilter } from '#console/pages/rules/rule_filter.ts';
-import { RuleRows } from '#console/pages/rules/rule_rows.tsx';
+import { RuleRow } from '#console/pages/rules/rule_row.tsx';
 import { STATE_NAMES } from '#console/pages/rules/rule_state.ts';
 import { useSwitchRule } from '#console/pages/rules/use_rule_change.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { isRuleKind, RULE_KIND_NAMES, RULE_KINDS } from '#modules/rules/decide/rule_kinds.ts';
 import { RULE_STATES } from '#modules/rules/decide/rule_state.ts';
+import bar from '#console/components/lists/filter_bar.module.css';
+import listClasses from '#console/pages/incidents/incident_list.module.css';
+import classes from '#console/pages/rules/rule_row.module.css';
 
 const Maintenance = lazyDialog(() => import('#console/pages/rules/maintenance.tsx').then((m) => m.Maintenance));
 
@@ -161,5 +164,67 @@ export function RuleList() {
       {isObjective && <Objective onClose={() => setIsObjective(false)} />}
       {deleted !== null && <DeleteRule rule={deleted} onClose={() => setDeleted(null)} />}
     </Page>
+  );
+}
+
+const ROW_PX = 53;
+
+interface RuleRowsProps {
+  readonly rules: readonly Rule[];
+  /** Whether the rules are being reloaded. */
+  readonly isOld: boolean;
+  readonly mayEdit: boolean;
+  onSwitch(rule: Rule, enabled: boolean): void;
+  onDelete(rule: Rule): void;
+}
+
+/** List of any number of rules, of which only the rows on the screen are in the document. */
+function RuleRows({ rules, isOld, mayEdit, onSwitch, onDelete }: RuleRowsProps) {
+  const list = useRef<HTMLUListElement>(null);
+  const [top, setTop] = useState(0);
+  useLayoutEffect(() => {
+    const { top: fromScreen = 0 } = list.current?.getBoundingClientRect() ?? {};
+    setTop(Math.round(fromScreen + window.scrollY));
+  }, []);
+  const virtual = useWindowVirtualizer({
+    count: rules.length,
+    estimateSize: () => ROW_PX,
+    overscan: 12,
+    scrollMargin: top,
+    getItemKey: (index) => rules[index]?.ruleId ?? index,
+  });
+  return (
+    <ul
+      ref={list}
+      className={`${listClasses.list} ${classes.list}`}
+      aria-label="Rules"
+      aria-busy={isOld}
+      style={{ height: virtual.getTotalSize() + 2 }}
+    >
+      {virtual.getVirtualItems().map(({ index, key, start }) => {
+        const rule = rules[index];
+        if (rule === undefined) return null;
+        return (
+          <li
+            key={key}
+            ref={virtual.measureElement}
+            data-index={index}
+            data-row={rule.ruleId}
+            data-first={index === 0 ? '' : undefined}
+            aria-setsize={rules.length}
+            aria-posinset={index + 1}
+            className={classes.row}
+            style={{ top: start - top }}
+          >
+            <RuleRow
+              rule={rule}
+              mayEdit={mayEdit}
+              onSwitch={(enabled) => onSwitch(rule, enabled)}
+              onDelete={() => onDelete(rule)}
+            />
+          </li>
+        );
+      })}
+    </ul>
   );
 }

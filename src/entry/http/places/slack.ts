@@ -11,7 +11,7 @@ import {
 } from '#entry/http/places/press.ts';
 import type { VendorAnswer, VendorRequest } from '#entry/http/places/vendor_request.ts';
 import { AppError } from '#kernel/errors.ts';
-import { addIncidentNote } from '#modules/incidents/operations/add_incident_note.ts';
+import { addIncidentNote } from '#modules/incidents/operations/notes.ts';
 import { NOTE_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
 import { cutText, type MessageReference } from '#modules/places/decide/place_content.ts';
 import { storesOf } from '#modules/stores.ts';

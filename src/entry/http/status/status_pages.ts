@@ -15,8 +15,7 @@ import { EmailField } from '#modules/accounts/view.ts';
 import { PAGES } from '#modules/pages/decide/pages.ts';
 import { isSlug, STATUS_PATH } from '#modules/status_pages/decide/publication.ts';
 import type { SubscriberRow } from '#modules/status_pages/store/subscriber_store.ts';
-import { subscribe } from '#modules/status_pages/subscribe.ts';
-import { subscriberCipherOf, subscriberOfLink } from '#modules/status_pages/subscriber_links.ts';
+import { subscribe, subscriberCipherOf, subscriberOfLink } from '#modules/status_pages/subscribers.ts';
 import { storesOf } from '#modules/stores.ts';
 
 const HTML = 'text/html; charset=utf-8';

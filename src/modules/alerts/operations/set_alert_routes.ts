@@ -1,11 +1,12 @@
 import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { RoutesView, toRouteViews } from '#modules/alerts/operations/route_view.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, nullable } from '#actions/fields.ts';
-import { ALERT_PROTOCOL_NAMES } from '#modules/alerts/decide/tools.ts';
+import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { type Fault, invalidInput } from '#kernel/errors.ts';
+import { asId } from '#kernel/ids.ts';
 import {
+  areConditions,
   PATH_LENGTH_MAX,
   ROUTE_CONDITIONS_MAX,
   ROUTE_OUTCOMES,
@@ -13,9 +14,32 @@ import {
   ROUTES_MAX,
   VALUE_LENGTH_MAX,
 } from '#modules/alerts/decide/route.ts';
+import { ALERT_PROTOCOL_NAMES } from '#modules/alerts/decide/tools.ts';
+import type { AlertRouteRow } from '#modules/alerts/store/alert_route_store.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
-import { type Fault, invalidInput } from '#kernel/errors.ts';
-import { asId } from '#kernel/ids.ts';
+
+const RouteView = Type.Object({
+  conditions: Type.Array(Type.Object({}, { additionalProperties: true })),
+  outcome: Type.Enum([...ROUTE_OUTCOMES]),
+  policyId: nullable(Type.String({ description: 'null where nobody is paged, or the policy was deleted' })),
+  pagesOnRise: Type.Boolean(),
+  isUnreadable: Type.Optional(
+    Type.Literal(true, { description: 'its conditions cannot be read: it takes no alert until they are set again' }),
+  ),
+});
+
+export const RoutesView = Type.Object({
+  serviceId: IdText,
+  routes: Type.Array(RouteView, { description: 'in order; the last one takes what no other does' }),
+});
+
+export function toRouteViews(routes: readonly AlertRouteRow[]): Static<typeof RoutesView>['routes'] {
+  return routes.map(({ conditions, ...route }) =>
+    areConditions(conditions)
+      ? { ...route, conditions: [...conditions] }
+      : { ...route, conditions: [], isUnreadable: true as const },
+  );
+}
 
 const PATH = Type.String({
   minLength: 1,

@@ -1,9 +1,17 @@
 import { type Static, Type } from 'typebox';
 
-import { LAYER_FIELDS } from '#modules/configuration/decide/file_layers.ts';
-import { STRICT, Key, Moment, Name, Phone, ShortText, ZoneName } from '#modules/configuration/decide/file_fields.ts';
-import { POLICY_FIELDS } from '#modules/configuration/decide/file_policies.ts';
-import { ROUTE } from '#modules/configuration/decide/file_routes.ts';
+import {
+  Key,
+  LAYER_FIELDS,
+  Moment,
+  Name,
+  Phone,
+  POLICY_FIELDS,
+  ROUTE,
+  ShortText,
+  STRICT,
+  ZoneName,
+} from '#modules/configuration/decide/file_fields.ts';
 import { CAPABILITIES, RETENTION_DAYS_MAX } from '#modules/capabilities/decide/capability.ts';
 import { RULE_KIND_NAMES } from '#modules/rules/decide/rule_kinds.ts';
 import { RECURRENCE_MINUTES } from '#modules/maintenance/decide/maintenance.ts';

@@ -1,6 +1,11 @@
 import { type Static, Type } from 'typebox';
 
+import { ROUTE_CONDITIONS_MAX, ROUTE_OUTCOMES } from '#modules/alerts/decide/route.ts';
+import { ALERT_PROTOCOL_NAMES } from '#modules/alerts/decide/tools.ts';
+import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 import { E164_PATTERN } from '#modules/contacts/decide/e164.ts';
+import { LEVELS } from '#modules/exceptions/decide/level.ts';
+import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
 
 export const STRICT = { additionalProperties: false } as const;
 
@@ -34,7 +39,7 @@ export const Phone = Type.String({
   description: 'a phone number in E.164 form, such as +31612345678',
 });
 
-export const HoursOfWeek = Type.Array(
+const HoursOfWeek = Type.Array(
   Type.Object(
     {
       fromDay: Type.Integer({ minimum: 1, maximum: 7, description: '1 is Monday, 7 Sunday' }),
@@ -51,3 +56,128 @@ export const HoursOfWeek = Type.Array(
 );
 
 export type HoursInFile = Static<typeof HoursOfWeek>;
+
+/** One layer of a schedule. */
+export const LAYER_FIELDS = Type.Object(
+  {
+    name: Name,
+    rotation: Type.Object(
+      {
+        every: Type.Integer({ minimum: 1, maximum: 100_000 }),
+        unit: Type.Enum(['hours', 'days', 'weeks', 'months']),
+      },
+      { ...STRICT, description: 'length of a turn, by the wall clock of the schedule' },
+    ),
+    turns: Type.Array(
+      Type.Object(
+        { people: Type.Array(Key, { maxItems: 100, description: 'on call together; none: nobody in this turn' }) },
+        STRICT,
+      ),
+      { maxItems: 1_000, description: 'in order, again and again from startsAt' },
+    ),
+    startsAt: Moment,
+    activeFrom: Type.Optional(
+      Type.Unsafe<string>({
+        ...Moment,
+        description: 'before it the layer is silent; turns count from startsAt all the same',
+      }),
+    ),
+    endsAt: Type.Optional(Moment),
+    hours: Type.Optional(HoursOfWeek),
+    holidays: Type.Optional(
+      Type.Object(
+        {
+          calendar: Key,
+          layer: Type.Enum(['on', 'off'], { description: 'on: only on the days of the calendar; off: not on them' }),
+        },
+        STRICT,
+      ),
+    ),
+  },
+  STRICT,
+);
+
+export type LayerInFile = Static<typeof LAYER_FIELDS>;
+
+const StepInFile = Type.Object(
+  {
+    afterMinutes: Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'after the trigger of the incident, not after the step before',
+    }),
+    channels: Type.Array(Type.Enum([...CHANNELS]), { minItems: 1, maxItems: 20 }),
+    people: Type.Optional(Type.Array(Key, { maxItems: 1_000 })),
+    onCall: Type.Optional(Type.Boolean({ description: 'also whoever is on call in the team of the policy' })),
+    schedules: Type.Optional(
+      Type.Array(Key, { maxItems: 100, description: 'also whoever is on call in these schedules' }),
+    ),
+    next: Type.Optional(Type.Array(Key, { maxItems: 100, description: 'also whose turn follows in these schedules' })),
+    teams: Type.Optional(Type.Array(Key, { maxItems: 100, description: 'also every member of these teams' })),
+    policy: Type.Optional(Type.Unsafe<string>({ ...Key, description: 'also by the steps of this policy' })),
+    everybody: Type.Optional(Type.Boolean({ description: 'each person has to acknowledge' })),
+  },
+  { ...STRICT, description: 'whom one step reaches: all that it names together' },
+);
+
+/** Fields of a policy beside key, team and name. */
+export const POLICY_FIELDS = {
+  steps: Type.Array(StepInFile, { minItems: 1, maxItems: POLICY_STEPS_MAX }),
+  repeat: Type.Optional(
+    Type.Object(
+      {
+        times: Type.Integer({ minimum: 1, maximum: 9 }),
+        pauseMinutes: Type.Integer({ minimum: 1, maximum: 1_440, description: 'after the last step' }),
+      },
+      { ...STRICT, description: 'the steps begin again so often' },
+    ),
+  ),
+  hours: Type.Optional(
+    Type.Object(
+      {
+        timezone: ZoneName,
+        windows: HoursOfWeek,
+        otherwise: Type.Optional(
+          Type.Unsafe<string>({ ...Key, description: 'policy outside the hours; without it the incident waits' }),
+        ),
+        exemptFrom: Type.Optional(Type.Enum([...LEVELS], { description: 'from this severity on, hours do not count' })),
+      },
+      STRICT,
+    ),
+  ),
+  roundRobin: Type.Optional(Type.Boolean({ description: 'the first step goes to one person after the other' })),
+};
+
+export type StepInFile = Static<typeof StepInFile>;
+
+const Value = Type.String({ maxLength: 500 });
+
+const Condition = Type.Object(
+  {
+    kind: Type.Enum(['severity', 'source', 'detail']),
+    atLeast: Type.Optional(Type.Enum([...LEVELS], { description: 'of severity' })),
+    protocol: Type.Optional(Type.Enum([...ALERT_PROTOCOL_NAMES], { description: 'of source' })),
+    name: Type.Optional(Type.String({ maxLength: 100, description: 'of source: which of several' })),
+    path: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 200, description: 'of detail: a path such as labels.team' }),
+    ),
+    equals: Type.Optional(Value),
+    matches: Type.Optional(Value),
+  },
+  STRICT,
+);
+
+/** One route of a service's alerts. */
+export const ROUTE = Type.Object(
+  {
+    conditions: Type.Optional(
+      Type.Array(Condition, { maxItems: ROUTE_CONDITIONS_MAX, description: 'all have to be true' }),
+    ),
+    outcome: Type.Enum([...ROUTE_OUTCOMES]),
+    policy: Type.Optional(Key),
+    pagesOnRise: Type.Optional(Type.Boolean({ description: 'an alert that becomes more severe pages anew' })),
+  },
+  STRICT,
+);
+
+export type RouteInFile = Static<typeof ROUTE>;

@@ -1,4 +1,4 @@
-import type { LayerInFile } from '#modules/configuration/decide/file_layers.ts';
+import type { LayerInFile } from '#modules/configuration/decide/file_fields.ts';
 import type { Ref } from '#modules/configuration/decide/ref.ts';
 import { hoursOfSpans, spansOfHours, type WeekSpan } from '#modules/configuration/decide/week_spans.ts';
 import { faultsOf } from '#modules/contacts/decide/parsed.ts';

@@ -1,5 +1,5 @@
 import type { PolicyInFile } from '#modules/configuration/decide/file.ts';
-import type { StepInFile } from '#modules/configuration/decide/file_policies.ts';
+import type { StepInFile } from '#modules/configuration/decide/file_fields.ts';
 import type { FieldsOf, StepFields, WantedOf } from '#modules/configuration/decide/resource.ts';
 import { spansOfHours } from '#modules/configuration/decide/week_spans.ts';
 import { faultsOf } from '#modules/contacts/decide/parsed.ts';

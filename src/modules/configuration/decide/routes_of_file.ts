@@ -1,4 +1,4 @@
-import type { RouteInFile } from '#modules/configuration/decide/file_routes.ts';
+import type { RouteInFile } from '#modules/configuration/decide/file_fields.ts';
 import type { RouteFields } from '#modules/configuration/decide/resource.ts';
 import type { RouteCondition } from '#modules/alerts/decide/route.ts';
 import type { Fault } from '#kernel/errors.ts';

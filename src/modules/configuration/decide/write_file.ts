@@ -1,8 +1,7 @@
 import { Document } from 'yaml';
 
-import { KEY_LENGTH_MAX } from '#modules/configuration/decide/file_fields.ts';
+import { KEY_LENGTH_MAX, type StepInFile } from '#modules/configuration/decide/file_fields.ts';
 import { type ConfigurationFile, FILE_VERSION, type PolicyInFile } from '#modules/configuration/decide/file.ts';
-import type { StepInFile } from '#modules/configuration/decide/file_policies.ts';
 import { hoursOfSpans } from '#modules/configuration/decide/week_spans.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { type LayerFields, toLayerInFile } from '#modules/configuration/decide/layers.ts';

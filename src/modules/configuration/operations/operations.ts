@@ -1,9 +1,7 @@
 import { addPerson } from '#modules/configuration/operations/add_person.ts';
 import { keepSentryDsn } from '#modules/configuration/operations/keep_sentry_dsn.ts';
-import { listConfigurationFiles } from '#modules/configuration/operations/list_configuration_files.ts';
-import { listManaged } from '#modules/configuration/operations/list_managed.ts';
+import { listConfigurationFiles, listManaged, setManagedChanges } from '#modules/configuration/operations/managed.ts';
 import { recordKeys } from '#modules/configuration/operations/record_keys.ts';
-import { setManagedChanges } from '#modules/configuration/operations/set_managed_changes.ts';
 
 /** Operations of configuration files and of what they manage. */
 export const CONFIGURATION_OPERATIONS = [

@@ -1,6 +1,6 @@
 import type { Id } from '#kernel/ids.ts';
 import { recordOf } from '#kernel/records.ts';
-import { escapeLineText, foldLine } from '#modules/schedules/decide/content_lines.ts';
+import { escapeLineText, foldLine } from '#modules/schedules/decide/ics_dates.ts';
 
 import { type Channel, CHANNEL_PREFERENCES, type ChannelPreference, declarationOf } from './channel.ts';
 

@@ -13,7 +13,7 @@ import { GroupStatusName, toGroupFields } from '#modules/exceptions/operations/v
 import { recordActivity } from '#modules/exceptions/record_activity.ts';
 import type { ExceptionGroupRow } from '#modules/exceptions/store/exception_group_store.ts';
 import { toIncidentActor } from '#modules/incidents/decide/incident.ts';
-import { endStormMembers, resolve } from '#modules/incidents/resolve.ts';
+import { endStormMembers, resolve } from '#modules/incidents/change_status.ts';
 
 /** A group before and after a person's decision. */
 interface ChangedGroup {

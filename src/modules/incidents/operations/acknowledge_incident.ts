@@ -2,10 +2,10 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, STRICT } from '#actions/fields.ts';
+import { acknowledge, unacknowledge } from '#modules/incidents/acknowledge.ts';
 import { changeStatus } from '#modules/incidents/change_status.ts';
-import { IncidentView, ACKNOWLEDGED_EXAMPLE, INCIDENT_UNTRUSTED_TEXT } from '#modules/incidents/view.ts';
-import { acknowledge } from '#modules/incidents/acknowledge.ts';
+import { ACKNOWLEDGED_EXAMPLE, INCIDENT_UNTRUSTED_TEXT, IncidentView } from '#modules/incidents/view.ts';
 
 export const acknowledgeIncident = defineAction({
   name: 'acknowledge_incident',
@@ -23,5 +23,20 @@ export const acknowledgeIncident = defineAction({
   exampleResult: ACKNOWLEDGED_EXAMPLE,
   async handle({ incidentId }, context) {
     return await changeStatus(incidentId, context, acknowledge);
+  },
+});
+
+export const unacknowledgeIncident = defineAction({
+  name: 'unacknowledge_incident',
+  consoleOnly: true,
+  summary: 'Undo the acknowledgement of an incident: it is triggered again, and its escalation continues.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object({ incidentId: IdText }, STRICT),
+  result: IncidentView,
+  conflict: 'the incident is resolved',
+  example: { incidentId: IDS.incidentId },
+  async handle({ incidentId }, context) {
+    return await changeStatus(incidentId, context, unacknowledge);
   },
 });

@@ -6,7 +6,7 @@ import { IdText, STRICT, Timestamp } from '#actions/fields.ts';
 import { IncidentFilterFields, toIncidentFilter } from '#modules/incidents/operations/filter.ts';
 import { type IncidentStatus, toIncidentActor } from '#modules/incidents/decide/incident.ts';
 import { acknowledge, unacknowledge } from '#modules/incidents/acknowledge.ts';
-import { resolve } from '#modules/incidents/resolve.ts';
+import { resolve } from '#modules/incidents/change_status.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { Temporal } from '#kernel/time.ts';
 

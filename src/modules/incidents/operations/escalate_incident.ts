@@ -2,11 +2,42 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, STRICT } from '#actions/fields.ts';
+import { AppError } from '#kernel/errors.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
+import { decideEscalate, type EscalateDecision } from '#modules/incidents/decide/escalation_state.ts';
+import { type IncidentActor, toIncidentActor } from '#modules/incidents/decide/incident.ts';
+import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import { IncidentView, toIncidentView } from '#modules/incidents/view.ts';
-import { toIncidentActor } from '#modules/incidents/decide/incident.ts';
-import { escalate } from '#modules/incidents/escalate.ts';
+import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import { runEscalationStep } from '#storage/queue/jobs.ts';
+
+const REFUSED: Record<Extract<EscalateDecision, { kind: 'conflict' }>['because'], string> = {
+  acknowledged: 'somebody has acknowledged this incident; reassign it to page somebody else',
+  resolved: 'this incident is resolved; reopen it if it is not over',
+  reassigned: 'this incident was reassigned meanwhile; look at the steps that it has now',
+  no_such_step: 'this incident has no such step',
+};
+
+/**
+ * Fires a step of an incident, which the caller has locked, at once because a person asks for it. Returns false when the
+ * step has fired already; throws `conflict` when nothing may fire any more.
+ */
+async function escalate(
+  unit: UnitOfWork,
+  incident: IncidentRow,
+  by: IncidentActor,
+  stepIndex: number,
+): Promise<boolean> {
+  const { stores, now, enqueue } = unit;
+  const decision = decideEscalate(incident.status, await stores.stepTimers.listSteps([incident.id]), stepIndex, now);
+  if (decision.kind === 'unchanged') return false;
+  if (decision.kind === 'conflict') throw new AppError('conflict', REFUSED[decision.because]);
+  await stores.stepTimers.expediteStep(incident.id, stepIndex, now, 'escalated');
+  await stores.timeline.record(incident.id, 'escalated', { by, stepIndex }, now);
+  enqueue(runEscalationStep, { incidentId: incident.id, stepIndex, isExpedited: true });
+  return true;
+}
 
 export const escalateIncident = defineAction({
   name: 'escalate_incident',

@@ -1,4 +1,4 @@
-import type { StepInFile } from '#modules/configuration/decide/file_policies.ts';
+import type { StepInFile } from '#modules/configuration/decide/file_fields.ts';
 import { nameInFile } from '#modules/moving_in/decide/in_file.ts';
 import { CHANNELS, type Moved } from '#modules/moving_in/decide/moved.ts';
 

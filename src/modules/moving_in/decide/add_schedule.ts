@@ -1,4 +1,4 @@
-import type { LayerInFile } from '#modules/configuration/decide/file_layers.ts';
+import type { LayerInFile } from '#modules/configuration/decide/file_fields.ts';
 import type { OverrideInFile } from '#modules/configuration/decide/file.ts';
 import { compileLayers } from '#modules/moving_in/decide/compile_layers.ts';
 import { HORIZON_DAYS, horizonLayers } from '#modules/moving_in/decide/horizon_layers.ts';

@@ -1,4 +1,4 @@
-import type { LayerInFile } from '#modules/configuration/decide/file_layers.ts';
+import type { LayerInFile } from '#modules/configuration/decide/file_fields.ts';
 import { hoursInFile, momentInFile, uniqueName } from '#modules/moving_in/decide/in_file.ts';
 import { LAYERS_MAX, mergePatterns, TURNS_MAX, WINDOWS_MAX } from '#modules/moving_in/decide/merge_patterns.ts';
 import {

@@ -1,4 +1,4 @@
-import type { LayerInFile } from '#modules/configuration/decide/file_layers.ts';
+import type { LayerInFile } from '#modules/configuration/decide/file_fields.ts';
 import { momentInFile, uniqueName } from '#modules/moving_in/decide/in_file.ts';
 import { LAYERS_MAX, TURNS_MAX } from '#modules/moving_in/decide/merge_patterns.ts';
 import { greatestDivisor, HOUR_MS } from '#modules/moving_in/decide/pattern.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import type { LayerInFile } from '#modules/configuration/decide/file_layers.ts';
+import type { LayerInFile } from '#modules/configuration/decide/file_fields.ts';
 import { WEEK_MINUTES, type WeekSpan } from '#modules/moving_in/decide/pattern.ts';
 import { isoOf } from '#kernel/wall_clock.ts';
 import type { ZoneClock } from '#kernel/zone_clock.ts';

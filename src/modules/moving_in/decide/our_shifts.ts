@@ -1,5 +1,5 @@
 import type { OverrideInFile } from '#modules/configuration/decide/file.ts';
-import type { LayerInFile } from '#modules/configuration/decide/file_layers.ts';
+import type { LayerInFile } from '#modules/configuration/decide/file_fields.ts';
 import { instantOf, wallOf } from '#modules/moving_in/decide/raw.ts';
 import { append, type Stretch } from '#modules/moving_in/decide/timeline.ts';
 import type { Layer } from '#modules/schedules/decide/layer.ts';

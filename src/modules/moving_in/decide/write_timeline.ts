@@ -1,5 +1,5 @@
 import type { OverrideInFile } from '#modules/configuration/decide/file.ts';
-import type { LayerInFile } from '#modules/configuration/decide/file_layers.ts';
+import type { LayerInFile } from '#modules/configuration/decide/file_fields.ts';
 import { horizonLayers } from '#modules/moving_in/decide/horizon_layers.ts';
 import { momentInFile, uniqueName } from '#modules/moving_in/decide/in_file.ts';
 import { LAYERS_MAX } from '#modules/moving_in/decide/merge_patterns.ts';

@@ -2,15 +2,17 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, Name } from '#actions/fields.ts';
+import { IdText, Name, STRICT } from '#actions/fields.ts';
+import { checkPolicy } from '#modules/policies/check_references.ts';
+import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
+import { POLICY_DETAILS, POLICY_DETAILS_EXAMPLE, toPolicyDetails } from '#modules/policies/details_fields.ts';
 import {
   POLICY_WARNINGS_EXAMPLE,
   PolicyWithWarningsView,
   withWarnings,
 } from '#modules/policies/operations/policy_warnings.ts';
-import { StepInput, toSteps } from '#modules/policies/operations/steps.ts';
-import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
-import { toPolicyView, POLICY_EXAMPLE } from '#modules/policies/view.ts';
+import { DetailedStepInput, StepInput, toSteps } from '#modules/policies/operations/steps.ts';
+import { POLICY_EXAMPLE, toPolicyView } from '#modules/policies/view.ts';
 
 export const createEscalationPolicy = defineAction({
   name: 'create_escalation_policy',
@@ -31,6 +33,44 @@ export const createEscalationPolicy = defineAction({
     const team = await stores.teams.lock(caller.orgId, input.teamId);
     const steps = await toSteps(input.steps, context);
     const policy = await stores.policies.insert(team, { name: input.name, steps, details: null }, now);
+    const after = toPolicyView(policy);
+    record({ target: policy.id, before: null, after });
+    return await withWarnings(policy, context);
+  },
+});
+
+/** Does what `create_escalation_policy` does, with what a policy may say beyond the contract. */
+export const addEscalationPolicy = defineAction({
+  name: 'add_escalation_policy',
+  consoleOnly: true,
+  summary: 'Create an escalation policy with named schedules, repetition, hours and other policies.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object(
+    {
+      teamId: IdText,
+      name: Name,
+      steps: Type.Array(DetailedStepInput, { minItems: 1, maxItems: POLICY_STEPS_MAX }),
+      ...POLICY_DETAILS,
+    },
+    STRICT,
+  ),
+  result: PolicyWithWarningsView,
+  example: {
+    teamId: IDS.teamId,
+    name: 'Primary, then secondary',
+    steps: [
+      { afterMinutes: 0, channels: ['push', 'sms'], useSchedule: true, scheduleIds: [IDS.scheduleId] },
+      { afterMinutes: 10, channels: ['call'], useSchedule: true, turn: 'next' },
+    ],
+    ...POLICY_DETAILS_EXAMPLE,
+  },
+  async handle({ teamId, name, steps, repeat, hours }, context) {
+    const { stores, caller, now, record } = context;
+    const team = await stores.teams.lock(caller.orgId, teamId);
+    const details = toPolicyDetails({ repeat, hours });
+    const policy = await stores.policies.insert(team, { name, steps: await toSteps(steps, context), details }, now);
+    await checkPolicy(policy, context);
     const after = toPolicyView(policy);
     record({ target: policy.id, before: null, after });
     return await withWarnings(policy, context);

@@ -3,25 +3,136 @@ import { type Static, Type } from 'typebox';
 import { type ActionContext, defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { notFound } from '#kernel/errors.ts';
+import { asId, type Id } from '#kernel/ids.ts';
+import { FAR_FUTURE, Temporal, toTimestamp } from '#kernel/time.ts';
 import { leastSeverity, ROUTES_MAX, routeText } from '#modules/alerts/decide/route.ts';
 import { SEVERITY_UNSAID } from '#modules/alerts/decide/severity.ts';
 import { SOURCE_DEFAULTS } from '#modules/alerts/decide/source_settings.ts';
 import type { AlertRouteRow } from '#modules/alerts/store/alert_route_store.ts';
-import { labelsOf } from '#modules/maintenance/decide/maintenance.ts';
-import {
-  SIMULATED_PAGING,
-  type SimulatedIncident,
-  simulatePaging,
-} from '#modules/policies/operations/simulated_paging.ts';
-import { conditionText, RULE_STATUSES, ruleStatusOf } from '#modules/rules/decide/rule_kinds.ts';
-import { expectedSeverity, settingsOf } from '#modules/rules/decide/rule_settings.ts';
-import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
-import { notFound } from '#kernel/errors.ts';
-import type { Id } from '#kernel/ids.ts';
-import { type Temporal, toTimestamp } from '#kernel/time.ts';
+import { type RealIncident, replayPaging } from '#modules/incidents/decide/replay_paging.ts';
+import { staleAt } from '#modules/incidents/decide/stale.ts';
+import { labelsOf } from '#modules/maintenance/decide/maintenance.ts';
+import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
+import { readDetails } from '#modules/policies/decide/stored_steps.ts';
+import { POLICY_DETAILS, POLICY_DETAILS_EXAMPLE, toPolicyDetails } from '#modules/policies/details_fields.ts';
+import { readSimulation, SimulationView } from '#modules/policies/operations/simulation_view.ts';
+import { DetailedStepInput, withDefaults } from '#modules/policies/operations/steps.ts';
+import type { PolicyRow } from '#modules/policies/store.ts';
+import { conditionText, RULE_STATUSES, ruleStatusOf } from '#modules/rules/decide/rule_kinds.ts';
+import { expectedSeverity, GROUP_MINUTES_MAX, settingsOf } from '#modules/rules/decide/rule_settings.ts';
 import type { AlertRuleRow } from '#modules/rules/store/alert_rule_store.ts';
+import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 import type { ServiceWithCapabilities } from '#modules/services/store/service_store.ts';
+
+const OTHERS_MAX = 200;
+
+/** Phases before the steps of a simulated incident, and after somebody has forgotten it. */
+const SIMULATED_PAGING = {
+  quiet: nullable(
+    Type.Object(
+      { until: Timestamp, maintenance: Type.String() },
+      { description: 'it is in maintenance: nobody is paged before then' },
+    ),
+  ),
+  joined: nullable(
+    Type.Object(
+      { incidentId: IdText, number: Type.Integer(), title: Type.String() },
+      { description: 'the incident that pages for both: the steps run only once that one ends first' },
+    ),
+  ),
+  stale: nullable(
+    Type.Object(
+      { repageMinutes: Type.Integer(), acknowledgedAt: Timestamp, pagesAgainAt: Timestamp, steps: SimulationView },
+      {
+        description: 'if somebody acknowledges as soon as the first step fires, and forgets it; null: it stays silent',
+      },
+    ),
+  ),
+  steps: SimulationView,
+};
+
+const SimulatedPaging = Type.Object(SIMULATED_PAGING);
+
+/** An incident that is simulated: of a rule, or of an alert of another tool. */
+interface SimulatedIncident {
+  readonly serviceId: Id<'service'>;
+  readonly ruleId: Id<'rule'> | null;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly severity: string;
+  readonly groupMinutes: number;
+  readonly repageMinutes: number | null;
+}
+
+/** Simulates whether and when an incident that opens then pages, by the decisions of the engine. */
+async function simulatePaging(
+  incident: SimulatedIncident,
+  policy: PolicyRow,
+  triggeredAt: Temporal.Instant,
+  context: ActionContext,
+): Promise<Static<typeof SimulatedPaging>> {
+  const { stores, caller } = context;
+  const { serviceId, ruleId, repageMinutes } = incident;
+  const opening = {
+    ...incident,
+    escalationPolicyId: policy.id,
+    steps: policy.steps.length,
+    openedAt: triggeredAt,
+    closedAt: null,
+  };
+  const others = await stores.suppression.listDuring(
+    serviceId,
+    { from: triggeredAt.subtract({ minutes: GROUP_MINUTES_MAX }), to: triggeredAt, exceptRuleId: ruleId },
+    OTHERS_MAX,
+  );
+  const [paging] = replayPaging([opening], {
+    windows: await stores.maintenance.list(caller.orgId),
+    // Later resolutions do not count: they are not known yet at the simulated time.
+    others: others.filter(({ resolvedAt }) => isOpenAt(resolvedAt, triggeredAt)).map(unresolved),
+    acknowledgedAfterMinutes: null,
+    now: FAR_FUTURE,
+  });
+  const start = paging?.start ?? { kind: 'at_once' };
+  const parent = start.kind === 'with_parent' ? others.find(({ id }) => id === start.parent?.id) : undefined;
+  const from = start.kind === 'quiet' ? start.until : triggeredAt;
+  const steps = await readSimulation(policy, from, context, opening.severity);
+  return {
+    quiet: start.kind === 'quiet' ? { until: toTimestamp(start.until), maintenance: start.window.name } : null,
+    joined: parent === undefined ? null : { incidentId: parent.id, number: parent.number, title: parent.title },
+    stale: await simulateStale(repageMinutes, policy, steps, context, opening.severity),
+    steps,
+  };
+}
+
+/** Simulates the time after a stale acknowledgement, when it pages again from the first step. */
+async function simulateStale(
+  repageMinutes: number | null,
+  policy: PolicyRow,
+  steps: Static<typeof SimulationView>,
+  context: ActionContext,
+  severity: string,
+): Promise<Static<typeof SimulatedPaging>['stale']> {
+  const first = steps.find(({ messageCount }) => messageCount > 0)?.firesAt ?? null;
+  if (repageMinutes === null || first === null) return null;
+  const acknowledgedAt = Temporal.Instant.from(first);
+  const pagesAgainAt = staleAt(acknowledgedAt, { repageMinutes });
+  if (pagesAgainAt === null) return null;
+  return {
+    repageMinutes,
+    acknowledgedAt: toTimestamp(acknowledgedAt),
+    pagesAgainAt: toTimestamp(pagesAgainAt),
+    steps: await readSimulation(policy, pagesAgainAt, context, severity),
+  };
+}
+
+function isOpenAt(resolvedAt: Temporal.Instant | null, at: Temporal.Instant): boolean {
+  return resolvedAt === null || resolvedAt.epochMilliseconds > at.epochMilliseconds;
+}
+
+function unresolved(incident: RealIncident): RealIncident {
+  return { ...incident, resolvedAt: null };
+}
 
 const RouteView = Type.Object({
   routeNumber: Type.Integer({ description: 'counted from 1; the last one takes what no other does' }),
@@ -181,3 +292,41 @@ async function simulate(
   const incident = { serviceId, ruleId, labels: labelsOf(rule), severity, groupMinutes, repageMinutes };
   return { ...view, ...(await simulateBy(rule.escalationPolicyId, incident, triggeredAt, context)) };
 }
+
+/** Previews a draft in the editor with the warnings that its policy would have. People who have left are included. */
+export const previewEscalation = defineAction({
+  name: 'preview_escalation',
+  consoleOnly: true,
+  summary: 'Show whom steps that are not saved yet would page now.',
+  permission: 'oncall:view',
+  effect: 'read',
+  input: Type.Object(
+    {
+      teamId: IdText,
+      policyId: Type.Optional(Type.String({ description: 'the policy that is edited; absent for a new one' })),
+      steps: Type.Array(DetailedStepInput, { maxItems: POLICY_STEPS_MAX }),
+      ...POLICY_DETAILS,
+    },
+    STRICT,
+  ),
+  result: Type.Object({ steps: SimulationView }),
+  example: {
+    teamId: EXAMPLE_IDS.teamId,
+    policyId: EXAMPLE_IDS.policyId,
+    steps: [{ afterMinutes: 0, channels: ['push', 'sms'], useSchedule: true }],
+    ...POLICY_DETAILS_EXAMPLE,
+  },
+  async handle({ teamId, policyId, steps, repeat, hours }, context) {
+    const team = await context.stores.teams.get(context.caller.orgId, teamId);
+    const stored = policyId === undefined ? null : await context.stores.policies.get(context.caller.orgId, policyId);
+    const wanted = {
+      id: stored?.id ?? asId('policy', ''),
+      name: stored?.name ?? '',
+      teamId: team.id,
+      steps: steps.map(withDefaults),
+      details: readDetails(toPolicyDetails({ repeat, hours })),
+      lastTurn: stored?.lastTurn ?? null,
+    };
+    return { steps: await readSimulation(wanted, context.now, context) };
+  },
+});

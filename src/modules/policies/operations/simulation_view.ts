@@ -11,7 +11,7 @@ import { type SimulatedStep, simulateEscalation } from '#modules/policies/decide
 import { peopleNext } from '#modules/policies/decide/audience.ts';
 import type { PolicyPlan } from '#modules/policies/decide/run.ts';
 import { STEP_DETAILS, stepDetailsView } from '#modules/policies/details_fields.ts';
-import { readPolicySettings } from '#modules/policies/read_setting.ts';
+import { readPolicySettings } from '#modules/policies/read_run.ts';
 import { mayAnswer } from '#kernel/permissions.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { TeamOnCall } from '#modules/schedules/store/on_call_reader.ts';

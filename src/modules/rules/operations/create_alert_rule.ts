@@ -3,19 +3,20 @@ import { type Static, Type } from 'typebox';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, Name, STRICT } from '#actions/fields.ts';
+import { faultsOf, unwrap } from '#modules/contacts/decide/parsed.ts';
+import { parseRuleConfig } from '#modules/rules/decide/rule_config.ts';
+import { isRuleKind, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';
+import { parseRuleSettings, type StoredSettings } from '#modules/rules/decide/rule_settings.ts';
+import { findMissingMetrics } from '#modules/rules/missing_metric.ts';
 import {
   RULE_EXAMPLE,
   RuleConfigInput,
   RuleKindName,
+  RuleSettingsInput,
   RuleView,
   shownSettings,
   toRuleView,
 } from '#modules/rules/view.ts';
-import { findMissingMetrics } from '#modules/rules/missing_metric.ts';
-import { isRuleKind, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';
-import { parseRuleConfig } from '#modules/rules/decide/rule_config.ts';
-import { parseRuleSettings, type StoredSettings } from '#modules/rules/decide/rule_settings.ts';
-import { faultsOf, unwrap } from '#modules/contacts/decide/parsed.ts';
 
 export const createAlertRule = defineAction({
   name: 'create_alert_rule',
@@ -94,3 +95,17 @@ export async function insertRule(
   });
   return { ...after, missingMetric: (await findMissingMetrics(context, service, [rule])).get(rule.id) ?? null };
 }
+
+/** Does what `create_alert_rule` does, with the rule's settings besides its config. */
+export const addAlertRule = defineAction({
+  name: 'add_alert_rule',
+  consoleOnly: true,
+  summary: 'Create an alert rule with its settings.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object({ ...createAlertRule.input.properties, settings: RuleSettingsInput }, STRICT),
+  result: RuleView,
+  ...(createAlertRule.meaning && { meaning: createAlertRule.meaning }),
+  example: { ...createAlertRule.example, settings: { forMinutes: 5, noData: 'page', noDataMinutes: 10 } },
+  handle: ({ settings, ...rule }, context) => insertRule(rule, settings, context),
+});

@@ -1,4 +1,4 @@
-import { addAlertRule } from '#modules/rules/operations/add_alert_rule.ts';
+import { addAlertRule } from '#modules/rules/operations/create_alert_rule.ts';
 import {
   createMaintenance,
   deleteMaintenance,
@@ -6,10 +6,9 @@ import {
   previewMaintenance,
   updateMaintenance,
 } from '#modules/maintenance/operations/maintenance.ts';
-import { createObjective } from '#modules/rules/operations/create_objective.ts';
-import { previewObjective } from '#modules/rules/operations/preview_objective.ts';
+import { createObjective, previewObjective } from '#modules/rules/operations/objectives.ts';
 import { readRuleHistory } from '#modules/rules/operations/read_rule_history.ts';
-import { replaceAlertRule } from '#modules/rules/operations/replace_alert_rule.ts';
+import { replaceAlertRule } from '#modules/rules/operations/update_alert_rule.ts';
 import { replayRule } from '#modules/rules/operations/replay_rule.ts';
 import { replayExceptionRule } from '#modules/rules/operations/replay_exception_rule.ts';
 import { searchRules } from '#modules/rules/operations/search_rules.ts';

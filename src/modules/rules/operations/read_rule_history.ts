@@ -1,17 +1,125 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { IdText, MetricName, nullable, STRICT, Timestamp } from '#actions/fields.ts';
-import { readHistory } from '#modules/rules/operations/read_history.ts';
-import { COMPARATORS } from '#modules/rules/decide/comparator.ts';
+import { invalidInput } from '#kernel/errors.ts';
+import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
+import { type Aggregation, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
+import { LABEL_VALUES_MAX, WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
+import { quantileQuestionOf } from '#modules/metrics/decide/quantile.ts';
+import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
+import { expressionFaults, readCheckedExpression } from '#modules/metrics/decide/selector.ts';
+import { historyOfSides } from '#modules/metrics/expression_values.ts';
+import { furthest } from '#modules/rules/decide/by_label.ts';
+import { type Comparator, COMPARATORS } from '#modules/rules/decide/comparator.ts';
+import { judgedHistory, windowsOfRule } from '#modules/rules/decide/judged_value.ts';
+import type { MetricRuleSettings } from '#modules/rules/decide/metric_rule_settings.ts';
+import type { RuleHistory, RuleValues } from '#modules/rules/decide/replay.ts';
 import { parseRuleSettings } from '#modules/rules/decide/rule_settings.ts';
 import { RuleSettingsInput } from '#modules/rules/view.ts';
-import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
-import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
-import { expressionFaults } from '#modules/metrics/decide/selector.ts';
-import { unwrap } from '#modules/contacts/decide/parsed.ts';
-import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
+import type { ServiceWithCapabilities } from '#modules/services/store/service_store.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** Values of a label times minutes of a history by label. */
+const VALUES_MAX = 4_000_000;
+
+interface WantedHistory {
+  readonly metricName: string;
+  readonly aggregation: Aggregation;
+  readonly windowMinutes: number;
+  readonly days: number;
+  /** Needed with two windows, and by label. */
+  readonly comparator?: Comparator | undefined;
+  readonly settings?:
+    | Partial<Pick<MetricRuleSettings, 'shortWindowMinutes' | 'trafficAtLeast' | 'byLabel'>>
+    | undefined;
+}
+
+/** History of a rule; that of one by label says at each minute the value that is furthest beyond any threshold. */
+interface MeasuredHistory extends RuleHistory {
+  /** Histories of the values of the label; null for a rule that is not by label. */
+  readonly byValue: ReadonlyMap<string, RuleValues> | null;
+}
+
+/**
+ * Reads the values that a rule would have measured at each full minute of the last days, as far back as the service
+ * keeps whole windows: those that its evaluation would have found, with all points that have been stored by now.
+ */
+export async function readHistory(
+  service: ServiceWithCapabilities,
+  { metricName, aggregation, windowMinutes, days, comparator = '>', settings = {} }: WantedHistory,
+  { metrics, now }: Pick<ActionContext, 'metrics' | 'now'>,
+): Promise<MeasuredHistory> {
+  const keptSince = now.subtract({ hours: 24 * service.retentionMetrics });
+  const last = Math.floor(now.epochMilliseconds / MINUTE_MS);
+  const wholeSince = Math.ceil(keptSince.epochMilliseconds / MINUTE_MS) + windowMinutes;
+  const first = Math.max(last + 1 - (days * DAY_MS) / MINUTE_MS, Math.min(wholeSince, last));
+  const times = { firstMs: first * MINUTE_MS, lastMs: last * MINUTE_MS, keptSince };
+  const expression = readCheckedExpression(metricName);
+  const judging = { comparator, factor: expression.factor, trafficAtLeast: settings.trafficAtLeast ?? null };
+  const measure = async (sides: readonly MetricSelector[]): Promise<RuleValues> => {
+    const windows = await Promise.all(
+      windowsOfRule(windowMinutes, settings).map((minutes) => {
+        const query = { serviceId: service.id, aggregation, windowMinutes: minutes, ...times };
+        return historyOfSides(metrics, query, { sides });
+      }),
+    );
+    return judgedHistory(windows, judging);
+  };
+  const history = { firstMs: times.firstMs, stepMs: MINUTE_MS };
+  const label = settings.byLabel ?? null;
+  if (label === null) return { ...history, ...(await measure(expression.sides)), byValue: null };
+  const since = fromEpochMilliseconds(times.firstMs).subtract({ minutes: windowMinutes });
+  const labelValues = await listValues(service.id, expression.sides[0], { label, since }, metrics);
+  if (labelValues.length * (last - first + 1) > VALUES_MAX) throw tooManyValues(label, labelValues.length);
+  const byValue = new Map<string, RuleValues>();
+  // One after the other, so that histories of others have their turn.
+  for (const value of labelValues) {
+    const ofValue = { label, operator: '=', value } as const;
+    const narrowed = expression.sides.map(({ name, matchers }) => ({ name, matchers: [...matchers, ofValue] }));
+    byValue.set(value, await measure(narrowed));
+  }
+  return { ...history, ...furthestOf(comparator, [...byValue.values()], last - first + 1), byValue };
+}
+
+/** Lists the values of a label that the selector's series had since then; empty text where some have none. */
+async function listValues(
+  serviceId: ServiceWithCapabilities['id'],
+  selector: MetricSelector,
+  { label, since }: { readonly label: string; readonly since: ReturnType<typeof fromEpochMilliseconds> },
+  { catalog }: Pick<ActionContext['metrics'], 'catalog'>,
+): Promise<string[]> {
+  const describe = (of: MetricSelector) =>
+    catalog.describeLabels(serviceId, { selector: of, since, label, text: '', valuesMax: LABEL_VALUES_MAX });
+  const described = await describe(selector);
+  const question = described.seriesCount > 0 ? null : quantileQuestionOf(selector);
+  const { seriesCount, labels } = question === null ? described : await describe(question.buckets);
+  const entry = labels[0] ?? { values: [], valueCount: 0, seriesCount: 0 };
+  const values = entry.values.map(({ value }) => value);
+  if (entry.valueCount > values.length) throw tooManyValues(label, entry.valueCount);
+  return entry.seriesCount < seriesCount ? [...values, ''] : values;
+}
+
+function tooManyValues(label: string, count: number) {
+  const message = `${label} has ${count} values, too many for so many days: take fewer days, or narrow its labels`;
+  return invalidInput([{ path: 'days', message }]);
+}
+
+function furthestOf(comparator: Comparator, histories: readonly RuleValues[], minutes: number): RuleValues {
+  const moreThan = new Set<number>();
+  const values = Array.from({ length: minutes }, (_, place) => {
+    const measured = histories.map((history) => {
+      return { value: history.values[place] ?? null, isMoreThan: history.moreThan.has(place) };
+    });
+    const worst = furthest(comparator, measured);
+    if (worst?.isMoreThan === true) moreThan.add(place);
+    return worst?.value ?? null;
+  });
+  return { values, moreThan };
+}
 
 export const REPLAY_DAYS_MAX = 30;
 

@@ -1,31 +1,97 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { IdText, MetricName, nullable, STRICT, Timestamp } from '#actions/fields.ts';
-import { readHistory } from '#modules/rules/operations/read_history.ts';
-import { REPLAY_DAYS_MAX } from '#modules/rules/operations/read_rule_history.ts';
-import { CostView, readCostOf, readPolicy } from '#modules/rules/operations/replay_cost.ts';
-import { RuleSettingsInput } from '#modules/rules/view.ts';
+import { inSlices } from '#kernel/cooperative_task.ts';
+import { notFound } from '#kernel/errors.ts';
+import { asId, type Id } from '#kernel/ids.ts';
+import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
+import { type PagingRun, type ReplayedOpening, replayPagingInSteps } from '#modules/incidents/decide/replay_paging.ts';
 import { labelsOf } from '#modules/maintenance/decide/maintenance.ts';
-import { type ReplayedOpening, replayPagingInSteps } from '#modules/incidents/decide/replay_paging.ts';
+import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
+import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
+import { expressionFaults } from '#modules/metrics/decide/selector.ts';
+import { escalationCost } from '#modules/policies/decide/escalation_cost.ts';
+import { readPolicySettings } from '#modules/policies/read_run.ts';
+import type { JudgedRule } from '#modules/rules/decide/breach.ts';
+import { COMPARATORS } from '#modules/rules/decide/comparator.ts';
+import { type ReplayedIncident, replayRuleInSteps } from '#modules/rules/decide/replay.ts';
+import { replayByLabelInSteps, type ReplayedPart } from '#modules/rules/decide/replay_by_label.ts';
 import {
   GROUP_MINUTES_MAX,
   parseRuleSettings,
   type RuleSettings,
   settingsOf,
 } from '#modules/rules/decide/rule_settings.ts';
-import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
-import { COMPARATORS } from '#modules/rules/decide/comparator.ts';
-import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
-import type { JudgedRule } from '#modules/rules/decide/breach.ts';
-import { type ReplayedIncident, replayRuleInSteps } from '#modules/rules/decide/replay.ts';
-import { replayByLabelInSteps, type ReplayedPart } from '#modules/rules/decide/replay_by_label.ts';
-import { expressionFaults } from '#modules/metrics/decide/selector.ts';
-import { unwrap } from '#modules/contacts/decide/parsed.ts';
-import type { Id } from '#kernel/ids.ts';
-import { inSlices } from '#kernel/cooperative_task.ts';
-import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
+import { readHistory, REPLAY_DAYS_MAX } from '#modules/rules/operations/read_rule_history.ts';
+import type { PolicyOfTeam } from '#modules/rules/store/rule_search.ts';
+import { RuleSettingsInput } from '#modules/rules/view.ts';
+import { namesPerson } from '#modules/schedules/decide/own_shifts.ts';
+
+const PEOPLE_MAX = 50;
+
+const CostView = Type.Object({
+  pages: Type.Integer({ description: 'messages that would have been sent' }),
+  nights: Type.Integer({ description: 'nights, from 23:00 to 07:00, in which they would have woken somebody' }),
+  people: Type.Array(
+    Type.Object({
+      userId: IdText,
+      name: Type.String(),
+      timeZone: Type.String({ description: 'of a schedule that they are in, UTC for somebody in none' }),
+      pages: Type.Integer(),
+      nights: Type.Integer(),
+    }),
+    { description: 'who is paged most first, at most 50' },
+  ),
+  peopleCount: Type.Integer(),
+});
+
+async function readPolicy(
+  policyId: string,
+  { caller: { orgId }, stores }: Pick<ActionContext, 'caller' | 'stores'>,
+): Promise<PolicyOfTeam> {
+  const [policy] = await stores.ruleSearch.listPolicies(orgId, [asId('policy', policyId)]);
+  if (policy === undefined) throw notFound('escalationPolicyId', 'escalation policy');
+  return policy;
+}
+
+type CostOf = (runs: readonly PagingRun[]) => Promise<Static<typeof CostView>>;
+
+/** Computes the cost of paging for people, with the policy, the contacts and the rotations of today. */
+async function readCostOf(policy: PolicyOfTeam, severity: string, context: ActionContext): Promise<CostOf> {
+  const { now } = context;
+  const settings = await readPolicySettings([policy], now, context);
+  const { people: settingsPeople } = settings;
+  const { schedules } = settings.teamOf(policy.teamId);
+  const zoneOf = (userId: Id<'user'>): string => {
+    const shown = schedules.find(({ layered }) => namesPerson(layered, userId)) ?? schedules[0];
+    return shown?.schedule.timezone ?? 'UTC';
+  };
+  const setting = settings.settingOf(policy, severity);
+  return async (runs) => {
+    const lives = runs.map(({ from, until }) => ({
+      openedAt: from.epochMilliseconds,
+      closedAt: until && until.epochMilliseconds,
+    }));
+    const {
+      pages,
+      nights,
+      people: paged,
+    } = await inSlices(escalationCost(setting, lives, zoneOf, now.epochMilliseconds));
+    return {
+      pages,
+      nights,
+      people: paged.slice(0, PEOPLE_MAX).map((person) => ({
+        ...person,
+        name: settingsPeople.get(person.userId)?.name ?? '',
+        timeZone: zoneOf(person.userId),
+      })),
+      peopleCount: paged.length,
+    };
+  };
+}
 
 /** Limit on the incidents: further marks are not sent, and the cost of further incidents is not computed. */
 const INCIDENTS_MAX = 500;

@@ -4,18 +4,163 @@ import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
 import { idsInput, pageInput, pageOf, searchInput } from '#actions/list_page.ts';
-import { findUnmetSelectors } from '#modules/rules/missing_metric.ts';
-import { PagedNowView, readPagedNow } from '#modules/rules/operations/paged_now.ts';
-import { RuleKindName, RuleSettingsView, RuleStateView, shownSettings, toRuleView } from '#modules/rules/view.ts';
-import { findWaitingRules, type Waiting } from '#modules/rules/operations/waiting_rules.ts';
-import { metricOf } from '#modules/rules/decide/rule_kinds.ts';
+import { invalidInput, isUnavailable } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { readExpression } from '#modules/metrics/decide/expression.ts';
+import { quantileQuestionOf, type SingleValueKind } from '#modules/metrics/decide/quantile.ts';
+import { simulateEscalation } from '#modules/policies/decide/simulate_escalation.ts';
+import { readPolicySettings } from '#modules/policies/read_run.ts';
+import { isBehind } from '#modules/rules/decide/breach.ts';
+import { metricOf, RULE_KIND_NAMES, RULE_KINDS, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 import { expectedSeverity } from '#modules/rules/decide/rule_settings.ts';
 import { RULE_STATES, type RuleState } from '#modules/rules/decide/rule_state.ts';
-import { invalidInput } from '#kernel/errors.ts';
-import type { Id } from '#kernel/ids.ts';
-import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { findUnmetSelectors } from '#modules/rules/missing_metric.ts';
+import type { PolicyOfTeam, RulePlace, WatchingRule } from '#modules/rules/store/rule_search.ts';
+import { RuleKindName, RuleSettingsView, RuleStateView, shownSettings, toRuleView } from '#modules/rules/view.ts';
 import { OWNED_BY, readOwningTeams } from '#modules/teams/read_teams.ts';
-import type { RulePlace } from '#modules/rules/store/rule_search.ts';
+import { storePoints } from '#storage/queue/jobs.ts';
+
+const PEOPLE_SHOWN_MAX = 20;
+
+const PagedNowView = Type.Object({
+  policyId: IdText,
+  policyName: Type.String(),
+  teamId: IdText,
+  teamName: Type.String(),
+  people: Type.Array(
+    Type.Object({
+      userId: IdText,
+      name: Type.String(),
+      afterMinutes: Type.Number({ description: 'after the trigger, of the first step that reaches them' }),
+    }),
+    { description: 'whom an incident would page that triggered now and that nobody answered; at most 20' },
+  ),
+  peopleCount: Type.Integer(),
+});
+
+type PagedNow = Static<typeof PagedNowView>;
+
+/** Returns whom a policy would page now for an incident of this severity; null for a policy that nobody asked for. */
+type PagedNowOf = (policyId: Id<'policy'>, severity: string) => PagedNow | null;
+
+/** Reads whom each of these policies would page now, in a few queries, however many there are. */
+async function readPagedNow(policyIds: readonly Id<'policy'>[], context: ActionContext): Promise<PagedNowOf> {
+  if (policyIds.length === 0) return () => null;
+  const { caller, stores, now } = context;
+  const policies = await stores.ruleSearch.listPolicies(caller.orgId, policyIds);
+  const settings = await readPolicySettings(policies, now, context);
+  const { people } = settings;
+  const byId = new Map(policies.map((policy) => [policy.id, policy]));
+  const answers = new Map<string, PagedNow | null>();
+  return (policyId, severity) => {
+    const key = `${policyId} ${severity}`;
+    const policy = byId.get(policyId);
+    const answer = answers.get(key) ?? (policy === undefined ? null : toPagedNow(policy, reachedBy(policy, severity)));
+    answers.set(key, answer);
+    return answer;
+  };
+
+  function reachedBy(policy: PolicyOfTeam, severity: string): Map<Id<'user'>, number> {
+    const reached = new Map<Id<'user'>, number>();
+    for (const { step, pages } of simulateEscalation(settings.settingOf(policy, severity), now)) {
+      for (const { kind, userId } of pages) {
+        if (kind === 'notify' && !reached.has(userId)) reached.set(userId, step.afterMinutes);
+      }
+    }
+    return reached;
+  }
+
+  function toPagedNow(policy: PolicyOfTeam, reached: ReadonlyMap<Id<'user'>, number>): PagedNow {
+    return {
+      policyId: policy.id,
+      policyName: policy.name,
+      teamId: policy.teamId,
+      teamName: policy.teamName,
+      people: [...reached].slice(0, PEOPLE_SHOWN_MAX).map(([userId, afterMinutes]) => ({
+        userId,
+        name: people.get(userId)?.name ?? '',
+        afterMinutes,
+      })),
+      peopleCount: reached.size,
+    };
+  }
+}
+
+/** Reason why a rule can neither fire nor resolve now. */
+type Waiting =
+  /** Points of its service wait to be stored. */
+  | { readonly kind: 'behind'; readonly since: Temporal.Instant }
+  /** No point of its metric has arrived within the retention. */
+  | { readonly kind: 'never_arrived'; readonly metricName: string }
+  /** The rule asks for a quantile of a metric that is sent as single values. */
+  | { readonly kind: 'no_quantiles'; readonly metricName: string; readonly of: SingleValueKind };
+
+const OF_METRICS: readonly RuleKind[] = RULE_KIND_NAMES.filter((kind) => RULE_KINDS[kind].ingests === 'points');
+
+/** Finds the enabled rules of the organization that wait for data; those without any data only if the store answers. */
+async function findWaitingRules({
+  caller,
+  stores,
+  metrics,
+  now,
+}: ActionContext): Promise<ReadonlyMap<Id<'rule'>, Waiting>> {
+  const rules = await stores.ruleSearch.listWatching(caller.orgId, OF_METRICS);
+  if (rules.length === 0) return new Map();
+  const since = await stores.durableJobs.listWaiting(storePoints.name);
+  const named = rules.flatMap((rule) => {
+    const metric = metricOf(rule);
+    if (metric === null) return [];
+    return readExpression(metric).sides.map((selector) => {
+      const buckets = quantileQuestionOf(selector)?.buckets.name ?? null;
+      return { rule, serviceId: rule.serviceId, metricName: selector.name, buckets };
+    });
+  });
+  const sources = named.flatMap(({ serviceId, metricName, buckets }) =>
+    [metricName, ...(buckets === null ? [] : [buckets])].map((name) => ({ serviceId, metricName: name })),
+  );
+  const answers = await Promise.all([metrics.findLastArrivals(sources), withoutQuantiles(metrics, named)]).catch(
+    (error: unknown) => {
+      if (isUnavailable(error)) return null;
+      throw error;
+    },
+  );
+  return new Map(
+    named.flatMap(({ rule, serviceId, metricName, buckets }): (readonly [Id<'rule'>, Waiting])[] => {
+      const waitingSince = since.get(serviceId) ?? null;
+      if (waitingSince !== null && isRuleBehind(rule, waitingSince, now)) {
+        return [[rule.id, { kind: 'behind', since: waitingSince }]];
+      }
+      // The points that wait to be stored may be of that metric.
+      if (answers === null || waitingSince !== null) return [];
+      const [arrived, without] = answers;
+      const keptMs = now.epochMilliseconds - rule.retentionDays * 86_400_000;
+      const isThere = (name: string): boolean => (arrived.get(`${serviceId} ${name}`) ?? 0) >= keptMs;
+      const of = buckets === null ? undefined : without.get(serviceId)?.get(metricName);
+      if (of !== undefined && isThere(metricName)) return [[rule.id, { kind: 'no_quantiles', metricName, of }]];
+      if (isThere(metricName) || (buckets !== null && isThere(buckets))) return [];
+      return [[rule.id, { kind: 'never_arrived', metricName }]];
+    }),
+  );
+}
+
+interface NamedMetric {
+  readonly serviceId: Id<'service'>;
+  readonly metricName: string;
+  readonly buckets: string | null;
+}
+
+/** Returns the metrics whose quantiles are asked for and that have none, by service. */
+async function withoutQuantiles(
+  { catalog }: ActionContext['metrics'],
+  named: readonly NamedMetric[],
+): Promise<ReadonlyMap<Id<'service'>, ReadonlyMap<string, SingleValueKind>>> {
+  return await catalog.findAllWithoutQuantiles(named.filter(({ buckets }) => buckets !== null));
+}
+
+function isRuleBehind({ config }: WatchingRule, waitingSince: Temporal.Instant, now: Temporal.Instant): boolean {
+  return 'windowMinutes' in config && isBehind(config.windowMinutes, waitingSince, now);
+}
 
 const LIMIT = 50;
 const LIMIT_MAX = 200;

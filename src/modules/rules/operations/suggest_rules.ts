@@ -4,7 +4,7 @@ import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { IdText, STRICT } from '#actions/fields.ts';
 import { RuleConfigView, RuleKindName } from '#modules/rules/view.ts';
-import { readHistory } from '#modules/rules/operations/read_history.ts';
+import { readHistory } from '#modules/rules/operations/read_rule_history.ts';
 import { type SuggestedRule, suggestedRules, suggestThreshold } from '#modules/rules/decide/rule_templates.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { ServiceWithCapabilities } from '#modules/services/store/service_store.ts';

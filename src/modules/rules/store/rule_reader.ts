@@ -1,23 +1,22 @@
 import pLimit from 'p-limit';
 
+import { isUnavailable } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
 import { type Aggregation, COUNTER_LOOKBACK_MS, COUNTER_REACH_MS } from '#modules/metrics/decide/aggregation.ts';
+import { BESIDE_BUCKETS, besideBuckets, quantileQuestionOf } from '#modules/metrics/decide/quantile.ts';
+import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
+import { readCheckedExpression } from '#modules/metrics/decide/selector.ts';
+import { emptyWindow, growthBetween } from '#modules/metrics/decide/series_points.ts';
+import { metricKeyOf } from '#modules/metrics/store/point_rows.ts';
+import { findOrphans, findPredecessors, predecessorKey } from '#modules/metrics/store/predecessors.ts';
+import type { Needed, PointsBySeries, RecentPoints } from '#modules/metrics/store/recent_points.ts';
 import { ruleWindow } from '#modules/rules/decide/breach.ts';
 import type { Comparator } from '#modules/rules/decide/comparator.ts';
 import { windowsOfRule } from '#modules/rules/decide/judged_value.ts';
 import { METRIC_RULE_DEFAULTS, type MetricRuleSettings } from '#modules/rules/decide/metric_rule_settings.ts';
-import { emptyWindow, growthBetween } from '#modules/metrics/decide/series_points.ts';
-import { isUnavailable } from '#kernel/errors.ts';
-import type { Id } from '#kernel/ids.ts';
-import type { Temporal } from '#kernel/time.ts';
-import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
-import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
-import { apartKey, concluded, type Evaluation, type Findings } from '#modules/rules/store/rule_conclusions.ts';
-import { type Reading, readingOf } from '#modules/rules/store/rule_meanings.ts';
-import { GenerationalCache } from '#storage/clickhouse/generational_cache.ts';
-import { findOrphans, findPredecessors, predecessorKey } from '#modules/metrics/store/predecessors.ts';
-import type { Needed, PointsBySeries, RecentPoints } from '#modules/metrics/store/recent_points.ts';
 import { type Slot, toSlot, windowOf, type Windows, windowsOf } from '#modules/rules/store/rule_answers.ts';
+import { apartKey, concluded, type Evaluation, type Findings } from '#modules/rules/store/rule_conclusions.ts';
 import {
   groupQuestions,
   halve,
@@ -28,6 +27,10 @@ import {
   type Target,
 } from '#modules/rules/store/rule_plan.ts';
 import { matchQueryOf, ruleQueryOf } from '#modules/rules/store/rule_query.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+import { GenerationalCache } from '#storage/clickhouse/generational_cache.ts';
+import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 
 /** Question of a rule: one number over its window. */
 export interface RuleQuestion {
@@ -311,4 +314,51 @@ function pairKey({ key }: Target, series: unknown): string {
 
 function rowToSlot([, , from, ...columns]: Row): Slot {
   return toSlot(from, columns);
+}
+
+/** Reading of a side of a rule: its series, or the buckets of a histogram for a quantile, and the bounds of it. */
+type Meaning = Pick<PlannedQuestion, 'target' | 'quantile' | 'beside' | 'side'>;
+
+/** Readings of the sides of a rule, and the factor of its ratio. */
+interface Reading {
+  readonly factor: number;
+  readonly meanings: readonly Meaning[];
+}
+
+/** Returns the readings of a rule, of which each value of the label is answered by itself if there is one. */
+function readingOf(serviceId: Id<'service'>, metricName: string, label: string | null): Reading {
+  const { sides, texts, factor } = readCheckedExpression(metricName);
+  const apart = label === null ? '' : ` by ${JSON.stringify(label)}`;
+  // A side shares its target with the rules that look at nothing else.
+  const meanings = sides.flatMap((selector, side) =>
+    meaningsOf(`${serviceId} ${texts[side] ?? ''}${apart}`, { serviceId, selector, side, label }),
+  );
+  return { factor, meanings };
+}
+
+interface Side extends Pick<Target, 'serviceId' | 'selector' | 'label'> {
+  readonly side: number;
+}
+
+function meaningsOf(key: string, { serviceId, selector, side, label }: Side): readonly Meaning[] {
+  const targetOf = (targetKey: string, of: MetricSelector, isOfBuckets: boolean): Target => {
+    const metric = metricKeyOf({ serviceId, name: of.name });
+    return { key: targetKey, serviceId, selector: of, metric, isOfBuckets, label };
+  };
+  const ofSeries: Meaning = { target: targetOf(key, selector, false), quantile: null, beside: null, side };
+  const question = quantileQuestionOf(selector);
+  if (question === null) return [ofSeries];
+  // Rules that ask different quantiles of the same buckets share their target.
+  const bucketsKey = `${serviceId} buckets ${JSON.stringify([question.buckets, label])}`;
+  const ofBuckets: Meaning = {
+    target: targetOf(bucketsKey, question.buckets, true),
+    quantile: question.quantile,
+    beside: null,
+    side,
+  };
+  const bounds = BESIDE_BUCKETS.map((what): Meaning => {
+    const target = targetOf(`${bucketsKey} ${what}`, besideBuckets(question.buckets, what), false);
+    return { target, quantile: null, beside: what, side };
+  });
+  return [ofSeries, ofBuckets, ...bounds];
 }

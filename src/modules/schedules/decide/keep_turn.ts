@@ -1,4 +1,4 @@
-import { type HandOver, startForHandOver } from '#modules/schedules/decide/rotation_start.ts';
+import { type HandOver, startForHandOver } from '#modules/schedules/decide/rotation.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import type { ZoneClock } from '#kernel/zone_clock.ts';
 import type { CarriedTurn, Layer, LayerTurn } from './layer.ts';

@@ -1,6 +1,8 @@
 import type { Id } from '#kernel/ids.ts';
-import type { Temporal } from '#kernel/time.ts';
+import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
+import type { ZoneClock } from '#kernel/zone_clock.ts';
 import { FIRST_LAYER, type Layer, type TurnLength } from '#modules/schedules/decide/layer.ts';
+import { NEVER_MS, turnsOfLayer, wallOfTurn } from '#modules/schedules/decide/layer_turns.ts';
 
 type Instant = Temporal.Instant;
 type UserId = Id<'user'>;
@@ -47,4 +49,69 @@ export function layerOfRotation(rotation: Omit<Rotation, 'timezone'>): Layer {
     hours: null,
     holidays: null,
   };
+}
+
+/** A hand-over: the turn at this position of the layer, counted from 0, begins at this instant. */
+export interface HandOver {
+  readonly at: Instant;
+  readonly position: number;
+}
+
+/** Limit on the rounds that are tried when one would begin at a time that the clock skips. */
+const TRIES = 400;
+
+/**
+ * Computes the start of a layer that has this hand-over. It moves back by whole rounds until it is not after `notAfter`,
+ * so that a layer which runs already goes on running; null: it stays as near as it can. Nothing starts before 1970.
+ * Returns null when the hand-over is too far into the round for that.
+ */
+export function startForHandOver(
+  { rotation, turns }: Pick<Layer, 'rotation' | 'turns'>,
+  clock: ZoneClock,
+  { at, position }: HandOver,
+  notAfter: Instant | null,
+): Instant | null {
+  if (turns.length === 0) return at;
+  const limit = notAfter === null ? Infinity : notAfter.epochMilliseconds;
+  if (position === 0 && at.epochMilliseconds <= limit) return at;
+  const wall = clock.wallOf(at.epochMilliseconds);
+  const roundMs = wall - wallOfTurn(wall, rotation, -turns.length);
+  const wanted = limit === Infinity ? 0 : wall - clock.wallOf(limit);
+  const positionMs = wall - wallOfTurn(wall, rotation, -position);
+  // Months differ in length: one round less than the estimate, and on from there.
+  const first = Math.max(0, Math.ceil((wanted - positionMs) / roundMs) - (rotation.unit === 'months' ? 1 : 0));
+  let startsAt: Instant | null = null;
+  for (
+    let rounds = Math.min(first, roundsUntil1970(wall - positionMs, roundMs)), tries = 0;
+    tries < TRIES;
+    rounds += 1
+  ) {
+    tries += 1;
+    const turn = position + rounds * turns.length;
+    const startWall = wallOfTurn(wall, rotation, -turn);
+    const start = clock.instantOf(startWall);
+    if (start < 0) break;
+    // A start in skipped time would move every hand-over with it; some days are not in every month.
+    if (clock.wallOf(start) !== startWall || wallOfTurn(startWall, rotation, turn) !== wall) continue;
+    startsAt = fromEpochMilliseconds(start);
+    if (start <= limit) break;
+  }
+  return startsAt;
+}
+
+function roundsUntil1970(wallMs: number, roundMs: number): number {
+  return Math.max(0, Math.floor(wallMs / roundMs));
+}
+
+/**
+ * Returns the next hand-over after `now`, or the first; null when there is none. Somebody may take over from
+ * themselves. One whose time the clock skips is passed over: the layer could not be counted from it.
+ */
+export function nextHandOver(layer: Layer, clock: ZoneClock, now: Instant): HandOver | null {
+  if (layer.turns.length === 0) return null;
+  const turns = turnsOfLayer(layer, clock);
+  let turn = (turns.turnAt(now.epochMilliseconds) ?? -1) + 1;
+  while (turns.isMoved(turn) && turns.startOf(turn) < NEVER_MS) turn += 1;
+  const at = turns.startOf(turn);
+  return at >= NEVER_MS ? null : { at: fromEpochMilliseconds(at), position: turn % layer.turns.length };
 }

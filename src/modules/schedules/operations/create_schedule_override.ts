@@ -4,11 +4,11 @@ import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, STRICT, Timestamp } from '#actions/fields.ts';
 import { requireUsers } from '#actions/require_users.ts';
-import { DutyWarnings, readDutyWarnings } from '#modules/teams/warnings.ts';
-import { unwrap } from '#modules/contacts/decide/parsed.ts';
-import { tellingOfDuty } from '#modules/schedules/tell_of_duty.ts';
-import { parseOverrideWindow, timeFaults } from '#modules/schedules/decide/schedule_times.ts';
 import { toTimestamp } from '#kernel/time.ts';
+import { unwrap } from '#modules/contacts/decide/parsed.ts';
+import { parseOverrideWindow, timeFaults } from '#modules/schedules/decide/schedule_times.ts';
+import { tellingOfDuty } from '#modules/schedules/tell_of_duty.ts';
+import { DutyWarnings, readDutyWarnings } from '#modules/teams/warnings.ts';
 
 const Moment = Type.Unknown({
   description: 'RFC 3339, a local date-time in the timezone of the schedule, or epoch milliseconds',
@@ -66,5 +66,29 @@ export const createScheduleOverride = defineAction({
     };
     record({ target: override.id, before: null, after });
     return { ...after, warnings: await readDutyWarnings([userId], context) };
+  },
+});
+
+export const deleteScheduleOverride = defineAction({
+  name: 'delete_schedule_override',
+  consoleOnly: true,
+  summary: 'Remove an override: the schedule without it decides who is on call from now on.',
+  permission: 'oncall:edit',
+  effect: 'delete',
+  input: Type.Object({ overrideId: IdText }, STRICT),
+  result: Type.Object({ deleted: Type.Literal(true), overrideId: IdText }),
+  example: { overrideId: IDS.overrideId },
+  async handle({ overrideId }, context) {
+    const { stores, caller, record } = context;
+    const override = await stores.schedules.getOverride(caller.orgId, overrideId);
+    const schedule = await stores.schedules.lock(caller.orgId, override.scheduleId);
+    const deleted = await tellingOfDuty(context, [{ ...override, schedule }], async () => {
+      const result = await stores.schedules.deleteOverride(caller.orgId, overrideId);
+      return { changeId: `${result.id}.deleted`, result };
+    });
+    const { id, scheduleId, userId, startAt, endAt } = deleted;
+    const window = { startAt: toTimestamp(startAt), endAt: toTimestamp(endAt) };
+    record({ target: id, before: { overrideId: id, scheduleId, userId, ...window }, after: null });
+    return { deleted: true as const, overrideId: id };
   },
 });

@@ -5,7 +5,7 @@ import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { ShiftView, toShiftView } from '#modules/schedules/operations/shift_view.ts';
 import { ScheduleView, toScheduleView } from '#modules/schedules/view.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
-import { nextHandOver } from '#modules/schedules/decide/rotation_start.ts';
+import { nextHandOver } from '#modules/schedules/decide/rotation.ts';
 import { parseTimeRange } from '#modules/schedules/decide/schedule_times.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { nextTurn } from '#kernel/cooperative_task.ts';

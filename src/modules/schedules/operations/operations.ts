@@ -1,15 +1,23 @@
-import { createCalendarFeed } from '#modules/schedules/operations/create_calendar_feed.ts';
-import { createTeamSchedule } from '#modules/schedules/operations/create_team_schedule.ts';
-import { deleteScheduleOverride } from '#modules/schedules/operations/delete_schedule_override.ts';
-import { getCalendarFeed } from '#modules/schedules/operations/get_calendar_feed.ts';
+import {
+  createCalendarFeed,
+  getCalendarFeed,
+  revokeCalendarFeed,
+} from '#modules/schedules/operations/calendar_feeds.ts';
+import { createLayerOverride } from '#modules/schedules/operations/create_layer_override.ts';
+import { createTeamSchedule } from '#modules/schedules/operations/create_schedule.ts';
+import { deleteScheduleOverride } from '#modules/schedules/operations/create_schedule_override.ts';
 import { getOnCallTimeline } from '#modules/schedules/operations/get_on_call_timeline.ts';
-import { getOwnCalendar } from '#modules/schedules/operations/get_own_calendar.ts';
+import {
+  createHolidayCalendar,
+  deleteHolidayCalendar,
+  listHolidayCalendars,
+  refreshHolidayCalendar,
+  updateHolidayCalendar,
+} from '#modules/schedules/operations/holiday_calendars.ts';
+import { getOwnCalendar, renewOwnCalendar, revokeOwnCalendar } from '#modules/schedules/operations/own_calendar.ts';
 import { previewRotation } from '#modules/schedules/operations/preview_rotation.ts';
-import { renewOwnCalendar } from '#modules/schedules/operations/renew_own_calendar.ts';
-import { revokeCalendarFeed } from '#modules/schedules/operations/revoke_calendar_feed.ts';
-import { revokeOwnCalendar } from '#modules/schedules/operations/revoke_own_calendar.ts';
-import { swapShifts } from '#modules/schedules/operations/swap_shifts.ts';
-import { undoShiftSwap } from '#modules/schedules/operations/undo_shift_swap.ts';
+import { previewScheduleLayers, setScheduleLayers } from '#modules/schedules/operations/schedule_layers.ts';
+import { swapShifts, undoShiftSwap } from '#modules/schedules/operations/swaps.ts';
 
 /** Operations of the console on schedules and shifts. */
 export const SCHEDULE_OPERATIONS = [
@@ -25,4 +33,16 @@ export const SCHEDULE_OPERATIONS = [
   getOwnCalendar,
   renewOwnCalendar,
   revokeOwnCalendar,
+] as const;
+
+/** Operations of the console on layers of schedules and on calendars of holidays. */
+export const LAYER_OPERATIONS = [
+  setScheduleLayers,
+  previewScheduleLayers,
+  createLayerOverride,
+  listHolidayCalendars,
+  createHolidayCalendar,
+  updateHolidayCalendar,
+  refreshHolidayCalendar,
+  deleteHolidayCalendar,
 ] as const;

@@ -2,13 +2,12 @@ import { type InferEntity, LockMode } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 
 import type { Override } from '#modules/schedules/decide/overrides.ts';
-import { EMPTY_ROTATION, isRotation } from '#modules/schedules/decide/stored_rotation.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { ZoneClock } from '#kernel/zone_clock.ts';
 import type { LayeredSchedule } from '#modules/schedules/decide/layered_shifts.ts';
-import { areLayers, readLayers } from '#modules/schedules/decide/stored_layers.ts';
+import { areLayers, EMPTY_ROTATION, isRotation, readLayers } from '#modules/schedules/decide/stored_layers.ts';
 import { anyOf, columns, json, rowsChanged } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { ScheduleEntity, ScheduleOverrideEntity } from '#storage/postgres/entities/oncall.ts';

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 
 import { type AlertDoor, ALERT_DOORS } from '#test/entry/http/alerts/alert_doors.ts';
-import { rotateAlertKey } from '#modules/alerts/operations/rotate_alert_key.ts';
+import { rotateAlertKey } from '#modules/alerts/operations/alert_keys.ts';
 import { type AlertedService, alertedService, alertKeyOf, sendAlert } from '#test/kit/alert_senders.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import type { Answer } from '#test/kit/world.ts';

@@ -5,7 +5,7 @@ import { storesOf } from '#modules/stores.ts';
 import { givenPerson, givePassword, signedIn } from '#test/kit/programs/browser.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';
 import { world } from '#test/kit/world.ts';
-import { sweepDue } from '#workers/sweep_due.ts';
+import { sweepDue } from '#workers/pager_role.ts';
 
 async function twoOwners() {
   const w = await world();

@@ -1,14 +1,18 @@
 import { Client } from 'pg';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
-import { addStatusUpdate } from '#modules/status_pages/operations/add_status_update.ts';
-import { createStatusPage } from '#modules/status_pages/operations/create_status_page.ts';
-import { deleteStatusPage } from '#modules/status_pages/operations/delete_status_page.ts';
-import { listPublications } from '#modules/status_pages/operations/list_publications.ts';
-import { listStatusPages } from '#modules/status_pages/operations/list_status_pages.ts';
-import { publishIncident } from '#modules/status_pages/operations/publish_incident.ts';
-import { retractPublication } from '#modules/status_pages/operations/retract_publication.ts';
-import { updateStatusPage } from '#modules/status_pages/operations/update_status_page.ts';
+import {
+  addStatusUpdate,
+  listPublications,
+  publishIncident,
+  retractPublication,
+} from '#modules/status_pages/operations/publications.ts';
+import {
+  createStatusPage,
+  deleteStatusPage,
+  listStatusPages,
+  updateStatusPage,
+} from '#modules/status_pages/operations/status_pages.ts';
 import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type Alert, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';

@@ -1,10 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 
-import { addStatusUpdate } from '#modules/status_pages/operations/add_status_update.ts';
-import { createStatusPage } from '#modules/status_pages/operations/create_status_page.ts';
-import { listStatusPages } from '#modules/status_pages/operations/list_status_pages.ts';
-import { updateStatusPage } from '#modules/status_pages/operations/update_status_page.ts';
-import { publishIncident } from '#modules/status_pages/operations/publish_incident.ts';
+import { addStatusUpdate, publishIncident } from '#modules/status_pages/operations/publications.ts';
+import { createStatusPage, listStatusPages, updateStatusPage } from '#modules/status_pages/operations/status_pages.ts';
 import { endPublications } from '#modules/status_pages/end_publications.ts';
 import { type MailServer, startMailServer } from '#test/kit/programs/mail_server.ts';
 import { givenPerson } from '#test/kit/programs/browser.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import type { IncidentStatus } from '#modules/incidents/decide/incident.ts';
-import { decideEscalate } from '#modules/incidents/decide/escalate.ts';
+import { decideEscalate } from '#modules/incidents/decide/escalation_state.ts';
 import type { StepTimerRow } from '#modules/incidents/decide/step_records.ts';
 import { planSteps } from '#modules/policies/decide/escalation.ts';
 import {

@@ -1,7 +1,7 @@
 import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
-import { decideEscalate } from '#modules/incidents/decide/escalate.ts';
+import { decideEscalate } from '#modules/incidents/decide/escalation_state.ts';
 import { INCIDENT_STATUSES } from '#modules/incidents/decide/incident.ts';
 import { at } from '#test/modules/schedules/decide/given_rotation.ts';
 

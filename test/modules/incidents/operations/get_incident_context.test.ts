@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { getIncidentContext } from '#modules/incidents/operations/get_incident_context.ts';
+import { getIncidentContext, listMovedMetrics } from '#modules/incidents/operations/incident_context.ts';
 import { recordDeploy } from '#modules/releases/operations/releases.ts';
-import { listMovedMetrics } from '#modules/incidents/operations/list_moved_metrics.ts';
 import type { Id } from '#kernel/ids.ts';
 import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { getLinkedIncidents } from '#modules/incidents/operations/get_linked_incidents.ts';
-import { replaceAlertRule } from '#modules/rules/operations/replace_alert_rule.ts';
+import { getLinkedIncidents } from '#modules/incidents/operations/incident_context.ts';
+import { replaceAlertRule } from '#modules/rules/operations/update_alert_rule.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';
 

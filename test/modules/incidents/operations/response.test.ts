@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { exportIncidents } from '#modules/incidents/operations/export_incidents.ts';
-import { setIncidentCommander } from '#modules/incidents/operations/set_incident_commander.ts';
-import { setIncidentSeverity } from '#modules/incidents/operations/set_incident_severity.ts';
+import { setIncidentCommander, setIncidentSeverity } from '#modules/incidents/operations/incident_response.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';
 

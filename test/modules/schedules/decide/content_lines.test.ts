@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { contactCardOf } from '#modules/contacts/decide/contact.ts';
-import { escapeLineText, foldLine } from '#modules/schedules/decide/content_lines.ts';
+import { escapeLineText, foldLine } from '#modules/schedules/decide/ics_dates.ts';
 
 test.each(['\n', '\r\n', '\r', '\u000B', '\f', '\u0085', '\u2028', '\u2029', '\0'])(
   'no name begins another line by %j',

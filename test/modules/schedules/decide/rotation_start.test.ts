@@ -2,7 +2,7 @@ import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
 import { layerOfRotation, type Rotation } from '#modules/schedules/decide/rotation.ts';
-import * as layerStart from '#modules/schedules/decide/rotation_start.ts';
+import * as layerStart from '#modules/schedules/decide/rotation.ts';
 import { isAtOrBefore, Temporal } from '#kernel/time.ts';
 import { ZoneClock } from '#kernel/zone_clock.ts';
 import { onCallOfSchedule } from '#modules/schedules/decide/layered_shifts.ts';

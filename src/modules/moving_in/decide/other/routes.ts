@@ -1,4 +1,4 @@
-import type { RouteInFile } from '#modules/configuration/decide/file_routes.ts';
+import type { RouteInFile } from '#modules/configuration/decide/file_fields.ts';
 import { momentInFile, nameInFile } from '#modules/moving_in/decide/in_file.ts';
 import type { Moved } from '#modules/moving_in/decide/moved.ts';
 
