@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
+import { axeViolations } from '#test/browser/axe.ts';
 import { inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';
 import { boxOf } from '#test/browser/touch.ts';
@@ -206,6 +207,32 @@ inBrowser('metrics and dashboards', () => {
     await page.getByText('The dashboard is saved').waitFor();
     const { layout: saved } = await h.expectOk('get_dashboard', { dashboardId });
     expect(saved[0].options).toMatchObject({ threshold: 100_000_000, unit: 'bytes' });
+  });
+
+  test('a dashboard without a service asks for one, and for the values of its variables, and the address holds both', async () => {
+    const h = await openConsole();
+    const serviceId = await givenService(h);
+    const query = { metricName: 'http_request_duration_seconds{route="$route"}', aggregation: 'max' };
+    const grid = { x: 0, y: 0, w: 4, h: 5 };
+    const layout = [{ type: 'number', title: 'Requests', query, grid }];
+    const { dashboardId } = await h.expectOk('create_dashboard', { name: 'Any service', layout });
+    const { page } = await h.visitor({ path: `/dashboards/${dashboardId}` });
+    await page.getByText('No service is chosen yet.').waitFor();
+    const variables = page.getByRole('group', { name: 'Variables' });
+    await variables.getByLabel('Service').click();
+    await page.getByRole('option', { name: 'checkout' }).click();
+    await page.getByText('No service is chosen yet.').waitFor({ state: 'detached' });
+    const route = variables.getByLabel('route');
+    await expect.poll(() => route.locator('option').count()).toBeGreaterThan(1);
+    const [, value = ''] = await route.locator('option').allInnerTexts();
+    await route.selectOption(value);
+    await expect.poll(() => decodeURIComponent(page.url())).toContain(`"route":"${value}"`);
+    expect(page.url()).toContain(`service=${serviceId}`);
+    await page.reload();
+    await expect.poll(() => route.inputValue()).toBe(value);
+    const shots = process.env['SCREENSHOTS'];
+    if (shots !== undefined) await page.screenshot({ path: `${shots}/variables.png` });
+    expect(await axeViolations(page)).toEqual([]);
   });
 
   test('a dashboard is dragged by the mouse, renamed, duplicated and deleted, and a viewer only looks', async () => {

@@ -1,3 +1,4 @@
+import { type VariableValues, VARIABLES_MAX } from '#modules/dashboards/decide/widget.ts';
 import { type RangeSearch, readRangeSearch } from '#console/components/text/time_range.ts';
 
 export const REFRESHES = [
@@ -14,12 +15,21 @@ const USUAL_SECONDS = 30;
 /** Search parameters of a dashboard's address. */
 export interface DashboardPageSearch extends RangeSearch {
   readonly refresh?: string;
+  /** Service of widgets that name none, on a dashboard that has none either. */
+  readonly service?: string;
+  readonly vars?: VariableValues;
 }
 
-export function readDashboardSearch(search: Record<string, unknown>): DashboardPageSearch {
-  const { refresh } = search;
+export function readDashboardSearch(search: Record<string, untexts>): DashboardPageSearch {
+  const { refresh, service, vars } = search;
+  const values = typeof vars === 'object' && vars !== null ? Object.entries(vars).slice(0, VARIABLES_MAX) : [];
+  const texts = values.filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1].length <= 500,
+  );
   return {
     ...readRangeSearch(search),
+    ...(typeof service === 'string' && service !== '' && { service }),
+    ...(texts.length > 0 && { vars: Object.fromEntries(texts) }),
     ...(REFRESHES.some(({ name }) => name === refresh) && { refresh: String(refresh) }),
   };
 }
@@ -30,6 +40,6 @@ export function readRefresh(refresh: string | undefined): number | null {
   return choice === undefined ? USUAL_SECONDS : choice.seconds;
 }
 
-export function readDashboardListSearch({ q }: Record<string, unknown>): { readonly q?: string } {
+export function readDashboardListSearch({ q }: Record<string, untexts>): { readonly q?: string } {
   return (typeof q === 'string' || typeof q === 'number') && q !== '' ? { q: String(q) } : {};
 }

@@ -27,6 +27,7 @@ import {
   DashboardWidget,
   FullWidget,
 } from '#console/pages/dashboards/dashboard_widget.tsx';
+import { DashboardVariables } from '#console/pages/dashboards/dashboard_variables.tsx';
 import { chartQueriesOf, keyOfQuery, useChartBatch } from '#console/pages/dashboards/use_chart_batch.ts';
 import { saveDashboard } from '#console/pages/dashboards/save_dashboard.ts';
 import { toDraft, useDashboardDraft } from '#console/pages/dashboards/use_dashboard_draft.ts';
@@ -36,6 +37,7 @@ import { compacted, freePlace, moveInOrder, nudge } from '#modules/dashboards/de
 import { mergeDrafts, titleOf } from '#modules/dashboards/decide/merge_layouts.ts';
 import { newWidget } from '#modules/dashboards/decide/template.ts';
 import {
+  type VariableValues,
   placeWidget,
   readWidget,
   toLayout,
@@ -66,6 +68,7 @@ function isSameSize(a: GridSize, b: GridSize): boolean {
 
 /** Most services whose markers the server returns in one request. */
 const MARKED_SERVICES_MAX = 50;
+const NO_VALUES: VariableValues = {};
 
 type Editor = { readonly widget: Widget | null } | null;
 
@@ -73,9 +76,11 @@ type Editor = { readonly widget: Widget | null } | null;
 export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }) {
   const { org, may } = useOrganization();
   const { orgId } = org;
-  const { dashboardId, serviceId } = dashboard;
+  const { dashboardId } = dashboard;
   const queryClient = useQueryClient();
   const search = route.useSearch();
+  const serviceId = dashboard.serviceId ?? search.service ?? null;
+  const { vars = NO_VALUES } = search;
   const navigate = route.useNavigate();
   const drafts = useDashboardDraft(dashboard);
   const { editing, changeWidgets } = drafts;
@@ -102,9 +107,9 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
 
   const queriesById = useMemo(() => {
     return new Map(
-      current.widgets.map((widget) => [widget.id, chartQueriesOf(widget, serviceId, widthOf(widget, view.size))]),
+      current.widgets.map((widget) => [widget.id, chartQueriesOf(widget, serviceId, widthOf(widget, view.size), vars)]),
     );
-  }, [current.widgets, serviceId, view.size]);
+  }, [current.widgets, serviceId, view.size, JSON.stringify(vars)]);
   const wanted = useMemo(() => {
     const inView = view.ids.flatMap((id) => queriesById.get(id) ?? []);
     return [...new Map(inView.map((query) => [keyOfQuery(query), query])).values()];
@@ -159,7 +164,7 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
       invoke(orgId, 'create_dashboard', {
         name: `${current.name} (mine)`.slice(0, 500),
         layout: toLayout(current.widgets),
-        ...(serviceId !== null && { serviceId }),
+        ...(dashboard.serviceId !== null && { serviceId: dashboard.serviceId }),
       }),
     async onSuccess({ dashboardId: copied }) {
       drafts.end();
@@ -306,6 +311,14 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
           When you save, you see both versions and can keep both.
         </Alert>
       )}
+      <DashboardVariables
+        widgets={current.widgets}
+        ownServiceId={dashboard.serviceId}
+        serviceId={serviceId}
+        values={vars}
+        onService={(service) => void navigate({ search: (before) => ({ ...before, service }) })}
+        onValues={(values) => void navigate({ search: (before) => ({ ...before, vars: values }) })}
+      />
       {batch.error !== null && <ErrorAlert error={batch.error} onRetry={batch.refresh} />}
       {current.widgets.length === 0 ? (
         <EmptyState

@@ -5,7 +5,7 @@ import { type ChartQuery, type ChartResult, periodOf } from '#console/api/charts
 import { pixelsWithin } from '#console/components/pixels_within.ts';
 import type { TimeRange } from '#console/components/text/time_range.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import type { Widget } from '#modules/dashboards/decide/widget.ts';
+import { type VariableValues, type Widget, withVariables } from '#modules/dashboards/decide/widget.ts';
 import { CHART_QUERIES_MAX } from '#modules/metrics/decide/limits.ts';
 
 /** Answer to one query, with its period. */
@@ -89,13 +89,19 @@ export function useChartBatch(
 const NUMBER_PIXELS = 100;
 
 /** Returns the queries of a widget; a query without a service is left out if the dashboard has none either. */
-export function chartQueriesOf(widget: Widget, dashboardServiceId: string | null, width: number): ChartQuery[] {
+export function chartQueriesOf(
+  widget: Widget,
+  dashboardServiceId: string | null,
+  width: number,
+  variables: VariableValues = {},
+): ChartQuery[] {
   if (widget.kind !== 'series' && widget.kind !== 'number' && widget.kind !== 'table') return [];
   const pixels = widget.kind === 'series' ? pixelsWithin(width) : NUMBER_PIXELS;
   return widget.queries.flatMap(({ serviceId, metricName, aggregation, isRate, splitBy, top }) => {
     const service = serviceId ?? dashboardServiceId;
     if (service === null) return [];
     const split = splitBy === null || widget.kind === 'number' ? {} : { splitBy, top };
-    return [{ serviceId: service, metricName, aggregation, ...(isRate && { isRate }), pixels, ...split }];
+    const asked = withVariables(metricName, variables);
+    return [{ serviceId: service, metricName: asked, aggregation, ...(isRate && { isRate }), pixels, ...split }];
   });
 }

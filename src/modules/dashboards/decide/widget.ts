@@ -244,6 +244,41 @@ export function toLayout(widgets: readonly Widget[]): StoredWidget[] {
   return widgets.map(({ id, stored }) => ({ ...stored, options: { ...recordOf(stored.options), id } }));
 }
 
+/** Values of a dashboard's variables by name. */
+export type VariableValues = Readonly<Record<string, string>>;
+
+/** Condition of a selector whose value is a variable: `host=\"$host\"`. */
+const VARIABLE = /([A-Za-z_][\w.]*)\s*=\s*"\$([A-Za-z]\w{0,39})"/g;
+
+/** Limit on the variables of one dashboard. */
+export const VARIABLES_MAX = 10;
+
+/** Variable of a dashboard, and the first query that has it. */
+export interface DashboardVariable {
+  readonly name: string;
+  readonly label: string;
+  readonly query: WidgetQuery;
+}
+
+/** Returns the variables that the selectors of widgets name, in their order. */
+export function variablesOf(widgets: readonly Pick<Widget, 'queries'>[]): DashboardVariable[] {
+  const variables = new Map<string, DashboardVariable>();
+  for (const query of widgets.flatMap(({ queries }) => queries)) {
+    for (const [, label = '', name = ''] of query.metricName.matchAll(VARIABLE)) {
+      if (!variables.has(name)) variables.set(name, { name, label, query });
+    }
+  }
+  return [...variables.values()].slice(0, VARIABLES_MAX);
+}
+
+/** Returns the selector with the values of its variables; one without a value stands for every value. */
+export function withVariables(metricName: string, values: VariableValues): string {
+  return metricName.replaceAll(VARIABLE, (_, label: string, name: string) => {
+    const value = values[name];
+    return value === undefined ? `${label}=~".*"` : `${label}="${value.replaceAll(/[\\"]/g, String.raw`\$&`)}"`;
+  });
+}
+
 function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
 }

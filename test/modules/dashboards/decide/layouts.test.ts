@@ -11,6 +11,8 @@ import {
 } from '#modules/dashboards/decide/merge_layouts.ts';
 import { newWidget, mostUsefulMetrics, templateOf } from '#modules/dashboards/decide/template.ts';
 import {
+  variablesOf,
+  withVariables,
   GRID_COLUMNS,
   type GridPlace,
   placeWidget,
@@ -21,6 +23,7 @@ import {
   type Widget,
   writeWidget,
 } from '#modules/dashboards/decide/widget.ts';
+import { parseSelector } from '#modules/metrics/decide/selector.ts';
 
 const anyPlace = fc
   .record({ x: fc.nat(11), y: fc.nat(30), w: fc.integer({ min: 1, max: 12 }), h: fc.integer({ min: 2, max: 10 }) })
@@ -266,4 +269,23 @@ test('a chart keeps its form and its line, and those that say neither are lines 
   const counted = writeWidget({}, 'b', { ...facts, queries: [rate] });
   expect(counted.query).toEqual({ metricName: 'm', aggregation: 'sum', isRate: true });
   expect(readWidget(counted, 'b').queries).toEqual([rate]);
+});
+
+test('a variable of a selector is one value, or every value while none is chosen', () => {
+  const query = { metricName: 'cpu{host="$host", zone="eu"} / cpu{host="$host",mode="$mode"} * 100' };
+  const widgets = readWidgets([
+    { type: 'line', query },
+    { type: 'text' },
+    { type: 'stat', query: { metricName: 'load{node="$host"}' } },
+  ]);
+  expect(variablesOf(widgets).map(({ name, label }) => [name, label])).toEqual([
+    ['host', 'host'],
+    ['mode', 'mode'],
+  ]);
+  expect(withVariables(query.metricName, {})).toBe('cpu{host=~".*", zone="eu"} / cpu{host=~".*",mode=~".*"} * 100');
+  expect(withVariables(query.metricName, { host: 'a"b\\c', mode: '' })).toBe(
+    'cpu{host="a\\"b\\\\c", zone="eu"} / cpu{host="a\\"b\\\\c",mode=""} * 100',
+  );
+  expect(parseSelector(withVariables('m{a="$x"}', { x: 'q"\\' })).matchers).toMatchObject([{ value: 'q"\\' }]);
+  expect(withVariables('m{price="5$"}', { x: '1' })).toBe('m{price="5$"}');
 });
