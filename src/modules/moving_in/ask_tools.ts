@@ -127,9 +127,15 @@ const opsgenie: AskedTool = {
   },
 };
 
+/** Grafana OnCall. The token of a service account needs the address of its stack: `STACK_URL:TOKEN`. */
 const grafanaOnCall: AskedTool = {
   baseUrl: null,
-  headers: (key) => ({ authorization: key }),
+  headers: (key) => {
+    const [, stack, token] = /^(https?:\/\/.+):([^:/]+)$/.exec(key) ?? [];
+    return stack === undefined || token === undefined
+      ? { authorization: key }
+      : { authorization: token, 'x-grafana-url': stack };
+  },
   ask: async (ask, time) => {
     const list = async (path: string, query = '', isOptional = false): Promise<RawObject[]> => {
       const items: RawObject[] = [];

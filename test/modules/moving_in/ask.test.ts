@@ -167,6 +167,13 @@ describe.each(Object.entries(TOOL_DOUBLES))('reading %s over REST', (tool, { res
   });
 });
 
+test('a token of a service account of Grafana goes with the address of its stack', () => {
+  const { headers } = ASKED_TOOLS['grafana-oncall']!;
+  expect(headers('legacy')).toEqual({ authorization: 'legacy' });
+  const stack = 'https://acme.grafana.net';
+  expect(headers(`${stack}:glsa_token`)).toEqual({ authorization: 'glsa_token', 'x-grafana-url': stack });
+});
+
 test('a key file that holds no key is named', async () => {
   await writeFile(keyFile, '  \n');
   await expect(reading()).rejects.toThrow('has to hold a key, and nothing else');

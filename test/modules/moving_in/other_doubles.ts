@@ -76,7 +76,7 @@ const splunk: Respond = ({ pathname }) => {
   }));
   const policy = { name: 'Primary', slug: 'pol-1' };
   const team = { name: 'Core', slug: 'team-core', memberCount: 3 };
-  const rolls = [{ start: '2026-06-01T00:00:00Z', end: '2026-12-01T00:00:00Z', onCallUser: { username: 'ada' } }];
+  const rolls = [{ start: '2026-06-01T00:00:00Z', end: '2099-12-01T00:00:00Z', onCallUser: { username: 'ada' } }];
   const steps = [{ timeout: 0, entries: [{ executionType: 'user', user: { username: 'bo' } }] }];
   const answers: Readonly<Record<string, object>> = {
     '/api-public/v2/user': { users },
@@ -104,7 +104,17 @@ const betterStack: Respond = (url) => {
   };
   if (url.pathname === '/api/v2/on-calls/77/events')
     return {
-      value: [{ starts_at: '2026-06-01T00:00:00Z', ends_at: '2026-12-01T00:00:00Z', users: ['Ada@example.com'] }],
+      value: {
+        events: [
+          {
+            id: 1,
+            starts_at: '2026-06-01T00:00:00Z',
+            ends_at: '2099-12-01T00:00:00Z',
+            users: ['Ada@example.com'],
+            override: false,
+          },
+        ],
+      },
     };
   const page = Number(url.searchParams.get('page') ?? 1);
   const { items, isMore } = pageOf(lists[url.pathname] ?? [], (page - 1) * PAGE);

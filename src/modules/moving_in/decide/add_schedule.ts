@@ -40,6 +40,8 @@ export interface ReadSchedule {
   readonly overrides: readonly ReadOverride[];
   readonly rendered: readonly RenderedTimeline[];
   readonly walk: (from: number, to: number) => readonly Stretch[];
+  /** End of what the other tool says, where it says no turns. */
+  readonly until?: number;
 }
 
 /** Adds a schedule to the file in the best form that says it, and passes the verdicts on it and its overrides. */
@@ -78,7 +80,8 @@ export function addSchedule(moved: Moved, read: ReadSchedule): void {
   let verdict: Verdict = 'exact';
   if ('because' in compiled) {
     verdict = 'horizon';
-    horizon = moved.time.now + HORIZON_DAYS * DAY_MS;
+    const last = moved.time.now + HORIZON_DAYS * DAY_MS;
+    horizon = Math.min(last, Math.max(read.until ?? last, moved.time.now + DAY_MS));
     const timeline = tile(read.walk(since, horizon), { from: since, to: horizon });
     const inLayers = horizonLayers(timeline, clock);
     const isRounded =

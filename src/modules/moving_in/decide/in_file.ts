@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { LayerInFile } from '#modules/configuration/decide/file_fields.ts';
 import { WEEK_MINUTES, type WeekSpan } from '#modules/moving_in/decide/pattern.ts';
+import { FAR_FUTURE } from '#kernel/time.ts';
 import { isoOf } from '#kernel/wall_clock.ts';
 import type { ZoneClock } from '#kernel/zone_clock.ts';
 
@@ -39,6 +40,20 @@ export function momentInFile(clock: ZoneClock, ms: number): string {
   const local = isoOf(wall);
   if (clock.instantOf(wall) !== ms) return isoOf(ms);
   return local.endsWith(':00.000Z') ? local.slice(0, 16) + ':00' : local.replace(/(\.000)?Z$/, '');
+}
+
+/** Returns the times of maintenance in UTC, within the years that a file may name, and what they lose; empty: nothing. */
+export function maintenanceTimes(
+  clock: ZoneClock,
+  from: number,
+  to: number | null,
+): { readonly times: { readonly startsAt: string; readonly endsAt: string }; readonly loss: string } {
+  const last = FAR_FUTURE.epochMilliseconds - 1_000;
+  const times = {
+    startsAt: momentInFile(clock, Math.min(Math.max(from, 0), last - 1_000)),
+    endsAt: momentInFile(clock, Math.min(to ?? last, last)),
+  };
+  return { times, loss: to === null || to > last ? 'It ends with the year 2199, the last that a file may name.' : '' };
 }
 
 export function hoursInFile(spans: readonly WeekSpan[]): NonNullable<LayerInFile['hours']> {

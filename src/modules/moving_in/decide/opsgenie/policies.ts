@@ -4,7 +4,7 @@ import {
   type ReadStep,
   type ReadTarget,
 } from '#modules/moving_in/decide/add_policies.ts';
-import { momentInFile, nameInFile } from '#modules/moving_in/decide/in_file.ts';
+import { maintenanceTimes, nameInFile } from '#modules/moving_in/decide/in_file.ts';
 import type { Moved } from '#modules/moving_in/decide/moved.ts';
 import type { OpsgenieAnswers } from '#modules/moving_in/decide/opsgenie/collect.ts';
 import { userIdOf } from '#modules/moving_in/decide/opsgenie/people.ts';
@@ -215,16 +215,15 @@ function judgeMaintenance(moved: Moved, value: RawObject): void {
     );
     return;
   }
-  const clock = moved.clock('UTC');
+  const { times, loss } = maintenanceTimes(moved.clock('UTC'), from, to);
   for (const { key } of services) {
     moved.maintenance.push({
       key: moved.key(`${id}.${key}`),
       name: nameInFile(textOf(value, 'description'), id),
       service: key,
       timezone: 'UTC',
-      startsAt: momentInFile(clock, from),
-      ...(to !== null && { endsAt: momentInFile(clock, to) }),
+      ...times,
     });
   }
-  moved.ledger.judge('maintenance', id, 'exact');
+  moved.ledger.judge('maintenance', id, loss === '' ? 'exact' : 'compiled', loss);
 }

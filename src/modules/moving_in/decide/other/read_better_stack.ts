@@ -37,30 +37,32 @@ export function readBetterStack(documents: readonly RawDocument[], time: Reading
     const phones = (Array.isArray(attributes['phone_numbers']) ? attributes['phone_numbers'] : []).flatMap((phone) =>
       typeof phone === 'string' ? (phoneInFile(phone, '') ?? []) : [],
     );
-    const name = `${textOf(attributes, 'first_name')} ${textOf(attributes, 'last_name')}`.trim();
+    const name =
+      textOf(attributes, 'name') || `${textOf(attributes, 'first_name')} ${textOf(attributes, 'last_name')}`.trim();
     moved.addPerson({
       id,
       name: name === '' ? email : name,
       email,
-      role: textOf(attributes, 'role') === 'admin' ? 'admin' : 'responder',
+      role: ['owner', 'admin'].includes(textOf(attributes, 'role')) ? 'admin' : 'responder',
       zone: '',
       phones,
       channels: null,
     });
-    moved.alias(email, id);
+    moved.alias(email.trim().toLowerCase(), id);
   }
   const calendars = resources.filter(({ type }) => type === 'on_call_calendar' || type === 'on_call_schedule');
   const calendarIn = idInPath(calendars.map(({ id }) => id));
   for (const { id, attributes } of calendars) {
+    moved.ledger.see('schedule', id, textOf(attributes, 'name') || 'Default');
     const events = resources
       .filter(({ type, path }) => type === 'on_call_event' && calendarIn(path) === id)
       .map((event) => event.attributes);
     const duties = [
       ...events,
       ...documents
-        .filter(({ path, value }) => calendarIn(path) === id && path.includes('events') && Array.isArray(value))
-        .flatMap(({ value }) => objectsOf(value)),
-    ].flatMap((event) => dutyOf(moved, event));
+        .filter(({ path }) => calendarIn(path) === id && path.includes('events'))
+        .flatMap(({ value }) => [...objectsOf(value), ...objectsOf(objectOf(value)?.['events'])]),
+    ].flatMap((event) => dutyOf(moved, id, event));
     addSchedule(moved, {
       id,
       name: textOf(attributes, 'name') || 'Default',
@@ -70,19 +72,15 @@ export function readBetterStack(documents: readonly RawDocument[], time: Reading
       overrides: [],
       rendered: [],
       walk: (from, to) => layOver(duties, from, to),
+      until: Math.max(time.now, ...duties.map(({ to }) => to)),
     });
   }
+  const usual = calendars.find(({ attributes }) => attributes['default_calendar'] === true) ?? calendars[0];
   addPolicies(
     moved,
     resources
       .filter(({ type }) => type === 'policy')
-      .map(({ id, attributes }) =>
-        policyOf(
-          id,
-          attributes,
-          calendars.map((calendar) => calendar.id),
-        ),
-      ),
+      .map(({ id, attributes }) => policyOf(id, attributes, usual?.id ?? '')),
   );
   for (const { id, type } of resources)
     if (!KINDS.has(type))
@@ -96,12 +94,17 @@ export function readBetterStack(documents: readonly RawDocument[], time: Reading
   return moved;
 }
 
-function dutyOf(moved: Moved, event: RawObject): Duty[] {
+function dutyOf(moved: Moved, calendarId: string, event: RawObject): Duty[] {
   const [from, to] = [instantOf(textOf(event, 'starts_at')), instantOf(textOf(event, 'ends_at'))];
   const users = Array.isArray(event['users']) ? event['users'] : [];
-  const people = users.flatMap((user) =>
-    typeof user === 'string' ? (moved.person(user) ?? []) : (moved.person(textOf(objectOf(user), 'email')) ?? []),
-  );
+  const people = users.flatMap((user) => {
+    const email = typeof user === 'string' ? user.trim() : textOf(objectOf(user), 'email');
+    const key = moved.person(email.toLowerCase());
+    if (key !== null) return [key];
+    const reason = `${email === '' ? 'Somebody' : email} is not among the people that were read; their turns are nobody's.`;
+    moved.ledger.judge('schedule', calendarId, 'horizon', reason, 'Read all members of the team.');
+    return [];
+  });
   return from === null || to === null || people.length === 0
     ? []
     : [{ from, to, people, level: event['override'] === true ? 1 : 0 }];
@@ -110,7 +113,7 @@ function dutyOf(moved: Moved, event: RawObject): Duty[] {
 function policyOf(
   id: string,
   attributes: RawObject,
-  calendarIds: readonly string[],
+  usualCalendarId: string,
 ): {
   id: string;
   name: string;
@@ -133,7 +136,7 @@ function policyOf(
         case 'user':
           return [{ kind: 'user', id: target, name: target }];
         case 'current_on_call': {
-          const schedule = target === '' ? (calendarIds[0] ?? '') : target;
+          const schedule = target === '' ? usualCalendarId : target;
           return [{ kind: 'schedule', id: schedule, name: schedule }];
         }
         default:

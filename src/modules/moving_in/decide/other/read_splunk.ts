@@ -1,5 +1,6 @@
 import { addPolicies, type ReadTarget } from '#modules/moving_in/decide/add_policies.ts';
 import { addSchedule } from '#modules/moving_in/decide/add_schedule.ts';
+import { HORIZON_DAYS } from '#modules/moving_in/decide/horizon_layers.ts';
 import { phoneInFile } from '#modules/moving_in/decide/in_file.ts';
 import { Moved, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
 import {
@@ -13,6 +14,7 @@ import {
   textOf,
 } from '#modules/moving_in/decide/raw.ts';
 import { type Duty, layOver } from '#modules/moving_in/decide/timeline.ts';
+import { DAY_MS } from '#kernel/zone_clock.ts';
 
 /** Turns answers of Splunk On-Call (VictorOps) into a file; null if none of the documents is one. */
 export function readSplunkOnCall(documents: readonly RawDocument[], time: ReadingTime): Moved | null {
@@ -115,7 +117,11 @@ function addSchedules(moved: Moved, body: RawObject | null, schedulesOf: Schedul
       if (duties.length === 0 && !isOnly) continue;
       ids.set(rotationName, id);
       const manned = duties.filter(({ people }) => people.every((person) => moved.people.has(person)));
-      const window = { from: Math.min(...duties.map(({ from }) => from)), to: Math.max(...duties.map(({ to }) => to)) };
+      const last = Math.max(moved.time.now, ...duties.map(({ to }) => to));
+      const window = {
+        from: Math.min(...duties.map(({ from }) => from)),
+        to: Math.min(last, moved.time.now + HORIZON_DAYS * DAY_MS),
+      };
       const from = Math.max(window.from, moved.since);
       addSchedule(moved, {
         id,
@@ -126,6 +132,7 @@ function addSchedules(moved: Moved, body: RawObject | null, schedulesOf: Schedul
         overrides: [],
         rendered: from < window.to ? [{ from, to: window.to, stretches: layOver(duties, window.from, window.to) }] : [],
         walk: (start, end) => layOver(manned, start, end),
+        until: last,
       });
     }
     schedulesOf.set(policyId, ids);

@@ -1,5 +1,5 @@
 import type { RouteInFile } from '#modules/configuration/decide/file_fields.ts';
-import { momentInFile, nameInFile } from '#modules/moving_in/decide/in_file.ts';
+import { maintenanceTimes, nameInFile } from '#modules/moving_in/decide/in_file.ts';
 import type { Moved } from '#modules/moving_in/decide/moved.ts';
 
 /** A condition on a label of an alert. */
@@ -165,15 +165,14 @@ export function addSilence(
       'Enter it by hand.',
     );
   } else {
-    const clock = moved.clock('UTC');
+    const { times, loss } = maintenanceTimes(moved.clock('UTC'), from, to);
     moved.maintenance.push({
       key: moved.key(`silence-${id}`),
       name: nameInFile(name, id),
       label: { name: only.name, value: only.value },
       timezone: 'UTC',
-      startsAt: momentInFile(clock, from),
-      ...(to !== null && { endsAt: momentInFile(clock, to) }),
+      ...times,
     });
-    moved.ledger.judge('silence', id, 'exact');
+    moved.ledger.judge('silence', id, loss === '' ? 'exact' : 'compiled', loss);
   }
 }

@@ -1,5 +1,5 @@
 import { addPolicies, type ReadPolicy, type ReadTarget } from '#modules/moving_in/decide/add_policies.ts';
-import { momentInFile, nameInFile } from '#modules/moving_in/decide/in_file.ts';
+import { maintenanceTimes, nameInFile } from '#modules/moving_in/decide/in_file.ts';
 import type { Moved } from '#modules/moving_in/decide/moved.ts';
 import type { PagerDutyAnswers } from '#modules/moving_in/decide/pagerduty/collect.ts';
 import { instantOf, numberOf, objectOf, objectsOf, type RawObject, textOf } from '#modules/moving_in/decide/raw.ts';
@@ -152,7 +152,7 @@ function addMaintenance(moved: Moved, window: RawObject): void {
       );
       continue;
     }
-    const times = { startsAt: momentInFile(clock, from), endsAt: momentInFile(clock, to) };
+    const { times, loss } = maintenanceTimes(clock, from, to);
     moved.maintenance.push({
       key: moved.key(`${id}.${serviceId}`),
       name: nameInFile(name, id),
@@ -160,7 +160,7 @@ function addMaintenance(moved: Moved, window: RawObject): void {
       timezone: 'UTC',
       ...times,
     });
-    moved.ledger.judge('maintenance', id, 'exact');
+    moved.ledger.judge('maintenance', id, loss === '' ? 'exact' : 'compiled', loss);
   }
   if (moved.ledger.verdictOf('maintenance', id) === null)
     moved.ledger.judge('maintenance', id, 'refused', 'It names no service.', 'Enter it by hand.');
