@@ -5,6 +5,7 @@ import { decodeOtlpMetrics } from '#ingest/protocols/otlp_metrics.ts';
 import { freshLimits, NOW, NOW_MS, pointsOf } from '#test/ingest/metric_bytes.ts';
 import { seriesKey } from '#test/kit/metrics/points.ts';
 import { growthOf, inOrder, type Sample } from '#test/kit/metrics/aggregate_model.ts';
+import fc from '#test/kit/properties.ts';
 
 const SECOND = 1000;
 const ns = (ms: number) => `${ms}000000`;
@@ -162,6 +163,53 @@ test('of a histogram that lowers its scale only what is new counts', () => {
   histogram(startAt, NOW_MS, { scale: 2, count: '1010', sum: 12450, positive: { offset: 0, bucketCounts: wide } });
   expect(grown('pay_bucket')).toBe(10);
   expect(grown('pay_count')).toBe(10);
+});
+
+/** Counts values as a client does: by scale and threshold. */
+function bucketsOf(values: readonly number[], scale: number, zeroThreshold: number): object {
+  const counts = { positive: new Map<number, number>(), negative: new Map<number, number>() };
+  let zeros = 0;
+  for (const value of values) {
+    if (Math.abs(value) <= zeroThreshold) zeros += 1;
+    else {
+      const index = Math.ceil(Math.log2(Math.abs(value)) * 2 ** scale) - 1;
+      const side = counts[value > 0 ? 'positive' : 'negative'];
+      side.set(index, (side.get(index) ?? 0) + 1);
+    }
+  }
+  const sideOf = (side: ReadonlyMap<number, number>): object => {
+    const offset = Math.min(...side.keys());
+    const length = side.size === 0 ? 0 : Math.max(...side.keys()) - offset + 1;
+    const bucketCounts = Array.from({ length }, (_, i) => String(side.get(offset + i) ?? 0));
+    return { offset: length === 0 ? 0 : offset, bucketCounts };
+  };
+  const [positive, negative] = [sideOf(counts.positive), sideOf(counts.negative)];
+  return { scale, count: String(values.length), zeroCount: String(zeros), zeroThreshold, positive, negative };
+}
+
+// Specification of native histograms: a wider zero bucket and a lower resolution merge buckets, and are no reset.
+test('whatever a sender and the store merge in a histogram, exactly what was observed counts', () => {
+  const step = fc.record({
+    falls: fc.constantFrom(0, 0, 0, 1, 2),
+    threshold: fc.integer({ min: -60, max: -4 }),
+    widens: fc.constantFrom(false, false, true),
+    sizes: fc.array(fc.integer({ min: -999, max: 999 }), { minLength: 40, maxLength: 80, size: 'max' }),
+  });
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 6 }), fc.array(step, { minLength: 2, maxLength: 8 }), (first, steps) => {
+      const { histogram, grown } = sender();
+      const values: number[] = [];
+      let [scale, zeroThreshold] = [first, 0];
+      for (const [i, { falls, threshold, widens, sizes }] of steps.entries()) {
+        scale -= falls;
+        if (widens) zeroThreshold = Math.max(zeroThreshold, 2 ** (threshold / 8));
+        values.push(...sizes.map((size, place) => (place % 3 === 0 ? -1 : 1) * 2 ** (size / 10 + 0.01)));
+        histogram(NOW_MS - 400 * SECOND, NOW_MS + (i - 10) * 30 * SECOND, bucketsOf(values, scale, zeroThreshold));
+      }
+      expect([grown('pay_bucket'), grown('pay_count')]).toEqual([values.length, values.length]);
+    }),
+    { numRuns: 60, endOnFailure: true },
+  );
 });
 
 test('two processes that export one exponential histogram in turn are counted by their own starts', () => {

@@ -1,6 +1,6 @@
 import { COUNTER_LOOKBACK_MS } from '#modules/metrics/decide/aggregation.ts';
 import { baseOf, type CounterWriter, earlierOf } from '#modules/metrics/decide/counter_writers.ts';
-import { bucketsBefore, type GridHistogram } from '#modules/metrics/decide/exponential_buckets.ts';
+import { asCoarse, bucketsBefore, type GridHistogram } from '#modules/metrics/decide/exponential_buckets.ts';
 import type { PointBatch } from '#ingest/admission/point_batch.ts';
 import { type HistogramExport, isSameWriter, withExport } from '#ingest/series/histogram_memory.ts';
 import { SeriesStarts } from '#ingest/series/series_starts.ts';
@@ -14,6 +14,8 @@ export interface BucketBases {
   readonly lastAt: number;
   /** Previous count of each bucket; null where the samples before it say so, and `later` where all is as it is now. */
   readonly counts: readonly number[] | null;
+  /** The histogram in the layout to store; null where its buckets are of no grid. */
+  readonly grid: GridHistogram | null;
 }
 
 /**
@@ -64,24 +66,26 @@ export class CounterStarts {
   }
 
   /**
-   * Notes that a histogram was sent whose count is this series, and returns what precedes its buckets. `grid` is null
+   * Notes that a histogram was sent whose count is this series, and returns what precedes its buckets. `sentGrid` is null
    * where its buckets are of no grid. To be called once for each of its points.
    */
-  noteHistogram(countIndex: number, startAt: number, at: number, grid: GridHistogram | null): BucketBases {
+  noteHistogram(countIndex: number, startAt: number, at: number, sentGrid: GridHistogram | null): BucketBases {
     const key = this.#keyOf(countIndex);
     const exports = this.#own.histograms.of(key) ?? this.#known.histograms.of(key) ?? [];
-    const sent: HistogramExport = { startAt, at, grid };
     const newest = exports.at(-1);
-    const before = exports.find((writer) => isSameWriter(writer, sent));
+    const before = exports.find((writer) => isSameWriter(writer, { startAt }));
+    const earlier = before?.grid ?? null;
+    const grid = sentGrid === null || earlier === null ? sentGrid : asCoarse(sentGrid, earlier);
+    const sent: HistogramExport = { startAt, at, grid };
     const isNewer = newest === undefined || at > newest.at;
     if (isNewer) this.#own.histograms.set(key, withExport(exports, sent));
-    const lastAt = before?.at ?? Number.NaN;
-    if (!isNewer || newest === undefined || grid === null) return { lastAt, counts: null };
-    if (before === undefined) return { lastAt, counts: countsOfNewWriter(sent, newest, grid) };
-    if (before.grid === null) return { lastAt, counts: null };
-    const merged = bucketsBefore(before.grid, grid);
-    if (before === newest) return { lastAt, counts: merged };
-    return { lastAt, counts: merged ?? sameLayoutCounts(before.grid, grid) };
+    const bases = { lastAt: before?.at ?? Number.NaN, counts: null, grid };
+    if (!isNewer || newest === undefined || grid === null) return bases;
+    if (before === undefined) return { ...bases, counts: countsOfNewWriter(sent, newest, grid) };
+    if (earlier === null) return bases;
+    const merged = bucketsBefore(earlier, grid);
+    if (before === newest) return { ...bases, counts: merged };
+    return { ...bases, counts: merged ?? sameLayoutCounts(earlier, grid) };
   }
 
   /**

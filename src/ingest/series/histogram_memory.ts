@@ -43,7 +43,9 @@ export function withExport(exports: readonly HistogramExport[], sent: HistogramE
   return [...exports.filter((writer) => !isSameWriter(writer, sent)), sent].slice(-WRITERS_MAX);
 }
 
-export function isSameWriter(a: HistogramExport, b: HistogramExport): boolean {
+type Writer = Pick<HistogramExport, 'startAt'>;
+
+export function isSameWriter(a: Writer, b: Writer): boolean {
   if (Number.isNaN(a.startAt) || Number.isNaN(b.startAt)) return Number.isNaN(a.startAt) && Number.isNaN(b.startAt);
   return isSameStart(a.startAt, b.startAt);
 }

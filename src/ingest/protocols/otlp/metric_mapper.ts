@@ -168,7 +168,8 @@ export class MetricMapper {
     const at = this.#timeOf(point);
     const startAt = startOf(point);
     const bases = kind === 'counter' ? this.#admission.noteHistogram(counted, startAt, at, grid) : null;
-    for (const [place, { range, count: value }] of grid.buckets.entries()) {
+    const { buckets } = bases?.grid ?? grid;
+    for (const [place, { range, count: value }] of buckets.entries()) {
       const series = this.#seriesOf('_bucket', point, this.labels.of(RANGE_LABEL, range));
       if (series === null) continue;
       if (bases === null) this.#admission.add(series, at, value, kind, this.#place);

@@ -76,7 +76,8 @@ export class HistogramPoints {
   ): void {
     const admission = this.#admission;
     const bases = isGauge ? null : admission.noteHistogram(counted, startAt, at, grid);
-    for (const [bucket, { range, count: value }] of ranges.entries()) {
+    const buckets = bases?.grid?.buckets ?? ranges;
+    for (const [bucket, { range, count: value }] of buckets.entries()) {
       const series = this.#series(`${name}_bucket`, labels, this.#cache.of(RANGE_LABEL, range));
       if (typeof series === 'string') admission.refuse(series, place);
       else if (bases === null) admission.add(series, at, value, 'gauge', place);

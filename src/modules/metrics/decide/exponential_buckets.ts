@@ -6,15 +6,42 @@
 export function bucketsBefore(before: GridHistogram, now: GridHistogram): readonly number[] | null {
   if (before.scale === now.scale && before.zeroThreshold === now.zeroThreshold) return null;
   if (now.scale > before.scale || now.zeroThreshold < before.zeroThreshold) return now.buckets.map(() => 0);
-  const counts = new Map<string, number>(now.buckets.map((bucket) => [keyOf(bucket), bucket.count]));
   const merged = new Map<string, number>();
   for (const bucket of before.buckets) {
     const index = bucket.side === 0 ? 0 : Math.floor(bucket.index / 2 ** (before.scale - now.scale));
-    const bucketKey = keyOf({ side: bucket.side, index });
-    const key = isWithinZero(bucket, before.scale, now, counts.get(bucketKey)) ? ZERO : bucketKey;
+    const isZero = bucket.side === 0 || isWithinZero(boundOf(bucket.index, before.scale), now.zeroThreshold);
+    const key = isZero ? ZERO : keyOf({ side: bucket.side, index });
     merged.set(key, (merged.get(key) ?? 0) + bucket.count);
   }
   return now.buckets.map((bucket) => merged.get(keyOf(bucket)) ?? 0);
+}
+
+/**
+ * Returns a histogram in a layout that is nowhere finer than in the export before, unless its sender's own became finer:
+ * a wider zero bucket leaves fewer others, which would no longer have to be merged here, and that is no reset.
+ */
+export function asCoarse(now: GridHistogram, before: GridHistogram): GridHistogram {
+  const isFiner = now.scale > before.scale || now.zeroThreshold < before.zeroThreshold;
+  const isReset = now.sent.scale > before.sent.scale || now.sent.zeroThreshold < before.sent.zeroThreshold;
+  if (!isFiner || isReset || totalOf(now) < totalOf(before)) return now;
+  const scale = Math.min(now.scale, before.scale);
+  const sideOf = (wanted: -1 | 1): Map<number, number> => {
+    const buckets = now.buckets.filter(({ side }) => side === wanted);
+    const side = { offset: 0, counts: buckets.map(({ count }) => count), indexes: buckets.map(({ index }) => index) };
+    return merge(side, now.scale - scale);
+  };
+  return layOut({
+    scale,
+    zeroCount: now.buckets.find(({ side }) => side === 0)?.count ?? 0,
+    zeroThreshold: Math.max(now.zeroThreshold, before.zeroThreshold),
+    below: sideOf(-1),
+    above: sideOf(1),
+    sent: now.sent,
+  });
+}
+
+function totalOf({ buckets }: GridHistogram): number {
+  return buckets.reduce((sum, { count }) => sum + count, 0);
 }
 
 const ZERO = '0 0';
@@ -25,17 +52,9 @@ function keyOf({ side, index }: Pick<GridBucket, 'side' | 'index'>): string {
   return `${side} ${index}`;
 }
 
-/** Whether a bucket became a part of the zero bucket: it lies within, or partly within and holds less than before. */
-function isWithinZero(
-  { side, index, count }: GridBucket,
-  scale: number,
-  { zeroThreshold }: GridHistogram,
-  countNow: number | undefined,
-): boolean {
-  if (side === 0) return true;
-  const base = 2 ** (2 ** -scale);
-  if (base ** (index + 1) <= zeroThreshold * (1 + TOLERANCE)) return true;
-  return base ** index < zeroThreshold * (1 - TOLERANCE) && (countNow ?? 0) < count;
+/** Whether a bucket above `from` lies within the zero bucket, or partly: then the zero bucket takes up the whole of it. */
+function isWithinZero(from: number, zeroThreshold: number): boolean {
+  return from < zeroThreshold * (1 - TOLERANCE);
 }
 
 /**
@@ -103,6 +122,8 @@ export interface GridHistogram {
   readonly zeroThreshold: number;
   /** Buckets that are not empty, lowest first. */
   readonly buckets: readonly GridBucket[];
+  /** Layout in which it was sent. */
+  readonly sent: { readonly scale: number; readonly zeroThreshold: number };
 }
 
 /** Returns the buckets of the grid; null for a histogram that nobody sends. */
@@ -117,15 +138,38 @@ export function toGrid(histogram: ExponentialHistogram): GridHistogram | null {
     sides = [merge(negative, scale - grid), merge(positive, scale - grid)];
   }
   const [below, above] = sides;
+  return layOut({ scale: grid, zeroCount, zeroThreshold, below, above, sent: { scale, zeroThreshold } });
+}
+
+interface Layout extends Pick<GridHistogram, 'scale' | 'zeroThreshold' | 'sent'> {
+  readonly zeroCount: number;
+  /** The buckets below and above zero, by their index. */
+  readonly below: ReadonlyMap<number, number>;
+  readonly above: ReadonlyMap<number, number>;
+}
+
+/**
+ * Names the buckets. By Prometheus's specification of native histograms, a zero bucket that ends within a bucket which
+ * holds anything is widened to the end of that one.
+ */
+function layOut({ scale, zeroCount, zeroThreshold, below, above, sent }: Layout): GridHistogram {
+  let [zeros, threshold] = [zeroCount, zeroThreshold];
   const buckets: GridBucket[] = [];
-  for (const [index, count] of [...below].sort(([a], [b]) => b - a)) {
-    buckets.push({ range: rangeOf(-boundOf(index + 1, grid), -boundOf(index, grid)), count, side: -1, index });
+  for (const [side, counts] of [
+    [-1, below],
+    [1, above],
+  ] as const) {
+    for (const [index, count] of counts) {
+      const [from, to] = [boundOf(index, scale), boundOf(index + 1, scale)];
+      if (isWithinZero(from, zeroThreshold)) {
+        zeros += count;
+        threshold = Math.max(threshold, to);
+      } else buckets.push({ range: side < 0 ? rangeOf(-to, -from) : rangeOf(from, to), count, side, index });
+    }
   }
-  if (zeroCount > 0) buckets.push({ range: rangeOf(0, zeroThreshold), count: zeroCount, side: 0, index: 0 });
-  for (const [index, count] of [...above].sort(([a], [b]) => a - b)) {
-    buckets.push({ range: rangeOf(boundOf(index, grid), boundOf(index + 1, grid)), count, side: 1, index });
-  }
-  return { scale: grid, zeroThreshold, buckets };
+  if (zeros > 0) buckets.push({ range: rangeOf(0, threshold), count: zeros, side: 0, index: 0 });
+  buckets.sort((a, b) => a.side - b.side || a.side * (a.index - b.index));
+  return { scale, zeroThreshold: threshold, buckets, sent };
 }
 
 /** Returns the ranges and counts of `toGrid` alone. */
