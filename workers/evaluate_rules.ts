@@ -54,6 +54,8 @@ const CONCURRENT_CHANGES = 8;
  */
 const SEARCHES_AT_ONCE = 200;
 const CONCURRENT_SEARCHES = 3;
+/** No search begins after so long: the next evaluation of all rules waits for those of this one. */
+const SEARCHING_MS_MAX = 2_000;
 
 /** Limit on the rules evaluated at a time, so that memory does not grow with the number of rules. */
 const RULES_AT_ONCE = 10_000;
@@ -103,17 +105,25 @@ async function evaluate(runtime: EvaluationRuntime, listed: readonly MetricCheck
   ];
   const remembered = await ruleMemory.listParts([...new Set(divided.map(({ ruleId }) => ruleId))]);
   const rememberedOf = Map.groupBy(remembered, ({ ruleId }) => ruleId);
-  const decided = await findMissing(
-    runtime,
-    rules.flatMap((rule) => {
-      const { ruleId, serviceId, config } = rule;
-      const before = { open: openOf.get(ruleId) ?? [], remembered: rememberedOf.get(ruleId) ?? [] };
-      const isWaiting = isBehind(config.windowMinutes, waiting.get(serviceId) ?? null, now);
-      return measurementsOf(rule, evaluation, before, now).map(({ measured, incident }) =>
-        decide({ ...measured, missing: 'unknown' }, incident, isWaiting),
-      );
-    }),
+  const decided = rules.flatMap((rule) => {
+    const { ruleId, serviceId, config } = rule;
+    const before = { open: openOf.get(ruleId) ?? [], remembered: rememberedOf.get(ruleId) ?? [] };
+    const isWaiting = isBehind(config.windowMinutes, waiting.get(serviceId) ?? null, now);
+    return measurementsOf(rule, evaluation, before, now).map(({ measured, incident }) =>
+      decide({ ...measured, missing: 'unknown' }, incident, isWaiting),
+    );
+  });
+  const { wanting = [], certain = [] } = Object.groupBy(decided, ({ decision }) =>
+    decision.kind === 'find_missing' ? 'wanting' : 'certain',
   );
+  // First: nobody's breach waits for the searches of other rules.
+  await conclude(runtime, certain);
+  await conclude(runtime, await findMissing(runtime, wanting));
+}
+
+/** Stores what is remembered of the decisions, and makes the changes that they are. */
+async function conclude(runtime: EvaluationRuntime, decided: readonly Decided[]): Promise<void> {
+  const { activeRules, ruleMemory } = storesOf(runtime.db.session());
   await activeRules.setClearSince(
     decided.flatMap(({ incident, decision }) =>
       incident !== null && decision.kind === 'remember'
@@ -168,14 +178,14 @@ function decide(measured: Measurement, incident: OpenIncident | null, isWaiting:
 /** Decides again where it depends on series that have fallen silent. A rule of which that is not found out stays as it is. */
 async function findMissing(
   { missingSeries, log }: EvaluationRuntime,
-  decided: readonly Decided[],
+  wanting: readonly Decided[],
 ): Promise<readonly Decided[]> {
-  const wanting = decided.filter(({ decision }) => decision.kind === 'find_missing');
+  const beganAt = performance.now();
   const isKeptOpen = ({ measured }: Decided): boolean => measured.memory.missingSince !== null;
   const asked = new Set(inFairTurns(wanting, isKeptOpen, { most: SEARCHES_AT_ONCE, turn: Math.random() }));
   const limit = pLimit(CONCURRENT_SEARCHES);
   return await Promise.all(
-    decided.map(async (before) => {
+    wanting.map(async (before) => {
       const { measured, incident } = before;
       if (!asked.has(before) || incident === null) return before;
       const { rule, part, labelValue: label, now } = measured;
@@ -193,7 +203,10 @@ async function findMissing(
         keptSince: now.subtract({ hours: 24 * retentionDays }),
       };
       try {
-        const missing = await limit(() => missingSeries.find(question, now));
+        const missing = await limit(async () =>
+          performance.now() - beganAt > SEARCHING_MS_MAX ? 'unknown' : await missingSeries.find(question, now),
+        );
+        if (missing === 'unknown') return before;
         return decide({ ...measured, missing }, incident, false);
       } catch (error) {
         if (isUnavailable(error)) throw error;

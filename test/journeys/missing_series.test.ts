@@ -8,6 +8,7 @@ import type { Id } from '#kernel/ids.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { setOfRule } from '#test/kit/metrics/rule_settings.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
+import { evaluateRules } from '#workers/evaluate_rules.ts';
 
 interface Rule {
   readonly aggregation: Aggregation;
@@ -189,4 +190,27 @@ test('a quantile of a histogram does not recover when the slow host falls silent
   expect(await onlyStatus(w)).toBe('triggered');
   for (let n = 4; n <= 10; n += 1) await minute(10 * n, [quick]);
   expect(await onlyStatus(w)).toBe('triggered');
+});
+
+test('a breach opens its incident before anybody looks for silent series of other rules, however long that takes', async () => {
+  const w = await staffedWorld();
+  const rule = { aggregation: 'max', comparator: '>', threshold: 90, settings: KEEP } as const;
+  const first = await watched(w, rule);
+  await minutes(w, first, 2, [A, B]);
+  expect(await onlyStatus(w)).toBe('triggered');
+  await minutes(w, first, 7, [B]);
+  const second = await watched(w, rule);
+  w.clock.advance({ minutes: 1 });
+  const at = w.clock.now();
+  await runStorePoints(w.runtime, first, [
+    { name: 'load', at, value: B.value, kind: 'gauge', labels: { host: B.host } },
+  ]);
+  await runStorePoints(w.runtime, second, [{ name: 'load', at, value: 99, kind: 'gauge', labels: { host: 'c' } }]);
+  const openWhenAsked: number[] = [];
+  const find = async () => {
+    openWhenAsked.push((await w.expectOk('list_incidents', { serviceId: second })).incidents.length);
+    return null;
+  };
+  await evaluateRules({ ...w.runtime, missingSeries: { find } });
+  expect(openWhenAsked).toEqual([1]);
 });

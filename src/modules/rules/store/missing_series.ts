@@ -41,7 +41,7 @@ export interface MissingQuestion {
 
 const NAMED_MAX = 5;
 const NAME_LENGTH_MAX = 120;
-const QUERY_SECONDS_MAX = 10;
+const QUERY_SECONDS_MAX = 5;
 /** After the breach, all points are read for so long; later only the newest of a stretch of this length. */
 const READ_MS = 24 * 3_600_000;
 /** A series is late after so many of its intervals and this time. */
