@@ -196,12 +196,12 @@ inBrowser('exceptions', () => {
     await dialog.getByRole('combobox').fill('shop@9');
     await dialog.getByRole('button', { name: 'Resolve' }).click();
     await page.getByText('Exception resolved in release shop@9.').waitFor();
-    await page.getByText('fixed in release shop@9').waitFor();
+    await page.getByText('fixed in release shop@9').first().waitFor();
     await page.getByRole('button', { name: 'Reopen' }).click();
     await page.getByText('Exception reopened.').waitFor();
     await page.getByRole('button', { name: 'Resolve', exact: true }).waitFor();
     await page.keyboard.press('R');
-    await page.getByText('fixed in the next release after shop@1.3.0').waitFor();
+    await page.getByText('fixed in the next release after shop@1.3.0').first().waitFor();
     expect(await statusOf(h, groups.get('CardDeclined')!)).toBe('resolved');
 
     for (const user of ['ann', 'root']) {

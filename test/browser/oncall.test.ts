@@ -217,19 +217,19 @@ inBrowser('on-call', () => {
     const rows = page.getByLabel('Order of turns').getByRole('listitem');
     await rows.nth(2).press('Alt+ArrowUp');
     const changes = page.getByLabel('Times with somebody else on call').getByRole('listitem');
-    await changes.first().waitFor();
+    await changes.first().getByText('Bram').first().waitFor();
     expect(await changes.first().innerText()).toMatch(/^Bram\s*→\s*Cleo\s/);
 
     // What was entered survives a reload, and what somebody else saves meanwhile is not lost either.
-    await page.getByLabel('Name').fill('Day and night');
+    await page.getByLabel('Name', { exact: true }).fill('Day and night');
     await page.reload();
     await page.getByText(/This continues what you entered/).waitFor();
-    expect(await page.getByLabel('Name').inputValue()).toBe('Day and night');
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Day and night');
     await changes.first().waitFor();
     await h.expectOk('update_schedule', { scheduleId, name: 'Theirs' });
     await page.getByRole('button', { name: 'Name: take theirs' }).click();
-    await expect.poll(() => page.getByLabel('Name').inputValue()).toBe('Theirs');
-    await page.getByLabel('Name').fill('Primary');
+    await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('Theirs');
+    await page.getByLabel('Name', { exact: true }).fill('Primary');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Primary is saved.').waitFor();
     expect(await onCall()).toMatchObject({ onCall: { name: 'Anna' }, next: { name: 'Cleo' } });
