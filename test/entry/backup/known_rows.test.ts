@@ -128,41 +128,28 @@ test('a backup with any value changed is refused by table and row as a folder is
   expect(taken).toBeLessThan(changed * 0.3);
 });
 
+/** A row with these values, and in its other columns whatever their type can hold. */
+function rowOf(columns: DeclaredColumns, table: string, values: Readonly<Record<string, unknown>>): Held {
+  const all = columns.get(table) ?? [];
+  const ofType: Readonly<Record<string, unknown>> = { text: 'A', boolean: 'f', integer: 9, bigint: 9 };
+  return {
+    table,
+    columns: all.map(({ name }) => name),
+    values: all.map(({ name, type, isNullable }) =>
+      Object.hasOwn(values, name) ? values[name] : isNullable ? null : (ofType[type] ?? '2026-11-20 10:00:00+00'),
+    ),
+  };
+}
+
 test('rows of a backup refer to what it has, and to nothing of another organization', async () => {
   const w = await world();
   const columns = columnsOf(w);
-  const at = '2026-11-20 10:00:00+00';
   const [org, other, team] = ['org_0', 'org_1', 'team_0'].map((id) => id.padEnd(id.indexOf('_') + 27, '0'));
-  const organization = (id: unknown): Held => ({
-    table: 'organizations',
-    columns: (columns.get('organizations') ?? []).map(({ name }) => name),
-    values: (columns.get('organizations') ?? []).map(({ name, isNullable }) => {
-      const values: Record<string, unknown> = {
-        id,
-        name: 'A',
-        created_at: at,
-        second_factor_required: 'f',
-        managed_changes: 'refused',
-        provisioned_role: 'editor',
-      };
-      return values[name] ?? (isNullable ? null : 'A');
-    }),
-  });
-  const service = (orgId: unknown, teamId: unknown): Held => ({
-    table: 'services',
-    columns: (columns.get('services') ?? []).map(({ name }) => name),
-    values: (columns.get('services') ?? []).map(({ name, type, isNullable }) => {
-      const values: Record<string, unknown> = { id: `service_${'0'.repeat(26)}`, org_id: orgId, team_id: teamId };
-      return values[name] ?? (isNullable ? null : type === 'text' ? 'A' : type.startsWith('timestamp') ? at : 9);
-    }),
-  });
-  const teamRow: Held = {
-    table: 'teams',
-    columns: (columns.get('teams') ?? []).map(({ name }) => name),
-    values: (columns.get('teams') ?? []).map(
-      ({ name, type }) => ({ id: team, org_id: org })[name] ?? (type === 'text' ? 'A' : at),
-    ),
-  };
+  const organization = (id: unknown): Held =>
+    rowOf(columns, 'organizations', { id, managed_changes: 'refused', provisioned_role: 'editor' });
+  const service = (orgId: unknown, teamId: unknown): Held =>
+    rowOf(columns, 'services', { id: `service_${'0'.repeat(26)}`, org_id: orgId, team_id: teamId });
+  const teamRow = rowOf(columns, 'teams', { id: team, org_id: org });
   const both = [organization(org), organization(other), teamRow];
   expect(await refusalOf(columns, [...both, service(org, team)])).toBeNull();
   expect(await refusalOf(columns, [service(org, team), ...both])).toBeNull();
