@@ -96,8 +96,10 @@ async function applyWindow(runtime: RateRuntime, rules: readonly RateRule[], min
   await inUnitOfWork(runtime, (unit) => openIncidents(unit, firings, runtime.incidentLimit));
 }
 
+type MergedGroup = RatedGroup & Required<Pick<GroupScope, 'mergedIds'>>;
+
 interface AskedRate extends RateRule {
-  readonly group: RatedGroup;
+  readonly group: MergedGroup;
   /** Time from which events count. */
   readonly from: Temporal.Instant;
 }
@@ -109,7 +111,7 @@ type Opened = Awaited<ReturnType<Stores['groupRates']['findOpened']>>;
  * rules and groups, and only so many of them.
  */
 function* askedRates(
-  groups: readonly RatedGroup[],
+  groups: readonly MergedGroup[],
   rules: readonly RateRule[],
   opened: Opened,
   since: Temporal.Instant,

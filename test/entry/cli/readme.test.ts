@@ -282,7 +282,7 @@ describe('the guides of migrating', () => {
         },
       ];
     });
-    expect(rows.map(([expr]) => [expr, ruleOfExpression(String(expr))])).toEqual(rows);
+    expect(rows.map(([expr]) => [expr, ruleOfExpression(expr as string)])).toEqual(rows);
     expect(rows).toHaveLength(3);
   });
 });

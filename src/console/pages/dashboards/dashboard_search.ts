@@ -20,7 +20,7 @@ export interface DashboardPageSearch extends RangeSearch {
   readonly vars?: VariableValues;
 }
 
-export function readDashboardSearch(search: Record<string, untexts>): DashboardPageSearch {
+export function readDashboardSearch(search: Record<string, unknown>): DashboardPageSearch {
   const { refresh, service, vars } = search;
   const values = typeof vars === 'object' && vars !== null ? Object.entries(vars).slice(0, VARIABLES_MAX) : [];
   const texts = values.filter(
@@ -40,6 +40,6 @@ export function readRefresh(refresh: string | undefined): number | null {
   return choice === undefined ? USUAL_SECONDS : choice.seconds;
 }
 
-export function readDashboardListSearch({ q }: Record<string, untexts>): { readonly q?: string } {
+export function readDashboardListSearch({ q }: Record<string, unknown>): { readonly q?: string } {
   return (typeof q === 'string' || typeof q === 'number') && q !== '' ? { q: String(q) } : {};
 }
