@@ -5,7 +5,7 @@ import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { named } from '#console/components/text/name.tsx';
-import { showError, showSuccess } from '#console/components/notice.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface DashboardDialogProps {
@@ -39,24 +39,4 @@ export function DeleteDashboard({ dashboardId, name, onClose }: DashboardDialogP
       The dashboard is deleted for everybody. This cannot be undone. The metrics that it shows are kept.
     </Confirm>
   );
-}
-
-/** Copies a dashboard with all its widgets, and opens the copy. */
-export function useDuplicateDashboard() {
-  const { orgId } = useOrganization().org;
-  const navigate = useNavigate();
-  const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn: async (dashboardId: string) => {
-      const { name, serviceId, layout } = await invoke(orgId, 'get_dashboard', { dashboardId });
-      const copy = { name: `${name} (copy)`.slice(0, 500), layout, ...(serviceId !== null && { serviceId }) };
-      return await invoke(orgId, 'create_dashboard', copy);
-    },
-    async onSuccess({ dashboardId, name }) {
-      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'dashboards') });
-      await navigate({ to: '/dashboards/$dashboardId', params: { dashboardId } });
-      showSuccess(named`${name} is created`);
-    },
-    onError: (error) => showError('The dashboard was not duplicated', error),
-  });
 }

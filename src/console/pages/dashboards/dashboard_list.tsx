@@ -25,9 +25,13 @@ import { Page } from '#console/components/page.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { SearchField } from '#console/components/lists/search_field.tsx';
 import { type DashboardStart, EMPTY_START } from '#console/pages/dashboards/dashboard_start.ts';
-import { DeleteDashboard, useDuplicateDashboard } from '#console/pages/dashboards/dashboard_dialogs.tsx';
+import { useDuplicateDashboard } from '#console/pages/dashboards/save_dashboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { serviceSearchQuery } from '#console/api/services.ts';
+
+const DeleteDashboard = lazyDialog(() =>
+  import('#console/pages/dashboards/dashboard_dialogs.tsx').then((m) => m.DeleteDashboard),
+);
 
 const SERVICES = 20;
 const SHOWN_MAX = 5;

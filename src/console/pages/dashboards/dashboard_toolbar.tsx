@@ -3,10 +3,13 @@ import { IconCopy, IconDots, IconMaximize, IconPencil, IconRefresh, IconTrash } 
 
 import { ActionMenu } from '#console/components/action_menu.tsx';
 import { IconButton } from '#console/components/buttons.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { RangePicker } from '#console/components/lists/range_picker.tsx';
 import type { TimeRange } from '#console/components/text/time_range.ts';
 import { REFRESHES, USUAL_REFRESH } from '#console/pages/dashboards/dashboard_search.ts';
+import type { DashboardVariablesProps } from '#console/pages/dashboards/dashboard_variables.tsx';
 import classes from '#console/pages/dashboards/dashboards.module.css';
+import { needsService, variablesOf } from '#modules/dashboards/decide/widget.ts';
 
 interface DashboardToolbarProps {
   readonly range: TimeRange;
@@ -64,4 +67,14 @@ export function DashboardToolbar(props: DashboardToolbarProps) {
       )}
     </Group>
   );
+}
+
+const DashboardVariables = lazyPart(() =>
+  import('#console/pages/dashboards/dashboard_variables.tsx').then((m) => m.DashboardVariables),
+);
+
+/** Pickers of what a dashboard leaves open; nothing for one that leaves nothing open. */
+export function VariablesBar(props: DashboardVariablesProps) {
+  const isOpen = needsService(props.widgets, props.ownServiceId) || variablesOf(props.widgets).length > 0;
+  return isOpen ? <DashboardVariables {...props} /> : null;
 }

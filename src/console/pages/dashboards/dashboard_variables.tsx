@@ -6,6 +6,7 @@ import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import {
   type DashboardVariable,
+  needsService,
   type VariableValues,
   variablesOf,
   type Widget,
@@ -13,7 +14,7 @@ import {
 } from '#modules/dashboards/decide/widget.ts';
 import { LABEL_VALUES_MAX } from '#modules/metrics/decide/limits.ts';
 
-interface DashboardVariablesProps {
+export interface DashboardVariablesProps {
   readonly widgets: readonly Widget[];
   /** Service of the dashboard itself; null: people choose one. */
   readonly ownServiceId: string | null;
@@ -26,12 +27,11 @@ interface DashboardVariablesProps {
 /** Pickers of what a dashboard leaves open: its service, and the values of variables in its selectors. */
 export function DashboardVariables(props: DashboardVariablesProps) {
   const { widgets, ownServiceId, serviceId, values, onService, onValues } = props;
-  const isOpen = widgets.some(({ queries }) => queries.some((query) => query.serviceId === null));
+  const asksForService = needsService(widgets, ownServiceId);
   const variables = variablesOf(widgets);
-  if (variables.length === 0 && (ownServiceId !== null || !isOpen)) return null;
   return (
     <Group mb="md" gap="sm" align="end" role="group" aria-label="Variables">
-      {ownServiceId === null && isOpen && (
+      {asksForService && (
         <ServicePicker
           label="Service"
           placeholder="Choose a service"

@@ -17,19 +17,17 @@ import { showError, showSuccess, showUndoable } from '#console/components/notice
 import { Back, Page } from '#console/components/page.tsx';
 import { timesOf } from '#console/components/lists/range_picker.tsx';
 import { betweenOf, isDefault, rangeOf, searchOf, type TimeRange } from '#console/components/text/time_range.ts';
-import { DeleteDashboard, useDuplicateDashboard } from '#console/pages/dashboards/dashboard_dialogs.tsx';
 import classes from '#console/pages/dashboards/dashboards.module.css';
 import { readRefresh } from '#console/pages/dashboards/dashboard_search.ts';
-import { DashboardToolbar } from '#console/pages/dashboards/dashboard_toolbar.tsx';
+import { DashboardToolbar, VariablesBar } from '#console/pages/dashboards/dashboard_toolbar.tsx';
 import {
   BareWidget,
   DashboardDataContext,
   DashboardWidget,
   FullWidget,
 } from '#console/pages/dashboards/dashboard_widget.tsx';
-import { DashboardVariables } from '#console/pages/dashboards/dashboard_variables.tsx';
 import { chartQueriesOf, keyOfQuery, useChartBatch } from '#console/pages/dashboards/use_chart_batch.ts';
-import { saveDashboard } from '#console/pages/dashboards/save_dashboard.ts';
+import { saveDashboard, useDuplicateDashboard } from '#console/pages/dashboards/save_dashboard.ts';
 import { toDraft, useDashboardDraft } from '#console/pages/dashboards/use_dashboard_draft.ts';
 import { type GridSize, widthOf, WidgetGrid } from '#console/pages/dashboards/widget_grid.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -45,6 +43,10 @@ import {
   type WidgetFacts,
   writeWidget,
 } from '#modules/dashboards/decide/widget.ts';
+
+const DeleteDashboard = lazyDialog(() =>
+  import('#console/pages/dashboards/dashboard_dialogs.tsx').then((m) => m.DeleteDashboard),
+);
 
 const ConflictDialog = lazyDialog(() =>
   import('#console/pages/dashboards/conflict_dialog.tsx').then((m) => m.ConflictDialog),
@@ -311,7 +313,7 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
           When you save, you see both versions and can keep both.
         </Alert>
       )}
-      <DashboardVariables
+      <VariablesBar
         widgets={current.widgets}
         ownServiceId={dashboard.serviceId}
         serviceId={serviceId}

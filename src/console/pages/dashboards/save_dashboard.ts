@@ -1,3 +1,9 @@
+import { useOrganization } from '#console/shell/organization.tsx';
+import { showError, showSuccess } from '#console/components/notice.tsx';
+import { named } from '#console/components/text/name.tsx';
+import { topicKey } from '#console/api/queries.ts';
+import { useNavigate } from '@tanstack/react-router';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type InputOf, invoke } from '#console/api/actions.ts';
 import type { Dashboard } from '#console/api/dashboards.ts';
 import { isApiError } from '#console/api/http.ts';
@@ -16,4 +22,24 @@ export async function saveDashboard(orgId: string, input: InputOf<'save_dashboar
     if (!isApiError(error, 409)) throw error;
     return { isSaved: false, dashboard: await invoke(orgId, 'get_dashboard', { dashboardId: input.dashboardId }) };
   }
+}
+
+/** Copies a dashboard with all its widgets, and opens the copy. */
+export function useDuplicateDashboard() {
+  const { orgId } = useOrganization().org;
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: async (dashboardId: string) => {
+      const { name, serviceId, layout } = await invoke(orgId, 'get_dashboard', { dashboardId });
+      const copy = { name: `${name} (copy)`.slice(0, 500), layout, ...(serviceId !== null && { serviceId }) };
+      return await invoke(orgId, 'create_dashboard', copy);
+    },
+    async onSuccess({ dashboardId, name }) {
+      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'dashboards') });
+      await navigate({ to: '/dashboards/$dashboardId', params: { dashboardId } });
+      showSuccess(named`${name} is created`);
+    },
+    onError: (error) => showError('The dashboard was not duplicated', error),
+  });
 }

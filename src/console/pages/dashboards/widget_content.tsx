@@ -2,18 +2,11 @@ import { Alert, Skeleton } from '@mantine/core';
 import { memo, useMemo } from 'react';
 
 import { type ChartQuery, measureOfQuery, seriesOf, stepText } from '#console/api/charts.ts';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import type { ChartMarker, ChartSeries } from '#console/components/time_chart/chart_series.ts';
 import { Sparkline } from '#console/components/time_chart/sparkline.tsx';
 import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
-import {
-  ExceptionsWidget,
-  IncidentsWidget,
-  MonitorsWidget,
-  OnCallWidget,
-  TextWidget,
-  UnknownWidget,
-} from '#console/pages/dashboards/other_widgets.tsx';
 import { type AnsweredChart, keyOfQuery } from '#console/pages/dashboards/use_chart_batch.ts';
 import { titleOf } from '#modules/dashboards/decide/merge_layouts.ts';
 import type { ChartLook, Widget } from '#modules/dashboards/decide/widget.ts';
@@ -31,6 +24,15 @@ interface WidgetContentProps {
   readonly markers: readonly ChartMarker[];
   onRange(from: number, to: number): void;
 }
+
+const loadOthers = () => import('#console/pages/dashboards/other_widgets.tsx');
+const ExceptionsWidget = lazyPart(() => loadOthers().then((m) => m.ExceptionsWidget));
+const IncidentsWidget = lazyPart(() => loadOthers().then((m) => m.IncidentsWidget));
+const MonitorsWidget = lazyPart(() => loadOthers().then((m) => m.MonitorsWidget));
+const OnCallWidget = lazyPart(() => loadOthers().then((m) => m.OnCallWidget));
+const TextWidget = lazyPart(() => loadOthers().then((m) => m.TextWidget));
+const UnknownWidget = lazyPart(() => loadOthers().then((m) => m.UnknownWidget));
+const Gauge = lazyPart(() => import('#console/pages/dashboards/gauge.tsx').then((m) => m.Gauge));
 
 /** Content of a widget, by its kind. */
 export function WidgetContent(props: WidgetContentProps) {
@@ -169,37 +171,6 @@ const NumberWidget = memo(function NumberWidget({ title, queries, answers, unit,
     </div>
   );
 }, isSameWidget);
-
-interface GaugeProps {
-  readonly label: string;
-  readonly value: number;
-  readonly threshold: number;
-  /** Highest value of the period. */
-  readonly highest: number;
-  readonly measure: Measure;
-}
-
-/** Bar of a number against its threshold, which is said in words as well. */
-function Gauge({ label, value, threshold, highest, measure }: GaugeProps) {
-  const end = Math.max(highest, threshold, 0) * 1.1 || 1;
-  const share = (number: number) => `${Math.min(100, Math.max(0, (100 * number) / end))}%`;
-  const isBeyond = value >= threshold;
-  return (
-    <div className={classes.gauge} data-beyond={isBeyond ? '' : undefined}>
-      <div
-        role="meter"
-        aria-label={label}
-        aria-valuemin={0}
-        aria-valuemax={end}
-        aria-valuenow={Math.min(end, Math.max(0, value))}
-      >
-        <span style={{ width: share(value) }} />
-        <i style={{ left: share(threshold) }} />
-      </div>
-      {isBeyond ? 'at or above' : 'below'} {quantityText(threshold, measure)}
-    </div>
-  );
-}
 
 /** Table with one row for each line, the greatest newest value first. */
 const TableWidget = memo(function TableWidget({ title, queries, answers, unit }: MetricWidgetProps) {

@@ -271,6 +271,11 @@ export function variablesOf(widgets: readonly Pick<Widget, 'queries'>[]): Dashbo
   return [...variables.values()].slice(0, VARIABLES_MAX);
 }
 
+/** Whether widgets name no service on a dashboard that has none either. */
+export function needsService(widgets: readonly Pick<Widget, 'queries'>[], ownServiceId: string | null): boolean {
+  return ownServiceId === null && widgets.some(({ queries }) => queries.some(({ serviceId }) => serviceId === null));
+}
+
 /** Returns the selector with the values of its variables; one without a value stands for every value. */
 export function withVariables(metricName: string, values: VariableValues): string {
   return metricName.replaceAll(VARIABLE, (_, label: string, name: string) => {
