@@ -1,3 +1,5 @@
+import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
+
 /** A rule on a metric, as the file has it, that an expression of PromQL comes down to. */
 export interface MetricRule {
   readonly metricName: string;
@@ -13,17 +15,16 @@ export interface NoRule {
   readonly because: string;
 }
 
-const COMPARISON = /^(.*?)\s*(>=|<=|>|<)\s*(?:bool\s+)?\(?\s*([-+0-9.eE*/ ()]+?)\s*\)?$/s;
+const COMPARISON = /^(.*?)\s*(>=|<=|>|<)\s*\(?\s*([-+0-9.eE*/ ()]+?)\s*\)?$/s;
 const SELECTOR = String.raw`[A-Za-z_:][\w:]*(?:\{[^{}]*\})?`;
 const WINDOW = String.raw`\[(\d+)([smhd])(?::[^\]]*)?\]`;
 const MINUTES: Record<string, number> = { s: 1 / 60, m: 1, h: 60, d: 1_440 };
 
 /** Reads `expression comparator number`; of conditions joined by "and" the first. */
 export function ruleOfExpression(expr: string): MetricRule | NoRule {
-  const [first = '', ...others] = expr
-    .replaceAll(/#.*$/gm, '')
-    .trim()
-    .split(/\s+and\s+(?![^{]*\})/);
+  const text = expr.replaceAll(/#.*$/gm, '').trim();
+  if (/\b(?:or|unless)\b(?![^{]*\})/i.test(text)) return { because: 'it joins series by "or" or "unless"' };
+  const [first = '', ...others] = text.split(/\s+and\s+(?![^{]*\})/i);
   const match = COMPARISON.exec(unwrapped(first.trim()));
   if (match === null) return { because: 'it does not compare with a number' };
   const threshold = numberOf(match[3] ?? '');
@@ -32,8 +33,12 @@ export function ruleOfExpression(expr: string): MetricRule | NoRule {
   const losses = others.length > 0 ? ['Its further conditions are not kept, so it opens incidents more often.'] : [];
   const measured = measuredBy(unwrapped((match[1] ?? '').trim()), comparator.startsWith('<'));
   if ('because' in measured) return measured;
-  const { scale, ...judged } = measured;
-  return { ...judged, comparator, threshold: threshold * scale, losses: [...losses, ...measured.losses] };
+  const { metricName, aggregation, windowMinutes, scale } = measured;
+  if (!Number.isFinite(threshold * scale)) return { because: 'its number is none that a rule compares with' };
+  if (windowMinutes > WINDOW_MINUTES_MAX)
+    return { because: `it looks back further than ${WINDOW_MINUTES_MAX} minutes` };
+  losses.push(...measured.losses);
+  return { metricName, aggregation, windowMinutes, comparator, threshold: threshold * scale, losses };
 }
 
 function comparatorOf(text: string): MetricRule['comparator'] {
@@ -67,6 +72,8 @@ interface Measured {
   readonly aggregation: MetricRule['aggregation'];
   readonly windowMinutes: number;
   readonly scale: number;
+  /** Whether each series is judged by itself there, as it is now. */
+  readonly isSingle?: true;
   readonly losses: readonly string[];
 }
 
@@ -77,6 +84,7 @@ function measuredBy(text: string, isBelow: boolean): Measured | NoRule {
     const [left, right] = sides.map((side) => measuredBy(unwrapped(side), isBelow));
     if (left === undefined || right === undefined || 'because' in left || 'because' in right)
       return { because: 'a side of its ratio is none that a rule measures' };
+    if ([left, right].some(({ isSingle }) => isSingle)) return { because: 'it divides series one by one' };
     if (left.aggregation !== right.aggregation || left.windowMinutes !== right.windowMinutes)
       return { because: 'the sides of its ratio are measured differently' };
     const behind = factor === undefined ? '' : ` * ${factor}`;
@@ -114,16 +122,22 @@ function measuredSeries(text: string, isBelow: boolean): Measured | NoRule {
       ? ['It has an alert for each group of labels there, and one for all here.']
       : [];
   const inner = unwrapped((by?.[4] ?? text).trim());
-  const rate = new RegExp(`^(rate|irate|increase|delta)\\s*\\(\\s*(${SELECTOR})\\s*${WINDOW}\\s*\\)$`, 's').exec(inner);
+  const [, amount, unit = ''] = new RegExp(WINDOW).exec(inner) ?? [];
+  if (amount !== undefined && (Number(amount) * (MINUTES[unit] ?? 1)) % 1 !== 0)
+    losses.push('It looks back whole minutes here.');
+  const rate = new RegExp(`^(rate|irate|increase)\\s*\\(\\s*(${SELECTOR})\\s*${WINDOW}\\s*\\)$`, 's').exec(inner);
   if (rate !== null) {
     const windowMinutes = minutesOf(rate[3], rate[4]);
     const scale = rate[1] === 'increase' ? 1 : windowMinutes * 60;
+    if (by !== null && by[1] !== 'sum') return { because: `it takes the ${by[1]} of the rates of several series` };
     const more = by === null ? ['It has an alert for each series there, and one for their sum here.'] : losses;
     return { metricName: rate[2] ?? '', aggregation: 'sum', windowMinutes, scale, losses: more };
   }
   const over = new RegExp(`^(avg|sum|min|max|count)_over_time\\s*\\(\\s*(${SELECTOR})\\s*${WINDOW}\\s*\\)$`, 's').exec(
     inner,
   );
+  if (over !== null && by !== null && (by[1] !== over[1] || over[1] === 'count'))
+    return { because: `it takes the ${by[1]} of what several series had over a time` };
   if (over !== null)
     return {
       metricName: over[2] ?? '',
@@ -142,6 +156,7 @@ function measuredSeries(text: string, isBelow: boolean): Measured | NoRule {
     aggregation,
     windowMinutes: 1,
     scale: 1,
+    ...(by === null && { isSingle: true }),
     losses: [...losses, ...(by === null ? ['It has an alert for each series there, and one for the worst here.'] : [])],
   };
 }
@@ -154,10 +169,10 @@ function minutesOf(amount = '5', unit = 'm'): number {
   return Math.max(1, Math.round(Number(amount) * (MINUTES[unit] ?? 1)));
 }
 
-/** Reads a duration of Prometheus such as `1h30m` in whole minutes. */
+/** Reads a duration of Prometheus such as `1h30m` in minutes. */
 export function durationMinutes(text: string): number {
   let minutes = 0;
   for (const [, amount, unit] of text.matchAll(/(\d+)(ms|[smhdwy])/g))
     minutes += Number(amount) * ({ ms: 0, w: 10_080, y: 525_600, ...MINUTES }[unit ?? 'm'] ?? 0);
-  return Math.ceil(minutes);
+  return minutes;
 }

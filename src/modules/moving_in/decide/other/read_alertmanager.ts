@@ -1,6 +1,13 @@
 import { addPolicies } from '#modules/moving_in/decide/add_policies.ts';
 import { Moved, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
-import { addRoutes, addSilence, type Matcher, type RouteNode } from '#modules/moving_in/decide/other/routes.ts';
+import {
+  addRoutes,
+  addSilence,
+  type Matcher,
+  matchersOf,
+  matcherText,
+  type RouteNode,
+} from '#modules/moving_in/decide/other/routes.ts';
 import {
   instantOf,
   isObject,
@@ -30,6 +37,22 @@ export function readAlertmanager(documents: readonly RawDocument[], time: Readin
       'Only the first configuration is read.',
       'Read each by itself.',
     );
+  for (const { path, value } of documents) {
+    if (
+      Array.isArray(value)
+        ? value.length === 0 || objectsOf(value).some((entry) => silences.includes(entry))
+        : isObject(value) && configurations.includes(value)
+    )
+      continue;
+    moved.ledger.add(
+      'file',
+      path,
+      path,
+      'refused',
+      'It is neither a configuration nor a list of silences.',
+      'Nothing, if it belongs to something else.',
+    );
+  }
   for (const silence of silences) {
     const matchers = objectsOf(silence['matchers']).map((matcher): Matcher => ({
       name: textOf(matcher, 'name'),
@@ -102,7 +125,7 @@ function receiverPolicy(
   const addresses = objectsOf(receiver['email_configs']).flatMap((config) =>
     textOf(config, 'to')
       .split(',')
-      .map((to) => to.trim())
+      .map((to) => (/<([^<>]+)>\s*$/.exec(to)?.[1] ?? to).trim())
       .filter((to) => to !== ''),
   );
   const kinds = Object.keys(receiver).filter((key) => key.endsWith('_configs'));
@@ -161,34 +184,18 @@ function nodeOf(route: RawObject, inherited: string, id: string): RouteNode {
       operator: '=~',
       value: String(value),
     })),
-    ...(Array.isArray(route['matchers']) ? route['matchers'] : [route['matchers']]).flatMap((text) =>
-      typeof text === 'string' ? parseMatchers(text) : [],
-    ),
+    ...matchersOf(route['matchers']),
   ];
   const losses = ['mute_time_intervals', 'active_time_intervals'].some((name) => Array.isArray(route[name]))
     ? ['Times at which it is silent are not kept.']
     : [];
   return {
     id,
-    name:
-      matchers.length === 0
-        ? receiver
-        : matchers.map(({ name, operator, value }) => `${name}${operator}${value}`).join(', '),
+    name: matchers.length === 0 ? receiver : matchers.map(matcherText).join(', '),
     receiver,
     matchers,
     continues: route['continue'] === true,
     losses,
     children: objectsOf(route['routes']).map((child, index) => nodeOf(child, receiver, `${id}.${index}`)),
   };
-}
-
-/** Reads matchers such as `team="core", severity=~"page|critical"`. */
-export function parseMatchers(text: string): Matcher[] {
-  return [...text.matchAll(/([A-Za-z_][\w.]*)\s*(=~|!~|!=|=)\s*(?:"((?:[^"\\]|\\.)*)"|([^,{}"]+))/g)].map(
-    ([, name = '', operator = '=', quoted, bare]) => ({
-      name,
-      operator,
-      value: (quoted ?? bare ?? '').trim().replaceAll(/\\(["\\])/g, '$1'),
-    }),
-  );
 }

@@ -1,8 +1,7 @@
 import { Moved, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
 import { durationMinutes } from '#modules/moving_in/decide/other/prom_rule.ts';
 import { addAlertingRule } from '#modules/moving_in/decide/other/read_prometheus.ts';
-import { parseMatchers } from '#modules/moving_in/decide/other/read_alertmanager.ts';
-import { addRoutes, type Matcher, type RouteNode } from '#modules/moving_in/decide/other/routes.ts';
+import { addRoutes, matchersOf, matcherText, type RouteNode } from '#modules/moving_in/decide/other/routes.ts';
 import { objectOf, objectsOf, type RawDocument, type RawObject, textOf } from '#modules/moving_in/decide/raw.ts';
 
 const LISTS = ['groups', 'contactPoints', 'policies', 'muteTimes', 'templates'];
@@ -106,23 +105,10 @@ function exprOf(rule: RawObject): string {
 
 function nodeOf(route: RawObject, inherited: string, id: string): RouteNode {
   const receiver = textOf(route, 'receiver') || inherited;
-  const listed = Array.isArray(route['object_matchers']) ? route['object_matchers'] : [];
-  const matchers: Matcher[] = [
-    ...listed.flatMap((matcher) =>
-      Array.isArray(matcher)
-        ? [{ name: String(matcher[0]), operator: String(matcher[1]), value: String(matcher[2]) }]
-        : [],
-    ),
-    ...(Array.isArray(route['matchers']) ? route['matchers'] : []).flatMap((text) =>
-      typeof text === 'string' ? parseMatchers(text) : [],
-    ),
-  ];
+  const matchers = [...matchersOf(route['object_matchers']), ...matchersOf(route['matchers'])];
   return {
     id,
-    name:
-      matchers.length === 0
-        ? receiver
-        : matchers.map(({ name, operator, value }) => `${name}${operator}${value}`).join(', '),
+    name: matchers.length === 0 ? receiver : matchers.map(matcherText).join(', '),
     receiver,
     matchers,
     continues: route['continue'] === true,

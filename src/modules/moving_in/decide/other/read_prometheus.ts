@@ -62,7 +62,7 @@ function addRule(moved: Moved, path: string, rule: RawObject): void {
     const name = record || textOf(rule, 'name');
     moved.ledger.add(
       'recording_rule',
-      `${path}/${name}`,
+      freeId(moved, 'recording_rule', `${path}/${name}`),
       name,
       'refused',
       'Prometheus goes on recording it.',
@@ -74,14 +74,13 @@ function addRule(moved: Moved, path: string, rule: RawObject): void {
   const labels = objectOf(rule['labels']);
   const expr = textOf(rule, 'expr') || textOf(rule, 'query');
   const pause = textOf(rule, 'for');
-  const forMinutes = pause === '' ? Math.ceil((numberOf(rule, 'duration') ?? 0) / 60) : durationMinutes(pause);
+  const forMinutes = pause === '' ? (numberOf(rule, 'duration') ?? 0) / 60 : durationMinutes(pause);
   addAlertingRule(moved, 'rule', {
     id: `${path}/${name}`,
     name,
     expr,
     forMinutes,
-    keepMinutes:
-      durationMinutes(textOf(rule, 'keep_firing_for')) || Math.ceil((numberOf(rule, 'keepFiringFor') ?? 0) / 60),
+    keepMinutes: durationMinutes(textOf(rule, 'keep_firing_for')) || (numberOf(rule, 'keepFiringFor') ?? 0) / 60,
     service: textOf(labels, 'service'),
     isOn: true,
   });
@@ -91,8 +90,9 @@ function addRule(moved: Moved, path: string, rule: RawObject): void {
 export function addAlertingRule(
   moved: Moved,
   kind: string,
-  { id, name, expr, forMinutes, keepMinutes, service, isOn }: AlertingRule,
+  { id: ruleId, name, expr, forMinutes, keepMinutes, service, isOn }: AlertingRule,
 ): void {
+  const id = freeId(moved, kind, ruleId);
   moved.ledger.see(kind, id, name);
   const read = ruleOfExpression(expr);
   if ('because' in read) {
@@ -105,7 +105,15 @@ export function addAlertingRule(
     );
     return;
   }
-  const { losses, ...config } = read;
+  const { losses: lost, ...config } = read;
+  const isLong = Math.max(forMinutes, keepMinutes) > FOR_MINUTES_MAX;
+  const isOdd = [forMinutes, keepMinutes].some((minutes) => !Number.isInteger(minutes));
+  const losses = [
+    ...lost,
+    ...(isLong ? [`It waits ${FOR_MINUTES_MAX} minutes here, the most there is.`] : []),
+    ...(isOdd ? ['It waits whole minutes here.'] : []),
+  ];
+  const inFile = (minutes: number): number => Math.min(Math.ceil(minutes), FOR_MINUTES_MAX);
   const key = serviceFor(moved, service);
   moved.rules.push({
     key: moved.key(id),
@@ -116,8 +124,8 @@ export function addAlertingRule(
     enabled: isOn,
     ...(forMinutes + keepMinutes > 0 && {
       settings: {
-        ...(forMinutes > 0 && { forMinutes: Math.min(forMinutes, FOR_MINUTES_MAX) }),
-        ...(keepMinutes > 0 && { recoveryMinutes: Math.min(keepMinutes, FOR_MINUTES_MAX) }),
+        ...(forMinutes > 0 && { forMinutes: inFile(forMinutes) }),
+        ...(keepMinutes > 0 && { recoveryMinutes: inFile(keepMinutes) }),
       },
     }),
   });
@@ -128,6 +136,14 @@ export function addAlertingRule(
     losses.join(' '),
     losses.length > 0 ? 'Compare both for a while.' : '',
   );
+}
+
+/** Returns the id, with a number behind it where another of its kind has it: groups of several files share names. */
+function freeId(moved: Moved, kind: string, id: string): string {
+  for (let number = 1; ; number += 1) {
+    const numbered = number === 1 ? id : `${id}/${number}`;
+    if (moved.ledger.verdictOf(kind, numbered) === null) return numbered;
+  }
 }
 
 /** Returns the key of the service that a label names, or of the one for all rules without it. */

@@ -1,8 +1,10 @@
+import { PATH_LENGTH_MAX, ROUTE_CONDITIONS_MAX, VALUE_LENGTH_MAX } from '#modules/alerts/decide/route.ts';
 import type { RouteInFile } from '#modules/configuration/decide/file_fields.ts';
 import { maintenanceTimes, nameInFile } from '#modules/moving_in/decide/in_file.ts';
+import { objectOf, textOf } from '#modules/moving_in/decide/raw.ts';
 import type { Moved } from '#modules/moving_in/decide/moved.ts';
 
-/** A condition on a label of an alert. */
+/** A condition on a label of an alert; one that cannot be read has its whole text as name, and no operator. */
 export interface Matcher {
   readonly name: string;
   readonly operator: string;
@@ -24,6 +26,7 @@ type Conditions = NonNullable<RouteInFile['conditions']>;
 
 const ROUTES_MAX = 50;
 const VALUES_MAX = 20;
+const UNREAD = { operator: '', value: '' };
 
 /**
  * Adds a tree of routes as the routes of one service: those of children before those of their parent, whose conditions
@@ -41,10 +44,8 @@ export function addRoutes(moved: Moved, serviceName: string, tree: RouteNode): v
     `Send the alerts of ${moved.tool.title} with its alert key.`,
   );
   const routes: RouteInFile[] = [];
-  addNode(moved, tree, [], routes, true);
-  const last = routes.pop();
-  if (last !== undefined)
-    moved.routes.push({ key: moved.key('routes'), service, routes: [...routes.slice(0, ROUTES_MAX - 1), last] });
+  addNode(moved, tree, [[]], routes, true);
+  moved.routes.push({ key: moved.key('routes'), service, routes });
 }
 
 function addNode(
@@ -57,23 +58,30 @@ function addNode(
   const { ledger } = moved;
   ledger.see('route', node.id, node.name);
   const conditions = isRoot ? [[]] : conditionsOf(node.matchers);
-  if (conditions === null) {
-    ledger.judge(
-      'route',
-      node.id,
-      'refused',
-      `No condition here says ${node.matchers.map(({ name, operator, value }) => `${name}${operator}"${value}"`).join(', ')}.`,
-      'Make a route with conditions that mean the same.',
-    );
+  const all = above.flatMap((outer) => (conditions ?? []).map((inner) => [...outer, ...inner]));
+  if (conditions === null || all.length > VALUES_MAX || all.some(({ length }) => length > ROUTE_CONDITIONS_MAX)) {
+    const said = node.matchers.map(matcherText).join(', ');
+    const reason =
+      conditions === null ? `No condition here says ${said}.` : 'It takes more conditions than a route has.';
+    ledger.judge('route', node.id, 'refused', reason, 'Make a route with conditions that mean the same.');
     for (const child of node.children) refuseBelow(moved, child);
     return;
   }
-  const all = (above.length === 0 ? [[]] : above).flatMap((outer) => conditions.map((inner) => [...outer, ...inner]));
   for (const child of node.children) addNode(moved, child, all, routes, false);
   const policy = moved.policies.get(node.receiver);
+  if (!isRoot && all.some(({ length }) => length === 0)) {
+    const reason = 'It takes every alert, as only the last route of a service does here.';
+    ledger.judge('route', node.id, 'refused', reason, 'Give it conditions, or its policy to the last route.');
+    return;
+  }
+  if (!isRoot && routes.length + all.length > ROUTES_MAX - 1) {
+    const reason = `A service has at most ${ROUTES_MAX} routes.`;
+    ledger.judge('route', node.id, 'refused', reason, 'Spread the alerts over several services.');
+    return;
+  }
   for (const conditions of all) {
     routes.push({
-      ...(conditions.length > 0 && { conditions: conditions.slice(0, VALUES_MAX) }),
+      ...(conditions.length > 0 && { conditions }),
       outcome: policy === undefined ? 'open' : 'page',
       ...(policy !== undefined && { policy: policy.key }),
     });
@@ -83,14 +91,8 @@ function addNode(
     losses.push('It goes on to the next route there; here the first route that fits takes the alert.');
   if (policy === undefined)
     losses.push(`Its receiver "${node.receiver}" names nobody who was read, so it opens incidents that page nobody.`);
-  if (routes.length > ROUTES_MAX)
-    ledger.judge(
-      'route',
-      node.id,
-      'refused',
-      `A service has at most ${ROUTES_MAX} routes.`,
-      'Spread the alerts over several services.',
-    );
+  if (all.some((list) => list.some((condition) => 'matches' in condition)))
+    losses.push('Patterns here do not tell upper from lower case.');
   ledger.judge(
     'route',
     node.id,
@@ -105,42 +107,76 @@ function refuseBelow(moved: Moved, node: RouteNode): void {
   for (const child of node.children) refuseBelow(moved, child);
 }
 
+/** Returns the matchers of a list: texts, or objects with name, type and value. */
+export function matchersOf(list: unknown): Matcher[] {
+  return (Array.isArray(list) ? list : list === undefined || list === null ? [] : [list]).flatMap(
+    (entry: unknown): Matcher[] => {
+      if (typeof entry === 'string') return parseMatchers(entry);
+      const [matcher, named] = [objectOf(entry), Array.isArray(entry) ? entry.map(String) : []];
+      const [name = textOf(matcher, 'name'), operator = textOf(matcher, 'matchType') || '=', value] = named;
+      if (name === '') return [{ name: JSON.stringify(entry).slice(0, 200), ...UNREAD }];
+      return [{ name, operator, value: value ?? textOf(matcher, 'value') }];
+    },
+  );
+}
+
+const MATCHER =
+  /\s*(?:([A-Za-z_][\w.:-]*)|"((?:[^"\\]|\\.)*)")\s*(=~|!~|!=|=)\s*(?:"((?:[^"\\]|\\.)*)"|([^,{}"]*))\s*(?:,|$)/y;
+
+/** Reads matchers such as `team="core", severity=~"page|critical"`; what is none is one that no condition says. */
+function parseMatchers(text: string): Matcher[] {
+  const inner = text
+    .trim()
+    .replace(/^\{(.*)\}$/s, '$1')
+    .trim();
+  const matchers: Matcher[] = [];
+  const unescaped = (quoted: string): string => quoted.replaceAll(/\\(["\\])/g, '$1');
+  MATCHER.lastIndex = 0;
+  for (let at = 0; at < inner.length; at = MATCHER.lastIndex) {
+    const [, bareName, quotedName, operator = '=', quoted, bare = ''] = MATCHER.exec(inner) ?? [];
+    const name = bareName ?? (quotedName === undefined ? undefined : unescaped(quotedName));
+    if (name === undefined) return [{ name: text.slice(0, 200), ...UNREAD }];
+    matchers.push({ name, operator, value: quoted === undefined ? bare.trim() : unescaped(quoted) });
+  }
+  return matchers;
+}
+
+export function matcherText({ name, operator, value }: Matcher): string {
+  return operator === '' ? name : `${name}${operator}"${value}"`;
+}
+
 /** Returns conditions, of which one list has to be true; null if no conditions say the matchers. */
 function conditionsOf(matchers: readonly Matcher[]): Conditions[] | null {
   let lists: Conditions[] = [[]];
   for (const { name, operator, value } of matchers) {
     const path = `labels.${name}`;
-    const conditions =
-      operator === '='
-        ? [{ kind: 'detail' as const, path, equals: value }]
-        : operator === '=~'
-          ? patternConditions(path, value)
-          : null;
-    if (conditions === null) return null;
+    const texts = operator === '=' ? [value] : operator === '=~' ? alternativesOf(value) : null;
+    // An empty text is that of a label which an alert does not have.
+    if (texts === null || path.length > PATH_LENGTH_MAX || texts.some((text) => !/[^*]/.test(text))) return null;
+    if (texts.some((text) => text.length > VALUE_LENGTH_MAX)) return null;
+    const conditions = texts.map((text) =>
+      operator === '=~' && text.includes('*')
+        ? { kind: 'detail' as const, path, matches: text }
+        : { kind: 'detail' as const, path, equals: text },
+    );
     lists = lists.flatMap((list) => conditions.map((condition) => [...list, condition]));
     if (lists.length > VALUES_MAX) return null;
   }
   return lists;
 }
 
-/** Reads the pattern of alternatives, each of which is a text or a text with `.*` at its ends. */
-function patternConditions(path: string, pattern: string): Conditions | null {
+/** Reads a pattern of alternatives, each a text that may hold `.*`, which becomes `*`; null if it is anything else. */
+function alternativesOf(pattern: string): string[] | null {
   const inner = pattern
     .replace(/^\^/, '')
     .replace(/\$$/, '')
     .replace(/^\((?:\?:)?([^()]*)\)$/, '$1');
-  const conditions: Conditions[number][] = [];
-  for (const alternative of inner.split('|')) {
-    const text = alternative
-      .replaceAll('.*', '*')
-      .replaceAll('.+', '*')
-      .replaceAll(/\\([.\-/])/g, '$1');
-    if (/[\\()[\]{}?+^$]/.test(text) || /(?<!\\)\.(?![*+])/.test(alternative.replaceAll(/\\\./g, ''))) return null;
-    conditions.push(
-      text.includes('*') ? { kind: 'detail', path, matches: text } : { kind: 'detail', path, equals: text },
-    );
-  }
-  return conditions;
+  const texts = inner.split('|').map((alternative) => {
+    const parts = alternative.split('.*');
+    if (parts.some((part) => /[\\()[\]{}?+^$*.]/.test(part.replaceAll(/\\[.\-/]/g, '')))) return null;
+    return parts.map((part) => part.replaceAll('\\', '')).join('*');
+  });
+  return texts.includes(null) ? null : texts.filter((text) => text !== null);
 }
 
 /** Adds maintenance for the alerts of one label, or refuses it. */
@@ -156,7 +192,13 @@ export function addSilence(
   const [only, ...others] = matchers;
   if (to !== null && to <= moved.since) {
     moved.ledger.judge('silence', id, 'exact', 'It is over, so nothing is left to do.');
-  } else if (only === undefined || others.length > 0 || only.operator !== '=' || only.value === '') {
+  } else if (
+    only === undefined ||
+    others.length > 0 ||
+    only.operator !== '=' ||
+    only.value === '' ||
+    Math.max(only.name.length, only.value.length) > 1_000
+  ) {
     moved.ledger.judge(
       'silence',
       id,
