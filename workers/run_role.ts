@@ -1,9 +1,15 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import type { Foundation } from '#entry/foundation.ts';
+import { messageOf } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
+import type { Log } from '#kernel/log.ts';
+import { type Clock, Temporal } from '#kernel/time.ts';
+import type { Database } from '#storage/postgres/database.ts';
+import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { type JobHandler, startJobWorkers } from '#storage/queue/job_workers.ts';
 import type { ProbedStores } from '#workers/probes.ts';
-import { type Periodic, startPeriodic } from '#workers/periodic.ts';
-import { type SharedWork, startSharing } from '#workers/shared_work.ts';
+import { type SharedWork, type Sharing, startSharing } from '#workers/shared_work.ts';
 import { startTicker, type Ticker } from '#workers/ticker.ts';
 
 /** Background work of one kind of process. Each queue is consumed by one role only. */
@@ -24,7 +30,7 @@ export interface Role {
   readonly settled?: () => Promise<void>;
 }
 
-export interface Tick {
+interface Tick {
   readonly name: string;
   /** Time from the end of one run to the start of the next. */
   readonly everyMs: number;
@@ -32,7 +38,7 @@ export interface Tick {
 }
 
 /** A role that runs in this process. */
-export interface RunningRole {
+interface RunningRole {
   /** Takes no new work, and resolves once the running work has ended. */
   stop(): Promise<void>;
 }
@@ -79,4 +85,120 @@ export function runRole(foundation: Foundation, role: Role): RunningRole {
       await Promise.all([jobs.close(), role.settled?.()]);
     },
   };
+}
+
+/** Work that one of all processes of a role does from time to time. */
+interface Periodic {
+  readonly name: string;
+  readonly everySeconds: number;
+  run(): Promise<void>;
+}
+
+interface PeriodicRuntime {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The id of this process. */
+  readonly holder: Id<'job'>;
+  /** Decides which process checks for due work. */
+  readonly sharing: Pick<Sharing, 'isLeader'>;
+}
+
+/**
+ * Duration of a lease: a process that dies loses its leases after this time; one that lives renews them three times as
+ * often.
+ */
+const HOLD = Temporal.Duration.from({ seconds: 9 });
+const EXTEND_MS = 3_000;
+const CHECK_MS = 1_000;
+/** Works of equal periods are due at once; begun at once, each would open a connection that is idle afterwards. */
+const APART_MS = 40;
+
+/**
+ * Checks what is due and runs it, unless another process does: every second the process whose turn it is. Works do not
+ * wait for each other.
+ */
+export function startPeriodic(runtime: PeriodicRuntime, works: readonly Periodic[]): Ticker {
+  const running = new Map<string, Promise<void>>();
+  const checking = startTicker(CHECK_MS, async () => {
+    if (!runtime.sharing.isLeader(CHECK_MS)) return;
+    const idle = works.filter(({ name }) => !running.has(name));
+    for (const [place, work] of (await listDue(runtime, idle)).entries()) {
+      const begun = delay(place * APART_MS).then(() => runIfDue(runtime, work));
+      const done = begun.finally(() => running.delete(work.name));
+      running.set(work.name, done);
+    }
+  });
+  return {
+    async stop() {
+      await checking.stop();
+      await Promise.all(running.values());
+    },
+  };
+}
+
+/** Lists the due work, with one query for all of it. Empty while the database is unavailable. */
+async function listDue({ db, clock, log }: PeriodicRuntime, works: readonly Periodic[]): Promise<Periodic[]> {
+  const now = clock.now();
+  const wanted = works.map((work) => ({ name: work.name, notSince: notSince(work, now) }));
+  try {
+    const due = new Set(await new LeaseStore(db.session()).listDue(wanted, now));
+    return works.filter(({ name }) => due.has(name));
+  } catch (error) {
+    log.warn({ err: messageOf(error) }, 'failed to find out which periodic work is due');
+    return [];
+  }
+}
+
+/**
+ * Returns the time since which the work must not have run, to be due. Half a second is subtracted from the period:
+ * otherwise checking once a second would make every period a second longer.
+ */
+function notSince({ everySeconds }: Periodic, now: Temporal.Instant): Temporal.Instant {
+  return now.subtract({ milliseconds: everySeconds * 1000 - 500 });
+}
+
+/**
+ * Runs the work if it is due and no other process runs it. Work that fails stays due, and the next check of any process
+ * tries again: so a failed evaluation of rules never counts as one that found nothing.
+ */
+async function runIfDue(runtime: PeriodicRuntime, work: Periodic): Promise<void> {
+  const { db, clock, log, holder } = runtime;
+  const leases = new LeaseStore(db.session());
+  const now = clock.now();
+  const times = { now, notSince: notSince(work, now), heldUntil: now.add(HOLD) };
+  try {
+    if (!(await leases.take(work.name, holder, times))) return;
+  } catch (error) {
+    log.warn({ work: work.name, err: messageOf(error) }, 'failed to take the lease');
+    return;
+  }
+  const startedAt = performance.now();
+  let doneAt: Temporal.Instant | null = null;
+  try {
+    await whileHolding(runtime, work.name, () => work.run());
+    doneAt = now;
+  } catch (error) {
+    log.error({ work: work.name, err: error }, 'periodic work failed and will be tried again');
+  }
+  log.debug({ work: work.name, elapsedMs: Math.round(performance.now() - startedAt) }, 'periodic work finished');
+  await leases.release(work.name, holder, doneAt).catch((error: unknown) => {
+    log.warn({ work: work.name, err: messageOf(error) }, 'failed to release the lease');
+  });
+}
+
+/** Renews the lease while the work runs. If it is lost nevertheless, no harm is done: all work runs safely twice. */
+async function whileHolding(runtime: PeriodicRuntime, name: string, run: () => Promise<void>): Promise<void> {
+  const { db, clock, log, holder } = runtime;
+  const extend = (): void => {
+    new LeaseStore(db.session()).extend(name, holder, clock.now().add(HOLD)).catch((error: unknown) => {
+      log.warn({ work: name, err: messageOf(error) }, 'failed to renew the lease');
+    });
+  };
+  const extending = setInterval(extend, EXTEND_MS);
+  try {
+    await run();
+  } finally {
+    clearInterval(extending);
+  }
 }

@@ -1,3 +1,4 @@
+import { recordChange } from '#actions/record_change.ts';
 import { type Cipher, createCipher } from '#auth/cipher.ts';
 import { createExternalFetch, type ExternalFetch } from '#auth/external_fetch.ts';
 import { type AppContext, compose } from '#entry/compose.ts';
@@ -8,10 +9,11 @@ import type { RunningConfig } from '#entry/running_config.ts';
 import { newId } from '#kernel/ids.ts';
 import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { Log } from '#kernel/log.ts';
-import { fromEpochMilliseconds } from '#kernel/time.ts';
+import { type Clock, fromEpochMilliseconds } from '#kernel/time.ts';
 import { endSilentAlerts } from '#modules/alerts/end_silent_alerts.ts';
 import type { AuditStreamRuntime } from '#modules/audit/stream_audit.ts';
 import { askForNumbers } from '#modules/contacts/ask_for_numbers.ts';
+import { deleteOrphans } from '#modules/delete_orphans.ts';
 import { countExceptions } from '#modules/exceptions/count_exceptions.ts';
 import { GROUPING_CAPACITY, groupJobs } from '#modules/exceptions/group_jobs.ts';
 import type { GroupingRuntime } from '#modules/exceptions/grouping_runtime.ts';
@@ -27,6 +29,8 @@ import { LATE_FOR_MS } from '#modules/metrics/decide/late_points.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import { RecentPoints } from '#modules/metrics/store/recent_points.ts';
 import { RollupWriter } from '#modules/metrics/store/rollup_writer.ts';
+import { findOverdue } from '#modules/monitors/find_overdue.ts';
+import { type MonitorRuntime, takeCheckIns } from '#modules/monitors/take_check_ins.ts';
 import { WATCHED_WORK } from '#modules/notifications/decide/pager_health.ts';
 import type { PlaceRuntime } from '#modules/places/deliver.ts';
 import type { UploadLimits } from '#modules/releases/source_maps/assemble_bundle.ts';
@@ -41,23 +45,23 @@ import { endShadowIncidents } from '#modules/shadow/end_shadow_incidents.ts';
 import { endPublications } from '#modules/status_pages/end_publications.ts';
 import { subscriberCipherOf } from '#modules/status_pages/subscribers.ts';
 import { storesOf } from '#modules/stores.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 import { tellOfUnreadableRows } from '#modules/unreadable_rows/tell_owners.ts';
 import { loadMailLibrary, type MailServer } from '#notify/mail/send_mail.ts';
 import type { Senders } from '#notify/registry.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { ExpiredRows } from '#storage/clickhouse/expired_rows.ts';
+import type { Database } from '#storage/postgres/database.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { type DurableJobHandler, runDurableJobs } from '#storage/queue/durable_job_runner.ts';
-import { groupExceptions, storePoints } from '#storage/queue/jobs.ts';
+import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
+import { groupExceptions, recordFailedSignIn, storePoints } from '#storage/queue/jobs.ts';
 import { onAssembleBundle } from '#workers/assemble_bundle.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';
 import { evaluateRules, LONG_WINDOWS, SHORT_WINDOWS } from '#workers/evaluate_rules.ts';
 import { pruneConnections, pruneNotifications, pruneSignIns } from '#workers/pruning.ts';
 import { onPurgeService, purgeDeleted } from '#workers/purge_service.ts';
-import { onRecordFailedSignIn } from '#workers/record_failed_sign_in.ts';
 import { renewCapabilities } from '#workers/renew_capabilities.ts';
-import { rollUpPoints } from '#workers/roll_up_points.ts';
 import { type Role, runRole, type StartedRole } from '#workers/run_role.ts';
 import {
   onSendAuditStreamFailing,
@@ -74,7 +78,6 @@ import { onAnnounceStatusUpdate, onSendStatusConfirmation, onSendStatusUpdate } 
 import { onStorePoints } from '#workers/store_points.ts';
 import { openAuditStreamWork } from '#workers/stream_audit_logs.ts';
 import { openPlaceWork } from '#workers/tell_places.ts';
-import { watchMonitors } from '#workers/watch_monitors.ts';
 
 export async function startWorker(config: RunningConfig, log: Log): Promise<StartedRole> {
   useSmallBufferPool();
@@ -286,3 +289,56 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
 export const onGroupExceptions = (runtime: GroupingRuntime): DurableJobHandler => {
   return { job: groupExceptions, capacity: GROUPING_CAPACITY, run: groupJobs(runtime) };
 };
+
+/** Writes an audit row with an unknown actor in every organization of the account. */
+const onRecordFailedSignIn = (runtime: UnitOfWorkRuntime): JobHandler =>
+  handleJob(recordFailedSignIn, async ({ email, ...origin }) => {
+    await inUnitOfWork(runtime, async (unit) => {
+      const { people } = unit.stores;
+      const user = await people.findUserByEmail(email);
+      if (user === null) return;
+      const change = { action: 'sign_in', target: user.id, before: null, after: null, result: 'refused' } as const;
+      const by = { actor: { kind: 'unknown' }, via: 'console', origin } as const;
+      for (const { orgId } of await people.listMemberships(user.id)) await recordChange(unit, orgId, by, change);
+    });
+  });
+
+/**
+ * Length of a gap after which check-ins may have waited on the disks of API processes, which come back within a minute.
+ */
+const GAP_SECONDS = 20;
+const RETURN_SECONDS = 60;
+
+/**
+ * Looks at check-ins that have come, then for runs that are overdue. While a check-in of a monitor waits, and for a minute
+ * after a time in which nobody looked or the database was away, no run of it counts as missed: what says otherwise may still
+ * be on its way. Others' check-ins that wait, however many they are, change nothing about that.
+ */
+export async function watchMonitors(runtime: MonitorRuntime, batchesMax?: number): Promise<void> {
+  const now = runtime.clock.now();
+  const since = await storesOf(runtime.db.session()).monitors.watch(now, GAP_SECONDS);
+  await takeCheckIns(runtime, batchesMax);
+  const isBack = now.epochMilliseconds - since.epochMilliseconds >= RETURN_SECONDS * 1_000;
+  if (isBack) await findOverdue(runtime);
+}
+
+interface RollUpRuntime {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metricWriter: Pick<MetricWriter, 'deleteService'>;
+  readonly rollups: RollupWriter;
+}
+
+/** Time of every minute spent on rolling up: the history of an earlier release is rolled up alongside urgent work. */
+const BUSY_MS = 10_000;
+
+/** Sums up points by hours and days. What is not rolled up yet is read from points: slower, and never wrong. */
+async function rollUpPoints({ db, clock, log, metricWriter, rollups }: RollUpRuntime): Promise<void> {
+  const tiers = await storesOf(db.session()).services.listRetentionTiers('metrics');
+  const until = performance.now() + BUSY_MS;
+  const { serviceIds, failures } = await rollups.rollUp(tiers, clock.now(), () => performance.now() < until);
+  for (const error of failures)
+    log.warn({ err: error }, 'failed to roll up points; queries read the points themselves');
+  await deleteOrphans(db, serviceIds, (serviceId) => metricWriter.deleteService(serviceId));
+}

@@ -1,11 +1,16 @@
+import { setFlagsFromString } from 'node:v8';
+
 import { createExternalPost } from '#auth/external_fetch.ts';
 import type { Config } from '#entry/config.ts';
 import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
-import { NewSeriesMemory } from '#entry/memory/new_series_memory.ts';
+import { HEAP_GROWTH } from '#entry/memory/memory.ts';
 import { LatencyHistograms } from '#kernel/latency_histograms.ts';
-import { ReachedLimits } from '#kernel/reached_limits.ts';
 import type { Log } from '#kernel/log.ts';
+import { ReachedLimits } from '#kernel/reached_limits.ts';
 import type { Clock } from '#kernel/time.ts';
+import { PushSubscriptionStore } from '#modules/contacts/store/push_subscription_store.ts';
+import { judgePager, type PagerHealth } from '#modules/notifications/decide/pager_health.ts';
+import { storesOf } from '#modules/stores.ts';
 import { type AnswerLinks, createAnswerLinks } from '#notify/answer_link.ts';
 import { deriveVapidKeys, type PushSubscriptions, type VapidKeys } from '#notify/channels/push/sender.ts';
 import { type MailServer, mailServerOf } from '#notify/mail/send_mail.ts';
@@ -13,13 +18,10 @@ import { createSenders, type Senders } from '#notify/registry.ts';
 import { type TwilioAccount, twilioAccountOf } from '#notify/twilio/client.ts';
 import { type Database, openDatabase } from '#storage/postgres/database.ts';
 import { startDatabaseClock } from '#storage/postgres/database_clock.ts';
-import { PushSubscriptionStore } from '#modules/contacts/store/push_subscription_store.ts';
 import { connectQueue, type QueueConnection } from '#storage/queue/connection.ts';
-import { type JobQueue, openJobQueue } from '#storage/queue/job_queue.ts';
 import { durableQueue, type DurableQueue } from '#storage/queue/durable_queue.ts';
+import { type JobQueue, openJobQueue } from '#storage/queue/job_queue.ts';
 import { createOutboxPublisher, type OutboxPublisher } from '#storage/queue/outbox_publisher.ts';
-import { judgePager, type PagerHealth } from '#modules/notifications/decide/pager_health.ts';
-import { storesOf } from '#modules/stores.ts';
 
 /** Reads from the stores how late the pager is. Rejects if a store does not answer. */
 export async function checkPager({ db, clock }: Pick<Foundation, 'db' | 'clock'>): Promise<PagerHealth> {
@@ -153,4 +155,117 @@ export async function openFoundation(
 function pushSubscriptionsOf(db: Database): PushSubscriptions {
   const store = (): PushSubscriptionStore => new PushSubscriptionStore(db.session());
   return { listOf: (userId) => store().listOf(userId), remove: (subscriptionId) => store().remove(subscriptionId) };
+}
+
+/** Size to allocate: V8 starts a collection when 64 MB have been allocated since the last one. */
+const BYTES = 128 * 1024 * 1024;
+
+/**
+ * Makes V8 begin to collect the old generation, concurrently and in steps of a few milliseconds, as it does by itself
+ * when much memory outside of its heap is allocated at once. `gc()` does all of it in one stop: 50 to 90 ms for 100 MB,
+ * where the longest stop is 20 ms here. The memory is only reserved, and given back before anything is written to it;
+ * where so much cannot be reserved, V8 collects when it would have.
+ */
+export function collectInSteps(): void {
+  try {
+    new ArrayBuffer(BYTES).transfer(0);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
+}
+
+const LOOK_EVERY_MS = 2_000;
+/**
+ * New series in one check from which they count as many: half of what one service may bring for long. Fewer have no
+ * noticeable effect.
+ */
+const MANY = 5_000;
+/**
+ * Number of new series from which growth is limited: a service that starts with new labels has brought all of them
+ * before, and leaves 20 MB of garbage at most.
+ */
+const LIMIT_AFTER = 50_000;
+/** Minimum number of points of known series for each time that one of them brings its labels. */
+const KNOWN_POINTS = 5;
+/** Number of checks without many new series after which growth is no longer limited: half a minute. */
+const CALM_LOOKS = 15;
+
+interface Process {
+  /** Limits the growth of the heap before it is collected to `percent`; from the next collection on. */
+  limitGrowth(percent: number): void;
+  limitGrowthAsUsual(): void;
+  collect(): void;
+}
+
+/**
+ * Keeps memory small while many series are new. Each leaves some hundred bytes of garbage that has become old while its
+ * request waited to be stored, and a heap that may grow fourfold fills with it. Collecting so often at all times would
+ * make senders of exceptions wait.
+ */
+export class NewSeriesMemory {
+  readonly #process: Process;
+  #added = 0;
+  #points = 0;
+  /** New series since the last calm half a minute, one in which hardly any came. */
+  #sinceCalm = 0;
+  #calmLooks = CALM_LOOKS;
+  #isLimited = false;
+
+  constructor(process: Process = thisHeap()) {
+    this.#process = process;
+  }
+
+  /**
+   * Counts new series. A caller that knows only how many series came with their labels passes the number of points,
+   * too: known series bring their labels every five minutes, with one in five of the points of each minute.
+   */
+  add(series: number, points = 0): void {
+    this.#added += series;
+    this.#points += points;
+    // Before the next check 100 MB may arrive. Known series may send all labels at once, so with points it waits.
+    if (points === 0 && this.#sinceCalm + this.#new() >= LIMIT_AFTER) this.#limit();
+  }
+
+  /** Limits the growth of the heap, or lifts the limit. Call it periodically. */
+  look(): void {
+    const added = this.#new();
+    this.#added = 0;
+    this.#points = 0;
+    this.#calmLooks = added >= MANY ? 0 : this.#calmLooks + 1;
+    if (this.#calmLooks < CALM_LOOKS) {
+      this.#sinceCalm += added;
+      if (this.#sinceCalm >= LIMIT_AFTER) this.#limit();
+      return;
+    }
+    this.#sinceCalm = 0;
+    if (this.#isLimited) this.#process.limitGrowthAsUsual();
+    this.#isLimited = false;
+  }
+
+  #limit(): void {
+    if (this.#isLimited) return;
+    this.#isLimited = true;
+    this.#process.limitGrowth(HEAP_GROWTH.withNewSeries);
+    // The growth allowed at the last collection would apply until the next one.
+    this.#process.collect();
+  }
+
+  /** Returns the approximate number of new series since the last check. */
+  #new(): number {
+    return Math.max(0, this.#added - this.#points / KNOWN_POINTS);
+  }
+
+  /** Checks periodically for as long as this process lives. */
+  watch(): void {
+    setInterval(() => this.look(), LOOK_EVERY_MS).unref();
+  }
+}
+
+function thisHeap(): Process {
+  const limitGrowth = (percent: number) => setFlagsFromString(`--heap-growing-percent=${percent}`);
+  return {
+    limitGrowth,
+    limitGrowthAsUsual: () => limitGrowth(HEAP_GROWTH.usual()),
+    collect: collectInSteps,
+  };
 }

@@ -12,7 +12,7 @@ import { startMailServer, type MailServer } from '#test/kit/programs/mail_server
 import { type RolesRuntime, startRoles } from '#test/kit/roles.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';
-import { openIncident } from '#modules/incidents/open_incident.ts';
+import { openIncident } from '#modules/incidents/open_incidents.ts';
 
 /** Somebody who is logged in, in their own browser. */
 export interface Visitor {

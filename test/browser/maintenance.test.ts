@@ -5,7 +5,7 @@ import { inUnitOfWork } from '#modules/unit_of_work.ts';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { openConsole } from '#test/browser/console_world.ts';
 import { rulesSetting } from '#test/browser/rules_world.ts';
-import { openIncident } from '#modules/incidents/open_incident.ts';
+import { openIncident } from '#modules/incidents/open_incidents.ts';
 
 inBrowser('maintenance', () => {
   test('a maintenance is planned, changed and seen on the pages of its service and its incidents', async () => {

@@ -19,7 +19,7 @@ import { type Stores, storesOf } from '#modules/stores.ts';
 import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
 import type { World } from '#test/kit/world.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
-import { openIncident } from '#modules/incidents/open_incident.ts';
+import { openIncident } from '#modules/incidents/open_incidents.ts';
 
 type Made = Awaited<ReturnType<MonitorStore['lockOrCreate']>>;
 

@@ -88,7 +88,7 @@ const MAKERS: Readonly<Record<string, string>> = {
 const STARS = {
   'src/entry/http/console_pages.ts': null,
   'src/entry/http/docs.ts': null,
-  'src/entry/http/ingest/ingest_alerts.ts': '/api/alerts/*',
+  'src/entry/http/ingest/open_alert_ingest.ts': '/api/alerts/*',
   'src/entry/http/rest.ts': '/api/rest/actions/*',
   'src/entry/http/scim.ts': '/scim/v2/*',
 };

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 
-import { collectInSteps } from '#entry/collect_in_steps.ts';
+import { collectInSteps } from '#entry/foundation.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 

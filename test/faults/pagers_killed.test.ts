@@ -16,7 +16,7 @@ import { runningClock } from '#test/kit/clock.ts';
 import { pace } from '#test/kit/pace.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld, type StepInput } from '#test/kit/staffed_world.ts';
-import { openIncident } from '#modules/incidents/open_incident.ts';
+import { openIncident } from '#modules/incidents/open_incidents.ts';
 import { inboundSmsUrl } from '#notify/twilio/client.ts';
 
 /** Everything random here follows from it: `SEED=7 npx vitest run test/faults/pagers_killed.test.ts`. */

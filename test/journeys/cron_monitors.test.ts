@@ -19,7 +19,7 @@ import { storesOf } from '#modules/stores.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { type World, world } from '#test/kit/world.ts';
-import { watchMonitors } from '#workers/watch_monitors.ts';
+import { watchMonitors } from '#workers/worker_role.ts';
 
 const HOURLY = { schedule: { type: 'crontab', value: '0 * * * *' }, checkin_margin: 5, max_runtime: 30 };
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { replayPaging, type ReplayedOpening } from '#modules/incidents/decide/replay_paging.ts';
 import { acknowledge } from '#modules/incidents/acknowledge.ts';
-import { openIncident } from '#modules/incidents/open_incident.ts';
+import { openIncident } from '#modules/incidents/open_incidents.ts';
 import { repageStale } from '#modules/incidents/paging/repage_stale.ts';
 import { resolve } from '#modules/incidents/change_status.ts';
 import { asId, type Id } from '#kernel/ids.ts';

@@ -1,4 +1,4 @@
-import { openIncident } from '#modules/incidents/open_incident.ts';
+import { openIncident } from '#modules/incidents/open_incidents.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import { storesOf } from '#modules/stores.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import { type Phone, startPhone } from '@tocsin/phone-simulator';
 
 import type { Channel } from '#modules/contacts/decide/channel.ts';
-import { openIncident } from '#modules/incidents/open_incident.ts';
+import { openIncident } from '#modules/incidents/open_incidents.ts';
 import type { Config } from '#entry/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';

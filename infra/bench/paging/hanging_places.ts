@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { createCipher } from '#auth/cipher.ts';
 import type { Id } from '#kernel/ids.ts';
 import { systemClock } from '#kernel/time.ts';
-import { sealSettings } from '#modules/places/settings.ts';
+import { sealSettings } from '#modules/places/view.ts';
 import { storesOf } from '#modules/stores.ts';
 import type { Database } from '#storage/postgres/database.ts';
 

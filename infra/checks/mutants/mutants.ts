@@ -175,7 +175,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
         ['await releaseChildren(unit, incident);', ''],
         ['if (await unit.stores.storms.hasOpenMembers(storm.id)) return false;', ''],
       ]),
-      ...inFile('src/modules/incidents/open_incident.ts', [
+      ...inFile('src/modules/incidents/open_incidents.ts', [
         ['for (const { incidentId, timers } of opened) scheduleSteps(unit, incidentId, timers);', ''],
       ]),
       ...inFile('src/modules/incidents/paging/firing.ts', [
@@ -212,7 +212,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
   {
     subject: 'sign-in and keys',
     tests: [
-      'test/auth/tries.test.ts',
+      'test/auth/sign_in_limiter.test.ts',
       'test/entry/http/console/session.test.ts',
       'test/entry/http/console/sign_in_limits.test.ts',
       'test/entry/http/console/second_factor.test.ts',

@@ -5,14 +5,16 @@ import { incidentDetails } from '#modules/alerts/decide/alert_change.ts';
 import { labelsOfDetails } from '#modules/alerts/decide/labels.ts';
 import { areConditions, routeOf } from '#modules/alerts/decide/route.ts';
 import { endAlerts } from '#modules/alerts/end_alerts.ts';
-import { raiseSeverity } from '#modules/alerts/raise_severity.ts';
 import type { AlertRouteRow, RoutePolicy } from '#modules/alerts/store/alert_route_store.ts';
 import { recordSystemChange } from '#modules/audit/system_change.ts';
 import { acknowledge, unacknowledge } from '#modules/incidents/acknowledge.ts';
+import { decideSeverity } from '#modules/incidents/decide/decide_severity.ts';
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
 import { openIncidents } from '#modules/incidents/open_incidents.ts';
 import type { Firing, Opener } from '#modules/incidents/paging/firing.ts';
+import { pageAnew } from '#modules/incidents/paging/schedule_steps.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
+import { readPolicies, runOfPolicy } from '#modules/policies/read_run.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 
 /** Notes of one alert in one transaction. */
@@ -200,4 +202,45 @@ async function link(unit: UnitOfWork, opened: readonly AlertQueue[], before: Rea
     const { tool, title } = queue.row;
     await stores.timeline.record(incident.incidentId, 'alert_joined', { tool, title }, now);
   }
+}
+
+/**
+ * Gives an incident, which the caller has locked, the severity of an alert that is worse. If nobody has answered it and
+ * the route of the alert says so, its first step pages anew and the others follow.
+ */
+async function raiseSeverity(
+  unit: UnitOfWork,
+  incident: IncidentRow,
+  { row, source }: Pick<AlertQueue, 'row' | 'source'>,
+): Promise<void> {
+  const { stores, now } = unit;
+  const decision = decideSeverity(incident, row.severity, now);
+  if (decision.kind !== 'change' || decision.direction !== 'raised') return;
+  await stores.incidentResponse.setSeverity(incident.id, row.severity, now);
+  const routes = await stores.alertRoutes.list(incident.serviceId);
+  const { protocol, name: sourceName } = source.row;
+  const route = routeOf(routes, { severity: row.severity, protocol, sourceName, details: row.details });
+  const pages =
+    decision.mayPage && route?.pagesOnRise === true && (await pageBy(unit, incident, route.policyId, row.severity));
+  const facts = { tool: row.tool, from: incident.severity, to: row.severity, pages };
+  await stores.timeline.record(incident.id, 'severity_raised', facts, now);
+}
+
+/** Returns false where nobody would be paged. */
+async function pageBy(
+  unit: UnitOfWork,
+  incident: IncidentRow,
+  policyId: IncidentRow['escalationPolicyId'],
+  severity: string,
+): Promise<boolean> {
+  const { stores, now } = unit;
+  if (policyId === null) return false;
+  const policy = (await stores.alertRoutes.findPolicies(incident.orgId, [policyId])).get(policyId);
+  if (policy === undefined) return false;
+  const findPolicy = await readPolicies(stores, incident.orgId, [policyId]);
+  return await pageAnew(
+    unit,
+    incident,
+    runOfPolicy({ ...policy, escalationPolicyId: policyId }, findPolicy, now, severity),
+  );
 }

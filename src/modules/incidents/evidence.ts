@@ -6,7 +6,7 @@ import { IdText, nullable } from '#actions/fields.ts';
 import { CONTEXT_FIELDS, readReleases, readStoredContext } from '#modules/incidents/context.ts';
 import { MOVED_FIELDS, readMovedMetrics } from '#modules/incidents/moved_metrics.ts';
 import { GUIDANCE_FIELDS, RuleConfigView, RuleKindName } from '#modules/rules/view.ts';
-import { guidanceOf } from '#modules/rules/decide/rule_guidance.ts';
+import { guidanceOf } from '#modules/rules/decide/kind_settings.ts';
 import { AppError, isUnavailable } from '#kernel/errors.ts';
 import { withTimeout } from '#kernel/promises.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';

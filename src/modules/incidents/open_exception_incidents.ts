@@ -2,7 +2,7 @@ import type { Level } from '#modules/exceptions/decide/level.ts';
 import { isAtLeast } from '#modules/exceptions/decide/triage.ts';
 import type { ExceptionRule } from '#modules/rules/decide/rule_kinds.ts';
 import { meetsConditions } from '#modules/rules/decide/replay_exceptions.ts';
-import { isOnRate } from '#modules/rules/decide/exception_rule_settings.ts';
+import { isOnRate } from '#modules/rules/decide/kind_settings.ts';
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
 import { settingsOf } from '#modules/rules/decide/rule_settings.ts';
 import type { Cause, Firing } from '#modules/incidents/paging/firing.ts';

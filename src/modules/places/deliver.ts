@@ -11,7 +11,7 @@ import { linkTo, PAGES } from '#modules/pages/decide/pages.ts';
 import { afterAttempt, type PlaceOutcome } from '#modules/places/decide/delivery.ts';
 import type { PlaceContent, PlaceIncident } from '#modules/places/decide/place_content.ts';
 import { answersUrlOf, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
-import { openSettings } from '#modules/places/settings.ts';
+import { openSettings } from '#modules/places/view.ts';
 import type { PlaceDeliveryRow } from '#modules/places/store/place_delivery_store.ts';
 import type { PlaceRow } from '#modules/places/store/place_store.ts';
 import { type Stores, storesOf } from '#modules/stores.ts';

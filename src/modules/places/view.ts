@@ -1,11 +1,19 @@
 import { type Static, Type } from 'typebox';
 
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
+import type { Cipher } from '#auth/cipher.ts';
+import { keysOf } from '#kernel/records.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { DELIVERY_STATUSES } from '#modules/places/decide/delivery.ts';
 import { PLACE_EVENTS } from '#modules/places/decide/place_content.ts';
-import { answersUrlOf, PLACE_KINDS, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
+import {
+  answersUrlOf,
+  PLACE_KINDS,
+  placeDeclarationOf,
+  type PlaceKind,
+  type PlaceSettings,
+} from '#modules/places/decide/place_kinds.ts';
 import { areRoutes } from '#modules/places/decide/place_route.ts';
 import type { PlaceDeliveryRow } from '#modules/places/store/place_delivery_store.ts';
 import type { PlaceRow } from '#modules/places/store/place_store.ts';
@@ -105,4 +113,25 @@ export function toDeliveryView(delivery: PlaceDeliveryRow): Static<typeof PlaceD
 /** Returns what the audit log holds of a place. */
 export function auditedPlace({ kind, name, shown, routes, isOn }: PlaceRow): object {
   return { kind, name, ...shown, routes, isOn };
+}
+
+export function sealSettings(cipher: Cipher, settings: PlaceSettings): Buffer {
+  return cipher.encrypt(JSON.stringify(settings));
+}
+
+export function openSettings(cipher: Cipher, sealed: Buffer): PlaceSettings {
+  return JSON.parse(cipher.decrypt(sealed)) as PlaceSettings;
+}
+
+/** Returns the settings that are no secrets; of an address, its host. */
+export function shownSettings(kind: PlaceKind, settings: PlaceSettings): Readonly<Record<string, string>> {
+  const { fields } = placeDeclarationOf(kind);
+  const shown: Record<string, string> = {};
+  for (const name of keysOf(fields)) {
+    const value = settings[name];
+    if (value === undefined) continue;
+    if (fields[name]?.isSecret === false) shown[name] = value;
+    else if (fields[name]?.check === 'address') shown['host'] = new URL(value).host;
+  }
+  return shown;
 }

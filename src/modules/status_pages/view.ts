@@ -1,11 +1,12 @@
 import { type Static, Type } from 'typebox';
 
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
-import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { historyStart, type PageContent, type PublishedIncident } from '#modules/status_pages/decide/page_state.ts';
 import { IMPACTS, STAGES, STATUS_PATH } from '#modules/status_pages/decide/publication.ts';
-import { endOf } from '#modules/status_pages/read_page.ts';
 import type { PublicationRow, UpdateRow } from '#modules/status_pages/store/publication_store.ts';
 import type { NewComponent, StatusPageRow } from '#modules/status_pages/store/status_page_store.ts';
+import type { Stores } from '#modules/stores.ts';
 
 const GroupView = Type.Object({
   name: Type.String({ description: 'heading; empty for none' }),
@@ -40,7 +41,7 @@ export const PublicationView = Type.Object({
 });
 
 /** Returns the groups of a page, in its order. */
-export function toGroups(components: readonly NewComponent[]): Static<typeof GroupView>[] {
+function toGroups(components: readonly NewComponent[]): Static<typeof GroupView>[] {
   const groups = Map.groupBy(components, ({ groupName }) => groupName);
   return [...groups].map(([name, members]) => {
     return { name, services: members.map(({ serviceId, name: publicName }) => ({ serviceId, name: publicName })) };
@@ -89,4 +90,39 @@ export function toPublicationView(row: PublicationRow, updates: readonly UpdateR
 /** Returns what the audit log holds of a page. */
 export function auditedPage({ slug, title, about, isPublic }: StatusPageRow, components: readonly NewComponent[]) {
   return { slug, title, about, isPublic, groups: toGroups(components) };
+}
+
+/** Reads all that a page shows. */
+export async function readPage(
+  { statusPages, publications }: Pick<Stores, 'statusPages' | 'publications'>,
+  page: StatusPageRow,
+  now: Temporal.Instant,
+): Promise<PageContent> {
+  const rows = await publications.listOfPage(page.id, historyStart(now));
+  const updates = await publications.listUpdates(rows.map(({ id }) => id));
+  const { title, about, isPublic } = page;
+  return {
+    title,
+    about,
+    isPublic,
+    components: await statusPages.listComponents(page.id),
+    publications: toPublishedIncidents(rows, updates),
+  };
+}
+
+/** Returns publications with their updates. One whose incident is resolved or gone has ended, too. */
+function toPublishedIncidents(rows: readonly PublicationRow[], updates: readonly UpdateRow[]): PublishedIncident[] {
+  const byPublication = Map.groupBy(updates, ({ publicationId }) => publicationId);
+  return rows.map((row) => {
+    const { id, title, impact, serviceIds, beganAt } = row;
+    const ofRow = (byPublication.get(id) ?? []).map(({ stage, body, at }) => ({ stage, body, at }));
+    return { id, title, impact, serviceIds, beganAt, endedAt: endOf(row), updates: ofRow };
+  });
+}
+
+/** Returns when a publication ended; null while it is open. */
+function endOf(row: PublicationRow): Temporal.Instant | null {
+  if (row.endedAt !== null) return row.endedAt;
+  if (row.incidentStatus === null) return row.changedAt;
+  return row.incidentStatus === 'resolved' ? (row.incidentResolvedAt ?? row.changedAt) : null;
 }

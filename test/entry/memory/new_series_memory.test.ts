@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 
 import { HEAP_GROWTH } from '#entry/memory/memory.ts';
-import { NewSeriesMemory } from '#entry/memory/new_series_memory.ts';
+import { NewSeriesMemory } from '#entry/foundation.ts';
 
 function watched() {
   const done: string[] = [];

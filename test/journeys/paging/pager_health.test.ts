@@ -16,7 +16,7 @@ import { WorkerStore } from '#storage/postgres/worker_store.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { pagerRole, sendHeartbeat } from '#workers/pager_role.ts';
-import { startPeriodic } from '#workers/periodic.ts';
+import { startPeriodic } from '#workers/run_role.ts';
 import { startSharing } from '#workers/shared_work.ts';
 import { workerRole } from '#workers/worker_role.ts';
 

@@ -4,7 +4,7 @@ import { asId, newId } from '#kernel/ids.ts';
 import { storesOf } from '#modules/stores.ts';
 import { rolesRuntime } from '#test/kit/roles.ts';
 import { type World, world } from '#test/kit/world.ts';
-import { watchMonitors } from '#workers/watch_monitors.ts';
+import { watchMonitors } from '#workers/worker_role.ts';
 
 const HOURLY = JSON.stringify({ type: 'crontab', crontab: '0 * * * *', timezone: 'UTC' });
 

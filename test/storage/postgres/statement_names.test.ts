@@ -1,8 +1,7 @@
 import { Pool } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 
-import { type Database, openDatabase } from '#storage/postgres/database.ts';
-import { namedPoolOf } from '#storage/postgres/named_pool.ts';
+import { type Database, namedPoolOf, openDatabase } from '#storage/postgres/database.ts';
 import { shapeOf, StatementNames } from '#storage/postgres/statement_names.ts';
 
 const ENOUGH = 30;

@@ -1,40 +1,53 @@
 import os from 'node:os';
 import path from 'node:path';
 
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { createIngestAccess } from '#auth/ingest_access.ts';
 import type { AppContext } from '#entry/compose.ts';
-import type { IngestContext } from '#entry/http/ingest/ingest_context.ts';
-import { openIngestPorts } from '#entry/http/ingest/ingest_ports.ts';
-import { openAlertIngest } from '#entry/http/ingest/open_alert_ingest.ts';
+import { setSender } from '#entry/http/connections/sender.ts';
+import { type IngestContext, routesFor } from '#entry/http/ingest/ingest_context.ts';
+import { answerPreflight, INGEST_CORS } from '#entry/http/ingest/ingest_cors.ts';
 import { mountDeployIngest } from '#entry/http/ingest/ingest_deploys.ts';
-import { mountMetricIngest } from '#entry/http/ingest/ingest_metrics.ts';
-import { mountCronIngest } from '#entry/http/ingest/ingest_cron.ts';
-import { mountSentryIngest } from '#entry/http/ingest/ingest_sentry.ts';
-import { parseRawBodies } from '#entry/http/request_body.ts';
+import { openIngestPorts } from '#entry/http/ingest/ingest_ports.ts';
+import { asHeader, headersOf, mountSentryIngest } from '#entry/http/ingest/ingest_sentry.ts';
+import { openAlertIngest } from '#entry/http/ingest/open_alert_ingest.ts';
+import { takePoints } from '#entry/http/ingest/take_points.ts';
+import { beginRefusal, sendProblem, toAppError } from '#entry/http/problem.ts';
+import { contentTypeOf, parseRawBodies, rawBodyOf } from '#entry/http/request_body.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
+import { CheckInIntake, checkInRefused } from '#ingest/check_in_intake.ts';
 import type { DiskSpace } from '#ingest/disk_space.ts';
-import { CheckInIntake } from '#ingest/check_in_intake.ts';
-import { openItemLimiters } from '#ingest/item_limits.ts';
-import { openIntake } from '#ingest/intake.ts';
-import { RefusedBytes } from '#ingest/refused_bytes.ts';
-import { RateLimiter } from '#ingest/rate_limiter.ts';
-import { SentryMetrics } from '#ingest/sentry_metrics.ts';
-import { TelemetryRecorder } from '#ingest/telemetry_recorder.ts';
 import { ExemplarRecorder } from '#ingest/exemplar_recorder.ts';
-import { ExemplarStore } from '#modules/metrics/store/exemplar_store.ts';
-import { RefusalRecorder } from '#ingest/refusal_recorder.ts';
-import { ServiceTypes } from '#ingest/series/service_types.ts';
-import { ServiceStarts } from '#ingest/series/series_starts.ts';
-import { findSharedSeries } from '#modules/metrics/store/shared_series.ts';
-import { SeriesQuota } from '#ingest/series/series_quota.ts';
+import { inflate } from '#ingest/inflate.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
+import { openIntake } from '#ingest/intake.ts';
+import { findReachedLimit, limitsHeader, openItemLimiters } from '#ingest/item_limits.ts';
+import type { MetricProtocol } from '#ingest/protocol.ts';
+import { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
+import { SENTRY_PROJECT_PATTERN } from '#ingest/protocols/sentry.ts';
+import { sentryKeyOf } from '#ingest/protocols/sentry/auth.ts';
+import { readCheckInRequest } from '#ingest/protocols/sentry/check_ins.ts';
+import { RateLimiter } from '#ingest/rate_limiter.ts';
+import { RefusalRecorder } from '#ingest/refusal_recorder.ts';
+import { RefusedBytes } from '#ingest/refused_bytes.ts';
+import { METRIC_PROTOCOLS } from '#ingest/registry.ts';
+import { SentryMetrics } from '#ingest/sentry_metrics.ts';
+import { SeriesQuota } from '#ingest/series/series_quota.ts';
+import { ServiceStarts } from '#ingest/series/series_starts.ts';
+import { ServiceTypes } from '#ingest/series/service_types.ts';
+import { TelemetryRecorder } from '#ingest/telemetry_recorder.ts';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';
+import type { Steps } from '#kernel/cooperative_task.ts';
+import { AppError } from '#kernel/errors.ts';
+import { freeBytes } from '#kernel/free_bytes.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { ExemplarStore } from '#modules/metrics/store/exemplar_store.ts';
+import { findSharedSeries } from '#modules/metrics/store/shared_series.ts';
+import type { IngestTarget } from '#modules/services/store/ingest_key_store.ts';
 import { storesOf } from '#modules/stores.ts';
 
 /** Limits on bodies that are decompressed at the same time: as many as libuv has threads. */
@@ -138,4 +151,179 @@ function reportSpooledIn({ db, clock }: AppContext, folder: string) {
     const dropBefore = now.subtract({ hours: SPOOL_REPORT_HOURS });
     await storesOf(db.session()).spooledData.report(place, oldestAt, { now, dropBefore });
   };
+}
+
+interface CronRoute {
+  readonly Params: { readonly projectId: string; readonly slug: string; readonly key?: string };
+  readonly Querystring: Readonly<Record<string, unknown>>;
+}
+
+/** Limit on the body, a schedule and a status: real ones have a few hundred bytes. */
+const BODY_BYTES_MAX = 64 * 1024;
+
+const NO_CHECK_IN =
+  'report the status of the run: ?status=in_progress, ?status=ok or ?status=error, or the same as "status" in a JSON body';
+
+/** Whether the request has the ingestion key, which must not be used in browsers. */
+function hasIngestionKey({ authorization, ...headers }: FastifyRequest['headers']): boolean {
+  return headers['x-api-key'] !== undefined || /^(Bearer|Basic) /i.test(authorization ?? '');
+}
+
+/** Mounts the addresses where scheduled jobs without an SDK check in: with `curl`, or with a GET. */
+function mountCronIngest(scope: FastifyInstance, context: IngestContext): void {
+  const targets = new WeakMap<FastifyRequest, IngestTarget>();
+  const limited = new WeakMap<FastifyRequest, string>();
+  const byKey = new WeakSet<FastifyRequest>();
+  scope.addHook('onRequest', async (_request, reply) => {
+    void reply.headers(INGEST_CORS);
+  });
+  scope.setErrorHandler((error, request, reply) => {
+    void reply.headers(headersOf(toAppError(error), limited.get(request) ?? null));
+    return sendProblem(error, request, reply, context.log);
+  });
+  const path = INGEST_PATHS.sentry_cron.replace(':projectId', `:projectId(${SENTRY_PROJECT_PATTERN})`);
+  for (const url of [path, path.replace('/:key', '')].flatMap((template) => routesFor(template, context))) {
+    scope.route<CronRoute>({
+      method: ['GET', 'POST'],
+      url,
+      bodyLimit: BODY_BYTES_MAX,
+      exposeHeadRoute: false,
+      async onRequest(request) {
+        const { projectId, key } = request.params;
+        const sent = sentryKeyOf(request.headers, { ...request.query, ...(key !== undefined && { sentry_key: key }) });
+        const isByKey = sent === null && hasIngestionKey(request.headers);
+        const target = await context.badKeys.guard(request.ip, () =>
+          isByKey
+            ? context.access.openProject(request.headers, projectId)
+            : context.access.openExceptions(sent, projectId),
+        );
+        if (isByKey) byKey.add(request);
+        targets.set(request, target);
+        setSender(request, target.serviceId);
+      },
+      async handler(request, reply) {
+        const target = targets.get(request);
+        if (target === undefined) throw new Error('the request was not authenticated');
+        const checkIn = readCheckInRequest(request.params.slug, request.query, rawBodyOf(request));
+        if (checkIn === null) throw new AppError('invalid_input', NO_CHECK_IN);
+        const reached = await findReachedLimit(context.itemLimits, 'checkIns', target.serviceId, 1);
+        if (reached !== null) {
+          limited.set(request, limitsHeader([reached]));
+          throw reached.error;
+        }
+        const { taken, faults } = await context.checkIns.accept(target, [checkIn], byKey.has(request));
+        if (taken === 0) throw checkInRefused(faults);
+        if (faults.length > 0) void reply.header('x-sentry-error', asHeader(faults.join('; ')));
+        return await reply.code(202).send({ slug: checkIn.slug, faults });
+      },
+    });
+    scope.options(url, answerPreflight);
+  }
+}
+
+/**
+ * Mounts the routes that accept points, one for each protocol. The key is checked before the body is read. GET says
+ * whether the key is valid, as some senders ask before they start.
+ */
+function mountMetricIngest(scope: FastifyInstance, context: IngestContext): void {
+  const targets = new WeakMap<FastifyRequest, IngestTarget>();
+  const memory = new SeriesMemory();
+  scope.addHook('onRequest', async (_request, reply) => {
+    void reply.headers(INGEST_CORS);
+  });
+  scope.addHook('onError', async (request, _reply, error) => {
+    const serviceId = targets.get(request)?.serviceId;
+    if (serviceId === undefined) return;
+    context.counters.refusedRequests.add({ kind: 'points', code: toAppError(error).code, serviceId });
+  });
+  for (const protocol of METRIC_PROTOCOLS) {
+    for (const url of routesFor(protocol.path, context)) {
+      scope.route({
+        method: 'POST',
+        url,
+        bodyLimit: protocol.bodyBytesMax,
+        async onRequest(request) {
+          const target = await context.badKeys.guard(request.ip, () => context.access.openMetrics(request.headers));
+          targets.set(request, target);
+          setSender(request, target.serviceId);
+          await context.pointRates.check(target.serviceId);
+        },
+        async handler(request, reply) {
+          const target = targets.get(request);
+          if (target === undefined) throw new Error('the request was not authenticated');
+          return await take(protocol, target, request, reply);
+        },
+        errorHandler: (error, request, reply) => void refuse(protocol, error, request, reply),
+      });
+      scope.options(url, answerPreflight);
+      scope.route({
+        method: 'GET',
+        url,
+        async onRequest(request) {
+          await context.badKeys.guard(request.ip, () => context.access.openMetrics(request.headers));
+        },
+        handler: async (_request, reply) => reply.type('text/plain; charset=utf-8').send('Send data here with POST.\n'),
+        errorHandler: (error, request, reply) => void refuse(protocol, error, request, reply),
+      });
+      scope.route({ method: ['PUT', 'PATCH', 'DELETE'], url, onRequest: refuseMethod, handler: () => {} });
+    }
+  }
+
+  const refuse = (
+    protocol: MetricProtocol,
+    error: unknown,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): FastifyReply => {
+    const answer = protocol.refusal?.(toAppError(error), contentTypeOf(request)) ?? null;
+    if (answer === null) return sendProblem(error, request, reply, context.log);
+    const { retryAfterSeconds } = beginRefusal(error, request, reply, context.log);
+    if (retryAfterSeconds !== undefined && protocol.retrySecondsMax !== undefined) {
+      void reply.header('retry-after', String(Math.min(retryAfterSeconds, protocol.retrySecondsMax)));
+    }
+    return reply.type(answer.contentType).send(answer.body);
+  };
+
+  const take = async (
+    protocol: MetricProtocol,
+    target: IngestTarget,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> => {
+    const decoded = await takePoints(context, target, async () => {
+      const sent = rawBodyOf(request);
+      const encoding = request.headers['content-encoding']?.trim().toLowerCase();
+      const isOwn = protocol.ownEncoding !== undefined && (!encoding || encoding === protocol.ownEncoding);
+      const body = isOwn
+        ? sent
+        : await context.refusedBytes.watch({ serviceId: target.serviceId, ip: request.ip }, (count) =>
+            inflate(sent, encoding, {
+              compressedBytesMax: protocol.bodyBytesMax,
+              inflatedBytesMax: protocol.bodyBytesMax,
+              count,
+            }),
+          );
+      if (body !== sent) freeBytes(sent);
+      const decode = isOwn ? protocol.decode : (protocol.decodeInflated ?? protocol.decode);
+      return (now, limits) => freeing(body, decode(body, contentTypeOf(request), now, limits, memory));
+    });
+    const answer = protocol.answer(decoded, contentTypeOf(request));
+    if (answer.contentType !== null) void reply.type(answer.contentType);
+    if (answer.headers !== undefined) void reply.headers(answer.headers);
+    return reply.code(answer.status).send(answer.body);
+  };
+}
+
+/** Runs the decoding, then frees the body: the decoded data does not refer to it. */
+function* freeing<Result>(body: Buffer, steps: Steps<Result>): Steps<Result> {
+  try {
+    return yield* steps;
+  } finally {
+    freeBytes(body);
+  }
+}
+
+async function refuseMethod(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  void reply.header('allow', 'GET, POST, OPTIONS');
+  throw new AppError('method_not_allowed', 'data is sent with POST');
 }

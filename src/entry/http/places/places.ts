@@ -1,19 +1,271 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
 import type { FastifyInstance } from 'fastify';
 
+import { requirePermission, runAction } from '#actions/run_action.ts';
+import { countTry, forgetTries } from '#auth/sign_in_limiter.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { ANONYMOUS_BODY_BYTES_MAX, SLACK_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
-import { answerAsked, answerDiscord } from '#entry/http/places/discord.ts';
-import { callerOf } from '#entry/http/places/press.ts';
-import { answerReply, answerSlack } from '#entry/http/places/slack.ts';
-import type { VendorAnswer, VendorRequest } from '#entry/http/places/vendor_request.ts';
+import {
+  answerPress,
+  callerOf,
+  type ChatPerson,
+  countPress,
+  refusedSentence,
+  unlinkedSentence,
+} from '#entry/http/places/press.ts';
 import { parseRawBodies, rawBodyOf } from '#entry/http/request_body.ts';
 import { AppError } from '#kernel/errors.ts';
-import { answersUrlOf, type ChatPlace, PLACES_PATH } from '#modules/places/decide/place_kinds.ts';
-import { openSettings } from '#modules/places/settings.ts';
+import { addIncidentNote } from '#modules/incidents/operations/notes.ts';
+import { NOTE_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
+import { cutText, type MessageReference } from '#modules/places/decide/place_content.ts';
+import {
+  answersUrlOf,
+  type ChatPlace,
+  placeDeclarationOf,
+  PLACES_PATH,
+  type PlaceSettings,
+} from '#modules/places/decide/place_kinds.ts';
+import { LINK_TRIES, linkChatAccount } from '#modules/places/link_chat_account.ts';
+import { openSettings } from '#modules/places/view.ts';
+import type { PlaceRow } from '#modules/places/store/place_store.ts';
+import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';
+import { whoIsOnCall } from '#modules/schedules/operations/who_is_on_call.ts';
 import { storesOf } from '#modules/stores.ts';
-import { openMattermostForm } from '#notify/places/mattermost/sender.ts';
+import { inUnitOfWork } from '#modules/unit_of_work.ts';
+import { isFromDiscord, NOTE_BUTTON, parseDiscord } from '#notify/places/discord/presses.ts';
 import { parseMattermost } from '#notify/places/mattermost/presses.ts';
+import { openMattermostForm } from '#notify/places/mattermost/sender.ts';
+import type { VendorCommand, VendorPress } from '#notify/places/presses.ts';
+import { parseSlackRequest, slackFault } from '#notify/places/slack/presses.ts';
+import { tellOnSlack } from '#notify/places/slack/sender.ts';
+import { slackText } from '#notify/places/slack/text.ts';
 import { isFromTelegram, parseTelegram } from '#notify/places/telegram/presses.ts';
+
+/** A command typed in a chat. */
+interface TypedCommand extends ChatPerson {
+  /** Text behind the name of the command. */
+  readonly text: string;
+}
+
+/** Teams that one answer names. */
+const TEAMS_MAX = 20;
+
+const HELP =
+  'Type /oncall to see who is on call, or /oncall link CODE to link your account with a code of the console.';
+
+/** Answers `/oncall`: who is on call, or linking an account by a code. */
+export async function answerCommand(context: AppContext, command: TypedCommand): Promise<string> {
+  const [word = '', ...rest] = command.text.split(/\s+/);
+  if (word.toLowerCase() === 'link') return await linkAccount(context, command, rest.join(' '));
+  return word === '' ? await onCallText(context, command) : HELP;
+}
+
+async function linkAccount(context: AppContext, { place, kind, account, name, origin }: TypedCommand, typed: string) {
+  const { orgId } = place;
+  const tries = { key: `chat_link:${orgId}:${kind}:${account}`, ...LINK_TRIES };
+  const stores = storesOf(context.db.session());
+  const counted = await countTry(stores, tries, context.clock.now());
+  if (!counted.isAllowed) return 'Too many wrong codes. Try again in 15 minutes.';
+  const chat = { orgId, placeId: place.id, kind, account, name: name.slice(0, 100).toWellFormed() };
+  const linkedTo = await inUnitOfWork(context.actions, (unit) => linkChatAccount(unit, chat, typed, origin));
+  if (linkedTo === null) return 'This code is wrong, or older than ten minutes. Get another one in the console.';
+  await forgetTries(stores, tries.key);
+  return `Linked: buttons that you press in ${placeDeclarationOf(kind).title} act for ${linkedTo} from now on.`;
+}
+
+async function onCallText(context: AppContext, command: TypedCommand): Promise<string> {
+  const speaking = await callerOf(context, command, 'look');
+  if ('refusal' in speaking) return speaking.refusal;
+  const { caller } = speaking;
+  await requirePermission(context.actions, whoIsOnCall, caller, command.origin);
+  const { teams, onCall } = storesOf(context.db.session());
+  const listed = await teams.list(caller.orgId, TEAMS_MAX);
+  // Only who it is now: the shifts of weeks ahead of twenty teams are work that a chat must not ask for.
+  const onCallOf = await onCall.ofTeams(
+    caller.orgId,
+    listed.map(({ id }) => id),
+    context.clock.now(),
+  );
+  const lines = listed.map(({ id, name }) => {
+    const { schedules, people } = onCallOf(id);
+    const names = peopleOnCall(schedules.map((schedule) => schedule.onCall)).map((userId) => people.get(userId)?.name);
+    return `${name}: ${names.length === 0 ? 'nobody' : names.join(', ')}`;
+  });
+  return lines.length === 0 ? 'There is no team yet.' : `On call now:\n${lines.join('\n')}`;
+}
+
+const REFUSALS = {
+  unsigned: 'the signature of this request is missing',
+  forged: 'the signature of this request is wrong',
+  stale: 'this request is older than five minutes',
+} as const;
+
+/** Answers presses, commands and events of a Slack app. Throws `forbidden` for what Slack did not sign within five minutes. */
+async function answerSlack(context: AppContext, request: VendorRequest): Promise<VendorAnswer> {
+  const { place, settings, headers, body, origin } = request;
+  const nowMs = context.clock.now().epochMilliseconds;
+  const sent = { timestamp: headers['x-slack-request-timestamp'], signature: headers['x-slack-signature'] };
+  const fault = slackFault(settings.signingSecret ?? '', sent, body, nowMs);
+  if (fault !== null) throw new AppError('forbidden', REFUSALS[fault]);
+  const asked = parseSlackRequest(body);
+  if (asked === null) return { status: 200 };
+  if (asked.kind === 'challenge') return { status: 200, body: { challenge: asked.challenge } };
+  if (asked.kind === 'reply') {
+    const { account, channel, threadTs, ts: replyTs, text } = asked;
+    const replyId = `slack-${channel}-${replyTs.replace('.', '-')}`;
+    await answerReply(context, {
+      place,
+      kind: 'slack',
+      account,
+      answered: { channel, ts: threadTs },
+      replyId,
+      text,
+      origin,
+    });
+    return { status: 200 };
+  }
+  if (asked.kind === 'command') {
+    const text = await answerCommand(context, { place, ...asked, kind: 'slack', origin });
+    return { status: 200, body: { response_type: 'ephemeral', text: slackText(text) } };
+  }
+  const { channel, ts, user } = asked;
+  const text = await answerPress(context, {
+    place,
+    ...asked,
+    kind: 'slack',
+    origin,
+    isOf: (reference) => reference['channel'] === channel && reference['ts'] === ts,
+  });
+  const { http, bases } = context.places;
+  await tellOnSlack({ http, bases, settings, nowMs }, { channel, user, text: slackText(text) });
+  return { status: 200 };
+}
+
+/** Somebody's answer to the message of an incident; the vendor has signed who wrote it. */
+interface WrittenReply extends Omit<ChatPerson, 'name'> {
+  /** Message that is answered. */
+  readonly answered: MessageReference;
+  /** Letters, digits, `-` and `_` that differ for each reply, and are the same whenever the vendor tells of it. */
+  readonly replyId: string;
+  /** Text that is not blank. */
+  readonly text: string;
+}
+
+/** Sentence for whoever wrote, and whether it is a note now. */
+interface ReplyAnswer {
+  readonly isNote: boolean;
+  readonly text: string;
+}
+
+const refusedBy = (text: string): ReplyAnswer => ({ isNote: false, text });
+
+/**
+ * Makes a note of the incident out of a reply, by the operation that everybody uses. Chats are full of what is no note,
+ * so nothing is done or recorded about a reply of somebody whose account is not linked or whose role writes no notes,
+ * about an answer to a message of somebody else, and about a reply that the vendor tells of again. Returns a sentence
+ * for chats in which a reply is written for Tocsin alone.
+ */
+async function answerReply(context: AppContext, reply: WrittenReply): Promise<ReplyAnswer> {
+  const { kind, account, answered, replyId, text, origin } = reply;
+  const { orgId } = reply.place;
+  const stores = storesOf(context.db.session());
+  const linked = await stores.chatAccounts.find({ orgId, kind, account });
+  if (linked === null) return refusedBy(unlinkedSentence(kind));
+  const message = await stores.places.findIncidentOf(orgId, kind, answered);
+  if (message === null) return refusedBy('This message is none of Tocsin. Nothing was changed.');
+  // The secret of the place that told of the reply says who wrote it.
+  const { settingsRole } = reply.place;
+  const place = { ...(await stores.places.get(orgId, message.placeId)), settingsRole };
+  const person = { place, kind, account, name: linked.name ?? '', origin };
+  const speaking = await callerOf(context, person, 'more');
+  if ('refusal' in speaking) return refusedBy(speaking.refusal);
+  if (!speaking.caller.permissions.has(addIncidentNote.permission))
+    return refusedBy('Your role does not allow this. Nothing was changed.');
+  const note = { incidentId: message.incidentId, text: cutText(text, NOTE_LENGTH_MAX), requestKey: replyId };
+  try {
+    await runAction(context.actions, addIncidentNote, speaking.caller, note, origin, async (unit) => {
+      await countPress(unit, person, replyId);
+    });
+    return { isNote: true, text: 'It is a note of the incident now. Thank you.' };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status >= 500) throw error;
+    context.log.info({ placeId: place.id, err: error.message }, 'a reply in a chat became no note');
+    return refusedBy(refusedSentence(error));
+  }
+}
+
+/** Returns what a vendor is told of a press, or of a command. */
+async function answerAsked(
+  context: AppContext,
+  person: Pick<ChatPerson, 'place' | 'kind' | 'origin'>,
+  asked: VendorPress | VendorCommand,
+): Promise<string> {
+  if (asked.kind === 'command') return await answerCommand(context, { ...asked, ...person });
+  return await answerPress(context, {
+    ...asked,
+    ...person,
+    isOf: (reference) => isSameMessage(reference, asked.message),
+  });
+}
+
+function isSameMessage(a: MessageReference, b: MessageReference): boolean {
+  return Object.entries(a).every(([name, id]) => b[name] === id);
+}
+
+/** Types of Discord's answers: to its check of the address, a message, and a form. */
+const PONG = 1;
+const MESSAGE = 4;
+const FORM = 9;
+/** Form of a note: a row with a text of several lines. */
+const NOTE_FORM = {
+  custom_id: NOTE_BUTTON,
+  title: 'Note of the incident',
+  components: [
+    {
+      type: 1,
+      components: [
+        { type: 4, custom_id: 'text', style: 2, label: 'Note', max_length: NOTE_LENGTH_MAX, required: true },
+      ],
+    },
+  ],
+};
+/** Flag of a message that only its receiver sees. */
+const EPHEMERAL = 64;
+
+/**
+ * Answers interactions of a Discord application. Throws `unauthenticated` for what Discord did not sign within five
+ * minutes: Discord tries that before it takes the address.
+ */
+async function answerDiscord(context: AppContext, request: VendorRequest): Promise<VendorAnswer> {
+  const { place, settings, headers, body, origin } = request;
+  const sent = { timestamp: headers['x-signature-timestamp'], signature: headers['x-signature-ed25519'] };
+  const nowMs = context.clock.now().epochMilliseconds;
+  if (!isFromDiscord(settings.publicKey ?? '', sent, body, nowMs)) {
+    throw new AppError('unauthenticated', 'the signature of this request is missing, wrong or older than five minutes');
+  }
+  const asked = parseDiscord(body);
+  if (asked?.kind === 'ping') return { status: 200, body: { type: PONG } };
+  const person = { place, kind: 'discord', origin } as const;
+  if (asked?.kind === 'form') {
+    const speaking = await callerOf(context, { ...asked, ...person }, 'more');
+    if (!('refusal' in speaking)) return { status: 200, body: { type: FORM, data: NOTE_FORM } };
+    return { status: 200, body: messageOf(speaking.refusal) };
+  }
+  const content =
+    asked === null
+      ? 'Tocsin does not know this.'
+      : asked.kind === 'reply'
+        ? (await answerReply(context, { ...asked, ...person, answered: asked.message })).text
+        : await answerAsked(context, person, asked);
+  return { status: 200, body: messageOf(content) };
+}
+
+/** Returns a message that only whoever asked sees. */
+function messageOf(content: string): object {
+  const data = { content, flags: EPHEMERAL, allowed_mentions: { parse: [] } };
+  return { type: MESSAGE, data };
+}
 
 /** Characters of an answer to a press. */
 const ALERT_LENGTH_MAX = 200;
@@ -97,4 +349,19 @@ export async function mountPlaces(app: FastifyInstance, context: AppContext): Pr
       );
     }
   });
+}
+
+/** A request of a vendor, before anything in it is believed. */
+interface VendorRequest {
+  readonly place: PlaceRow;
+  readonly settings: PlaceSettings;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly origin: { readonly requestId: string; readonly address: string };
+}
+
+/** Answer to a vendor: its status, and its body if there is one. */
+interface VendorAnswer {
+  readonly status: number;
+  readonly body?: object;
 }

@@ -10,7 +10,7 @@ import { INCIDENT_STATUSES } from '#modules/incidents/decide/incident.ts';
 import { MOVED_FIELDS, readMovedMetrics } from '#modules/incidents/moved_metrics.ts';
 import type { LinkedIncident } from '#modules/incidents/store/suppression_store.ts';
 import { isFor, labelsOf, nextMaintenance } from '#modules/maintenance/decide/maintenance.ts';
-import { guidanceOf } from '#modules/rules/decide/rule_guidance.ts';
+import { guidanceOf } from '#modules/rules/decide/kind_settings.ts';
 import { GUIDANCE_FIELDS } from '#modules/rules/view.ts';
 
 export const getIncidentContext = defineAction({

@@ -3,7 +3,7 @@ import type { NewsEvent } from '#modules/incidents/decide/incident.ts';
 import { actorName } from '#modules/incidents/decide/incident_actor.ts';
 import { declarationOf } from '#modules/contacts/decide/channel.ts';
 import { describeProposal } from '#modules/agents/proposed_objects.ts';
-import { guidanceOf, type RuleGuidance } from '#modules/rules/decide/rule_guidance.ts';
+import { guidanceOf, type RuleGuidance } from '#modules/rules/decide/kind_settings.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { DigestItem, Message, Offer, OutgoingMessage } from '#notify/message.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';

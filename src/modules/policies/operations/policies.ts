@@ -1,12 +1,65 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, STRICT } from '#actions/fields.ts';
 import { nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
 import { notFound } from '#kernel/errors.ts';
-import { PolicyInUseView, readPoliciesInUse } from '#modules/policies/operations/policy_uses.ts';
 import { readSimulation, SimulationView } from '#modules/policies/operations/simulation_view.ts';
+import type { PolicyRow } from '#modules/policies/store.ts';
+import { PolicyView, toPolicyView } from '#modules/policies/view.ts';
+import { readTeams } from '#modules/teams/read_teams.ts';
+import { readAboutPolicies, readWarnings, WarningView } from '#modules/teams/warnings.ts';
+
+/** A policy with what uses it, and what is wrong with it now. */
+const PolicyInUseView = Type.Object({
+  ...PolicyView.properties,
+  teamName: Type.String(),
+  ruleCount: Type.Integer({ description: 'how many alert rules page by it' }),
+  rules: Type.Array(
+    Type.Object({
+      ruleId: IdText,
+      name: Type.String(),
+      enabled: Type.Boolean(),
+      serviceId: IdText,
+      serviceName: Type.String(),
+    }),
+    { description: 'the first ones, by service' },
+  ),
+  warnings: Type.Array(WarningView, { description: 'why a page by it might reach nobody' }),
+});
+
+/** Reads policies and their uses in a few queries, however many there are. */
+async function readPoliciesInUse(
+  policies: readonly PolicyRow[],
+  rulesPerPolicy: number,
+  context: Pick<ActionContext, 'caller' | 'stores' | 'configuredChannels' | 'now'>,
+): Promise<Static<typeof PolicyInUseView>[]> {
+  const { caller, stores } = context;
+  const rows = await stores.teams.findAll(caller.orgId, [...new Set(policies.map(({ teamId }) => teamId))]);
+  const teams = await readTeams(rows, context);
+  const warnings = await readWarnings(teams, context);
+  const teamOf = new Map(teams.map(({ team }, index) => [team.id, { team, warnings: warnings[index] ?? [] }]));
+  const isAbout = await readAboutPolicies(policies, context);
+  const policyIds = policies.map(({ id }) => id);
+  const rules = Map.groupBy(
+    await stores.alertRules.listOfPolicies(caller.orgId, policyIds, rulesPerPolicy),
+    ({ policyId }) => policyId,
+  );
+  return policies.map((policy) => {
+    const team = teamOf.get(policy.teamId);
+    const namedRules = rules.get(policy.id) ?? [];
+    return {
+      ...toPolicyView(policy),
+      teamName: team?.team.name ?? '',
+      ruleCount: namedRules[0]?.ruleCount ?? 0,
+      rules: namedRules.map(({ ruleId, name, enabled, serviceId, serviceName }) => {
+        return { ruleId, name, enabled, serviceId, serviceName };
+      }),
+      warnings: (team?.warnings ?? []).filter((warning) => isAbout(warning, policy)),
+    };
+  });
+}
 
 /** Limit on the rules that one page shows. */
 const RULES_SHOWN_MAX = 200;

@@ -8,7 +8,7 @@ import {
   type RuleMemory,
 } from '#modules/rules/decide/breach.ts';
 import { finish, type Steps } from '#kernel/cooperative_task.ts';
-import { METRIC_RULE_DEFAULTS } from '#modules/rules/decide/metric_rule_settings.ts';
+import { METRIC_RULE_DEFAULTS } from '#modules/rules/decide/kind_settings.ts';
 
 /** Longest gap that may be the interval of the metric; longer ones are outages, unless they are all alike. */
 const GAP_MS_MAX = 15 * 60_000;

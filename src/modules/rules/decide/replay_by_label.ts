@@ -5,7 +5,7 @@ import {
   type MeasuredValue,
 } from '#modules/rules/decide/breach.ts';
 import { divideByLabel } from '#modules/rules/decide/by_label.ts';
-import { METRIC_RULE_DEFAULTS } from '#modules/rules/decide/metric_rule_settings.ts';
+import { METRIC_RULE_DEFAULTS } from '#modules/rules/decide/kind_settings.ts';
 import {
   IDLE,
   isIdle,

@@ -1,6 +1,6 @@
 import type { Level } from '#modules/exceptions/decide/level.ts';
 import { isAtLeast } from '#modules/exceptions/decide/triage.ts';
-import type { ExceptionRuleSettings } from '#modules/rules/decide/exception_rule_settings.ts';
+import type { ExceptionRuleSettings } from '#modules/rules/decide/kind_settings.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { matchesWildcard } from '#modules/search/decide/wildcard.ts';

@@ -1,22 +1,18 @@
 import {
+  DESCRIPTION_LENGTH_MAX,
   EXCEPTION_RULE_DEFAULTS,
   type ExceptionRuleSettings,
-  isOnRate,
-  MONITOR_CHOICES,
-} from '#modules/rules/decide/exception_rule_settings.ts';
-import {
-  DESCRIPTION_LENGTH_MAX,
   guidanceFaults,
+  isOnRate,
+  METRIC_RULE_DEFAULTS,
+  type MetricRuleSettings,
+  MONITOR_CHOICES,
+  NO_DATA_CHOICES,
   RULE_GUIDANCE_DEFAULTS,
   type RuleGuidance,
   RUNBOOK_LENGTH_MAX,
-} from '#modules/rules/decide/rule_guidance.ts';
+} from '#modules/rules/decide/kind_settings.ts';
 import { RULE_KINDS, type RuleConfig, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';
-import {
-  METRIC_RULE_DEFAULTS,
-  type MetricRuleSettings,
-  NO_DATA_CHOICES,
-} from '#modules/rules/decide/metric_rule_settings.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { ok, type Parsed } from '#modules/contacts/decide/parsed.ts';
 import type { Fault } from '#kernel/errors.ts';

@@ -15,7 +15,7 @@ import { historyOfSides } from '#modules/metrics/expression_values.ts';
 import { furthest } from '#modules/rules/decide/by_label.ts';
 import { type Comparator, COMPARATORS } from '#modules/rules/decide/comparator.ts';
 import { judgedHistory, windowsOfRule } from '#modules/rules/decide/judged_value.ts';
-import type { MetricRuleSettings } from '#modules/rules/decide/metric_rule_settings.ts';
+import type { MetricRuleSettings } from '#modules/rules/decide/kind_settings.ts';
 import type { RuleHistory, RuleValues } from '#modules/rules/decide/replay.ts';
 import { parseRuleSettings } from '#modules/rules/decide/rule_settings.ts';
 import { RuleSettingsInput } from '#modules/rules/view.ts';

@@ -6,7 +6,7 @@ import { IdText, STRICT, Timestamp } from '#actions/fields.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { replayExceptions } from '#modules/rules/decide/replay_exceptions.ts';
-import { isOnRate } from '#modules/rules/decide/exception_rule_settings.ts';
+import { isOnRate } from '#modules/rules/decide/kind_settings.ts';
 import { parseRuleSettings, settingsOf } from '#modules/rules/decide/rule_settings.ts';
 import { RuleSettingsInput } from '#modules/rules/view.ts';
 import { invalidInput } from '#kernel/errors.ts';

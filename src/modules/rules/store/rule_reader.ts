@@ -14,7 +14,7 @@ import type { Needed, PointsBySeries, RecentPoints } from '#modules/metrics/stor
 import { ruleWindow } from '#modules/rules/decide/breach.ts';
 import type { Comparator } from '#modules/rules/decide/comparator.ts';
 import { windowsOfRule } from '#modules/rules/decide/judged_value.ts';
-import { METRIC_RULE_DEFAULTS, type MetricRuleSettings } from '#modules/rules/decide/metric_rule_settings.ts';
+import { METRIC_RULE_DEFAULTS, type MetricRuleSettings } from '#modules/rules/decide/kind_settings.ts';
 import { type Slot, toSlot, windowOf, type Windows, windowsOf } from '#modules/rules/store/rule_answers.ts';
 import { apartKey, concluded, type Evaluation, type Findings } from '#modules/rules/store/rule_conclusions.ts';
 import {

@@ -1,6 +1,6 @@
 import { proposalText } from '#modules/agents/decide/proposal_text.ts';
 import { linkTo, PAGES } from '#modules/pages/decide/pages.ts';
-import type { RuleGuidance } from '#modules/rules/decide/rule_guidance.ts';
+import type { RuleGuidance } from '#modules/rules/decide/kind_settings.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import type { ChannelSender } from '#notify/channel.ts';
 import { type MailText, type Piece, render } from '#notify/mail/mail_pieces.ts';

@@ -7,7 +7,7 @@ import { proposalText } from '#modules/agents/decide/proposal_text.ts';
 import { INTERNAL_NAME } from '#modules/contacts/decide/subscription_faults.ts';
 import { comparisonOf } from '#modules/incidents/decide/comparison.ts';
 import { linkTo, PAGES } from '#modules/pages/decide/pages.ts';
-import type { RuleGuidance } from '#modules/rules/decide/rule_guidance.ts';
+import type { RuleGuidance } from '#modules/rules/decide/kind_settings.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import type { ChannelSender, Delivery } from '#notify/channel.ts';
 import { addressIn } from '#notify/mail/send_mail.ts';

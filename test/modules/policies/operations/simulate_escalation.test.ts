@@ -12,7 +12,7 @@ import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
 import { maskAddress } from '#modules/contacts/decide/masking.ts';
 import { ROTATION_TYPES } from '#modules/schedules/decide/rotation.ts';
 import { fireStep } from '#modules/incidents/paging/fire_step.ts';
-import { openIncident } from '#modules/incidents/open_incident.ts';
+import { openIncident } from '#modules/incidents/open_incidents.ts';
 import { newId, type Id } from '#kernel/ids.ts';
 import { FAR_FUTURE, isAtOrBefore, Temporal } from '#kernel/time.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { meetsConditions, replayExceptions } from '#modules/rules/decide/replay_exceptions.ts';
-import { EXCEPTION_RULE_DEFAULTS } from '#modules/rules/decide/exception_rule_settings.ts';
+import { EXCEPTION_RULE_DEFAULTS } from '#modules/rules/decide/kind_settings.ts';
 import { parseRuleSettings } from '#modules/rules/decide/rule_settings.ts';
 import { newId } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';

@@ -12,11 +12,7 @@ import {
 } from '#modules/rules/decide/breach.ts';
 import type { Comparator } from '#modules/rules/decide/comparator.ts';
 import { type ReplayedIncident, replayRule } from '#modules/rules/decide/replay.ts';
-import {
-  METRIC_RULE_DEFAULTS,
-  type MetricRuleSettings,
-  NO_DATA_CHOICES,
-} from '#modules/rules/decide/metric_rule_settings.ts';
+import { METRIC_RULE_DEFAULTS, type MetricRuleSettings, NO_DATA_CHOICES } from '#modules/rules/decide/kind_settings.ts';
 
 const MINUTE = 60_000;
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { guidanceOf } from '#modules/rules/decide/rule_guidance.ts';
+import { guidanceOf } from '#modules/rules/decide/kind_settings.ts';
 import { parseRuleSettings } from '#modules/rules/decide/rule_settings.ts';
 
 const METRIC = {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 
-import { readIcsDates } from '#modules/schedules/decide/ics_dates.ts';
 import { Temporal } from '#kernel/time.ts';
+import { contactCardOf } from '#modules/contacts/decide/contact.ts';
+import { escapeLineText, foldLine, readIcsDates } from '#modules/schedules/decide/ics_dates.ts';
 import { beyondBound } from '#test/kit/counting/count_work.ts';
 
 const TODAY = Temporal.PlainDate.from('2026-11-28');
@@ -76,4 +77,27 @@ test('an event that cannot be read is left out', () => {
 test('an event of every year that is named again and again takes little work each time', async () => {
   const few = { size: 100, free: 10_000, each: 1_500 };
   expect(await beyondBound(import.meta.resolve('./ics_workloads.ts'), few)).toEqual([]);
+});
+
+test.each(['\n', '\r\n', '\r', '\u000B', '\f', '\u0085', '\u2028', '\u2029', '\0'])(
+  'no name begins another line by %j',
+  (lineBreak) => {
+    expect(escapeLineText(`Primary${lineBreak}BEGIN:VEVENT`)).toBe('Primary BEGIN:VEVENT');
+  },
+);
+
+test('what separates values is escaped', () => {
+  expect(escapeLineText(String.raw`a;b,c\d`)).toBe(String.raw`a\;b\,c\\d`);
+});
+
+test('a line is folded at 75 bytes and cuts no character', () => {
+  const line = `NOTE:${'Größe 決済 🎉 '.repeat(20)}`;
+  const folded = foldLine(line);
+  for (const part of folded.split('\r\n')) expect(Buffer.byteLength(part)).toBeLessThanOrEqual(75);
+  expect(folded.replaceAll('\r\n ', '')).toBe(line);
+});
+
+test('every line of a contact card is short enough', () => {
+  const card = contactCardOf('Tocsin', { phones: ['+15005550006'], emails: ['tocsin@example.com'] });
+  for (const line of card.split('\r\n')) expect(Buffer.byteLength(line)).toBeLessThanOrEqual(75);
 });

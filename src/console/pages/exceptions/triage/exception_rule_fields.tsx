@@ -3,7 +3,7 @@ import { NativeSelect, NumberInput, TextInput } from '@mantine/core';
 import classes from '#console/pages/rules/settings/setting_fields.module.css';
 import type { SettingValues } from '#console/pages/rules/settings/setting_values.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
-import type { MonitorChoice } from '#modules/rules/decide/exception_rule_settings.ts';
+import type { MonitorChoice } from '#modules/rules/decide/kind_settings.ts';
 
 const MONITORS: Readonly<Record<MonitorChoice, string>> = {
   open: 'Open an incident',

@@ -2,7 +2,7 @@ import { NativeSelect, Textarea, TextInput } from '@mantine/core';
 
 import type { SettingFieldsProps } from '#console/pages/rules/settings/setting_fields.tsx';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
-import { DESCRIPTION_LENGTH_MAX } from '#modules/rules/decide/rule_guidance.ts';
+import { DESCRIPTION_LENGTH_MAX } from '#modules/rules/decide/kind_settings.ts';
 import { hasSetting } from '#modules/rules/decide/rule_settings.ts';
 
 /** Fields of a rule for whoever is paged by it: how severe its incidents are, what they mean and what to do. */

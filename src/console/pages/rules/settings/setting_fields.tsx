@@ -5,7 +5,7 @@ import classes from '#console/pages/rules/settings/setting_fields.module.css';
 import type { SettingValues } from '#console/pages/rules/settings/setting_values.ts';
 import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 import { hasSetting } from '#modules/rules/decide/rule_settings.ts';
-import type { NoDataChoice } from '#modules/rules/decide/metric_rule_settings.ts';
+import type { NoDataChoice } from '#modules/rules/decide/kind_settings.ts';
 
 const NO_DATA: Readonly<Record<NoDataChoice, string>> = {
   resolve: 'Resolve it',

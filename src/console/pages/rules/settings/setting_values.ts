@@ -7,7 +7,7 @@ import {
   settingsOf,
   type StoredSettings,
 } from '#modules/rules/decide/rule_settings.ts';
-import { METRIC_RULE_DEFAULTS } from '#modules/rules/decide/metric_rule_settings.ts';
+import { METRIC_RULE_DEFAULTS } from '#modules/rules/decide/kind_settings.ts';
 import { keysOf, recordOf } from '#kernel/records.ts';
 import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 

@@ -1,11 +1,11 @@
-import { expect, test, beforeAll, afterAll } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { hashPassword } from '#auth/passwords.ts';
 import { checkReplyPin } from '#auth/reply_pins.ts';
 import { codeAt } from '#auth/second_factor/codes.ts';
-import { compose, type AppContext } from '#entry/compose.ts';
+import { type AppContext, compose } from '#entry/compose.ts';
 import { buildApp } from '#entry/http/app.ts';
-import { answerCommand } from '#entry/http/places/command.ts';
+import { answerCommand } from '#entry/http/places/places.ts';
 import type { Id } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import { beginChatLink } from '#modules/places/operations/chat_accounts.ts';

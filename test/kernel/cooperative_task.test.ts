@@ -1,14 +1,14 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { pointLimits } from '#ingest/admission/point_admission.ts';
-import { inSlices, type Steps } from '#kernel/cooperative_task.ts';
 import { decodeMetricsJson } from '#ingest/protocols/metrics_json.ts';
 import { decodeOtlpMetrics } from '#ingest/protocols/otlp_metrics.ts';
 import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';
 import { trimEvent } from '#ingest/protocols/sentry/trim_event.ts';
+import { inSlices, type Steps } from '#kernel/cooperative_task.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
-import { restsOf } from '#test/kit/rests.ts';
 import { bytes, label, message, sample, writeRequest } from '#test/ingest/metric_bytes.ts';
+import { restsOf } from '#test/kit/rests.ts';
 
 const NOW = fromEpochMilliseconds(1_790_000_000_000);
 const LIMITS = pointLimits(30);

@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import type { IncidentStatus } from '#modules/incidents/decide/incident.ts';
-import { decideEscalate } from '#modules/incidents/decide/escalation_state.ts';
-import type { StepTimerRow } from '#modules/incidents/decide/step_records.ts';
-import { planSteps } from '#modules/policies/decide/escalation.ts';
+import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 import {
   decideHold,
   decideRenew,
@@ -13,9 +10,12 @@ import {
   type LeaseDecision,
   leaseStateOf,
 } from '#modules/agents/decide/lease.ts';
-import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
-import { at } from '#test/modules/schedules/decide/given_rotation.ts';
+import { decideEscalate } from '#modules/incidents/decide/escalation_state.ts';
+import type { IncidentStatus } from '#modules/incidents/decide/incident.ts';
+import type { StepTimerRow } from '#modules/incidents/decide/step_records.ts';
+import { planSteps } from '#modules/policies/decide/escalation.ts';
 import fc from '#test/kit/properties.ts';
+import { at } from '#test/modules/schedules/decide/given_rotation.ts';
 
 const START = at('2026-03-29T00:30:00Z');
 const AGENTS = ['night', 'day'] as const;
