@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { asId } from '#kernel/ids.ts';
+import { storesOf } from '#modules/stores.ts';
 import { type Answer, ask, callsMade } from '#test/contract/ask.ts';
 import { buildFixture, EACH_ACTION, type Fixture, exampleBody } from '#test/contract/fixture.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -64,6 +66,22 @@ test.each(ACTIONS_WITH_IDS)('%s answers an id of another organization as one tha
     }
   }
   expect(await viewOfOtherOrganization()).toEqual(before);
+});
+
+test('no answer names anything of another organization, and no store removes it', async () => {
+  const named: string[] = [];
+  for (const [name, action] of EACH_ACTION.filter(([, { effect }]) => effect === 'read')) {
+    const { text } = await ask(w, name, { body: exampleBody(action, home) });
+    named.push(
+      ...Object.values(theirs)
+        .filter((id) => text.includes(id))
+        .map((id) => `${name}: ${id}`),
+    );
+  }
+  expect(named).toEqual([]);
+  await storesOf(w.context.db.session()).dashboards.remove(w.orgId, asId('dashboard', theirs.dashboardId));
+  const kept = await ask(w, 'get_dashboard', { body: { dashboardId: theirs.dashboardId }, key: theirKey });
+  expect(kept.status).toBe(200);
 });
 
 test('data of a deleted service is not found, and is in no list', async () => {

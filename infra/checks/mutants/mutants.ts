@@ -195,7 +195,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
   },
   {
     subject: 'tenancy',
-    tests: ['test/contract/tenancy.test.ts'],
+    tests: ['test/contract/tenancy.test.ts', 'test/entry/http/console/operations.test.ts'],
     mutants: [
       ...inFile('src/modules/teams/store.ts', [
         [

@@ -142,3 +142,16 @@ describe.each(CONSOLE_OPERATIONS.map((operation) => [operation.name, operation] 
     expect(made.map(kindOf)).toEqual(expect.arrayContaining(named.map(kindOf)));
   });
 });
+
+test('no answer names anything of another organization', async () => {
+  const ids = Object.values(theirs).filter((id) => !Object.values(fixture).includes(id));
+  const named: string[] = [];
+  for (const operation of CONSOLE_OPERATIONS.filter(({ effect }) => effect === 'read')) {
+    // Without what narrows it, a list is of everything that is the organization's.
+    for (const asked of [exampleBody(operation, fixture), {}]) {
+      const text = JSON.stringify((await invoke(browsers.owner, operation.name, asked)).body);
+      named.push(...ids.filter((id) => text.includes(id)).map((id) => `${operation.name}: ${id}`));
+    }
+  }
+  expect(named).toEqual([]);
+});
