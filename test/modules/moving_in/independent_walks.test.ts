@@ -227,8 +227,66 @@ function grafanaOnCall(documents: readonly { readonly value: Raw }[]): WalkAt {
   };
 }
 
+/**
+ * Events of rotations by their recurrence, all on call together; a custom shift comes beside them, an override in their
+ * place. Members take turns by occurrences, so many each.
+ */
+function pagerDutyShifts(documents: readonly { readonly value: Raw }[]): WalkAt {
+  const { schedule } = documents[1]!.value;
+  const [{ overrides }, { custom_shifts }] = [documents[2]!.value, documents[3]!.value];
+  const zone = schedule.time_zone;
+  const last = NOW + 420 * DAY_MS;
+  const isWithin = ({ start_time, end_time }: Raw, ms: number): boolean =>
+    covers(start_time.date_time, end_time.date_time, ms);
+  const idsOf = (members: readonly Raw[]): string[] => members.flatMap(({ user_id }: Raw) => user_id ?? []);
+  const duties = schedule.rotations.flatMap(({ events }: Raw) =>
+    events.flatMap((event: Raw) => {
+      const { type, shifts_per_member, members } = event.assignment_strategy;
+      const [start, end] = [event.start_time, event.end_time].map(({ date_time }) =>
+        wallOf(Date.parse(date_time), zone),
+      );
+      const [, count = '9999'] = /COUNT=(\d+)/.exec(event.recurrence[0]) ?? [];
+      const [, until] = /UNTIL=(\w+)/.exec(event.recurrence[0]) ?? [];
+      const rule = event.recurrence[0].replace('RRULE:', '').replace(/;(COUNT|UNTIL)=\w+/g, '');
+      const iterator = ICAL.Recur.fromString(rule).iterator(ICAL.Time.fromJSDate(new Date(start!), true));
+      const effective = event.effective_until === null ? Infinity : Date.parse(event.effective_until);
+      // Random answers end at noon in UTC, where they have an end.
+      const endOfRule =
+        until === undefined
+          ? Infinity
+          : Date.parse(`${until.slice(0, 4)}-${until.slice(4, 6)}-${until.slice(6, 8)}T12:00:00Z`);
+      const shifts: { from: number; to: number; people: string[]; until: number }[] = [];
+      for (let next = iterator.next(), index = 0; next; next = iterator.next(), index += 1) {
+        const from = next.toUnixTime() * 1_000;
+        if (from > last || index >= Number(count)) break;
+        const isTogether = type === 'every_member_assignment_strategy';
+        const turn = Math.floor(index / shifts_per_member) % members.length;
+        const people = idsOf(isTogether ? members : [members[turn]]);
+        const begun = from - (wallOf(from, zone) - from);
+        if (begun > endOfRule) break;
+        shifts.push({ from, to: from + end! - start!, people, until: effective });
+      }
+      return shifts;
+    }),
+  );
+  return (ms) => {
+    if (localOf(ms - 8 * DAY_MS, zone).offset !== localOf(ms + DAY_MS, zone).offset) return null;
+    const replaced = overrides.filter((override: Raw) => isWithin(override, ms));
+    if (replaced.length > 1) return null;
+    if (replaced.length === 1) return idsOf([replaced[0].overriding_member]);
+    const now = wallOf(ms, zone);
+    return [
+      ...duties.filter(({ from, to, until }: Raw) => from <= now && now < to && ms < until),
+      ...custom_shifts
+        .filter((shift: Raw) => isWithin(shift, ms))
+        .map(({ assignments }: Raw) => ({ people: idsOf(assignments.map(({ member }: Raw) => member)) })),
+    ].flatMap(({ people }: Raw) => people);
+  };
+}
+
 const WALKS: Readonly<Record<string, (documents: readonly { readonly value: Raw }[]) => WalkAt>> = {
   pagerduty: pagerDuty,
+  'pagerduty, version 3': pagerDutyShifts,
   opsgenie,
   goalert: goAlert,
   'grafana-oncall': grafanaOnCall,
@@ -242,7 +300,8 @@ test.each(Object.entries(WALKS))(
     let compared = 0;
     for (let index = 0; index < CASES; index += 1) {
       const documents = randomAnswers(random)[tool]!;
-      const { file, report } = read(tool, documents);
+      const [name = ''] = tool.split(',');
+      const { file, report } = read(name, documents);
       const isOtherwise = report.items.some(
         ({ kind, verdict, reason }) =>
           (kind === 'schedule' && verdict === 'horizon') ||
@@ -251,7 +310,7 @@ test.each(Object.entries(WALKS))(
       if (isOtherwise) continue;
       const schedule = file.schedules![0]!;
       const clock = new ZoneClock(schedule.timezone);
-      const keyOf = (id: string): string => `${tool.replace('grafana-', '')}-${id}`;
+      const keyOf = (id: string): string => `${name.replace('grafana-', '')}-${id}`;
       const walk = walkOf(documents);
       for (let sample = 0; sample < SAMPLES; sample += 1) {
         const ms = NOW + Math.floor(random() * 400 * 24 * 60) * 60_000;

@@ -105,9 +105,7 @@ function dutyOf(moved: Moved, calendarId: string, event: RawObject): Duty[] {
     moved.ledger.judge('schedule', calendarId, 'horizon', reason, 'Read all members of the team.');
     return [];
   });
-  return from === null || to === null || people.length === 0
-    ? []
-    : [{ from, to, people, level: event['override'] === true ? 1 : 0 }];
+  return from === null || to === null ? [] : [{ from, to, people, level: event['override'] === true ? 1 : 0 }];
 }
 
 function policyOf(
