@@ -117,7 +117,7 @@ inBrowser('the settings', () => {
     );
     const { page } = await h.visitor({ path: '/settings/integrations' });
     await page.getByText('tocsin.yaml manages 1 resource').waitFor();
-    await page.getByText('People may change by hand what a file manages').click();
+    await page.getByRole('switch', { name: 'People may change by hand what a file manages' }).click();
     await page.getByText('What files manage is changed only by applying a file.').waitFor();
     expect((await h.call('update_team', { teamId: team.teamId, name: 'By hand' })).status).toBe(409);
   });
