@@ -1,3 +1,7 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
 import { expect, test } from 'vitest';
 
 import { givenPerson } from '#test/kit/programs/browser.ts';
@@ -177,4 +181,23 @@ test('"alert-key" shows, rotates and revokes the key of a service, and lets its 
   });
   const audited = (await auditOfCommands(w, w.orgId)).map(({ action }) => action);
   expect(new Set(audited)).toEqual(new Set(['show_alert_key', 'rotate_alert_key', 'revoke_alert_key']));
+});
+
+test('the guide of moving is followed as it is written', async () => {
+  const commands = [...readFileSync('src/docs/moving.md', 'utf8').matchAll(/^npm run --silent tocsin -- ([^#\n]+)/gm)];
+  const folder = path.join(mkdtempSync(path.join(tmpdir(), 'moving-')), 'acme');
+  const [exported, imported] = commands.map(([, line = '']) =>
+    [...line.replace('/tmp/acme', folder).matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word),
+  );
+  const [from, to] = [await world(), await world({ settings: { appSecret: 'the secret of another installation' } })];
+  await from.given.service({ name: 'shop' });
+  expect(await tocsin(from, ...(exported ?? []))).toMatchObject({ code: 0, stderr: '' });
+  expect(await tocsin(from, ...(imported ?? []))).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--as-copy'),
+  });
+  const arrived = await tocsin(to, ...(imported ?? []));
+  expect(arrived).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('Imported Acme as org_') });
+  expect(await tocsin(from, ...(imported ?? []), '--as-copy')).toMatchObject({ code: 0, stderr: '' });
+  rmSync(path.dirname(folder), { recursive: true });
 });

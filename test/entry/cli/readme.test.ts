@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 
 import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -195,6 +196,8 @@ describe('the guides of migrating', () => {
   afterAll(() => {
     vi.restoreAllMocks();
     vi.unstubAllGlobals();
+    // The command sets the heap of its process, and this process has other tests.
+    for (const flag of ['--heap-growing-percent=0', '--semi-space-growth-factor=2']) setFlagsFromString(flag);
     rmSync(folder, { recursive: true });
   });
 

@@ -7,7 +7,7 @@ export const TOOL_SOURCES = {
     address: 'https://api.opsgenie.com',
   },
   jsm: { title: 'Jira Service Management', key: 'ADDRESS:TOKEN of an account', address: null },
-  'grafana-oncall': { title: 'Grafana OnCall', key: 'API key', address: null },
+  'grafana-oncall': { title: 'Grafana OnCall', key: 'API key, or STACK_URL:TOKEN', address: null },
   'splunk-on-call': { title: 'Splunk On-Call', key: 'API_ID:API_KEY, read-only', address: 'https://api.victorops.com' },
   'better-stack': { title: 'Better Stack', key: 'Uptime API token', address: 'https://uptime.betterstack.com' },
   goalert: { title: 'GoAlert', key: 'GraphQL API key', address: null },
