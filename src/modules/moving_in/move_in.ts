@@ -6,8 +6,7 @@ import { stringify } from 'yaml';
 import type { ConfigurationFile } from '#modules/configuration/decide/file.ts';
 import type { Moved, ReadingTime } from '#modules/moving_in/decide/moved.ts';
 import type { RawDocument, UnreadableFile } from '#modules/moving_in/decide/raw.ts';
-import { finish, type MoveInReport } from '#modules/moving_in/decide/report.ts';
-import { reportMarkdown } from '#modules/moving_in/decide/report_markdown.ts';
+import { finish, type MoveInReport, reportMarkdown } from '#modules/moving_in/decide/report.ts';
 import type { MoveInTool } from '#modules/moving_in/decide/tools.ts';
 import { AppError } from '#kernel/errors.ts';
 

@@ -8,7 +8,7 @@ import { ConfigurationFile, type ScheduleInFile } from '#modules/configuration/d
 import { resourceSteps } from '#modules/configuration/decide/resources_of_file.ts';
 import { finish as finishSteps } from '#kernel/cooperative_task.ts';
 import { findFaults } from '#kernel/input_faults.ts';
-import { ourShifts } from '#modules/moving_in/decide/our_shifts.ts';
+import { ourShifts } from '#modules/moving_in/decide/proof.ts';
 import { ZoneClock } from '#kernel/zone_clock.ts';
 
 /** Instant at which answers are read. */

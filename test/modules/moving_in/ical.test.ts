@@ -1,7 +1,7 @@
 import ICAL from 'ical.js';
 import { describe, expect, test } from 'vitest';
 
-import { ourShifts } from '#modules/moving_in/decide/our_shifts.ts';
+import { ourShifts } from '#modules/moving_in/decide/proof.ts';
 import { allEqual, item, NOW, onCall, read, type Result } from '#test/modules/moving_in/answers.ts';
 import { randomOf } from '#test/modules/moving_in/random_answers.ts';
 import { ZoneClock } from '#kernel/zone_clock.ts';

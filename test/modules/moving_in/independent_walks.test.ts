@@ -1,7 +1,7 @@
 import ICAL from 'ical.js';
 import { expect, test } from 'vitest';
 
-import { ourShifts } from '#modules/moving_in/decide/our_shifts.ts';
+import { ourShifts } from '#modules/moving_in/decide/proof.ts';
 import { NOW, read } from '#test/modules/moving_in/answers.ts';
 import { randomAnswers, randomOf } from '#test/modules/moving_in/random_answers.ts';
 import { Temporal } from '#kernel/time.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { routeOf } from '#modules/alerts/decide/route.ts';
-import { ourShifts } from '#modules/moving_in/decide/our_shifts.ts';
+import { ourShifts } from '#modules/moving_in/decide/proof.ts';
 import type { RawDocument } from '#modules/moving_in/decide/raw.ts';
 import type { MoveInReport } from '#modules/moving_in/decide/report.ts';
 import fc from '#test/kit/properties.ts';

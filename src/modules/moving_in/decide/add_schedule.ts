@@ -1,12 +1,10 @@
 import type { LayerInFile } from '#modules/configuration/decide/file_fields.ts';
 import type { OverrideInFile } from '#modules/configuration/decide/file.ts';
-import { compileLayers } from '#modules/moving_in/decide/compile_layers.ts';
-import { HORIZON_DAYS, horizonLayers } from '#modules/moving_in/decide/horizon_layers.ts';
+import { compileLayers, HORIZON_DAYS, horizonLayers } from '#modules/moving_in/decide/compile_layers.ts';
 import { momentInFile, nameInFile } from '#modules/moving_in/decide/in_file.ts';
 import type { Verdict } from '#modules/moving_in/decide/ledger.ts';
-import { LAYERS_MAX } from '#modules/moving_in/decide/merge_patterns.ts';
 import { isZone, type Moved, type RenderedTimeline } from '#modules/moving_in/decide/moved.ts';
-import type { Pattern } from '#modules/moving_in/decide/pattern.ts';
+import { LAYERS_MAX, type Pattern } from '#modules/moving_in/decide/pattern.ts';
 import { tile } from '#modules/moving_in/decide/proof.ts';
 import type { Stretch } from '#modules/moving_in/decide/timeline.ts';
 import { differencesOf, writeTimeline } from '#modules/moving_in/decide/write_timeline.ts';

@@ -1,10 +1,10 @@
-import { TURNS_MAX } from '#modules/moving_in/decide/merge_patterns.ts';
 import {
   HOUR_MS,
   MINUTE_MS,
   type Pattern,
   smallestMultiple,
   spansOf,
+  TURNS_MAX,
   WEEK_MS,
 } from '#modules/moving_in/decide/pattern.ts';
 import type { Interval } from '#modules/moving_in/decide/walk.ts';

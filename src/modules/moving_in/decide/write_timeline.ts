@@ -1,11 +1,9 @@
 import type { OverrideInFile } from '#modules/configuration/decide/file.ts';
 import type { LayerInFile } from '#modules/configuration/decide/file_fields.ts';
-import { horizonLayers } from '#modules/moving_in/decide/horizon_layers.ts';
+import { horizonLayers } from '#modules/moving_in/decide/compile_layers.ts';
 import { momentInFile, uniqueName } from '#modules/moving_in/decide/in_file.ts';
-import { LAYERS_MAX } from '#modules/moving_in/decide/merge_patterns.ts';
-import { HOUR_MS } from '#modules/moving_in/decide/pattern.ts';
-import { momentOf, ourShifts } from '#modules/moving_in/decide/our_shifts.ts';
-import { compareTimelines, tile } from '#modules/moving_in/decide/proof.ts';
+import { HOUR_MS, LAYERS_MAX } from '#modules/moving_in/decide/pattern.ts';
+import { compareTimelines, momentOf, ourShifts, tile } from '#modules/moving_in/decide/proof.ts';
 import { append, type Stretch } from '#modules/moving_in/decide/timeline.ts';
 import { FAR_FUTURE } from '#kernel/time.ts';
 import type { ZoneClock } from '#kernel/zone_clock.ts';

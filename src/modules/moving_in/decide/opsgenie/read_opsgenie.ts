@@ -1,7 +1,6 @@
 import { Moved, type ReadingTime } from '#modules/moving_in/decide/moved.ts';
 import { collectOpsgenie, type OpsgenieAnswers } from '#modules/moving_in/decide/opsgenie/collect.ts';
-import { participantReader } from '#modules/moving_in/decide/opsgenie/participants.ts';
-import { addOpsgeniePeople, userIdOf } from '#modules/moving_in/decide/opsgenie/people.ts';
+import { addOpsgeniePeople, participantReader, userIdOf } from '#modules/moving_in/decide/opsgenie/people.ts';
 import { addOpsgeniePolicies, addOpsgenieServices } from '#modules/moving_in/decide/opsgenie/policies.ts';
 import { addOpsgenieSchedules } from '#modules/moving_in/decide/opsgenie/schedules.ts';
 import { objectOf, objectsOf, type RawDocument, textOf } from '#modules/moving_in/decide/raw.ts';

@@ -1,13 +1,9 @@
+import { isoOf } from '#kernel/wall_clock.ts';
+import { DAY_MS, type ZoneClock } from '#kernel/zone_clock.ts';
 import { addSchedule, type ReadOverride } from '#modules/moving_in/decide/add_schedule.ts';
 import { isZone, type Moved, type RenderedTimeline } from '#modules/moving_in/decide/moved.ts';
 import type { Located, OpsgenieAnswers } from '#modules/moving_in/decide/opsgenie/collect.ts';
-import type { ParticipantReader } from '#modules/moving_in/decide/opsgenie/participants.ts';
-import { userIdOf } from '#modules/moving_in/decide/opsgenie/people.ts';
-import {
-  type OpsgenieOverride,
-  type OpsgenieRotation,
-  walkRotations,
-} from '#modules/moving_in/decide/opsgenie/walk_rotations.ts';
+import { type ParticipantReader, userIdOf } from '#modules/moving_in/decide/opsgenie/people.ts';
 import { namedApart, type Pattern, spansOf } from '#modules/moving_in/decide/pattern.ts';
 import { compareTimelines, tile } from '#modules/moving_in/decide/proof.ts';
 import {
@@ -20,10 +16,8 @@ import {
   wallOf,
 } from '#modules/moving_in/decide/raw.ts';
 import { renderedWindow } from '#modules/moving_in/decide/rendered_window.ts';
-import { type Duty, layOver } from '#modules/moving_in/decide/timeline.ts';
-import type { WeekWindow } from '#modules/moving_in/decide/walk.ts';
-import { isoOf } from '#kernel/wall_clock.ts';
-import { DAY_MS, type ZoneClock } from '#kernel/zone_clock.ts';
+import { type Duty, layOver, type Stretch } from '#modules/moving_in/decide/timeline.ts';
+import { common, timesOfWeek, turnsBetween, type WeekWindow } from '#modules/moving_in/decide/walk.ts';
 
 const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
 
@@ -307,4 +301,72 @@ function isWallClock(
     equalMinutes(rotations.map((rotation) => ({ ...rotation, anchorWall: rotation.writtenWall }))) >
       equalMinutes(rotations)
   );
+}
+
+/** A rotation, read. */
+interface OpsgenieRotation {
+  readonly id: string;
+  readonly name: string;
+  readonly start: number;
+  readonly end: number | null;
+  /** `startDate` on the wall clock of the schedule. */
+  readonly anchorWall: number;
+  /** The digits of `startDate`, whatever zone they are in. */
+  readonly writtenWall: number;
+  readonly lengthMs: number;
+  readonly windows: readonly WeekWindow[] | null;
+  readonly turns: readonly (readonly string[])[];
+}
+
+interface OpsgenieOverride {
+  readonly from: number;
+  readonly to: number;
+  readonly people: readonly string[];
+  /** Rotations that it replaces; null: all. */
+  readonly rotationIds: readonly string[] | null;
+}
+
+/**
+ * Tells who is on call within `[from, to)` by what Opsgenie's documentation says: each rotation has its own turns and
+ * time restriction, all rotations are on call together, and an override replaces the rotations that it names.
+ */
+function walkRotations(
+  rotations: readonly OpsgenieRotation[],
+  overrides: readonly OpsgenieOverride[],
+  clock: ZoneClock,
+  from: number,
+  to: number,
+): Stretch[] {
+  const duties: Duty[] = [];
+  for (const rotation of rotations) {
+    const layered = rotationDuties(rotation, clock, from, to);
+    for (const [index, override] of overrides.entries()) {
+      if (override.rotationIds?.includes(rotation.id) === true) layered.push({ ...override, level: 1 + index });
+    }
+    for (const stretch of layOver(layered, from, to)) duties.push({ ...stretch, level: 0 });
+  }
+  for (const [index, override] of overrides.entries()) {
+    if (override.rotationIds === null) duties.push({ ...override, level: 1 + index });
+  }
+  return layOver(
+    duties.filter(({ people, level }) => people.length > 0 || level > 0),
+    from,
+    to,
+  );
+}
+
+function rotationDuties(
+  { start, end, anchorWall, lengthMs, windows, turns }: OpsgenieRotation,
+  clock: ZoneClock,
+  from: number,
+  to: number,
+): Duty[] {
+  const [first, last] = [Math.max(from, start), Math.min(to, end ?? to)];
+  if (first >= last) return [];
+  const times = timesOfWeek(clock, windows, first, last);
+  return common(turnsBetween(clock, anchorWall, lengthMs, first, last), times).map(({ turn, ...time }) => ({
+    ...time,
+    people: turns[((turn % turns.length) + turns.length) % turns.length] ?? [],
+    level: 0,
+  }));
 }
