@@ -13,7 +13,7 @@ import { findFaults } from '#kernel/input_faults.ts';
 import { ConfigurationFile } from '#modules/configuration/decide/file.ts';
 import { resourceSteps } from '#modules/configuration/decide/resources_of_file.ts';
 import { ruleOfExpression } from '#modules/moving_in/decide/other/prom_rule.ts';
-import { MOVE_IN_TOOLS } from '#modules/moving_in/decide/tools.ts';
+import { keyOfItem, MOVE_IN_TOOLS } from '#modules/moving_in/decide/tools.ts';
 import { GOALERT_QUERY } from '#modules/moving_in/ask_tools.ts';
 import type { MoveInReport } from '#modules/moving_in/decide/report.ts';
 import { TOOL_DOUBLES } from '#test/modules/moving_in/other_doubles.ts';
@@ -261,6 +261,14 @@ describe('the guides of migrating', () => {
         `# Moving in from ${MOVE_IN_TOOLS[tool]?.title}`,
       );
       expect(printed.join('')).toContain(`Read ${items.length} items`);
+      // The console links an item to what it became by this key.
+      const keys = items
+        .filter(({ verdict }) => verdict !== 'refused')
+        .map(({ kind, id }) => keyOfItem(tool, kind, id));
+      const known = new Set(
+        Object.values(file).flatMap((list) => (Array.isArray(list) ? list.map(({ key }) => key) : [])),
+      );
+      expect(keys.filter((key) => key !== '' && !known.has(key))).toEqual([]);
       // Whoever gives no address asks the one of the table.
       const usual = CELLS.find(([name]) => name === `\`${tool}\``)?.[2] ?? '';
       const isGiven = words.includes('--base-url') || words.includes('--from');

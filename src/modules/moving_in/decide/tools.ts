@@ -41,11 +41,12 @@ const PREFIXES: Readonly<Record<string, string>> = {
   'grafana-oncall': 'oncall',
   'splunk-on-call': 'splunk',
   'better-stack': 'betterstack',
+  'sentry rule': 'sentry-rule',
 };
 
 /** Returns the key that a file has for an item of a tool; that of nothing for an item that is no resource. */
 export function keyOfItem(tool: string, kind: string, id: string): string {
-  return RESOURCE_ITEMS.has(kind) ? keyInFile(PREFIXES[tool] ?? tool, kind === 'rule' ? `rule-${id}` : id) : '';
+  return RESOURCE_ITEMS.has(kind) ? keyInFile(PREFIXES[`${tool} ${kind}`] ?? PREFIXES[tool] ?? tool, id) : '';
 }
 
 const RESOURCE_ITEMS = new Set(['user', 'team', 'schedule', 'policy', 'service', 'project', 'rule']);
