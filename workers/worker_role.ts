@@ -10,7 +10,7 @@ import { newId } from '#kernel/ids.ts';
 import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { Log } from '#kernel/log.ts';
 import { type Clock, fromEpochMilliseconds } from '#kernel/time.ts';
-import { endSilentAlerts } from '#modules/alerts/end_silent_alerts.ts';
+import { endSilentAlerts } from '#modules/alerts/end_alerts.ts';
 import type { AuditStreamRuntime } from '#modules/audit/stream_audit.ts';
 import { askForNumbers } from '#modules/contacts/ask_for_numbers.ts';
 import { deleteOrphans } from '#modules/delete_orphans.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { revokeAlertKey, rotateAlertKey } from '#modules/alerts/operations/alert_keys.ts';
-import { endSilentAlerts } from '#modules/alerts/end_silent_alerts.ts';
+import { endSilentAlerts } from '#modules/alerts/end_alerts.ts';
 import { takeAlerts } from '#modules/alerts/take_alerts.ts';
 import { bareEvent } from '#modules/alerts/decide/alert_event.ts';
 import { storesOf } from '#modules/stores.ts';

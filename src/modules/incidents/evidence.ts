@@ -3,8 +3,13 @@ import { type Static, Type } from 'typebox';
 import type { ActionContext } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, nullable } from '#actions/fields.ts';
-import { CONTEXT_FIELDS, readReleases, readStoredContext } from '#modules/incidents/context.ts';
-import { MOVED_FIELDS, readMovedMetrics } from '#modules/incidents/moved_metrics.ts';
+import {
+  CONTEXT_FIELDS,
+  MOVED_FIELDS,
+  readMovedMetrics,
+  readReleases,
+  readStoredContext,
+} from '#modules/incidents/context.ts';
 import { GUIDANCE_FIELDS, RuleConfigView, RuleKindName } from '#modules/rules/view.ts';
 import { guidanceOf } from '#modules/rules/decide/kind_settings.ts';
 import { AppError, isUnavailable } from '#kernel/errors.ts';

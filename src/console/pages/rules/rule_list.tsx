@@ -1,29 +1,32 @@
 import { Button, NativeSelect, Skeleton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { IconPlus } from '@tabler/icons-react';
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { IconActivityHeartbeat, IconPlus } from '@tabler/icons-react';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { useLayoutEffect, useRef, useState } from 'react';
+import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 
-import type { Rule } from '#console/api/actions.ts';
+import type { ResultOf, Rule } from '#console/api/actions.ts';
+import { actionQuery } from '#console/api/queries.ts';
 import { ruleSearchQuery } from '#console/api/rules.ts';
+import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
+import { EmptyState, NothingMatches } from '#console/components/lists/empty_state.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { SearchField } from '#console/components/lists/search_field.tsx';
 import { TeamFilter } from '#console/components/lists/team_filter.tsx';
 import { Page } from '#console/components/page.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { DeleteRule } from '#console/pages/rules/delete_rule.tsx';
-import { NoRules } from '#console/pages/rules/no_rules.tsx';
-import type { RuleFilter } from '#console/pages/rules/rule_filter.ts';
+import type { RuleFilter, RuleStart } from '#console/pages/rules/rule_filter.ts';
 import { RuleRow } from '#console/pages/rules/rule_row.tsx';
 import { STATE_NAMES } from '#console/pages/rules/rule_state.ts';
 import { useSwitchRule } from '#console/pages/rules/use_rule_change.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { isRuleKind, RULE_KIND_NAMES, RULE_KINDS } from '#modules/rules/decide/rule_kinds.ts';
+import { conditionText, isRuleKind, RULE_KIND_NAMES, RULE_KINDS } from '#modules/rules/decide/rule_kinds.ts';
 import { RULE_STATES } from '#modules/rules/decide/rule_state.ts';
 import bar from '#console/components/lists/filter_bar.module.css';
 import listClasses from '#console/pages/incidents/incident_list.module.css';
@@ -227,4 +230,73 @@ function RuleRows({ rules, isOld, mayEdit, onSwitch, onDelete }: RuleRowsProps) 
       })}
     </ul>
   );
+}
+
+interface NoRulesProps {
+  readonly isFiltered: boolean;
+  readonly onClear: () => void;
+  /** Button that opens the empty form, if the person may. */
+  readonly create: ReactNode;
+}
+
+/** Empty state: says that nothing matches, or offers rules for data that arrives while there are none. */
+function NoRules({ isFiltered, onClear, create }: NoRulesProps) {
+  if (isFiltered) {
+    return <NothingMatches what="rule" onClear={onClear} />;
+  }
+  return (
+    <>
+      <EmptyState icon={<IconActivityHeartbeat size={24} />} title="No rule yet" actions={create}>
+        A rule watches a metric or new exceptions of a service. When it fires, it opens an incident and pages people by
+        an escalation policy. Without rules nobody is ever paged.
+      </EmptyState>
+      {create !== false && <Autocomplete />}
+    </>
+  );
+}
+
+type Suggestion = ResultOf<'suggest_rules'>['suggestions'][number];
+
+function Autocomplete() {
+  const { orgId } = useOrganization().org;
+  const { data } = useQuery(actionQuery(orgId, 'rules', 'suggest_rules', {}));
+  if (data === undefined) return <Skeleton height={180} radius="lg" mt="md" />;
+  if (data.suggestions.length === 0) return null;
+  return (
+    <div style={{ marginTop: '1.25rem' }}>
+      <Card
+        title="For what your services send"
+        about="Each opens the form with these values, beside what the rule would have done until now."
+        rows={data.suggestions.map((suggestion) => (
+          <Row
+            key={`${suggestion.serviceId} ${suggestion.name}`}
+            title={<Name>{suggestion.name}</Name>}
+            sub={conditionText(suggestion)}
+          >
+            <Button
+              variant="default"
+              renderRoot={(props) => <Link to="/rules/new" search={startOf(suggestion)} {...props} />}
+            >
+              Use
+            </Button>
+          </Row>
+        ))}
+      />
+    </div>
+  );
+}
+
+function startOf({ serviceId, name, kind, config }: Suggestion): RuleStart {
+  if (!('metricName' in config)) return { kind, service: serviceId, name };
+  const { metricName, aggregation, comparator, threshold, windowMinutes } = config;
+  return {
+    kind,
+    service: serviceId,
+    name,
+    metric: metricName,
+    aggregation,
+    comparator,
+    threshold,
+    window: windowMinutes,
+  };
 }

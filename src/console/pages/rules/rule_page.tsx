@@ -1,37 +1,37 @@
 import { Button, Group, Skeleton, Stack, Switch } from '@mantine/core';
 import { IconActivityHeartbeat, IconCopy, IconPencil, IconTrash } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import type { Rule } from '#console/api/actions.ts';
+import { incidentSearchQuery } from '#console/api/incidents.ts';
 import { ruleQuery } from '#console/api/rules.ts';
-import { ManagedMark } from '#console/components/managed_mark.tsx';
-import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
-import { Name } from '#console/components/text/name.tsx';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
+import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { Back, Page } from '#console/components/page.tsx';
-import { Status } from '#console/components/status.tsx';
+import { IncidentStatus, Status } from '#console/components/status.tsx';
+import { isolateBidi } from '#console/components/text/bidi.ts';
+import { Name } from '#console/components/text/name.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { DeleteRule } from '#console/pages/rules/delete_rule.tsx';
 import { MaintenanceNotice } from '#console/pages/rules/maintenance_notice.tsx';
-import { RuleIncidents } from '#console/pages/rules/rule_incidents.tsx';
-import classes from '#console/pages/rules/rule_page.module.css';
-import { RuleReplay } from '#console/pages/rules/rule_replay.tsx';
 import { MissingMetric } from '#console/pages/rules/missing_metric.tsx';
+import { RuleReplay } from '#console/pages/rules/rule_replay.tsx';
 import { stateOf } from '#console/pages/rules/rule_state.ts';
 import { thresholdOf, valuesOfRule } from '#console/pages/rules/rule_values.ts';
 import { settingSentences } from '#console/pages/rules/settings/setting_values.ts';
 import { useSwitchRule } from '#console/pages/rules/use_rule_change.ts';
-import { useShortcut } from '#console/shell/keyboard.ts';
 import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
+import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { settingsOf } from '#modules/rules/decide/rule_settings.ts';
 import { conditionText } from '#modules/rules/decide/rule_kinds.ts';
+import { settingsOf } from '#modules/rules/decide/rule_settings.ts';
+import classes from '#console/pages/rules/rule_page.module.css';
 
 const Rendered = lazyPart(() => import('#console/components/text/markdown/rendered.tsx').then((m) => m.Rendered));
 
@@ -256,6 +256,53 @@ function Paged({ rule: { pages } }: { readonly rule: Rule }) {
       {pages.people.length === 0 && <Status tone="red">An incident that opened now would reach nobody.</Status>}
       {pages.peopleCount > pages.people.length && (
         <p className={classes.service}>and {pages.peopleCount - pages.people.length} more people</p>
+      )}
+    </Card>
+  );
+}
+
+const PAGE = 10;
+
+/** Card of the incidents that a rule has opened: open ones first, then the newest. */
+function RuleIncidents({ ruleId }: { readonly ruleId: string }) {
+  const { orgId } = useOrganization().org;
+  const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+    ...incidentSearchQuery(orgId, { ruleId, limit: PAGE }),
+    placeholderData: keepPreviousData,
+  });
+  if (error !== null && data === undefined)
+    return <ErrorAlert error={error} title="Its incidents could not be loaded" />;
+  const incidents = data?.pages.flatMap((page) => page.incidents) ?? [];
+  return (
+    <Card
+      title="Incidents"
+      rows={
+        incidents.length === 0
+          ? undefined
+          : incidents.map(({ incidentId, number, title, status, triggeredAt }) => (
+              <Row
+                key={incidentId}
+                title={
+                  <Link to="/incidents/$incidentId" params={{ incidentId }}>
+                    <Name>{title}</Name>
+                  </Link>
+                }
+                sub={
+                  <>
+                    #{number}, <Timestamp at={triggeredAt} format="date_time" />
+                  </>
+                }
+              >
+                <IncidentStatus status={status} />
+              </Row>
+            ))
+      }
+    >
+      {data !== undefined && incidents.length === 0 && <p className={classes.service}>It has opened none.</p>}
+      {hasNextPage && (
+        <Button variant="default" mt="xs" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          Show more
+        </Button>
       )}
     </Card>
   );

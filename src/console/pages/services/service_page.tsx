@@ -2,6 +2,7 @@ import { Button, Skeleton, Stack } from '@mantine/core';
 import { IconDownload, IconServerOff, IconSettings } from '@tabler/icons-react';
 import { useMutation, usePrefetchQuery, useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 
 import { invoke, type ServiceWithKeys } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
@@ -22,14 +23,15 @@ import { lazyPart } from '#console/components/lazy_part.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { Back, Page } from '#console/components/page.tsx';
+import { Sparkline } from '#console/components/sparkline.tsx';
 import { Status } from '#console/components/status.tsx';
 import { isolateBidi, withoutBidiControls } from '#console/components/text/bidi.ts';
 import { Name } from '#console/components/text/name.tsx';
+import { wholeNumberText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
-import { countText } from '#console/pages/exceptions/count_text.ts';
+import { countText, shortCount } from '#console/pages/exceptions/count_text.ts';
 import { saveFile } from '#console/pages/exceptions/save_file.ts';
 import { MaintenanceNotice } from '#console/pages/rules/maintenance_notice.tsx';
-import { HealthCard } from '#console/pages/services/health_card.tsx';
 import { IngestCard } from '#console/pages/services/ingest_card.tsx';
 import { KeysCard } from '#console/pages/services/keys_card.tsx';
 import { MonitorsCard } from '#console/pages/services/monitors_card.tsx';
@@ -39,6 +41,7 @@ import { OtherToolsCard, RulesCard } from '#console/pages/services/rules_card.ts
 import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import eventExtrasClasses from '#console/pages/exceptions/event/event_extras.module.css';
+import healthCardClasses from '#console/pages/services/health_card.module.css';
 import classes from '#console/pages/services/overview/overview.module.css';
 
 const GoldenCharts = lazyPart(() =>
@@ -240,4 +243,103 @@ function FeedbackCard({ serviceId }: { readonly serviceId: string }) {
       {download.error !== null && <ErrorAlert error={download.error} title="The file could not be loaded" />}
     </>
   );
+}
+
+/** Card of the service's health: open incidents, what it sent in the last day, and what watches it. */
+function HealthCard({ service }: { readonly service: ServiceWithKeys }) {
+  const { orgId } = useOrganization().org;
+  const { serviceId, alertRules, capabilities } = service;
+  const open = useQuery(openByServiceQuery(orgId)).data?.services;
+  const counts = open?.find((candidate) => candidate.serviceId === serviceId);
+  const { data: activity } = useQuery({ ...serviceActivityQuery(orgId, serviceId), refetchInterval: REFRESH_MS });
+  const paging = alertRules.filter(({ enabled, escalationPolicyId }) => enabled && escalationPolicyId !== null).length;
+  return (
+    <Card title="Health" about="The last 24 hours.">
+      <dl className={healthCardClasses.figures}>
+        <Figure name="Open incidents">
+          {open === undefined ? (
+            <Waiting />
+          ) : counts === undefined ? (
+            <Status tone="green">none</Status>
+          ) : (
+            <Link to="/incidents" search={{ service: serviceId }}>
+              {counts.triggered > 0 && (
+                <Status tone="red" isUrgent>
+                  {counts.triggered} triggered
+                </Status>
+              )}{' '}
+              {counts.acknowledged > 0 && <Status tone="amber">{counts.acknowledged} acknowledged</Status>}
+            </Link>
+          )}
+        </Figure>
+        <Figure name="Exceptions">
+          {activity === undefined ? (
+            <Waiting />
+          ) : (
+            <Activity values={activity.events} unit="event" isOn={capabilities.includes('exceptions')} tone="red" />
+          )}
+        </Figure>
+        <Figure name="Metric points">
+          {activity === undefined ? (
+            <Waiting />
+          ) : (
+            <Activity values={activity.points} unit="point" isOn={capabilities.includes('metrics')} tone="blue" />
+          )}
+        </Figure>
+        <Figure name="Refused">
+          {activity === undefined ? (
+            <Waiting />
+          ) : activity.refused === 0 ? (
+            <span className={healthCardClasses.figure}>0</span>
+          ) : (
+            <Status tone="amber">{wholeNumberText(activity.refused)}</Status>
+          )}
+        </Figure>
+        <Figure name="Rules">
+          <span className={healthCardClasses.figure}>{alertRules.length}</span>{' '}
+          <span className="dimmed">{pagingText(paging, alertRules.length)}</span>
+        </Figure>
+      </dl>
+    </Card>
+  );
+}
+
+function Figure({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div className={healthCardClasses.item}>
+      <dt className={healthCardClasses.name}>{name}</dt>
+      <dd className={healthCardClasses.value}>{children}</dd>
+    </div>
+  );
+}
+
+/** Placeholder of the same height as what follows. */
+function Waiting() {
+  return <span className="dimmed">…</span>;
+}
+
+interface ActivityProps {
+  readonly values: readonly number[];
+  readonly unit: 'event' | 'point';
+  readonly isOn: boolean;
+  readonly tone: 'red' | 'blue';
+}
+
+function Activity({ values, unit, isOn, tone }: ActivityProps) {
+  const total = values.reduce((sum, value) => sum + value, 0);
+  const text = `${wholeNumberText(total)} ${unit}${total === 1 ? '' : 's'} in the last 24 hours`;
+  if (!isOn && total === 0) return <span className="dimmed">not enabled</span>;
+  return (
+    <div className={healthCardClasses.activity} title={text}>
+      <span className={healthCardClasses.figure}>{shortCount(total)}</span>
+      {total > 0 && <Sparkline values={values} label={text} tone={tone} />}
+    </div>
+  );
+}
+
+/** Returns how many of the rules page somebody, as text: the count of all stands before it. */
+function pagingText(paging: number, all: number): string {
+  if (paging === 0) return all === 1 ? 'pages nobody' : 'page nobody';
+  if (paging === all) return all === 1 ? 'pages somebody' : 'page somebody';
+  return `of which ${paging} ${paging === 1 ? 'pages' : 'page'} somebody`;
 }

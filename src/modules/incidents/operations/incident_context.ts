@@ -5,9 +5,14 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
 import { isAtOrBefore, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { ZoneClocks } from '#kernel/zone_clock.ts';
-import { CONTEXT_FIELDS, readReleases, readStoredContext } from '#modules/incidents/context.ts';
+import {
+  CONTEXT_FIELDS,
+  MOVED_FIELDS,
+  readMovedMetrics,
+  readReleases,
+  readStoredContext,
+} from '#modules/incidents/context.ts';
 import { INCIDENT_STATUSES } from '#modules/incidents/decide/incident.ts';
-import { MOVED_FIELDS, readMovedMetrics } from '#modules/incidents/moved_metrics.ts';
 import type { LinkedIncident } from '#modules/incidents/store/suppression_store.ts';
 import { isFor, labelsOf, nextMaintenance } from '#modules/maintenance/decide/maintenance.ts';
 import { guidanceOf } from '#modules/rules/decide/kind_settings.ts';

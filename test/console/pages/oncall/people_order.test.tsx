@@ -5,7 +5,7 @@ import { act, cleanup, fireEvent, render, screen } from '@testing-library/react'
 import { useState } from 'react';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-import { PeopleOrder } from '#console/pages/oncall/people_order.tsx';
+import { PeopleOrder } from '#console/pages/oncall/schedule_form.tsx';
 import { newDraft, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
 
 vi.mock('#console/shell/organization.tsx', () => ({ useOrganization: () => ({ org: { orgId: 'org_1' } }) }));
