@@ -130,7 +130,7 @@ const opsgenie: AskedTool = {
 /** Grafana OnCall. The token of a service account needs the address of its stack: `STACK_URL:TOKEN`. */
 const grafanaOnCall: AskedTool = {
   baseUrl: null,
-  headers: (key) => {
+  headers: (key): Readonly<Record<string, string>> => {
     const [, stack, token] = /^(https?:\/\/.+):([^:/]+)$/.exec(key) ?? [];
     return stack === undefined || token === undefined
       ? { authorization: key }
