@@ -40,6 +40,7 @@ describe('a step that names schedules', () => {
     await w.schedule('Primary', [anna, bram]);
     const alert = await w.alertBy([onCall(0), onCall(5, { turn: 'next' })]);
     await alert.trigger();
+    await w.runUntilIdle();
     await w.advance({ minutes: 5 });
     expect(w.paged()).toEqual(['Anna', 'Bram']);
   });
