@@ -95,7 +95,7 @@ test('every setting that a guide names exists', () => {
   const settings = Object.values<Setting>(SETTINGS).flatMap(({ variable, isSecret }) =>
     isSecret === true ? [variable, `${variable}_FILE`] : [variable],
   );
-  const known = new Set([...settings, 'PHONE_PORT', 'API_KEY', 'NODE_COMPILE_CACHE']);
+  const known = new Set([...settings, 'PHONE_PORT', 'API_KEY', 'NODE_COMPILE_CACHE', 'CRON_TZ']);
   for (const { file, markdown } of guides) {
     const named = [...markdown.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[^`]*)?`/g)].map(([, name = '']) => name);
     // OpenTelemetry's own are read by its library.
