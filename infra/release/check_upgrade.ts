@@ -13,8 +13,11 @@ import { openDatabase } from '#storage/postgres/database.ts';
 import { type Outcome, outcomeOf, prepare, startLoad } from './upgrade_load.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-/** Folders of the baseline of the schema, whose last change is what checkouts without a tagged release upgrade from. */
-const BASELINE = ['infra/migrations/postgres/0001_baseline.ts', 'infra/migrations/postgres/baseline'] as const;
+/** Baselines of both schemas, whose last change is what checkouts without a tagged release upgrade from. */
+const BASELINE = ['postgres', 'clickhouse'].flatMap((engine) => [
+  `infra/migrations/${engine}/0001_baseline.ts`,
+  `infra/migrations/${engine}/baseline`,
+]);
 const ALONE_MS = 10_000;
 const TOGETHER_MS = 25_000;
 const AFTERWARDS_MS = 10_000;
