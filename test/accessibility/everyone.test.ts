@@ -196,7 +196,7 @@ async function givenPages(h: ConsoleWorld): Promise<readonly TestedPage[]> {
     ['settings/agents', 'Who may respond to incidents', { 'Stop all agents': 'admin' }],
     ['settings/delivery', 'Whether this server can send messages to people.', {}],
     ['settings/integrations', 'Programs and assistants', {}],
-    ['settings/billing', 'Exceptions, Metrics, On-call', {}],
+    ['settings/billing', 'Show what capabilities cost', {}],
     ['settings/audit', 'create_team', { Export: 'admin' }],
     ['oncall/simulator', 'Nothing is sent: the simulator only shows what would happen.', {}],
     ['me', 'Would a page wake you?', { 'Send a test by Mail': 'viewer', 'Your calendar': 'viewer' }],

@@ -81,7 +81,7 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
     ['settings/apps', 'No app is connected'],
     ['settings/agents', 'Who may respond to incidents'],
     ['settings/audit', 'create_team'],
-    ['settings/billing', 'Exceptions, Metrics, '],
+    ['settings/billing', 'Show what capabilities cost'],
     ['settings/delivery', 'Phone call'],
     ['settings/integrations', 'Incoming data'],
     ['settings/sign-in', 'Networks'],

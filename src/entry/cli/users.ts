@@ -38,9 +38,17 @@ async function readPassword(): Promise<string> {
   );
 }
 
+/** Scripts that cannot write to standard input give the password among the arguments. */
+interface PasswordArgument {
+  readonly password?: string;
+}
+
 interface Json {
   readonly json?: true;
 }
+
+const PASSWORD_IS_SEEN =
+  'tocsin: everybody on this machine can see a password among the arguments; give it by standard input, or type it\n';
 
 export function addUserCommands(program: Command): void {
   const user = program.command('user').description('people');
@@ -53,9 +61,11 @@ export function addUserCommands(program: Command): void {
     .requiredOption('--name <name>', 'name as others see it', notBlank)
     .requiredOption('--org <id>', 'organization to belong to')
     .addOption(roleOption())
+    .addOption(new Option('--password <text>', 'can be seen by everybody on this machine').hideHelp())
     .option('--json', 'print JSON: userId, organizationId')
-    .action(async ({ json, ...wanted }: Omit<WantedUser, 'password'> & Json) => {
-      const { userId, isNew } = await createUser({ ...wanted, password: await readPassword() });
+    .action(async ({ json, password, ...wanted }: Omit<WantedUser, 'password'> & PasswordArgument & Json) => {
+      if (password !== undefined) process.stderr.write(PASSWORD_IS_SEEN);
+      const { userId, isNew } = await createUser({ ...wanted, password: password ?? (await readPassword()) });
       const text = isNew
         ? `Created the user ${userId} as ${wanted.role}.`
         : `Made the user ${userId} a member as ${wanted.role}.`;
