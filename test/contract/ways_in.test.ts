@@ -49,7 +49,7 @@ const DOORS: readonly (readonly [path: RegExp, names: Names, test: string])[] = 
   [/^\/api\/alerts/, 'nobody', 'test/entry/http/alerts'],
 ];
 
-/** How each kind of way that changes are recorded by comes in, and what stands behind it. */
+/** Names, for each way that the audit log records, how it comes in and which check stands behind it. */
 const WAYS: Readonly<Record<(typeof VIAS)[number], Names>> = {
   rest: 'person',
   mcp: 'person',

@@ -25,7 +25,7 @@ const groups = MUTANT_GROUPS.filter(
   ({ subject }) => words.length === 0 || words.some((word) => subject.includes(word)),
 );
 
-/** Of each group, the tests as they are: a mutant counts as noticed only where these pass. */
+/** Mutant that changes nothing: other mutants count as noticed only where the tests pass with it. */
 const UNCHANGED: Mutant = { file: 'package.json', find: '"name": "tocsin"', replace: '"name": "tocsin"' };
 
 const inTurn = pLimit(availableParallelism());

@@ -118,7 +118,7 @@ interface Dying {
   readonly place: number;
   /** Whether that transaction is lost, or only what would have followed its commit. */
   readonly when: 'before' | 'after';
-  /** How many it has begun. */
+  /** Number of transactions that the process has begun. */
   begun: number;
   isDead: boolean;
 }

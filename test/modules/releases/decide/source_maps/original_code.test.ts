@@ -9,7 +9,7 @@ import fc from '#test/kit/properties.ts';
 const INT_MAX = 2 ** 31 - 1;
 const bounded = (value: number): number => Math.max(-INT_MAX, Math.min(INT_MAX, value));
 
-/** What the reader that others use finds. */
+/** Returns what the reader of the library finds. */
 function found(map: TraceMap, line: number, column: number) {
   const segment = traceSegment(map, line, column);
   if (segment === null) return null;
@@ -21,7 +21,7 @@ const PLACES = [0, 1, 2, 3, 4, 5, 6, 7].flatMap((line) =>
   [0, 1, 2, 3, 5, 8, 13, 21, 34, 144, 5_000].map((column) => [line, column] as const),
 );
 
-/** What both readers find at each place. */
+/** Returns what both readers find at each place. */
 function readBoth(mappings: string) {
   const map = new TraceMap({ version: 3, mappings, names: [], sources: [] });
   const segments = new Segments(mappings);
