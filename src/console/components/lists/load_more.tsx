@@ -4,24 +4,28 @@ import { useEffect, useEffectEvent } from 'react';
 
 import classes from '#console/components/lists/load_more.module.css';
 
-interface LoadMoreProps {
-  onMore(): void;
-  readonly isLoading: boolean;
+interface Pages {
+  readonly hasNextPage: boolean;
+  readonly isPlaceholderData: boolean;
+  readonly isFetchingNextPage: boolean;
   /** Whether the last attempt failed, so that the next one needs a click. */
-  readonly hasFailed: boolean;
+  readonly isFetchNextPageError: boolean;
+  fetchNextPage(): Promise<unknown>;
 }
 
-/** Loads more rows when the end of the list is near, or by its button. */
-export function LoadMore({ onMore, isLoading, hasFailed }: LoadMoreProps) {
+/** Loads the next page when the end of the list is near, or by its button; shows nothing below the last one. */
+export function LoadMore({ list }: { readonly list: Pages }) {
   const { ref, entry } = useIntersection({ rootMargin: '800px' });
-  const isWanted = entry?.isIntersecting === true && !isLoading && !hasFailed;
-  const loadMore = useEffectEvent(onMore);
+  const hasMore = list.hasNextPage && !list.isPlaceholderData;
+  const isWanted = hasMore && entry?.isIntersecting === true && !list.isFetchingNextPage && !list.isFetchNextPageError;
+  const loadMore = useEffectEvent(() => void list.fetchNextPage());
   useEffect(() => {
     if (isWanted) loadMore();
   }, [isWanted]);
+  if (!hasMore) return null;
   return (
     <div className={classes.more} ref={ref}>
-      <Button variant="default" onClick={onMore} loading={isLoading}>
+      <Button variant="default" onClick={() => void list.fetchNextPage()} loading={list.isFetchingNextPage}>
         Show more
       </Button>
     </div>

@@ -88,7 +88,7 @@ export function DashboardList() {
     ...dashboardSearchQuery(org.orgId, text === '' ? {} : { text: text.slice(0, 200) }),
     placeholderData: keepPreviousData,
   });
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } = list;
+  const { data, error, refetch } = list;
   const dashboards = data?.pages.flatMap((page) => page.dashboards) ?? [];
   const mayEdit = may('dashboards:edit');
   const create = mayEdit ? (
@@ -126,13 +126,7 @@ export function DashboardList() {
               ))}
             />
           )}
-          {hasNextPage && (
-            <LoadMore
-              onMore={() => void fetchNextPage()}
-              isLoading={isFetchingNextPage}
-              hasFailed={isFetchNextPageError}
-            />
-          )}
+          <LoadMore list={list} />
         </>
       )}
       {start !== null && <CreateDashboard start={start} onClose={() => setStart(null)} />}

@@ -48,13 +48,7 @@ export function IncidentsWidget({ serviceId }: { readonly serviceId: string | nu
           </li>
         ))}
       </ul>
-      {list.hasNextPage && (
-        <LoadMore
-          onMore={() => void list.fetchNextPage()}
-          isLoading={list.isFetchingNextPage}
-          hasFailed={list.isFetchNextPageError}
-        />
-      )}
+      <LoadMore list={list} />
     </div>
   );
 }
@@ -85,13 +79,7 @@ export function ExceptionsWidget({ serviceId }: { readonly serviceId: string | n
           </li>
         ))}
       </ul>
-      {list.hasNextPage && (
-        <LoadMore
-          onMore={() => void list.fetchNextPage()}
-          isLoading={list.isFetchingNextPage}
-          hasFailed={list.isFetchNextPageError}
-        />
-      )}
+      <LoadMore list={list} />
     </div>
   );
 }
@@ -166,13 +154,7 @@ export function OnCallWidget({ teamId }: { readonly teamId: string | null }) {
           </li>
         ))}
       </ul>
-      {query.hasNextPage && (
-        <LoadMore
-          onMore={() => void query.fetchNextPage()}
-          isLoading={query.isFetchingNextPage}
-          hasFailed={query.isFetchNextPageError}
-        />
-      )}
+      <LoadMore list={query} />
     </div>
   );
 }

@@ -66,7 +66,7 @@ export function ExceptionList() {
   const setting = useSetStatus();
   const searchField = useRef<HTMLInputElement>(null);
 
-  const { data, error, refetch, hasNextPage, fetchNextPage, isPlaceholderData } = list;
+  const { data, error, refetch, hasNextPage, isPlaceholderData } = list;
   const shown = data?.pages.flatMap(({ groups }) => groups).filter(({ status }) => isInTab(status, tab)) ?? [];
   const counts = data?.pages.at(-1)?.counts;
   const total = counts === undefined ? 0 : totalOf(counts, tab);
@@ -191,13 +191,7 @@ export function ExceptionList() {
           isOld={isPlaceholderData}
         />
       )}
-      {hasNextPage && !isPlaceholderData && (
-        <LoadMore
-          onMore={() => void fetchNextPage()}
-          isLoading={list.isFetchingNextPage}
-          hasFailed={list.isFetchNextPageError}
-        />
-      )}
+      <LoadMore list={list} />
       {counts !== undefined && (selectedIds.length > 0 || areAllSelected) && (
         <ExceptionSelection
           tab={tab}

@@ -44,7 +44,7 @@ export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: 
   const sort: 'name' | 'series' = search.order ?? 'name';
   const wanted = { serviceId, sort, ...(text !== '' && !isSelector(text) && { text: text.slice(0, 200) }) };
   const list = useInfiniteQuery(metricListQuery(orgId, wanted));
-  const { error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } = list;
+  const { error, refetch } = list;
   // The list still shown while the next one loads says nothing about the next one.
   const isOfOther = list.isPlaceholderData && list.data.pages[0]?.total === 0;
   const data = isOfOther ? undefined : list.data;
@@ -139,9 +139,7 @@ export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: 
           />
         ))}
       </ul>
-      {hasNextPage && (
-        <LoadMore onMore={() => void fetchNextPage()} isLoading={isFetchingNextPage} hasFailed={isFetchNextPageError} />
-      )}
+      <LoadMore list={list} />
     </>
   );
 }

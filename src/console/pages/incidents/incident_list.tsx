@@ -87,16 +87,7 @@ export function IncidentList() {
   const [isDeclaring, setIsDeclaring] = useState(false);
   const answering = useAnswerIncidents();
 
-  const {
-    data,
-    error,
-    refetch,
-    hasNextPage,
-    fetchNextPage,
-    isFetchingNextPage,
-    isPlaceholderData,
-    isFetchNextPageError,
-  } = list;
+  const { data, error, refetch, hasNextPage, isPlaceholderData } = list;
   const shown = data?.pages.flatMap(({ incidents }) => incidents).filter((incident) => isInTab(incident, tab)) ?? [];
   const selectedIds = shown.filter(({ incidentId }) => selected.has(incidentId)).map(({ incidentId }) => incidentId);
   const mayAnswer = may('oncall:edit');
@@ -237,9 +228,7 @@ export function IncidentList() {
           onAcknowledge={(incidentId) => answer('acknowledge', [incidentId])}
         />
       )}
-      {hasNextPage && !isPlaceholderData && (
-        <LoadMore onMore={() => void fetchNextPage()} isLoading={isFetchingNextPage} hasFailed={isFetchNextPageError} />
-      )}
+      <LoadMore list={list} />
       {(selectedIds.length > 0 || areAllSelected) && (
         <IncidentSelection
           count={selectedIds.length}

@@ -106,13 +106,14 @@ function Proof({ summary }: { readonly summary: NonNullable<MoveIn['summary']> }
 
 function Items({ moveInId, verdict }: { readonly moveInId: string; readonly verdict: Verdict }) {
   const { org } = useOrganization();
-  const { data, error, isFetching, isError, hasNextPage, fetchNextPage, refetch } = useInfiniteQuery({
+  const list = useInfiniteQuery({
     queryKey: [...topicKey(org.orgId, 'settings'), 'list_move_in_items', moveInId, verdict],
     queryFn: ({ pageParam, signal }) =>
       invoke(org.orgId, 'list_move_in_items', { moveInId, verdict, after: pageParam }, signal),
     initialPageParam: -1,
     getNextPageParam: ({ next }) => next,
   });
+  const { data, error, refetch } = list;
   const items = data?.pages.flatMap((page) => page.items) ?? [];
   if (error !== null && items.length === 0) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   if (data !== undefined && items.length === 0) return <Text size="sm">Nothing.</Text>;
@@ -137,7 +138,7 @@ function Items({ moveInId, verdict }: { readonly moveInId: string; readonly verd
           </li>
         ))}
       </ul>
-      {hasNextPage && <LoadMore onMore={() => void fetchNextPage()} isLoading={isFetching} hasFailed={isError} />}
+      <LoadMore list={list} />
     </>
   );
 }

@@ -102,13 +102,7 @@ export function OnCallNow() {
               )}
             </>
           )}
-          {query.hasNextPage && (
-            <LoadMore
-              onMore={() => void query.fetchNextPage()}
-              isLoading={query.isFetchingNextPage}
-              hasFailed={query.isFetchNextPageError}
-            />
-          )}
+          <LoadMore list={query} />
         </>
       )}
       {put !== undefined && mayEdit && timeline !== null && (

@@ -71,8 +71,8 @@ export function TeamList() {
   const navigate = route.useNavigate();
   const [text] = useDebouncedValue(q.trim(), DEBOUNCE_MS);
   const [isCreating, setIsCreating] = useState(false);
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } =
-    useInfiniteQuery(teamSearchQuery(org.orgId, text));
+  const list = useInfiniteQuery(teamSearchQuery(org.orgId, text));
+  const { data, error, refetch } = list;
   const teams = data?.pages.flatMap((page) => page.teams);
   const create = may('oncall:edit') && (
     <Button leftSection={<IconPlus size={18} />} onClick={() => setIsCreating(true)}>
@@ -106,9 +106,7 @@ export function TeamList() {
       {teams !== undefined && teams.length > 0 && (
         <DataTable label="Teams" columns={COLUMNS} items={teams} keyOf={({ teamId }) => teamId} />
       )}
-      {hasNextPage && (
-        <LoadMore onMore={() => void fetchNextPage()} isLoading={isFetchingNextPage} hasFailed={isFetchNextPageError} />
-      )}
+      <LoadMore list={list} />
       <div className={classes.gap} />
       <PeopleWithoutTeam text={text} />
       {isCreating && <CreateTeam onClose={() => setIsCreating(false)} />}
@@ -176,10 +174,8 @@ function AddToTeam({ person: { userId, name }, onClose }: AddToTeamProps) {
 function PeopleWithoutTeam({ text }: { readonly text: string }) {
   const { org, may } = useOrganization();
   const [added, setAdded] = useState<PersonWithoutTeam | null>(null);
-  const { data, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } = useInfiniteQuery(
-    withoutTeamQuery(org.orgId, text),
-  );
-  const people = data?.pages.flatMap((page) => page.people) ?? [];
+  const list = useInfiniteQuery(withoutTeamQuery(org.orgId, text));
+  const people = list.data?.pages.flatMap((page) => page.people) ?? [];
   if (people.length === 0) return null;
   return (
     <>
@@ -214,9 +210,7 @@ function PeopleWithoutTeam({ text }: { readonly text: string }) {
           </Row>
         ))}
       />
-      {hasNextPage && (
-        <LoadMore onMore={() => void fetchNextPage()} isLoading={isFetchingNextPage} hasFailed={isFetchNextPageError} />
-      )}
+      <LoadMore list={list} />
       {added !== null && <AddToTeam person={added} onClose={() => setAdded(null)} />}
     </>
   );

@@ -44,8 +44,8 @@ export function PolicyList() {
   const { q = '' } = route.useSearch();
   const navigate = route.useNavigate();
   const [text] = useDebouncedValue(q.trim(), DEBOUNCE_MS);
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } =
-    useInfiniteQuery(policySearchQuery(org.orgId, text));
+  const list = useInfiniteQuery(policySearchQuery(org.orgId, text));
+  const { data, error, refetch } = list;
   const policies = data?.pages.flatMap((page) => page.policies);
   const isEmpty = policies?.length === 0;
   return (
@@ -88,9 +88,7 @@ export function PolicyList() {
       {policies !== undefined && policies.length > 0 && (
         <DataTable label="Escalation policies" columns={COLUMNS} items={policies} keyOf={({ policyId }) => policyId} />
       )}
-      {hasNextPage && (
-        <LoadMore onMore={() => void fetchNextPage()} isLoading={isFetchingNextPage} hasFailed={isFetchNextPageError} />
-      )}
+      <LoadMore list={list} />
     </Page>
   );
 }

@@ -156,13 +156,7 @@ export function RuleList() {
           onDelete={setDeleted}
         />
       )}
-      {list.hasNextPage && !list.isPlaceholderData && (
-        <LoadMore
-          onMore={() => void list.fetchNextPage()}
-          isLoading={list.isFetchingNextPage}
-          hasFailed={list.isFetchNextPageError}
-        />
-      )}
+      <LoadMore list={list} />
       {isMaintained && <Maintenance onClose={() => setIsMaintained(false)} />}
       {isObjective && <Objective onClose={() => setIsObjective(false)} />}
       {deleted !== null && <DeleteRule rule={deleted} onClose={() => setDeleted(null)} />}

@@ -19,9 +19,8 @@ import { useOrganization } from '#console/shell/organization.tsx';
 /** Card of invitations that nobody has accepted yet. */
 export function Invitations() {
   const { org } = useOrganization();
-  const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } = useInfiniteQuery(
-    invitationsQuery(org.orgId),
-  );
+  const list = useInfiniteQuery(invitationsQuery(org.orgId));
+  const { data, error } = list;
   const [revoked, setRevoked] = useState<Invited | null>(null);
   if (error !== null && data === undefined) return <ErrorAlert error={error} title="Invitations could not be loaded" />;
   const open = data?.pages.flatMap(({ invitations }) => invitations) ?? [];
@@ -38,9 +37,7 @@ export function Invitations() {
           />
         ))}
       />
-      {hasNextPage && (
-        <LoadMore onMore={() => void fetchNextPage()} isLoading={isFetchingNextPage} hasFailed={isFetchNextPageError} />
-      )}
+      <LoadMore list={list} />
       {revoked !== null && <Revoke invitation={revoked} onClose={() => setRevoked(null)} />}
     </div>
   );

@@ -39,7 +39,7 @@ interface SearchedListProps<Item, Found extends Counted> {
 export function SearchedList<Item extends object, Found extends Counted>(props: SearchedListProps<Item, Found>) {
   const { label, what, columns, query, itemsOf, keyOf, text = '', onSearch, filter, empty = null, skeleton } = props;
   const { isFiltered = text !== '', onClear = () => onSearch(undefined) } = props;
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } = query;
+  const { data, error, refetch, hasNextPage } = query;
   if (data === undefined) {
     return error === null ? skeleton : <ErrorAlert error={error} onRetry={() => void refetch()} />;
   }
@@ -67,9 +67,7 @@ export function SearchedList<Item extends object, Found extends Counted>(props: 
           keyOf={keyOf}
         />
       )}
-      {hasNextPage && (
-        <LoadMore onMore={() => void fetchNextPage()} isLoading={isFetchingNextPage} hasFailed={isFetchNextPageError} />
-      )}
+      <LoadMore list={query} />
     </>
   );
 }

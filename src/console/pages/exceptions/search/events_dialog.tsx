@@ -48,13 +48,7 @@ export function EventsDialog({ groupId, onClose }: EventsDialogProps) {
             ))}
           </ul>
         )}
-        {list.hasNextPage && (
-          <LoadMore
-            onMore={() => void list.fetchNextPage()}
-            isLoading={list.isFetchingNextPage}
-            hasFailed={list.isFetchNextPageError}
-          />
-        )}
+        <LoadMore list={list} />
       </Stack>
     </Dialog>
   );

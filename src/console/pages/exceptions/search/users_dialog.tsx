@@ -53,13 +53,7 @@ export function UsersDialog({ groupId, serviceId, onClose }: UsersDialogProps) {
             ))}
           </ul>
         )}
-        {list.hasNextPage && (
-          <LoadMore
-            onMore={() => void list.fetchNextPage()}
-            isLoading={list.isFetchingNextPage}
-            hasFailed={list.isFetchNextPageError}
-          />
-        )}
+        <LoadMore list={list} />
       </Stack>
     </Dialog>
   );

@@ -32,7 +32,7 @@ type Entry = ResultOf<'list_exception_activity'>['entries'][number];
 export function ActivityCard({ groupId }: { readonly groupId: string }) {
   const { org, may } = useOrganization();
   const list = useInfiniteQuery(pagedQuery(org.orgId, 'exceptions', 'list_exception_activity', { groupId }));
-  const { data, error, refetch, hasNextPage, fetchNextPage } = list;
+  const { data, error, refetch } = list;
   const entries = data?.pages.flatMap((page) => page.entries) ?? [];
   return (
     <Card
@@ -53,13 +53,7 @@ export function ActivityCard({ groupId }: { readonly groupId: string }) {
       {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Skeleton height={40} />}
       {data !== undefined && entries.length === 0 && <p className={classes.none}>Nobody has done anything yet.</p>}
-      {hasNextPage && (
-        <LoadMore
-          onMore={() => void fetchNextPage()}
-          isLoading={list.isFetchingNextPage}
-          hasFailed={list.isFetchNextPageError}
-        />
-      )}
+      <LoadMore list={list} />
     </Card>
   );
 }
