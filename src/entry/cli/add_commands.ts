@@ -1,123 +1,48 @@
 import type { Command } from 'commander';
 
-import { addAlertKeyCommands, addAlertMailCommand } from '#entry/cli/alerts.ts';
-import { addAuditCommands } from '#entry/cli/audit.ts';
-import { addBackupCommands, addTransferCommands } from '#entry/cli/backup.ts';
-import { addClickHouseCommands } from '#entry/cli/clickhouse.ts';
-import { addConfigurationCommands } from '#entry/cli/configuration.ts';
-import { addKeyCommands } from '#entry/cli/keys.ts';
-import { addMoveInCommand } from '#entry/cli/move_in.ts';
-import { addQuarantineCommands } from '#entry/cli/quarantine.ts';
-import { addUserCommands } from '#entry/cli/users.ts';
-import { createOrganization } from '#modules/organizations/operations/add_member.ts';
-import { getOrganization, runAsOperator, withStores } from '#entry/cli/with_stores.ts';
-import { notBlank, print, tableOf } from '#entry/cli/text.ts';
-import { toTimestamp } from '#kernel/time.ts';
-import { addSignInDomain } from '#modules/sign_in/operations/domains.ts';
-import { setAddressLists } from '#modules/sign_in/operations/sign_in_settings.ts';
-import { createCalendarFeed, revokeCalendarFeed } from '#modules/schedules/operations/calendar_feeds.ts';
-import { AppError } from '#kernel/errors.ts';
-import type { Stores } from '#modules/stores.ts';
+/** Adds commands; `onEmbeddedStores` makes the same call if the stores are embedded and not running. */
+type Add = (program: Command, onEmbeddedStores: () => void) => void;
 
-function addCalendarCommands(program: Command): void {
-  const calendar = program.command('calendar').description('schedules as calendars, for calendar programs');
-  calendar
-    .command('create')
-    .description(
-      'print the secret address of a schedule, a new one if it has none; everyone who knows it can read the schedule',
-    )
-    .requiredOption('--schedule <id>', 'the schedule')
-    .option('--json', 'print JSON: scheduleId, url, createdAt')
-    .action(async ({ schedule, json }: { schedule: string; json?: true }) => {
-      const feed = await runAsOperator(createCalendarFeed, (stores) => ofSchedule(stores, schedule));
-      print(json, feed, feed.url);
-    });
-  calendar
-    .command('revoke')
-    .description('revoke the secret address of a schedule; it stops working with the next request')
-    .requiredOption('--schedule <id>', 'the schedule')
-    .option('--json', 'print JSON: scheduleId, revoked')
-    .action(async ({ schedule, json }: { schedule: string; json?: true }) => {
-      const revoked = await runAsOperator(revokeCalendarFeed, (stores) => ofSchedule(stores, schedule));
-      print(json, revoked, `Revoked the calendar address of ${schedule}.`);
-    });
-}
+/** Commands with the file that adds them. Most load the code of the stores: a second, and a hundred megabytes. */
+const COMMANDS: readonly (readonly [names: readonly string[], load: () => Promise<readonly Add[]>])[] = [
+  [
+    ['org', 'sign-in', 'calendar'],
+    async () => {
+      const { addOrganizationCommands, addSignInCommands, addCalendarCommands } =
+        await import('#entry/cli/organizations.ts');
+      return [addOrganizationCommands, addSignInCommands, addCalendarCommands];
+    },
+  ],
+  [['user'], async () => [(await import('#entry/cli/users.ts')).addUserCommands]],
+  [
+    ['key', 'alert-key'],
+    async () => {
+      const { addKeyCommands, addAlertKeyCommands } = await import('#entry/cli/keys.ts');
+      return [addKeyCommands, addAlertKeyCommands];
+    },
+  ],
+  [['alert-mail'], async () => [(await import('#entry/cli/alert_mail.ts')).addAlertMailCommand]],
+  [['audit'], async () => [(await import('#entry/cli/audit.ts')).addAuditCommands]],
+  [['quarantine'], async () => [(await import('#entry/cli/quarantine.ts')).addQuarantineCommands]],
+  [['config'], async () => [(await import('#entry/cli/configuration.ts')).addConfigurationCommands]],
+  [['clickhouse'], async () => [(await import('#entry/cli/clickhouse.ts')).addClickHouseCommands]],
+  [['move-in'], async () => [(await import('#entry/cli/move_in.ts')).addMoveInCommand]],
+  [
+    ['export', 'import', 'backup', 'restore'],
+    async () => {
+      const { addTransferCommands, addBackupCommands } = await import('#entry/cli/backup.ts');
+      return [addTransferCommands, addBackupCommands];
+    },
+  ],
+];
 
-async function ofSchedule({ schedules }: Stores, scheduleId: string) {
-  const orgId = await schedules.findOrganization(scheduleId);
-  if (orgId === null) throw new AppError('not_found', `there is no schedule ${scheduleId}`);
-  return { orgId, input: { scheduleId } };
-}
-
-function addSignInCommands(program: Command): void {
-  const signIn = program.command('sign-in').description('how people sign in to an organization');
-  signIn
-    .command('domain')
-    .description('vouch for a mail domain of an organization, whose people then sign in through its provider')
-    .requiredOption('--org <id>', 'organization')
-    .requiredOption('--domain <domain>', 'mail domain, such as example.com')
-    .option('--json', 'print JSON: domain, organizationId')
-    .action(async ({ org, domain, json }: { org: string; domain: string; json?: true }) => {
-      const proven = await runAsOperator(addSignInDomain, async (stores) => {
-        return { orgId: await getOrganization(stores, org), input: { domain } };
-      });
-      print(json, { domain: proven.domain, organizationId: org }, `The domain ${proven.domain} counts as proven.`);
-    });
-  signIn
-    .command('open')
-    .description('remove the lists of networks of an organization, when they keep everybody out')
-    .requiredOption('--org <id>', 'organization')
-    .option('--json', 'print JSON: organizationId')
-    .action(async ({ org, json }: { org: string; json?: true }) => {
-      await runAsOperator(setAddressLists, async (stores) => {
-        return { orgId: await getOrganization(stores, org), input: { keyNetworks: null, sessionNetworks: null } };
-      });
-      print(json, { organizationId: org }, `The organization ${org} admits every address again.`);
-    });
-}
-
-function addOrganizationCommands(program: Command): void {
-  const org = program.command('org').description('organizations');
-  org
-    .command('create')
-    .description('create an organization')
-    .requiredOption('--name <name>', 'its name', notBlank)
-    .option('--json', 'print JSON: organizationId')
-    .action(async ({ name, json }: { name: string; json?: true }) => {
-      const organizationId = await withStores((command) => createOrganization(command, name, command.by));
-      print(json, { organizationId }, `Created the organization ${organizationId}.`);
-    });
-  org
-    .command('list')
-    .description('list the organizations, oldest first')
-    .option('--json', 'print JSON: organizations, each with organizationId, name, createdAt')
-    .action(async ({ json }: { json?: true }) => {
-      const existing = await withStores(({ stores }) => stores.people.listOrganizations());
-      const organizations = existing.map(({ id, name, createdAt }) => {
-        return { organizationId: id, name, createdAt: toTimestamp(createdAt) };
-      });
-      const rows = organizations.map(({ organizationId, name, createdAt }) => [organizationId, name, createdAt]);
-      print(json, { organizations }, tableOf(['ORGANIZATION', 'NAME', 'CREATED'], rows));
-    });
-}
-
-/**
- * Adds every command except those that run a process. `onEmbeddedStores` makes the same call if the stores are embedded
- * and not running.
- */
-export function addCommands(program: Command, onEmbeddedStores: () => void): void {
-  addOrganizationCommands(program);
-  addUserCommands(program);
-  addSignInCommands(program);
-  addKeyCommands(program);
-  addAlertKeyCommands(program);
-  addAlertMailCommand(program);
-  addCalendarCommands(program);
-  addAuditCommands(program);
-  addQuarantineCommands(program);
-  addConfigurationCommands(program);
-  addClickHouseCommands(program);
-  addMoveInCommand(program);
-  addTransferCommands(program);
-  addBackupCommands(program, onEmbeddedStores);
+/** Adds the command that is named `name`, or where there is none, every command except those that run a process. */
+export async function addCommands(
+  program: Command,
+  name: string | undefined,
+  onEmbeddedStores: () => void,
+): Promise<void> {
+  const called = COMMANDS.filter(([names]) => name !== undefined && names.includes(name));
+  for (const [, load] of called.length > 0 ? called : COMMANDS)
+    for (const add of await load()) add(program, onEmbeddedStores);
 }

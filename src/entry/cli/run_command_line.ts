@@ -7,7 +7,6 @@ import { Command, CommanderError } from 'commander';
 import { addCommands } from '#entry/cli/add_commands.ts';
 import { versionText } from '#entry/cli/version.ts';
 import { FRUGAL_ALLOCATION, type Memory, v8Flags } from '#entry/memory/memory.ts';
-import { migrateStores } from '#entry/migrate_stores.ts';
 import { exitCodeFor, WRONG_CALL } from '#entry/program.ts';
 import { ConfigError, processEnvironment } from '#kernel/config.ts';
 import { messageOf } from '#kernel/errors.ts';
@@ -17,13 +16,14 @@ const ROOT = path.join(import.meta.dirname, '../../..');
 /** Runs one call of the command line, whose arguments follow its name. Failure sets the exit status of the process. */
 export async function runCommandLine(args: readonly string[]): Promise<void> {
   try {
-    await commandsOf(args).parseAsync(args, { from: 'user' });
+    const program = await commandsOf(args);
+    await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     process.exitCode = exitCodeOf(error);
   }
 }
 
-function commandsOf(args: readonly string[]): Command {
+async function commandsOf(args: readonly string[]): Promise<Command> {
   const program = new Command('tocsin')
     .description('Monitoring, exception tracking and on-call that a team runs itself.')
     .version(versionText(args), '-V, --version', 'print the version, as JSON with --json')
@@ -51,9 +51,17 @@ function commandsOf(args: readonly string[]): Command {
     .description('run one pager process on configured stores; without one nobody is paged')
     .action(() => runInstead('workers/main.ts', 'frugal', 'pager'));
 
-  program.command('migrate').description('bring every store to the newest schema').action(migrateStores);
+  program
+    .command('migrate')
+    .description('bring every store to the newest schema')
+    .action(async () => {
+      const { migrateStores } = await import('#entry/migrate_stores.ts');
+      await migrateStores();
+    });
 
-  addCommands(program, () => runInstead('infra/embedded/on_stores.ts', 'frugal', ...args));
+  const [name] = args;
+  if (!program.commands.some((command) => command.name() === name))
+    await addCommands(program, name, () => runInstead('infra/embedded/on_stores.ts', 'frugal', ...args));
   return program;
 }
 

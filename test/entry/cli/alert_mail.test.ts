@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { postMail } from '#entry/cli/alerts.ts';
+import { postMail } from '#entry/cli/alert_mail.ts';
 import { secretArgument } from '#entry/cli/text.ts';
 import { loadConfig } from '#entry/config.ts';
 import { makeFolder } from '#test/faults/folder.ts';
