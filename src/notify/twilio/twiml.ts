@@ -2,6 +2,7 @@ import MessagingResponse from 'twilio/lib/twiml/MessagingResponse.js';
 import VoiceResponse from 'twilio/lib/twiml/VoiceResponse.js';
 
 import type { Spoken } from '#notify/channels/call/text.ts';
+import { xmlCharacters } from '#notify/texts/html.ts';
 
 const SECONDS_TO_PRESS = 8;
 const TIMES_SAID = 3;
@@ -12,7 +13,7 @@ export function askForDigit({ text, hasChoice }: Spoken, digitUrl: string): stri
   const response = new VoiceResponse();
   for (let time = 0; time < TIMES_SAID; time += 1) {
     const gather = response.gather({ numDigits: 1, action: digitUrl, method: 'POST', timeout: SECONDS_TO_PRESS });
-    gather.say(text);
+    gather.say(xmlCharacters(text));
   }
   response.say('No key was pressed. Goodbye.');
   response.hangup();
@@ -31,7 +32,7 @@ export function askForPin(pinUrl: string): string {
 
 export function sayAndHangUp(text: string): string {
   const response = new VoiceResponse();
-  response.say(text);
+  response.say(xmlCharacters(text));
   response.hangup();
   return response.toString();
 }
@@ -39,6 +40,6 @@ export function sayAndHangUp(text: string): string {
 /** The answer to an SMS; null answers nothing. */
 export function replyBySms(text: string | null): string {
   const response = new MessagingResponse();
-  if (text !== null) response.message(text);
+  if (text !== null) response.message(xmlCharacters(text));
   return response.toString();
 }

@@ -11,6 +11,7 @@ import { pushText } from '#notify/channels/push/sender.ts';
 import type { Message, OutgoingMessage, PageSubject } from '#notify/message.ts';
 import { smsText } from '#notify/channels/sms/sender.ts';
 import { spoken, spokenToMachine } from '#notify/channels/call/text.ts';
+import { askForDigit, replyBySms } from '#notify/twilio/twiml.ts';
 
 const BASE_URL = 'https://tocsin.example.com';
 const ANSWER_URL = `${BASE_URL}/a/${'0'.repeat(42)}`;
@@ -87,8 +88,25 @@ test.each([
 
 test('a sign that GSM 03.38 has not costs no second segment', () => {
   expectToFit(smsText(page({ title: '✓ done → 🎉', details: {} }), BASE_URL, ANSWER_URL));
-  expect(smsText(page({ title: 'a → b', details: {} }), BASE_URL, '')).toContain('a ? b');
+  expect(smsText(page({ title: 'a ☰ b', details: {} }), BASE_URL, '')).toContain('a ? b');
 });
+
+test.each([
+  ['p99 ≥ 500 ms, ≠ 0 → ½ × 3 ± 1', 'p99 >= 500 ms, != 0 -> 1/2 x 3 +/- 1'],
+  ['🔥 Checkout 🧑🏽‍💻 is down 🇳🇱', 'Checkout is down'],
+])('signs of %s are written in ASCII, and pictures left out', (title, text) => {
+  expect(smsText(page({ title, details: {} }), BASE_URL, '')).toContain(`checkout: ${text} Reply`);
+});
+
+test.each(['\u001b[31mdisk full', 'a\u0000b\u000b', `${'x'.repeat(199)}😀 more`, '\uffff'])(
+  'a call says an incident with the title %j, and a reply names it',
+  (title) => {
+    const call = askForDigit(spoken(page({ title, details: {} })), 'https://tocsin.example.com/digit');
+    expect(call).toContain('Press 1 to acknowledge.');
+    expect(call.isWellFormed()).toBe(true);
+    expect(replyBySms(title)).toMatch(/^<\?xml .*<Message/);
+  },
+);
 
 test('an SMS says service, value and threshold first, and fits into one segment', () => {
   expect(smsText(page(), BASE_URL, ANSWER_URL)).toBe(

@@ -28,7 +28,7 @@ import { readPage } from '#modules/status_pages/view.ts';
 import type { SubscriberRow } from '#modules/status_pages/store/subscriber_store.ts';
 import { subscribe, subscriberCipherOf, subscriberOfLink } from '#modules/status_pages/subscribers.ts';
 import { storesOf } from '#modules/stores.ts';
-import { escapeHtml } from '#notify/texts/html.ts';
+import { escapeHtml, xmlCharacters } from '#notify/texts/html.ts';
 import type { Database } from '#storage/postgres/database.ts';
 
 const HTML = 'text/html; charset=utf-8';
@@ -229,11 +229,9 @@ function changedAt({ beganAt, endedAt, updates }: PublishedIncident): Temporal.I
   return endedAt ?? newest?.at ?? beganAt;
 }
 
-/** Escapes a text for XML, which has no place for most control characters. */
+/** Escapes a text for XML. */
 function xml(text: string): string {
-  return escapeHtml(
-    text.toWellFormed().replaceAll(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, ''),
-  );
+  return escapeHtml(xmlCharacters(text));
 }
 
 /** Duration for which a process asks nothing about a page. */

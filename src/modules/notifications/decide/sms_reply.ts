@@ -15,16 +15,19 @@ type Verb = 'acknowledge' | 'resolve' | 'yes' | 'no';
 /** Length of the longest message that providers join of parts. */
 const LENGTH_MAX = 1600;
 
-const VERB = String.raw`(ack(?:nowledge|['’])?d?|acked|acknowledging|res(?:olved?)?|resolving|yes|no)`;
+const VERB = String.raw`(a(?:c?k|kc)nowled?ge?d?|ack(?:['’]?e?d)?|ackk|ac?knowledging|acking|res(?:olved?)?|resolving|yes|no)`;
 /** Words before a command that change nothing about it, and marks that mail programs and phones set before an answer. */
-const BEFORE = /^(?:(?:please|pls|plz|ok|okay|hi|hello|hey|i|re|aw|fwd?|sv)(?![\p{L}\p{N}])[^\p{L}\p{N}\n]*){1,3}/iu;
+const BEFORE =
+  /^(?:(?:please|pls|plz|ok|okay|hi|hello|hey|thanks|thx|sure|yep|yeah|reply|tocsin|i['’]ll|i|we|will|re|aw|fwd?|sv|yes(?=[^\p{L}\p{N}\n]+(?:ack|res)))(?![\p{L}\p{N}])[^\p{L}\p{N}\n]*){1,3}/iu;
+/** Words for an incident, and those by which its number is introduced. */
+const INCIDENT = String.raw`(?<!\p{L})(?:the|for|incidents?|inc|page|alert|alarm|issue|ticket|case|number|nr|no|n|id)(?!\p{L})`;
 /** Characters and words that may stand between the command and the number. */
-const BETWEEN = String.raw`[^\p{L}\p{N}\n]*(?:(?:incident|inc|number|nr|no)\b[^\p{L}\p{N}\n]*){0,2}`;
+const BETWEEN = String.raw`[^\p{L}\p{N}\n]*(?:${INCIDENT}[^\p{L}\p{N}\n]*){0,3}`;
 const PIN = String.raw`(?:[^\p{L}\p{N}\n]+(\d{4,8})(?![\p{L}\p{N}]))?`;
 const END_OF_NUMBER = String.raw`(?![\p{L}\p{N}])`;
 
 const VERB_FIRST = new RegExp(`^${VERB}${BETWEEN}(\\d{1,15})${END_OF_NUMBER}${PIN}`, 'iu');
-const NUMBER_FIRST = new RegExp(`^(\\d{1,15})[^\\p{L}\\p{N}\\n]*${VERB}${END_OF_NUMBER}${PIN}`, 'iu');
+const NUMBER_FIRST = new RegExp(`^(?:${INCIDENT}[^\\p{L}\\p{N}\\n]*){0,2}(\\d{1,15})[^\\p{L}\\p{N}\\n]*${VERB}${END_OF_NUMBER}${PIN}`, 'iu');
 const ANOTHER_COMMAND = new RegExp(
   `(?<![\\p{L}\\p{N}])(?:${VERB}${BETWEEN}\\d|\\d+[^\\p{L}\\p{N}\\n]*${VERB}(?![\\p{L}\\p{N}]))`,
   'iu',
@@ -37,7 +40,7 @@ const ALL = new RegExp(
   `^(?:ack(?:nowledge)?[^\\p{L}\\p{N}]*(?:all|everything)|all[^\\p{L}\\p{N}]+ack(?:nowledge)?)${PIN}${THANKS}`,
   'iu',
 );
-const ALONE = /^(?:ack(?:nowledge)?d?|acked)(?![\p{L}\p{N}])/iu;
+const ALONE = /^(?:ackn?(?:owledge)?d?|ackk|acked|acking|acknowledging)(?![\p{L}\p{N}])/iu;
 /** Words of somebody who does not take it over, or asks: then ACK alone is no answer. */
 const DOUBT =
   /\?|(?<![\p{L}])(?:no|not|none|never|cannot|cant|wont|dont|didnt|isnt|\p{L}+n['’]t|wrong|someone|somebody|anyone|else|who|what|why|which|nicht|kein\p{L}*|nein|non|pas|nie|niet|nej|inte|não)(?![\p{L}])/iu;
@@ -149,5 +152,5 @@ function readCommand(line: string): Command | null {
 function verbOf(word: string): Verb {
   const lower = word.toLowerCase();
   if (lower === 'yes' || lower === 'no') return lower;
-  return lower.startsWith('ack') ? 'acknowledge' : 'resolve';
+  return lower.startsWith('res') ? 'resolve' : 'acknowledge';
 }

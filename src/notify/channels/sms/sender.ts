@@ -259,6 +259,28 @@ const PLAIN: Readonly<Record<string, string>> = {
   ẞ: 'SS',
 };
 
+/** Signs with a meaning that ASCII can write. */
+const SIGNS: Readonly<Record<string, string>> = {
+  '≥': '>=',
+  '≤': '<=',
+  '≠': '!=',
+  '→': '->',
+  '←': '<-',
+  '⇒': '=>',
+  '×': 'x',
+  '÷': '/',
+  '⁄': '/',
+  '∕': '/',
+  '±': '+/-',
+  '−': '-',
+  '‐': '-',
+  '‑': '-',
+  '•': '-',
+  '·': '-',
+  '«': '"',
+  '»': '"',
+};
+
 /** Alphabet of one segment in 7 bits. */
 const GSM: SmsAlphabet = {
   lengthMax: 160,
@@ -299,11 +321,13 @@ function alphabetFor(texts: readonly string[]): SmsAlphabet {
 function toGsm(text: string): string {
   return typographic(text)
     .normalize('NFC')
-    .replaceAll('°', '')
+    .replaceAll(/[°\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}\u200D\uFE0E\uFE0F\u20E3]/gu, '')
     .replaceAll(/[^\x20-\x7E]/gu, (character) => {
       if (GSM_LETTERS.includes(character) || GSM_EXTENDED.includes(character)) return character;
+      const sign = SIGNS[character];
+      if (sign !== undefined) return sign;
       const plain = character.normalize('NFKD').replaceAll(/\p{M}/gu, '');
-      return plain.replaceAll(/[^\x20-\x7E]/gu, (letter) => PLAIN[letter] ?? letter);
+      return plain.replaceAll(/[^\x20-\x7E]/gu, (letter) => PLAIN[letter] ?? SIGNS[letter] ?? letter);
     });
 }
 
