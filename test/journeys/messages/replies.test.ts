@@ -17,7 +17,7 @@ async function annaIsPaged() {
   await w.runUntilIdle();
   const { number, notifications } = await w.expectOk('get_incident', { incidentId });
   const statusOf = async () => (await w.expectOk('get_incident', { incidentId })).status;
-  return { w, anna, alert, incidentId, number, notificationId: notifications[0].notificationId as string, statusOf };
+  return { w, anna, teamId, alert, incidentId, number, notificationId: notifications[0].notificationId as string, statusOf };
 }
 
 /** Posts as Twilio does: signed for this address and these fields, unless another signature is given. */
@@ -63,6 +63,22 @@ describe('a reply by SMS', () => {
     await w.runUntilIdle();
     expect(await post(w, SMS_PATH, fields)).toEqual(first);
     expect((await w.expectOk('get_incident', { incidentId })).status).toBe('triggered');
+  });
+
+  test('two numbers of who has set no PIN are two incidents, and neither is answered before it is clear which', async () => {
+    const { w, anna, teamId, incidentId } = await annaIsPaged();
+    const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }];
+    const another = await (await w.staff.alert(teamId, steps)).trigger();
+    await w.runUntilIdle();
+    await w.context.db.sql.rows('update incidents set number = 1234 where id = $1', [incidentId]);
+    await w.context.db.sql.rows('update incidents set number = 1235 where id = $1', [another]);
+    await w.context.db.sql.rows('delete from reply_numbers');
+    const { body } = await post(w, SMS_PATH, sms(anna.phone, 'ACK 1234, 1235'));
+    expect(body).toContain('ACK ALL acknowledges all of yours.');
+    const open = await w.context.db.sql.rows(`select 1 from incidents where status = 'triggered'`);
+    expect(open).toHaveLength(2);
+    await post(w, SMS_PATH, sms(anna.phone, 'ACK 1234 0815', 'SM2'));
+    expect((await w.expectOk('get_incident', { incidentId })).status).toBe('acknowledged');
   });
 
   test('a reply that arrives several times at once takes effect once', async () => {

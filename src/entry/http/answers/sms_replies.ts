@@ -75,9 +75,11 @@ async function act(
     return [`There is no incident ${number}.`, await whatToSend(stores, from)].join(' ').trim();
   }
   if (paged.length === 0) return [NOTHING_WAITS, await whatToSend(stores, from)].join(' ').trim();
-  if (reply.kind === 'acknowledge_only' && new Set(paged.map(({ incidentId }) => incidentId)).size > 1) {
-    return (await whatToSend(stores, from)) ?? HOW_TO;
-  }
+  const isOfSeveral =
+    reply.kind === 'acknowledge_only'
+      ? new Set(paged.map(({ incidentId }) => incidentId)).size > 1
+      : await namesAnother(stores, from, reply.pin, paged);
+  if (isOfSeveral) return (await whatToSend(stores, from)) ?? HOW_TO;
   const answer = reply.kind === 'resolve' ? 'resolve' : 'acknowledge';
   const answered: Answered[] = [];
   const about: { orgId: Id<'org'>; incidentIds: readonly Id<'incident'>[] }[] = [];
@@ -117,6 +119,18 @@ async function listPaged(
   const named = number === null ? null : await replyNumbers.find(from, 'incident', number);
   const paged = named === null ? [] : await phoneNumbers.listPagedAbout(from, [named.incidentId]);
   return paged.length > 0 ? paged : await phoneNumbers.listPagedAt(from, number);
+}
+
+/** Whether the number where a PIN stands is that of another incident, since none of these people has set a PIN. */
+async function namesAnother(
+  stores: Stores,
+  from: string,
+  pin: string | null,
+  paged: readonly PagedAtNumber[],
+): Promise<boolean> {
+  if (pin === null) return false;
+  const pins = await Promise.all(paged.map(({ userId }) => stores.phoneNumbers.findPin(userId)));
+  return pins.every((set) => set === null) && (await listPaged(stores, from, Number(pin))).length > 0;
 }
 
 /** Whether the network has obeyed and answered this text itself; records its effect. */
