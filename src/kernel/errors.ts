@@ -113,10 +113,19 @@ const INVALID =
  * nothing, and another try will not mend it. Some clients keep the code of the system's error as `originalCode`.
  */
 export function certificateFault(error: unknown): 'untrusted' | 'invalid' | null {
-  const { originalCode, code } = error as { readonly originalCode?: unknown; readonly code?: unknown };
-  const text = `${String(originalCode)} ${String(code)}`;
+  const text = socketCodes(error);
   if (UNTRUSTED.test(text)) return 'untrusted';
   return INVALID.test(text) ? 'invalid' : null;
+}
+
+/** Whether the two sides could not agree on encryption, such as when one of them speaks without any. */
+export function isEncryptionMismatch(error: unknown): boolean {
+  return /ERR_SSL_|EPROTO/.test(socketCodes(error));
+}
+
+function socketCodes(error: unknown): string {
+  const { originalCode, code } = error as { readonly originalCode?: unknown; readonly code?: unknown };
+  return `${String(originalCode)} ${String(code)}`;
 }
 
 /** Returns the `code` that Node and most clients give their errors: a name of the system, or a number of the server. */

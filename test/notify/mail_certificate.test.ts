@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { reasonOf } from '#modules/incidents/decide/reasons.ts';
 import { findMailFault, type MailServer, sendMail } from '#notify/mail/send_mail.ts';
 import { type Certificates, makeCertificates } from '#test/kit/programs/certificates.ts';
 
@@ -92,6 +93,14 @@ test('a server that hides its encryption gets no mail where the address requires
   expect(await sendMail(server, mail)).toEqual({ kind: 'rejected', reason: 'provider_without_encryption' });
   expect(await findMailFault(server)).toBe('provider_without_encryption');
   await new Promise<void>((done) => plain.close(() => done()));
+});
+
+test('a server that is not encrypted at once fails mail of smtps:// at once, with what to do', async () => {
+  const plain = mailServer('127.0.0.1', certificates.caFile);
+  const server = { ...plain, url: plain.url.replace('smtp:', 'smtps:') };
+  expect(await findMailFault(server)).toBe('provider_encryption_differs');
+  expect(await sendMail(server, mail)).toEqual({ kind: 'rejected', reason: 'provider_encryption_differs' });
+  expect(reasonOf('provider_encryption_differs')).toContain('smtps://');
 });
 
 test('the authority that the operator names is trusted', async () => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 
 import { optionalText, optionalUrl, type ValuesOf } from '#kernel/config.ts';
-import { certificateFault } from '#kernel/errors.ts';
+import { certificateFault, isEncryptionMismatch } from '#kernel/errors.ts';
 import { OWN_MAIL_HEADER } from '#modules/alerts/decide/mail_alert.ts';
 import type { Delivery } from '#notify/channel.ts';
 import type { MailText } from '#notify/mail/mail_pieces.ts';
@@ -152,6 +152,7 @@ function deliveryOfError(error: unknown, hasLeft: boolean): Delivery {
   }
   const certificate = certificateFault(error);
   if (certificate !== null) return { kind: 'rejected', reason: `provider_certificate_${certificate}` };
+  if (isEncryptionMismatch(error)) return { kind: 'rejected', reason: 'provider_encryption_differs' };
   if (hasLeft) return { kind: 'uncertain', reason: 'provider_silent' };
   return { kind: 'retry', reason: 'provider_unreachable' };
 }

@@ -17,7 +17,16 @@ async function annaIsPaged() {
   await w.runUntilIdle();
   const { number, notifications } = await w.expectOk('get_incident', { incidentId });
   const statusOf = async () => (await w.expectOk('get_incident', { incidentId })).status;
-  return { w, anna, teamId, alert, incidentId, number, notificationId: notifications[0].notificationId as string, statusOf };
+  return {
+    w,
+    anna,
+    teamId,
+    alert,
+    incidentId,
+    number,
+    notificationId: notifications[0].notificationId as string,
+    statusOf,
+  };
 }
 
 /** Posts as Twilio does: signed for this address and these fields, unless another signature is given. */

@@ -22,6 +22,8 @@ const WORDS: Readonly<Record<string, string>> = {
     'the certificate of the mail server has expired or is for another host: the operator must have it issued again, or correct SMTP_URL',
   provider_without_encryption:
     'the mail server, or something before it, offers no encryption, which SMTP_URL requires: the operator must mend that first',
+  provider_encryption_differs:
+    'the mail server does not speak the encryption that SMTP_URL says: the operator must write smtps:// for a port that is encrypted at once (usually 465) and smtp:// for every other, and offer TLS 1.2 or newer there',
   provider_https_untrusted:
     'the certificate of the provider is not trusted here, as behind a proxy that reads along: the operator can name its authority in NODE_EXTRA_CA_CERTS',
   provider_https_invalid:

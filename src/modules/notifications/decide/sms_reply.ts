@@ -27,7 +27,10 @@ const PIN = String.raw`(?:[^\p{L}\p{N}\n]+(\d{4,8})(?![\p{L}\p{N}]))?`;
 const END_OF_NUMBER = String.raw`(?![\p{L}\p{N}])`;
 
 const VERB_FIRST = new RegExp(`^${VERB}${BETWEEN}(\\d{1,15})${END_OF_NUMBER}${PIN}`, 'iu');
-const NUMBER_FIRST = new RegExp(`^(?:${INCIDENT}[^\\p{L}\\p{N}\\n]*){0,2}(\\d{1,15})[^\\p{L}\\p{N}\\n]*${VERB}${END_OF_NUMBER}${PIN}`, 'iu');
+const NUMBER_FIRST = new RegExp(
+  `^(?:${INCIDENT}[^\\p{L}\\p{N}\\n]*){0,2}(\\d{1,15})[^\\p{L}\\p{N}\\n]*${VERB}${END_OF_NUMBER}${PIN}`,
+  'iu',
+);
 const ANOTHER_COMMAND = new RegExp(
   `(?<![\\p{L}\\p{N}])(?:${VERB}${BETWEEN}\\d|\\d+[^\\p{L}\\p{N}\\n]*${VERB}(?![\\p{L}\\p{N}]))`,
   'iu',

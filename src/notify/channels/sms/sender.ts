@@ -321,7 +321,10 @@ function alphabetFor(texts: readonly string[]): SmsAlphabet {
 function toGsm(text: string): string {
   return typographic(text)
     .normalize('NFC')
-    .replaceAll(/[°\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}]|\u200D|\uFE0E|\uFE0F|\u20E3/gu, '')
+    .replaceAll(
+      /[°\p{Extended_Pictographic}\p{Emoji_Modifier}\p{Regional_Indicator}]|\u200D|\uFE0E|\uFE0F|\u20E3/gu,
+      '',
+    )
     .replaceAll(/[^\x20-\x7E]/gu, (character) => {
       if (GSM_LETTERS.includes(character) || GSM_EXTENDED.includes(character)) return character;
       const sign = SIGNS[character];
