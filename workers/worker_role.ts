@@ -14,7 +14,7 @@ import { endSilentAlerts } from '#modules/alerts/end_alerts.ts';
 import type { AuditStreamRuntime } from '#modules/audit/stream_audit.ts';
 import { askForNumbers } from '#modules/contacts/ask_for_numbers.ts';
 import { deleteOrphans } from '#modules/delete_orphans.ts';
-import { countExceptions } from '#modules/exceptions/count_exceptions.ts';
+import { ExceptionCounting } from '#modules/exceptions/count_exceptions.ts';
 import { GROUPING_CAPACITY, groupJobs } from '#modules/exceptions/group_jobs.ts';
 import type { GroupingRuntime } from '#modules/exceptions/grouping_runtime.ts';
 import { learnSpikeBaseline } from '#modules/exceptions/learn_spike_baseline.ts';
@@ -203,6 +203,7 @@ const AUDIT_MS = 2_000;
 export function workerRole(context: AppContext, runtime = workerRuntime(context)): Role {
   const places = openPlaceWork(runtime);
   const auditStreams = openAuditStreamWork(runtime);
+  const counting = new ExceptionCounting(runtime);
   const holder = newId('job');
   const durable = runDurableJobs(runtime.db, (job) => context.queue.wake(job), holder);
   const grouping = {
@@ -248,7 +249,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       { name: 'end_silent_alerts', everySeconds: 10, run: () => endSilentAlerts(runtime) },
       { name: 'end_shadow_incidents', everySeconds: 10, run: () => endShadowIncidents(runtime) },
       { name: 'apply_group_rates', everySeconds: 10, run: () => applyGroupRates(runtime) },
-      { name: 'count_exceptions', everySeconds: 2, run: () => countExceptions(runtime) },
+      { name: 'count_exceptions', everySeconds: 2, run: () => counting.run() },
       { name: 'end_publications', everySeconds: 5, run: async () => void (await endPublications(runtime)) },
       { name: 'reopen_snoozed', everySeconds: 10, run: () => reopenSnoozed(runtime) },
       { name: 'learn_spikes', everySeconds: 60, run: () => learnSpikeBaseline(runtime) },
@@ -281,7 +282,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       for (const job of [storePoints, groupExceptions]) context.queue.wake(job);
     },
     async settled() {
-      await Promise.all([places.settled(), auditStreams.settled()]);
+      await Promise.all([places.settled(), auditStreams.settled(), counting.settled()]);
     },
   };
 }

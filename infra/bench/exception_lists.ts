@@ -12,7 +12,7 @@ import { asId, type Id, newId, uuidOf } from '#kernel/ids.ts';
 import { PERMISSIONS } from '#kernel/permissions.ts';
 import { Temporal } from '#kernel/time.ts';
 import { storesOf } from '#modules/stores.ts';
-import { countExceptions } from '#modules/exceptions/count_exceptions.ts';
+import { ExceptionCounting } from '#modules/exceptions/count_exceptions.ts';
 
 import { count, duration, spreadCells, spreadOf } from './figures.ts';
 import { type Bench, printInputs, printTable, timed, withStores } from './harness.ts';
@@ -93,10 +93,11 @@ async function measure(
 }
 
 async function countAll(context: AppContext): Promise<void> {
-  const { db, clock, actions } = context;
+  const { db, clock, log, actions } = context;
   const isDue = async (): Promise<boolean> =>
     (await db.sql.rows(`select 1 from exception_group_counts where due_at <= now() limit 1`)).length > 0;
-  while (await isDue()) await countExceptions({ db, clock, exceptions: actions.exceptions });
+  const counting = new ExceptionCounting({ db, clock, log, exceptions: actions.exceptions });
+  while (await isDue()) await counting.run().then(() => counting.settled());
 }
 
 function scope(serviceId: Id<'service'>, groupId: Id<'group'>) {

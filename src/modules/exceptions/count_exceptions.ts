@@ -1,4 +1,9 @@
 import { EMPTY_TOTALS, restAfter } from '#modules/exceptions/decide/group_counts.ts';
+import { messageOf } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import { KeyedLimit } from '#kernel/keyed_limit.ts';
+import type { Log } from '#kernel/log.ts';
+import { withTimeout } from '#kernel/promises.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
 import type { Database } from '#storage/postgres/database.ts';
@@ -8,24 +13,63 @@ import { storesOf } from '#modules/stores.ts';
 interface CountingRuntime {
   readonly db: Database;
   readonly clock: Clock;
+  readonly log: Log;
   readonly exceptions: Pick<ExceptionReader, 'counter'>;
 }
 
-/** Groups counted by one query. */
+/** Groups that are taken at once. */
 const BATCH = 200;
 /** A run begins no batch after this time, so that arriving events have the event store to themselves; the rest waits. */
 const RUN_MS_MAX = 300;
+/** Organizations counted at the same time. */
+const CONCURRENCY = 4;
 
 /**
  * Counts the events of groups to which some have come, or whose oldest ones are no longer kept. What is counted is
- * always all that is stored, so a count that fails, or is made twice, is right the next time.
+ * always all that is stored, so a count that fails, or is made twice, is right the next time. Organizations have equal
+ * turns, and so have the services of each; while one is being counted, its other groups wait, and nobody else's.
  */
-export async function countExceptions(runtime: CountingRuntime): Promise<void> {
-  const startedAt = performance.now();
-  while (performance.now() - startedAt < RUN_MS_MAX) {
-    const taken = await storesOf(runtime.db.session()).exceptionCounts.takeDue(runtime.clock.now(), BATCH);
-    if (taken.length === 0) return;
-    await countGroups(runtime, taken);
+export class ExceptionCounting {
+  readonly #runtime: CountingRuntime;
+  readonly #limit = new KeyedLimit({ concurrency: CONCURRENCY, concurrencyPerKey: 1 });
+  readonly #busy = new Map<Id<'org'>, Promise<void>>();
+
+  constructor(runtime: CountingRuntime) {
+    this.#runtime = runtime;
+  }
+
+  /** Counts for a while; what takes longer goes on behind it. */
+  async run(): Promise<void> {
+    const { db, clock } = this.#runtime;
+    const until = performance.now() + RUN_MS_MAX;
+    for (let leftMs = RUN_MS_MAX; leftMs > 0; leftMs = until - performance.now()) {
+      const busy = [...this.#busy.keys()];
+      const taken = await storesOf(db.session()).exceptionCounts.takeDue(clock.now(), BATCH, busy);
+      if (taken.length === 0) return;
+      const begun = [...Map.groupBy(taken, ({ orgId }) => orgId)].map(async ([orgId, groups]) =>
+        this.#begin(orgId, groups),
+      );
+      await withTimeout(Promise.all(begun), Math.max(0, until - performance.now()), () => []);
+    }
+  }
+
+  /** Resolves once nothing is being counted. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#busy.values());
+  }
+
+  async #begin(orgId: Id<'org'>, groups: readonly TakenGroup[]): Promise<void> {
+    const counting = this.#limit
+      .run(orgId, () => countGroups(this.#runtime, groups))
+      .catch((error: unknown) => {
+        this.#runtime.log.error(
+          { orgId, err: messageOf(error) },
+          'exceptions could not be counted; they will be tried again',
+        );
+      })
+      .finally(() => this.#busy.delete(orgId));
+    this.#busy.set(orgId, counting);
+    await counting;
   }
 }
 

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import type { Id } from '#kernel/ids.ts';
 import { storesOf } from '#modules/stores.ts';
-import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
+import { eventAt, groupAndStore, withMessage } from '#test/modules/exceptions/given_events.ts';
 import { type World, world } from '#test/kit/world.ts';
-import { countExceptions } from '#modules/exceptions/count_exceptions.ts';
+import { ExceptionCounting } from '#modules/exceptions/count_exceptions.ts';
 
 let w: World;
 beforeAll(async () => {
@@ -18,7 +18,11 @@ beforeEach(async () => {
 });
 
 const counts = () => storesOf(w.context.db.session()).exceptionCounts;
-const run = () => countExceptions({ ...w.context, exceptions: w.context.actions.exceptions });
+async function run(): Promise<void> {
+  const counting = new ExceptionCounting({ ...w.context, exceptions: w.context.actions.exceptions });
+  await counting.run();
+  await counting.settled();
+}
 
 async function arrive(...given: Parameters<typeof eventAt>[1][]): Promise<Id<'group'>> {
   const events = given.map((one) => eventAt(w, one));
@@ -131,4 +135,50 @@ test('events that came through a release without counts are counted, too', async
   await counts().markMissed(w.clock.now());
   await run();
   expect(await countOf(groupId)).toBe(2);
+});
+
+/** Groups of a service whose organization is `of`, each due since `ago`. */
+async function groupsDue(of: World, many: number, ago: { readonly seconds: number }): Promise<Id<'group'>[]> {
+  const service = await of.given.service();
+  // Messages that learning would not join.
+  const events = Array.from({ length: many }, (_, index) =>
+    eventAt(of, withMessage(`${String.fromCodePoint(97 + index).repeat(9)} failed`)),
+  );
+  const groupIds = (await groupAndStore(of, service.serviceId, events)).map(({ groupId }) => groupId);
+  await counts().markDue(groupIds, w.clock.now().subtract(ago));
+  return groupIds;
+}
+
+test('the groups that an organization has due delay neither those of others nor those of its other services', async () => {
+  const flood = await groupsDue(w, 12, { seconds: 60 });
+  const [ofOtherService] = await groupsDue(w, 1, { seconds: 5 });
+  const [ofOther] = await groupsDue(await w.forOrganization(), 1, { seconds: 1 });
+  const taken = (await counts().takeDue(w.clock.now(), 6)).map(({ id }) => id);
+  expect(taken).toHaveLength(6);
+  expect(taken).toEqual(expect.arrayContaining([flood[0], ofOtherService, ofOther]));
+});
+
+test('an organization that takes long to count delays no other', async () => {
+  const [slow] = await groupsDue(w, 1, { seconds: 60 });
+  const other = await w.forOrganization();
+  const [quick] = await groupsDue(other, 1, { seconds: 1 });
+  const { counter } = w.context.actions.exceptions;
+  const held = Promise.withResolvers<void>();
+  const slowFirst = {
+    async count(scopes: Parameters<typeof counter.count>[0]) {
+      if (scopes.some(({ groupId }) => groupId === slow)) await held.promise;
+      return await counter.count(scopes);
+    },
+  };
+  const counting = new ExceptionCounting({ ...w.context, exceptions: { counter: slowFirst as typeof counter } });
+  await counting.run();
+  await expect.poll(() => countOf(quick!)).toBe(1);
+  const [next] = await groupsDue(other, 1, { seconds: 1 });
+  await groupsDue(w, 1, { seconds: 60 });
+  await counting.run();
+  await expect.poll(() => countOf(next!)).toBe(1);
+  expect(await countOf(slow!)).toBeUndefined();
+  held.resolve();
+  await counting.settled();
+  expect(await countOf(slow!)).toBe(1);
 });

@@ -15,7 +15,7 @@ import {
   undoExceptionStatuses,
 } from '#modules/exceptions/operations/statuses.ts';
 import { removeMember } from '#modules/organizations/operations/members.ts';
-import { countExceptions } from '#modules/exceptions/count_exceptions.ts';
+import { ExceptionCounting } from '#modules/exceptions/count_exceptions.ts';
 import { reopenSnoozed } from '#modules/exceptions/reopen_snoozed.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -49,7 +49,9 @@ async function arrive(users: readonly string[] = ['1'], type = 'CardDeclined'): 
   await runGroupExceptions(workerRuntime(w.context), { orgId: w.orgId, serviceId }, events);
   // Longer than a group rests after it was counted.
   w.clock.advance({ minutes: 11 });
-  await countExceptions({ ...w.context, exceptions: w.context.actions.exceptions });
+  const counting = new ExceptionCounting({ ...w.context, exceptions: w.context.actions.exceptions });
+  await counting.run();
+  await counting.settled();
   const { groups } = await w.expectOk('list_exception_groups', { serviceId });
   return groups.find(({ title }: { title: string }) => title.startsWith(type)).groupId;
 }

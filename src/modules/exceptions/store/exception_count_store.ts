@@ -20,7 +20,7 @@ import type { Tables } from '#storage/postgres/tables.ts';
 export type GroupCountsRow = Row<typeof ExceptionGroupCountsEntity>;
 
 /** A group that was taken to be counted. */
-export type TakenGroup = GroupPlace & { readonly takenUntil: Temporal.Instant };
+export type TakenGroup = GroupPlace & { readonly orgId: Id<'org'>; readonly takenUntil: Temporal.Instant };
 
 /** Counts of one group. */
 export interface CountedGroup {
@@ -39,23 +39,28 @@ function soonest({ fn }: ExpressionBuilder<WithExcluded, OnConflictTables<'excep
   return fn<Temporal.Instant>('greatest', ['excluded.due_at', 'exception_group_counts.rests_until']);
 }
 
+/** Names whose turn it is, also for rows of a release that did not. */
+function owner({ ref }: ExpressionBuilder<WithExcluded, OnConflictTables<'exception_group_counts'>>) {
+  return { org_id: ref('excluded.org_id'), service_id: ref('excluded.service_id') };
+}
+
 /** A group that rests is due after that; one that is due already stays so. */
 const MARK_DUE = prepared(
   (db, { groupIds, now }: Values<{ groupIds: readonly Id<'group'>[]; now: Temporal.Instant }>) =>
     db
       .insertInto('exception_group_counts')
-      .columns(['group_id', 'due_at'])
+      .columns(['group_id', 'org_id', 'service_id', 'due_at'])
       .expression((eb) =>
         eb
           .selectFrom('exception_groups as g')
-          .select(['g.id', sql<Temporal.Instant>`${now}::timestamptz`.as('due_at')])
+          .select(['g.id', 'g.org_id', 'g.service_id', sql<Temporal.Instant>`${now}::timestamptz`.as('due_at')])
           .where('g.id', '=', anyOf(groupIds))
           .orderBy('g.id'),
       )
       .onConflict((conflict) =>
         conflict
           .column('group_id')
-          .doUpdateSet((eb) => ({ due_at: soonest(eb) }))
+          .doUpdateSet((eb) => ({ ...owner(eb), due_at: soonest(eb) }))
           .where((eb) =>
             eb.or([
               eb('exception_group_counts.due_at', 'is', null),
@@ -104,32 +109,38 @@ export class ExceptionCountStore {
   async markMissed(now: Temporal.Instant): Promise<void> {
     await this.#session.db
       .insertInto('exception_group_counts')
-      .columns(['group_id', 'due_at'])
+      .columns(['group_id', 'org_id', 'service_id', 'due_at'])
       .expression((eb) =>
         eb
           .selectFrom('exception_groups as g')
           .leftJoin('exception_group_counts as c', 'c.group_id', 'g.id')
-          .select(['g.id', sql<Temporal.Instant>`${now}::timestamptz`.as('due_at')])
+          .select(['g.id', 'g.org_id', 'g.service_id', sql<Temporal.Instant>`${now}::timestamptz`.as('due_at')])
           .where(({ eb: is, or }) =>
             or([is('c.group_id', 'is', null), is('g.last_seen_at', '>', is.ref('c.counted_at'))]),
           )
           .orderBy('g.id'),
       )
-      .onConflict((conflict) => conflict.column('group_id').doUpdateSet((eb) => ({ due_at: soonest(eb) })))
+      .onConflict((conflict) =>
+        conflict.column('group_id').doUpdateSet((eb) => ({ ...owner(eb), due_at: soonest(eb) })),
+      )
       .execute();
   }
 
-  /** Takes up to `limit` groups that are due, so that nobody else counts them meanwhile. */
-  async takeDue(now: Temporal.Instant, limit: number): Promise<TakenGroup[]> {
+  /**
+   * Takes up to `limit` groups that are due, so that nobody else counts them meanwhile. Beyond the limit, organizations
+   * have equal turns, and so have the services of each. `busy` organizations are left out.
+   */
+  async takeDue(now: Temporal.Instant, limit: number, busy: readonly Id<'org'>[] = []): Promise<TakenGroup[]> {
+    const groupIds = await this.#listDue(now, limit, busy);
+    if (groupIds.length === 0) return [];
     const takenUntil = now.add(TAKEN);
     const taken = await this.#session.db
       .with('due', (db) =>
         db
           .selectFrom('exception_group_counts')
           .select('group_id')
+          .where('group_id', '=', anyOf(groupIds))
           .where('due_at', '<=', now)
-          .orderBy('due_at')
-          .limit(limit)
           .forUpdate()
           .skipLocked(),
       )
@@ -139,9 +150,86 @@ export class ExceptionCountStore {
       .innerJoin('services as s', 's.id', 'g.service_id')
       .set({ due_at: takenUntil, rests_until: null })
       .whereRef('c.group_id', '=', 'due.group_id')
-      .returning(['g.id', 'g.service_id as serviceId', 's.retention_exceptions as retentionDays'])
+      .returning(['g.id', 'g.org_id as orgId', 'g.service_id as serviceId', 's.retention_exceptions as retentionDays'])
       .execute();
     return taken.map((group) => ({ ...group, takenUntil }));
+  }
+
+  async #listDue(now: Temporal.Instant, limit: number, busy: readonly string[]): Promise<Id<'group'>[]> {
+    const oldest = await this.#session.db
+      .selectFrom('exception_group_counts')
+      .select(['group_id', 'org_id'])
+      .where('due_at', '<=', now)
+      .orderBy('due_at')
+      .limit(limit + 1)
+      .execute();
+    const due = oldest.length > limit ? await this.#listTurns(now, limit, busy) : oldest;
+    return due.filter(({ org_id }) => !busy.includes(org_id)).map(({ group_id }) => group_id);
+  }
+
+  /** Returns the oldest group of each service, then the second of each, the organizations in turn. */
+  async #listTurns(now: Temporal.Instant, limit: number, busy: readonly string[]) {
+    const { db } = this.#session;
+    const due = db
+      .withRecursive('owners', (recursive) =>
+        recursive
+          .selectFrom(
+            recursive
+              .selectFrom('exception_group_counts')
+              .select(['org_id', 'service_id'])
+              .where('due_at', 'is not', null)
+              .orderBy('org_id')
+              .orderBy('service_id')
+              .limit(1)
+              .as('first'),
+          )
+          .selectAll()
+          .unionAll(
+            recursive
+              .selectFrom('owners')
+              .crossJoinLateral(({ selectFrom }) =>
+                selectFrom('exception_group_counts as c')
+                  .select(['c.org_id', 'c.service_id'])
+                  .where('c.due_at', 'is not', null)
+                  .where(({ eb, refTuple }) =>
+                    eb(refTuple('c.org_id', 'c.service_id'), '>', refTuple('owners.org_id', 'owners.service_id')),
+                  )
+                  .orderBy('c.org_id')
+                  .orderBy('c.service_id')
+                  .limit(1)
+                  .as('next'),
+              )
+              .selectAll('next'),
+          ),
+      )
+      .selectFrom('owners')
+      .crossJoinLateral(({ selectFrom }) =>
+        selectFrom('exception_group_counts as c')
+          .select(['c.group_id', 'c.due_at'])
+          .whereRef('c.org_id', '=', 'owners.org_id')
+          .whereRef('c.service_id', '=', 'owners.service_id')
+          .where('c.due_at', '<=', now)
+          .orderBy('c.due_at')
+          .limit(limit)
+          .as('c'),
+      )
+      .where(({ not, eb }) => not(eb('owners.org_id', '=', anyOf(busy))))
+      .select(['c.group_id', 'c.due_at', 'owners.org_id'])
+      .select(({ fn }) =>
+        fn
+          .agg<number>('row_number')
+          .over((over) => over.partitionBy(['owners.org_id', 'owners.service_id']).orderBy('c.due_at'))
+          .as('nth'),
+      );
+    return await db
+      .selectFrom(due.as('d'))
+      .select(['d.group_id', 'd.org_id'])
+      .orderBy(({ fn }) =>
+        fn.agg<number>('row_number').over((over) => over.partitionBy('d.org_id').orderBy('d.nth').orderBy('d.due_at')),
+      )
+      .orderBy('d.due_at')
+      .limit(limit)
+      .execute();
   }
 
   /** A group that was marked since it was taken stays due. */

@@ -187,6 +187,9 @@ export const ExceptionGroupCountsEntity = defineEntity({
   tableName: 'exception_group_counts',
   properties: {
     groupId: id<'group'>().primary(),
+    /** Organization whose turn it is to be counted; empty where a release wrote that had no turns. */
+    orgId: p.text().default(''),
+    serviceId: p.text().default(''),
     events: bigint().default(0),
     users: bigint().default(0),
     isHandled: p.boolean().strictNullable(),

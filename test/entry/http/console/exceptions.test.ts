@@ -6,7 +6,7 @@ import { storesOf } from '#modules/stores.ts';
 import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
 import { type Browser, givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
-import { countExceptions } from '#modules/exceptions/count_exceptions.ts';
+import { ExceptionCounting } from '#modules/exceptions/count_exceptions.ts';
 
 let w: World;
 let editor: Browser;
@@ -44,7 +44,11 @@ async function send(events: readonly ExceptionEvent[], service = serviceId): Pro
   return groupIds[0]!;
 }
 
-const countAll = () => countExceptions({ ...w.context, exceptions: w.context.actions.exceptions });
+async function countAll(): Promise<void> {
+  const counting = new ExceptionCounting({ ...w.context, exceptions: w.context.actions.exceptions });
+  await counting.run();
+  await counting.settled();
+}
 
 /** The titles of all pages, one after another. */
 async function titlesOf(input: object, limit = 2): Promise<string[]> {
