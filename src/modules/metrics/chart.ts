@@ -4,7 +4,16 @@ import type { ActionContext } from '#actions/action_context.ts';
 import { nullable } from '#actions/fields.ts';
 import { nearestToAsked } from '#modules/metrics/unmet_selectors.ts';
 import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
-import { CHART_MINUTES_MAX, cutRange, widenForRates, widenToColumns } from '#modules/metrics/decide/buckets.ts';
+import {
+  CHART_MINUTES_MAX,
+  cutForHeatmap,
+  cutRange,
+  widenForRates,
+  widenToColumns,
+} from '#modules/metrics/decide/buckets.ts';
+import { rangeOf } from '#modules/metrics/decide/exponential_buckets.ts';
+import { bucketsOfHistogram } from '#modules/metrics/decide/quantile.ts';
+import { selectorText } from '#modules/metrics/decide/selector_text.ts';
 import { parseExpression } from '#modules/metrics/decide/selector.ts';
 import { nextTurn } from '#kernel/cooperative_task.ts';
 import { meanSpacingSeconds } from '#modules/metrics/decide/spacing.ts';
@@ -72,6 +81,8 @@ interface WantedChart {
   readonly aggregation: Aggregation;
   /** Whether a sum is asked for as a rate. */
   readonly isRate?: boolean;
+  /** Whether the observations of a histogram are asked for by their sizes. */
+  readonly isHeatmap?: boolean;
   readonly splitBy: string | null;
   readonly top: number;
   readonly offsetDays: number;
@@ -85,7 +96,17 @@ const DAY_MS = 86_400_000;
  * metric names of each service for all charts of a request.
  */
 export async function readChart(
-  { serviceId, metricName, aggregation, isRate = false, splitBy, top, offsetDays, pixels }: WantedChart,
+  {
+    serviceId,
+    metricName,
+    aggregation,
+    isRate = false,
+    isHeatmap = false,
+    splitBy,
+    top,
+    offsetDays,
+    pixels,
+  }: WantedChart,
   { from, to }: Period,
   { caller, stores, metrics, now }: Pick<ActionContext, 'caller' | 'stores' | 'metrics' | 'now'>,
   names: Map<string, Promise<string[]>>,
@@ -93,11 +114,12 @@ export async function readChart(
   const expression = parseExpression(metricName);
   const service = await stores.services.get(caller.orgId, serviceId);
   const offset = offsetDays * DAY_MS;
+  const keptSince = now.subtract({ hours: 24 * service.retentionMetrics });
+  if (isHeatmap) return await heatmap();
   const cut = cutRange(from.epochMilliseconds - offset, to.epochMilliseconds - offset, pixels);
   const isManyRatios = splitBy !== null && expression.sides.length > 1;
   const isRateShown = isRate && aggregation === 'sum' && expression.sides.length === 1;
   const { columnMs, ...buckets } = isRateShown ? widenForRates(cut) : isManyRatios ? widenToColumns(cut) : cut;
-  const keptSince = now.subtract({ hours: 24 * service.retentionMetrics });
   const query = await metrics.withRollups({ serviceId: service.id, aggregation, buckets, keptSince });
   const ranked =
     splitBy === null ? null : await rankExpression(metrics, query, expression, { label: splitBy, limit: top });
@@ -130,11 +152,41 @@ export async function readChart(
     nearest: series.length > 0 ? [] : await misspelt(),
   };
 
-  async function misspelt(): Promise<string[]> {
+  async function heatmap(): Promise<ChartResult> {
+    const [selector, divisor] = expression.sides;
+    if (divisor !== undefined) {
+      throw invalidInput([{ path: 'metricName', message: 'a heatmap is of one histogram: leave the division out' }]);
+    }
+    const buckets = bucketsOfHistogram(selector);
+    const columns = cutForHeatmap(from.epochMilliseconds - offset, to.epochMilliseconds - offset, pixels);
+    const asked = { serviceId: service.id, selector, aggregation: 'sum', buckets: columns, split: null } as const;
+    const { starts, rows } = await metrics.queryHeatmap({ ...asked, columnMs: null, keptSince });
+    const series = rows.map(({ from: above, to: upTo, counts }) => {
+      const filled = counts.flatMap((count, place) => (count > 0 ? [place] : []));
+      return {
+        value: rangeOf(above, upTo),
+        isOther: false,
+        steps: filled.map((place) => ((starts[place] ?? 0) - columns.fromMs) / columns.stepMs),
+        values: filled.map((place) => Math.round((counts[place] ?? 0) * 100) / 100),
+        moreThan: [],
+      };
+    });
+    return {
+      stepSeconds: columns.stepMs / 1_000,
+      rateSeconds: null,
+      isReduced: false,
+      start: columns.fromMs + offset,
+      series,
+      valueCount: 0,
+      nearest: series.length > 0 ? [] : await misspelt(selectorText(buckets.name, buckets.matchers)),
+    };
+  }
+
+  async function misspelt(asked = metricName): Promise<string[]> {
     const namesPromise = names.get(service.id) ?? metrics.listNames(service.id, keptSince);
     names.set(service.id, namesPromise);
     const all = await namesPromise;
     await nextTurn();
-    return await nearestToAsked(metrics.catalog, service.id, { metricName, names: all, since: keptSince });
+    return await nearestToAsked(metrics.catalog, service.id, { metricName: asked, names: all, since: keptSince });
   }
 }

@@ -119,3 +119,13 @@ export function widenForRates(buckets: ChartBuckets): ChartBuckets {
   const width = columnMs === null ? null : (RATE_STEPS_MS.find((step) => step >= columnMs) ?? columnMs);
   return widenToColumns({ ...buckets, columnMs: width });
 }
+
+/** Least width of a column of a heatmap in pixels, and in time: senders export histograms once a minute. */
+const COLUMN_PIXELS = 12;
+
+/** Cuts `[fromMs, toMs)` for a heatmap of so many pixels: columns of a round width, one minute at least. */
+export function cutForHeatmap(fromMs: number, toMs: number, pixels: number): ChartBuckets {
+  const columns = Math.max(1, Math.floor(pixels / COLUMN_PIXELS));
+  const columnMs = Math.max(MINUTE_MS, Math.ceil((toMs - fromMs) / columns));
+  return widenForRates({ ...cutRange(fromMs, toMs, pixels), columnMs });
+}

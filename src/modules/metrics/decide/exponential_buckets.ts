@@ -195,6 +195,13 @@ export function isOfGrid({ from, to }: { readonly from: number; readonly to: num
   return isBoundOfGrid(from) && isBoundOfGrid(to);
 }
 
+/** Returns the bounds of the grid from one positive bound of it to a higher one. */
+export function gridBoundsBetween(from: number, to: number): number[] {
+  const [first, last] = [from, to].map((bound) => Math.round(Math.log2(bound) * STEPS));
+  if (first === undefined || last === undefined || !Number.isFinite(last - first)) return [];
+  return Array.from({ length: last - first + 1 }, (_, place) => boundOf(first + place, GRID_SCALE));
+}
+
 function isBoundOfGrid(bound: number): boolean {
   if (bound === 0 || !Number.isFinite(bound)) return true;
   const steps = Math.log2(Math.abs(bound)) * STEPS;

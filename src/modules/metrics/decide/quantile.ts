@@ -1,5 +1,5 @@
 import { numberWanted } from '#modules/metrics/decide/bucket_bound.ts';
-import { isOfGrid, readRange } from '#modules/metrics/decide/exponential_buckets.ts';
+import { gridBoundsBetween, isOfGrid, readRange } from '#modules/metrics/decide/exponential_buckets.ts';
 import type { LabelMatcher, MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 
 /** Query for a quantile of the observations of a histogram. */
@@ -55,6 +55,19 @@ export function noQuantilesText(metricName: string, kind: SingleValueKind): stri
   return `${metricName} is a ${kind} and has no quantiles: leave the label quantile out, or send it as a histogram`;
 }
 
+/** Explains why such a metric has no heatmap, and what to do. */
+export function noHeatmapText(metricName: string, kind: SingleValueKind): string {
+  return `${metricName} is a ${kind} and has no buckets: choose a histogram, or show it as a chart`;
+}
+
+/** Returns the series of the buckets of a histogram, named by its name or by that of its buckets. */
+export function bucketsOfHistogram({ name, matchers }: MetricSelector): MetricSelector {
+  return {
+    name: name.endsWith(BUCKET_SUFFIX) ? name : `${name}${BUCKET_SUFFIX}`,
+    matchers: matchers.filter(({ label }) => label !== QUANTILE_LABEL),
+  };
+}
+
 /** Growth of the buckets with one bound or range, over all series: one of the two texts is empty. */
 export interface BucketGrowth {
   /** Upper bound, in the text of the label `le`: the observations below lower bounds are included. */
@@ -67,7 +80,7 @@ export interface BucketGrowth {
 }
 
 /** Observations that lie above `from` and up to `to`. */
-interface Piece {
+export interface Piece {
   readonly from: number;
   readonly to: number;
   readonly count: number;
@@ -117,6 +130,63 @@ export function quantileOf(
   // A sender with lower bounds than another says less of the highest observations, never less of a higher quantile.
   if (last.to === Infinity) return aboveAll(Math.max(last.from, highest === Infinity ? -Infinity : highest));
   return within(last, Math.min(1, Math.max(0, (rank - before) / last.count)));
+}
+
+/** Limit on the rows of a heatmap: with more of them, none can be told from the next. */
+const HEATMAP_ROWS_MAX = 40;
+
+/** Row of a heatmap: the observations above `from` and up to `to` in each column. */
+export interface HeatmapRow {
+  readonly from: number;
+  readonly to: number;
+  readonly counts: readonly number[];
+}
+
+/**
+ * Returns the observations of each column in rows of common bounds, the lowest first; none without observations. Of a
+ * bucket that several rows share, each has the share that `quantileOf` takes it to have. Rows at both ends hold something.
+ */
+export function heatmapOf(columns: readonly (readonly BucketGrowth[])[]): HeatmapRow[] {
+  const pieces = columns.map(piecesOf);
+  const bounds = rowBoundsOf(pieces.flat());
+  const edges = [-Infinity, ...bounds, Infinity];
+  const rows = edges.slice(1).map((to, index) => ({
+    from: edges[index] ?? -Infinity,
+    to,
+    counts: columns.map(() => 0),
+  }));
+  for (const [column, ofColumn] of pieces.entries()) {
+    for (const piece of ofColumn.filter(({ count }) => count > 0)) {
+      for (const row of rows) {
+        const share = shareWithin(piece, row);
+        if (share > 0) row.counts[column] = (row.counts[column] ?? 0) + piece.count * share;
+      }
+    }
+  }
+  const isFilled = rows.map(({ counts }) => counts.some((count) => count > 0));
+  return rows.slice(isFilled.indexOf(true), isFilled.lastIndexOf(true) + 1);
+}
+
+/** Returns the share of a piece that lies within a row; one that is open stands in the row where its bound is. */
+function shareWithin(piece: Piece, { from, to }: Pick<HeatmapRow, 'from' | 'to'>): number {
+  if (piece.to === Infinity) return piece.from >= from && piece.from < to ? 1 : 0;
+  if (piece.from === -Infinity || piece.from === piece.to) return piece.to > from && piece.to <= to ? 1 : 0;
+  const [low, high] = [Math.max(piece.from, from), Math.min(piece.to, to)];
+  return low >= high ? 0 : shareBelow(piece, high) - shareBelow(piece, low);
+}
+
+/** Returns the bounds of rows: those of the buckets, the grid of exponential ones without gaps, and not too many. */
+function rowBoundsOf(pieces: readonly Piece[]): number[] {
+  const finite = new Set(pieces.flatMap(({ from, to }) => [from, to]).filter(Number.isFinite));
+  const exponential = pieces.filter(({ isExponential, from }) => isExponential && from > 0);
+  if (exponential.length > 0) {
+    const lowest = exponential.reduce((least, { from }) => Math.min(least, from), Infinity);
+    const highest = exponential.reduce((most, { to }) => Math.max(most, to), 0);
+    for (const bound of gridBoundsBetween(lowest, highest)) finite.add(bound);
+  }
+  const bounds = [...finite].sort((a, b) => a - b);
+  const each = Math.ceil(bounds.length / HEATMAP_ROWS_MAX);
+  return bounds.filter((_, place) => place % each === 0 || place === bounds.length - 1);
 }
 
 function aboveAll(bound: number): QuantileValue | null {

@@ -27,6 +27,12 @@ const ChartQueryInput = Type.Object(
     isRate: Type.Optional(
       Type.Boolean({ description: 'a sum as its rate per second, over buckets no shorter than data arrives' }),
     ),
+    isHeatmap: Type.Optional(
+      Type.Boolean({
+        description:
+          'the observations of a histogram by their sizes: a series for each range, "0.1...0.25", the lowest first',
+      }),
+    ),
     splitBy: Type.Optional(
       Type.String({ minLength: 1, maxLength: LABEL_LENGTH_MAX, description: 'a label: one series for each value' }),
     ),
@@ -90,6 +96,7 @@ export const queryMetrics = defineAction({
         metricName: 'http_requests_total',
         aggregation: 'sum',
         isRate: true,
+        isHeatmap: false,
         splitBy: 'route',
         top: 3,
         offsetDays: 1,

@@ -8,6 +8,10 @@ import {
   besideBuckets,
   type BesideBuckets,
   type BucketGrowth,
+  bucketsOfHistogram,
+  heatmapOf,
+  type HeatmapRow,
+  noHeatmapText,
   noQuantilesText,
   quantileOf,
   type QuantileQuestion,
@@ -168,6 +172,13 @@ type Gains = readonly (readonly [text: string, gain: number | string])[];
 /** The part of a chart that the next holds values of. */
 type PartRow = readonly [part: number, start: string, gains: Gains];
 
+/** Observations of a histogram by time and size. */
+export interface Heatmap {
+  /** Begin of each column, in epoch milliseconds. */
+  readonly starts: readonly number[];
+  readonly rows: readonly HeatmapRow[];
+}
+
 /** Buckets times minutes of a history; 80 MB. */
 const HISTORY_VALUES_MAX = 10_000_000;
 /** Minutes of a history whose quantiles are computed before others get their turn. */
@@ -218,6 +229,21 @@ export class HistogramReader {
     }
     if (columnMs === null) return parts;
     return new Map([...parts].map(([part, points]) => [part, extremesOf(points, columnMs)]));
+  }
+
+  /** The observations of each bucket of time, in rows; throws as `queryChart`, in its own words. */
+  async queryHeatmap(query: ChartQuery): Promise<Heatmap> {
+    const { name } = query.selector;
+    const selector = bucketsOfHistogram(query.selector);
+    const asked = { ...query, selector, split: null, columnMs: null };
+    const rows = await readLong<PartRow>(this.#client, growthChartQueryOf(asked), tooMuch);
+    const kind =
+      rows.length > 0 ? undefined : (await this.#catalog.findWithoutQuantiles(query.serviceId, [name])).get(name);
+    if (kind !== undefined) throw invalidInput([{ path: 'metricName', message: noHeatmapText(name, kind) }]);
+    return {
+      starts: rows.map(([, start]) => Math.max(query.buckets.fromMs, Number(start))),
+      rows: heatmapOf(rows.map(([, , gains]) => gains.map(toGrowth))),
+    };
   }
 
   /** The values of the label with the greatest quantiles over the whole window, the greatest first. */

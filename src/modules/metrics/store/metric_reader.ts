@@ -11,7 +11,7 @@ import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 import { ExemplarStore } from '#modules/metrics/store/exemplar_store.ts';
-import { HistogramReader, tooMuch } from '#modules/metrics/store/histogram_reader.ts';
+import { type Heatmap, HistogramReader, tooMuch } from '#modules/metrics/store/histogram_reader.ts';
 import {
   type HourlyCounts,
   queryHourlyCounts,
@@ -109,6 +109,11 @@ export class MetricReader {
       part,
       points: ofPart.map(([, start, value]) => ({ at: Number(start), value: toFinite(value) })),
     }));
+  }
+
+  /** The observations of a histogram by time and size; throws `invalid_input` for what is none. */
+  async queryHeatmap(asked: ChartQuery): Promise<Heatmap> {
+    return await this.#histograms.queryHeatmap(await this.withRollups(asked));
   }
 
   /**

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { toRanges } from '#modules/metrics/decide/exponential_buckets.ts';
 import { addUpByLayout, type SenderBucket } from '#modules/metrics/decide/bucket_layouts.ts';
-import { quantileOf as measureQuantile, valueBoundsOf } from '#modules/metrics/decide/quantile.ts';
+import { heatmapOf, quantileOf as measureQuantile, valueBoundsOf } from '#modules/metrics/decide/quantile.ts';
 
 const quantileOf = (...asked: Parameters<typeof measureQuantile>) => measureQuantile(...asked)?.value ?? null;
 const classic = (le: string, growth: number) => ({ le, range: '', layout: '', growth });
@@ -191,3 +191,55 @@ function shareUpTo(bounds: readonly number[], value: number, x: number): number 
   const from = bounds.findLast((bound) => bound < to) ?? 0;
   return to === Infinity ? 0 : Math.min(1, Math.max(0, (x - from) / (to - from)));
 }
+
+describe('a heatmap', () => {
+  const growths = fc.array(
+    fc.oneof(
+      fc
+        .record({ le: fc.constantFrom('0', '1', '2.5', '10', '+Inf'), growth: fc.nat(50) })
+        .map((b) => classic(b.le, b.growth)),
+      fc
+        .record({ index: fc.integer({ min: -300, max: 300 }), count: fc.nat(50), isBelow: fc.boolean() })
+        .map(({ index, count, isBelow }) => {
+          const [{ range: text } = { range: '' }] = toRanges({
+            scale: 3,
+            zeroCount: 0,
+            zeroThreshold: 0,
+            negative: isBelow ? { offset: index, counts: [1] } : side,
+            positive: isBelow ? side : { offset: index, counts: [1] },
+          })!;
+          return { le: '', range: text, layout: '', growth: count };
+        }),
+    ),
+    { maxLength: 30 },
+  );
+
+  test('holds each observation once, in at most 42 rows that follow each other', () => {
+    fc.assert(
+      fc.property(fc.array(growths, { maxLength: 4 }), (columns) => {
+        const rows = heatmapOf(columns);
+        expect(rows.length).toBeLessThanOrEqual(42);
+        for (const [index, { from, to }] of rows.entries()) {
+          expect(from).toBeLessThan(to);
+          if (index > 0) expect(from).toBe(rows[index - 1]!.to);
+        }
+        for (const [column, ofColumn] of columns.entries()) {
+          const shown = rows.reduce((sum, { counts }) => sum + counts[column]!, 0);
+          const alone = heatmapOf([ofColumn]).reduce((sum, { counts }) => sum + counts[0]!, 0);
+          expect(shown).toBeCloseTo(alone, 6);
+          if (ofColumn.every(({ le }) => le === '')) {
+            expect(shown).toBeCloseTo(
+              ofColumn.reduce((sum, { growth }) => sum + growth, 0),
+              6,
+            );
+          }
+        }
+      }),
+    );
+  });
+
+  test('has no rows without observations', () => {
+    expect(heatmapOf([])).toEqual([]);
+    expect(heatmapOf([[classic('1', 0)], []])).toEqual([]);
+  });
+});
