@@ -13,7 +13,7 @@ const NONCE_PLACEHOLDER = '__NONCE__';
  * same packages, so that no page loads a package because of something small.
  */
 const PACKAGES = {
-  charts: /(?:node_modules\/uplot\/|components\/time_chart\/(?!sparkline)).*\.(?:m?js|tsx?)$/,
+  charts: /(?:node_modules\/uplot\/|components\/time_chart\/(?!sparkline|heatmap)).*\.(?:m?js|tsx?)$/,
   metrics:
     /src\/modules\/(?:metrics\/decide\/(?!quantity|limits|ratio)|rules\/decide\/(?:breach|metric_|replay|rule_templates|slow)|dashboards\/decide\/)|src\/kernel\/(?:errors|limit_|threads)/,
   passkeys: /@simplewebauthn\/|node_modules\/uqr\//,

@@ -33,7 +33,7 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
   const series = { labels: { route: '/pay' }, minutes: 60, everySeconds: 60 };
   await givenMetrics(h, serviceId, { name: 'queue_depth', ...series, value: (step) => 10 + (step % 9) });
   const query = { metricName: 'queue_depth', aggregation: 'avg' };
-  const layout = ['series', 'number', 'table', 'text', 'incidents', 'oncall', 'heatmap'].map((type) => ({
+  const layout = ['series', 'number', 'table', 'text', 'incidents', 'oncall', 'heatmap', 'flame'].map((type) => ({
     type,
     title: `A ${type}`,
     query,
@@ -74,7 +74,7 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
     [`explore?service=${serviceId}&metric=queue_dept`, 'Did you mean'],
     [`explore?service=${silent.serviceId}`, 'No metric yet'],
     ['dashboards', 'At a glance'],
-    [`dashboards/${dashboard.dashboardId}`, 'A widget of the type heatmap cannot be shown here.'],
+    [`dashboards/${dashboard.dashboardId}`, 'A widget of the type flame cannot be shown here.'],
     ['me', 'Where you are logged in'],
     ['settings/members', 'Joined'],
     ['settings/api-keys', 'Acts as'],

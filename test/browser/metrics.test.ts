@@ -106,6 +106,47 @@ inBrowser('metrics and dashboards', () => {
     ]);
   });
 
+  test('a histogram is shown as a heatmap, read by the arrow keys and as a table, and becomes a widget', async () => {
+    const h = await openConsole();
+    const { serviceId } = await h.given.service({ name: 'checkout' });
+    const bucket = (le: string, perMinute: number) => ({
+      name: 'wait_seconds_bucket',
+      labels: { le },
+      kind: 'counter' as const,
+      minutes: 90,
+      everySeconds: 60,
+      value: (step: number) => Math.round(step * perMinute * (1 + Math.sin(step / 12) / 4)),
+    });
+    await givenMetrics(h, serviceId, bucket('0.1', 40), bucket('0.25', 300), bucket('1', 380), bucket('+Inf', 384));
+    const { page } = await h.visitor({ path: `/explore?service=${serviceId}` });
+    await page.getByRole('button', { name: 'wait_seconds' }).click();
+    await page.getByLabel('Drawn as').selectOption('Heatmap');
+    const legend = page.getByRole('list', { name: 'Observations in a cell' });
+    await legend.getByRole('listitem').first().waitFor();
+    const plot = plotOf(page, 'wait_seconds');
+    await plot.focus();
+    await page.keyboard.press('PageUp');
+    await expect.poll(() => plot.getAttribute('aria-valuetext')).toMatch(/100 ms to 250 ms \d+/);
+    const shots = process.env['SCREENSHOTS'];
+    if (shots !== undefined) await page.screenshot({ path: `${shots}/heatmap.png` });
+    expect(await axeViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Show as a table' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByRole('columnheader', { name: 'more than 1 s' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Add to a dashboard' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('combobox', { name: 'Dashboard' }).click();
+    await page.getByRole('option', { name: 'A new dashboard' }).click();
+    await dialog.getByLabel('Name of the dashboard').fill('Waits');
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('heading', { name: 'Waits' }).waitFor();
+    await legend.getByRole('listitem').first().waitFor();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    if (shots !== undefined) await page.screenshot({ path: `${shots}/heatmap_dark.png` });
+    expect(await axeViolations(page)).toEqual([]);
+  });
+
   test('a dashboard is made of what a service sends, changed by keyboard alone, and nothing is lost', async () => {
     const h = await openConsole();
     const serviceId = await givenService(h);
@@ -242,12 +283,12 @@ inBrowser('metrics and dashboards', () => {
     const layout = [
       { type: 'timeseries', title: 'Left', query, grid: { x: 0, y: 0, w: 6, h: 6 }, colours: ['#fff'] },
       { type: 'stat', title: 'Right', query, grid: { x: 6, y: 0, w: 6, h: 6 } },
-      { type: 'heatmap', title: 'Odd', query: { anything: true } },
+      { type: 'flame', title: 'Odd', query: { anything: true } },
     ];
     const { dashboardId } = await h.expectOk('create_dashboard', { name: 'Checkout', serviceId, layout });
     const { page } = await h.visitor({ path: `/dashboards/${dashboardId}` });
     await plotOf(page, 'Left').waitFor();
-    await page.getByText('A widget of the type heatmap cannot be shown here.').waitFor();
+    await page.getByText('A widget of the type flame cannot be shown here.').waitFor();
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     const box = await boxOf(page.getByRole('button', { name: /^Move or resize Left/ }));
     await page.mouse.move(box.x + 8, box.y + 8);

@@ -105,11 +105,13 @@ interface CursorValuesProps {
   styleOf(name: string): { readonly index: number; readonly isFaint: boolean };
   readonly scheme: Scheme;
   valueText(value: number): string;
+  /** Returns the colour of a value, where values have colours and lines have none. */
+  readonly colorOf?: ((value: number) => string) | undefined;
 }
 
 /** Values at the cursor, on the side of it that has room. */
 export function CursorValues(props: CursorValuesProps) {
-  const { left, width, at, stepMs, values, markers, styleOf, scheme, valueText } = props;
+  const { left, width, at, stepMs, values, markers, styleOf, scheme, valueText, colorOf } = props;
   const isRight = left < width / 2;
   const place = isRight ? { left: left + 12 } : { right: width - left + 12 };
   return (
@@ -118,7 +120,11 @@ export function CursorValues(props: CursorValuesProps) {
       {values.length === 0 && <div className={classes.time}>no data</div>}
       {values.slice(0, SHOWN_MAX).map(({ name, value }) => (
         <div key={name} className={classes.value}>
-          <LineSwatch {...styleOf(name)} scheme={scheme} />
+          {colorOf === undefined ? (
+            <LineSwatch {...styleOf(name)} scheme={scheme} />
+          ) : (
+            <span className={classes.cell} style={{ background: colorOf(value) }} />
+          )}
           <bdi className={classes.valueName}>{name}</bdi>
           <b>{valueText(value)}</b>
         </div>

@@ -1,5 +1,6 @@
 import 'uplot/dist/uPlot.min.css';
 
+import type { ReactNode } from 'react';
 import uPlot from 'uplot';
 
 import { lineStyle, type Scheme, themeColor } from '#console/components/time_chart/chart_colors.ts';
@@ -29,6 +30,19 @@ export interface PlotArea {
   readonly max: number;
 }
 
+/** Cells drawn in place of lines: a row for each series, the first at the bottom. */
+export interface PlotCells {
+  readonly rows: number;
+  draw(plot: uPlot): void;
+  /** Returns the edges between rows that bear a label on an axis of so many pixels. */
+  splits(height: number): number[];
+  textAt(edge: number): string;
+  colorOf(value: number): string;
+  readonly legend: ReactNode;
+  /** Changes with the labels. */
+  readonly key: string;
+}
+
 interface PlotOptions {
   readonly holder: HTMLElement;
   readonly size: { readonly width: number; readonly height: number };
@@ -39,6 +53,8 @@ interface PlotOptions {
   readonly group: string | undefined;
   readonly mayZoom: boolean;
   readonly look: ChartLook;
+  /** Returns the cells to draw; undefined for lines. */
+  cells(): PlotCells | undefined;
   state(): PlotState;
   onArea(area: PlotArea): void;
   onCursor(left: number | null): void;
@@ -60,6 +76,7 @@ export function createPlot(options: PlotOptions): uPlot {
     group,
     mayZoom,
     look: form,
+    cells,
     state,
     onArea,
     onCursor,
@@ -74,6 +91,7 @@ export function createPlot(options: PlotOptions): uPlot {
     gap: AXIS_GAP,
   };
   const isAlone = series.length === 1;
+  const hasCells = cells() !== undefined;
   const isFromZero = form !== 'lines';
   return new uPlot(
     {
@@ -83,7 +101,7 @@ export function createPlot(options: PlotOptions): uPlot {
       cursor: {
         y: false,
         drag: { x: mayZoom, y: false, setScale: false, dist: DRAG_MIN },
-        points: { size: 8, width: 2 },
+        points: { size: 8, width: 2, show: !hasCells },
         ...(group !== undefined && {
           sync: {
             key: group,
@@ -99,6 +117,7 @@ export function createPlot(options: PlotOptions): uPlot {
         y: {
           range(_plot, low, high) {
             const { heldRange, marks } = state();
+            if (hasCells) return [0, cells()?.rows || 1];
             if (heldRange !== null) return [...heldRange];
             const least = isFromZero ? Math.min(low ?? 0, 0) : low;
             return yRangeOf(least, high, marks.threshold?.value ?? null);
@@ -116,7 +135,12 @@ export function createPlot(options: PlotOptions): uPlot {
           ...axis,
           space: 34,
           size: (_plot, texts: string[] | null) => Math.ceil(longest(texts ?? []) + AXIS_GAP + 6),
-          values: (_plot, ticks) => ticks.map((tick) => quantityText(tick, state().measure, { digits: 6 })),
+          ...(hasCells
+            ? {
+                splits: ({ bbox }) => cells()?.splits(bbox.height / devicePixelRatio) ?? [],
+                values: (_plot, ticks) => ticks.map((tick) => cells()?.textAt(tick) ?? ''),
+              }
+            : { values: (_plot, ticks) => ticks.map((tick) => quantityText(tick, state().measure, { digits: 6 })) }),
         },
       ],
       series: [
@@ -129,7 +153,8 @@ export function createPlot(options: PlotOptions): uPlot {
             alpha: isFaint ? 0.65 : 1,
             dash: isFaint ? [4, 4] : [...dash],
             spanGaps: false,
-            points: { show: values.length < 3, size: 6 },
+            points: { show: values.length < 3 && !hasCells, size: 6 },
+            ...(hasCells && { paths: () => null }),
             ...(form === 'bars' &&
               uPlot.paths.bars && { paths: uPlot.paths.bars({ size: [0.8, 48] }), fill: `${color}8c` }),
             ...(form === 'stacked' && { fill: `${color}59` }),
@@ -147,6 +172,7 @@ export function createPlot(options: PlotOptions): uPlot {
         drawClear: [(plot) => drawBehind(plot, state().marks)],
         draw: [
           (plot) => {
+            cells()?.draw(plot);
             drawForeground(plot, state().marks);
             const { bbox, scales } = plot;
             onArea({

@@ -15,7 +15,7 @@ import {
   usualDistance,
 } from '#console/components/time_chart/chart_series.ts';
 import { inTurn } from '#console/components/time_chart/in_turn.ts';
-import { createPlot, type PlotArea, type PlotState } from '#console/components/time_chart/plot.ts';
+import { createPlot, type PlotArea, type PlotCells, type PlotState } from '#console/components/time_chart/plot.ts';
 import { ThresholdHandle } from '#console/components/time_chart/threshold_handle.tsx';
 import classes from '#console/components/time_chart/time_chart.module.css';
 import type { TraceDot } from '#console/components/time_chart/trace_dots.tsx';
@@ -49,6 +49,8 @@ interface TimeChartProps {
   readonly hasLegend?: boolean;
   /** Form of the lines; as bars, or as areas that stand on each other. */
   readonly look?: ChartLook;
+  /** Cells of a heatmap, drawn in place of lines. */
+  readonly cells?: PlotCells;
   /** Single observations with their traces. */
   readonly traces?: { readonly dots: readonly TraceDot[]; readonly isAtValue: boolean } | undefined;
 }
@@ -63,8 +65,13 @@ const KEY_STEPS = 100;
  * arrives. The cursor follows the mouse, a finger or the arrow keys; a dialog holds the same values as a table.
  */
 export function TimeChart(props: TimeChartProps) {
-  const { label, series, from, to, stepMs, measure, threshold, onThreshold, onRange, group, traces } = props;
-  const { markers = NO_MARKERS, bands = NO_BANDS, hasLegend = series.length > 1, look = 'lines' } = props;
+  const { label, series, from, to, stepMs, measure, threshold, onThreshold, onRange, group, traces, cells } = props;
+  const {
+    markers = NO_MARKERS,
+    bands = NO_BANDS,
+    hasLegend = series.length > 1 && props.cells === undefined,
+    look = 'lines',
+  } = props;
   const scheme = useComputedColorScheme('light');
   const { ref: sized, width, height } = useElementSize();
   const holder = useRef<HTMLDivElement>(null);
@@ -116,10 +123,10 @@ export function TimeChart(props: TimeChartProps) {
           },
   };
   const state: PlotState = { from, to, marks, measure, heldRange };
-  const latest = useRef({ state, onRange, series, columns, hidden, width, height });
+  const latest = useRef({ state, onRange, series, columns, hidden, width, height, cells });
   // This effect must run before those that draw.
   useEffect(() => {
-    latest.current = { state, onRange, series, columns, hidden, width, height };
+    latest.current = { state, onRange, series, columns, hidden, width, height, cells };
   });
 
   // Changes of these need a new plot; the existing one draws everything else again.
@@ -142,6 +149,7 @@ export function TimeChart(props: TimeChartProps) {
         group,
         mayZoom: now.onRange !== undefined,
         look,
+        cells: () => latest.current.cells,
         state: () => latest.current.state,
         onArea: (next) => setArea((before) => (isSameArea(before, next) ? before : next)),
         onCursor: (left) => setCursor(isActive.current ? left : null),
@@ -166,7 +174,7 @@ export function TimeChart(props: TimeChartProps) {
     }
   }, [isSized, width, height]);
   const markText = useMemo(() => JSON.stringify([markers, bands]), [markers, bands]);
-  const drawn = `${markText} ${JSON.stringify([marks.threshold, heldRange])} ${unit}`;
+  const drawn = `${markText} ${JSON.stringify([marks.threshold, heldRange])} ${unit} ${cells?.key ?? ''}`;
   const lastDrawn = useRef({ columns, drawn });
   useEffect(() => {
     if (lastDrawn.current.columns !== columns || lastDrawn.current.drawn !== drawn) plot.current?.setData(columns);
@@ -183,7 +191,9 @@ export function TimeChart(props: TimeChartProps) {
     uPlot.sync(group).pub('mousemove', chart, to.left, to.top, clientWidth, clientHeight, chart.cursor.idx ?? -1);
   };
   const at = cursor === null || area === null ? null : from + (cursor / area.width) * (to - from);
-  const values = at === null ? [] : valuesAt(shown, at, reach);
+  // The cell that holds a time began up to a step before it.
+  const half = cells === undefined ? 0 : stepMs / 2;
+  const values = at === null ? [] : valuesAt(shown, at - half, half || reach);
   const near =
     at === null || area === null ? [] : markers.filter((m) => Math.abs(m.at - at) < ((to - from) / area.width) * 8);
 
@@ -264,9 +274,11 @@ export function TimeChart(props: TimeChartProps) {
             styleOf={(name) => styleOf(series, name)}
             scheme={scheme}
             valueText={valueText}
+            colorOf={cells?.colorOf}
           />
         )}
       </div>
+      {cells?.legend}
       {threshold !== undefined && onThreshold !== undefined && area !== null && (
         <ThresholdHandle
           area={area}

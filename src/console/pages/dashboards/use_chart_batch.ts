@@ -5,7 +5,7 @@ import { type ChartQuery, type ChartResult, periodOf } from '#console/api/charts
 import { pixelsWithin } from '#console/components/pixels_within.ts';
 import type { TimeRange } from '#console/components/text/time_range.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { type VariableValues, type Widget, withVariables } from '#modules/dashboards/decide/widget.ts';
+import { isOfMetrics, type VariableValues, type Widget, withVariables } from '#modules/dashboards/decide/widget.ts';
 import { CHART_QUERIES_MAX } from '#modules/metrics/decide/limits.ts';
 
 /** Answer to one query, with its period. */
@@ -95,13 +95,15 @@ export function chartQueriesOf(
   width: number,
   variables: VariableValues = {},
 ): ChartQuery[] {
-  if (widget.kind !== 'series' && widget.kind !== 'number' && widget.kind !== 'table') return [];
-  const pixels = widget.kind === 'series' ? pixelsWithin(width) : NUMBER_PIXELS;
-  return widget.queries.flatMap(({ serviceId, metricName, aggregation, isRate, splitBy, top }) => {
+  if (!isOfMetrics(widget.kind)) return [];
+  const isWide = widget.kind === 'series' || widget.kind === 'heatmap';
+  const pixels = isWide ? pixelsWithin(width) : NUMBER_PIXELS;
+  return widget.queries.flatMap(({ serviceId, metricName, aggregation, isRate, splitBy, top }): ChartQuery[] => {
     const service = serviceId ?? dashboardServiceId;
     if (service === null) return [];
     const split = splitBy === null || widget.kind === 'number' ? {} : { splitBy, top };
     const asked = withVariables(metricName, variables);
+    if (widget.kind === 'heatmap') return [{ serviceId: service, metricName: asked, isHeatmap: true, pixels }];
     return [{ serviceId: service, metricName: asked, aggregation, ...(isRate && { isRate }), pixels, ...split }];
   });
 }

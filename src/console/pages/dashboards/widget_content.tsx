@@ -32,6 +32,7 @@ const MonitorsWidget = lazyPart(() => loadOthers().then((m) => m.MonitorsWidget)
 const OnCallWidget = lazyPart(() => loadOthers().then((m) => m.OnCallWidget));
 const TextWidget = lazyPart(() => loadOthers().then((m) => m.TextWidget));
 const UnknownWidget = lazyPart(() => loadOthers().then((m) => m.UnknownWidget));
+const Heatmap = lazyPart(() => import('#console/components/time_chart/heatmap.tsx').then((m) => m.Heatmap));
 const Gauge = lazyPart(() => import('#console/pages/dashboards/gauge.tsx').then((m) => m.Gauge));
 
 /** Content of a widget, by its kind. */
@@ -43,6 +44,7 @@ export function WidgetContent(props: WidgetContentProps) {
   switch (kind) {
     case 'series':
     case 'number':
+    case 'heatmap':
     case 'table': {
       if (queries.length === 0) {
         return (
@@ -56,6 +58,7 @@ export function WidgetContent(props: WidgetContentProps) {
       const shown = { title, queries, answers: queryAnswers, unit: widget.unit };
       if (kind === 'number') return <NumberWidget {...shown} threshold={widget.threshold} />;
       if (kind === 'table') return <TableWidget {...shown} />;
+      if (kind === 'heatmap') return <HeatmapWidget {...shown} group={group} markers={markers} onRange={onRange} />;
       return (
         <SeriesWidget
           {...shown}
@@ -120,6 +123,34 @@ const SeriesWidget = memo(function SeriesWidget(props: SeriesWidgetProps) {
         group={group}
         look={look}
         threshold={threshold === null ? undefined : { value: threshold }}
+      />
+    </div>
+  );
+}, isSameWidget);
+
+/** Widget of a histogram over time. */
+const HeatmapWidget = memo(function HeatmapWidget(props: Omit<SeriesWidgetProps, 'look' | 'threshold'>) {
+  const { title, queries, answers, unit, group, markers, onRange } = props;
+  const [first] = answers;
+  if (first === undefined) return <Skeleton height="100%" />;
+  const name =
+    queries[0]?.metricName
+      .split('{', 1)[0]
+      ?.trim()
+      .replace(/_bucket$/, '') ?? '';
+  return (
+    <div className={classes.chart}>
+      <Faults answers={answers} queries={queries} />
+      <Heatmap
+        label={title}
+        result={first.result}
+        from={first.from}
+        to={first.to}
+        measure={unit === null ? measureOf(name, 'avg') : { unit, factor: 1 }}
+        markers={markers}
+        onRange={onRange}
+        group={group}
+        whileLoading={<Skeleton height="100%" />}
       />
     </div>
   );

@@ -20,6 +20,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 import {
   CHART_LOOKS,
   type ChartLook,
+  isOfMetrics,
   QUERIES_MAX,
   type Widget,
   WIDGET_KINDS,
@@ -41,6 +42,7 @@ const KIND_TITLES: Readonly<Record<WidgetKind, string>> = {
   series: 'Chart',
   number: 'Number',
   table: 'Table',
+  heatmap: 'Heatmap of a histogram',
   text: 'Text',
   incidents: 'Incidents',
   exceptions: 'Exceptions',
@@ -125,8 +127,9 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
   const isOfService = kind === 'incidents' || kind === 'exceptions' || kind === 'monitors';
   const change = (part: Partial<WidgetFacts>): void => setValues({ ...values, ...part });
   const [isSent, setIsSent] = useState(false);
-  const isMetric = kind === 'series' || kind === 'number' || kind === 'table';
-  const shown = kind === 'number' ? queries.slice(0, 1) : queries;
+  const isMetric = isOfMetrics(kind);
+  const isSingle = kind === 'number' || kind === 'heatmap';
+  const shown = isSingle ? queries.slice(0, 1) : queries;
   const faultsOf = ({ metricName, serviceId: queryServiceId }: WidgetQuery) => ({
     metric: isSent && metricName.trim() === '' ? 'Choose a metric.' : null,
     service: isSent && queryServiceId === null && dashboardServiceId === null ? 'Choose a service.' : null,
@@ -205,37 +208,39 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
                     })
                   }
                 />
-                <Group grow align="end">
-                  <NativeSelect
-                    label="Aggregation"
-                    value={shownOf(query.aggregation, query.isRate)}
-                    data={SHOWN_AGGREGATIONS.map((value) => ({ value, label: AGGREGATION_NAMES[value] }))}
-                    onChange={(event) =>
-                      setQuery(
-                        index,
-                        askedOf(SHOWN_AGGREGATIONS.find((shown) => shown === event.currentTarget.value) ?? 'avg'),
-                      )
-                    }
-                  />
-                  {kind !== 'number' && (
-                    <TextInput
-                      label="Split by label"
-                      placeholder="Nothing"
-                      value={query.splitBy ?? ''}
-                      maxLength={200}
-                      onChange={(event) => setQuery(index, { splitBy: event.currentTarget.value.trim() || null })}
+                {kind !== 'heatmap' && (
+                  <Group grow align="end">
+                    <NativeSelect
+                      label="Aggregation"
+                      value={shownOf(query.aggregation, query.isRate)}
+                      data={SHOWN_AGGREGATIONS.map((value) => ({ value, label: AGGREGATION_NAMES[value] }))}
+                      onChange={(event) =>
+                        setQuery(
+                          index,
+                          askedOf(SHOWN_AGGREGATIONS.find((shown) => shown === event.currentTarget.value) ?? 'avg'),
+                        )
+                      }
                     />
-                  )}
-                  {shown.length > 1 && (
-                    <Button
-                      variant="default"
-                      leftSection={<IconTrash size={16} />}
-                      onClick={() => change({ queries: queries.filter((_, place) => place !== index) })}
-                    >
-                      Remove line
-                    </Button>
-                  )}
-                </Group>
+                    {!isSingle && (
+                      <TextInput
+                        label="Split by label"
+                        placeholder="Nothing"
+                        value={query.splitBy ?? ''}
+                        maxLength={200}
+                        onChange={(event) => setQuery(index, { splitBy: event.currentTarget.value.trim() || null })}
+                      />
+                    )}
+                    {shown.length > 1 && (
+                      <Button
+                        variant="default"
+                        leftSection={<IconTrash size={16} />}
+                        onClick={() => change({ queries: queries.filter((_, place) => place !== index) })}
+                      >
+                        Remove line
+                      </Button>
+                    )}
+                  </Group>
+                )}
               </Stack>
             ))}
           {(kind === 'series' || kind === 'table') && queries.length < QUERIES_MAX && (
@@ -276,7 +281,7 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
           )}
           {isMetric && (
             <Group grow align="start">
-              {kind !== 'table' && (
+              {kind !== 'table' && kind !== 'heatmap' && (
                 <NumberInput
                   label={kind === 'series' ? 'Line at' : 'Threshold'}
                   placeholder={kind === 'series' ? 'No line' : 'No gauge'}

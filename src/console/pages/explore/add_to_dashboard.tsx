@@ -17,7 +17,12 @@ import { Form } from '#console/components/forms/form.tsx';
 import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { useDraftState } from '#console/components/forms/use_draft_state.ts';
 import { saveDashboard } from '#console/pages/dashboards/save_dashboard.ts';
-import { type ExploreSearch, metricNameOf, shownAggregationOf } from '#console/pages/explore/explore_search.ts';
+import {
+  type ExploreSearch,
+  isHeatmap,
+  metricNameOf,
+  shownAggregationOf,
+} from '#console/pages/explore/explore_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { newWidget } from '#modules/dashboards/decide/template.ts';
 import { readWidgets, toLayout } from '#modules/dashboards/decide/widget.ts';
@@ -59,6 +64,7 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
     base: { title: name, kind: 'series', dashboardId: null, newName: '' },
   });
   const { title, kind, dashboardId, newName } = values;
+  const hasCells = isHeatmap(search);
   const change = (part: Partial<Entered>): void => setValues({ ...values, ...part });
   const [typed, setTyped] = useState('');
   const [isSent, setIsSent] = useState(false);
@@ -80,7 +86,14 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
         splitBy: split ?? null,
         top: search.top ?? 5,
       };
-      const facts = { kind, title: title.trim(), queries: [query], text: '', serviceId: null, teamId: null };
+      const facts = {
+        kind: hasCells ? 'heatmap' : kind,
+        title: title.trim(),
+        queries: [query],
+        text: '',
+        serviceId: null,
+        teamId: null,
+      } as const;
       if (isNew) {
         const layout = toLayout([newWidget(newWidgetId(), facts, [])]);
         return (await invoke(orgId, 'create_dashboard', { name: newName.trim(), layout })).dashboardId;
@@ -151,16 +164,18 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
             error={titleFault}
             onChange={(event) => change({ title: event.currentTarget.value })}
           />
-          <Radio.Group
-            label="Shown as"
-            value={kind}
-            onChange={(value) => change({ kind: value === 'number' ? 'number' : 'series' })}
-          >
-            <Group mt={6}>
-              <Radio value="series" label="Chart" />
-              <Radio value="number" label="Number" />
-            </Group>
-          </Radio.Group>
+          {!hasCells && (
+            <Radio.Group
+              label="Shown as"
+              value={kind}
+              onChange={(value) => change({ kind: value === 'number' ? 'number' : 'series' })}
+            >
+              <Group mt={6}>
+                <Radio value="series" label="Chart" />
+                <Radio value="number" label="Number" />
+              </Group>
+            </Radio.Group>
+          )}
           {adding.isError && (
             <ErrorAlert
               title="The widget was not added"

@@ -20,6 +20,8 @@ export interface ExploreSearch extends RangeSearch {
   readonly agg?: ShownAggregation;
   readonly split?: string;
   readonly top?: number;
+  /** Whether a histogram is shown as a heatmap. */
+  readonly heatmap?: true;
   readonly compare?: Comparison;
   readonly q?: string;
   readonly order?: 'series';
@@ -28,7 +30,7 @@ export interface ExploreSearch extends RangeSearch {
 const CONDITIONS_MAX = 20;
 
 export function readExploreSearch(search: Record<string, unknown>): ExploreSearch {
-  const { service, metric, where, agg, split, top, compare, q, order } = search;
+  const { service, metric, where, agg, split, top, heatmap, compare, q, order } = search;
   const aggregation = SHOWN_AGGREGATIONS.find((aggregation) => aggregation === agg);
   const conditions = Array.isArray(where) ? where.filter(isCondition).slice(0, CONDITIONS_MAX) : [];
   return {
@@ -39,6 +41,7 @@ export function readExploreSearch(search: Record<string, unknown>): ExploreSearc
     ...(aggregation !== undefined && { agg: aggregation }),
     ...(isText(split) && { split: String(split) }),
     ...(typeof top === 'number' && Number.isInteger(top) && top >= 1 && top <= 20 && { top }),
+    ...(heatmap === true && { heatmap }),
     ...((compare === 'day' || compare === 'week') && { compare }),
     ...(isText(q) && { q: String(q) }),
     ...(order === 'series' && { order }),
@@ -75,10 +78,29 @@ export function shownAggregationOf({ agg, metric = '' }: ExploreSearch): ShownAg
   return divideExpression(metric).sides.length > 1 ? 'sum' : 'rate';
 }
 
+/** Whether what is chosen is a histogram: by the quantile that is asked for, or as its buckets. */
+export function isHistogram({ metric = '', where = [] }: ExploreSearch): boolean {
+  if (divideExpression(metric).sides.length > 1) return false;
+  const [name = ''] = metric.split('{', 1);
+  return (
+    name.trim().endsWith('_bucket') ||
+    where.some(({ label }) => label === 'quantile') ||
+    /\{.*\bquantile\s*=/.test(metric)
+  );
+}
+
+/** Whether a heatmap is shown: only a histogram has one. */
+export function isHeatmap(search: ExploreSearch): boolean {
+  return search.heatmap === true && isHistogram(search);
+}
+
 /** Returns the queries of the address: the chosen period, then the one it is compared with. */
 export function queriesOf(search: ExploreSearch, width: number): readonly ChartQuery[] {
   const { service, metric, split, top, compare } = search;
   if (service === undefined || metric === undefined) return [];
+  if (isHeatmap(search)) {
+    return [{ serviceId: service, metricName: metricNameOf(search), isHeatmap: true, pixels: pixelsWithin(width) }];
+  }
   const { aggregation, isRate } = askedOf(shownAggregationOf(search));
   const query: ChartQuery = {
     serviceId: service,

@@ -20,6 +20,7 @@ import { spacingSeconds } from '#modules/metrics/decide/spacing.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
+import { lazyPart } from '#console/components/lazy_part.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { TextButton } from '#console/components/buttons.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
@@ -30,6 +31,8 @@ import {
   type Comparison,
   COMPARISONS,
   type ExploreSearch,
+  isHeatmap,
+  isHistogram,
   isSelector,
   metricNameOf,
   quantileCondition,
@@ -51,6 +54,7 @@ import { measureOf, quantityText } from '#modules/metrics/decide/quantity.ts';
 const AddToDashboard = lazyDialog(() =>
   import('#console/pages/explore/add_to_dashboard.tsx').then((m) => m.AddToDashboard),
 );
+const Heatmap = lazyPart(() => import('#console/components/time_chart/heatmap.tsx').then((m) => m.Heatmap));
 const CopyCall = lazyDialog(() => import('#console/pages/explore/copy_call.tsx').then((m) => m.CopyCall));
 
 interface MetricViewProps {
@@ -116,6 +120,9 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
       : first !== undefined && (aggregation === 'sum' || aggregation === 'count')
         ? ` ${stepText(spacingSeconds(first.series[0]?.steps ?? [], first.stepSeconds))}`
         : '';
+  const hasCells = isHeatmap(search);
+  // A heatmap shows every quantile.
+  const shownConditions = where.filter(({ label }) => !hasCells || label !== 'quantile');
   const labels = entry?.labels ?? [];
   const quantile = where.find(({ label, operator }) => label === 'quantile' && operator === '=')?.value;
   return (
@@ -153,59 +160,74 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
         </Group>
       </div>
       <div className={classes.controls}>
-        <NativeSelect
-          label="Show"
-          value={shown}
-          data={SHOWN_AGGREGATIONS.map((value) => ({ value, label: AGGREGATION_NAMES[value] }))}
-          onChange={(event) =>
-            onChange({ agg: SHOWN_AGGREGATIONS.find((chosen) => chosen === event.currentTarget.value) })
-          }
-        />
-        {quantile !== undefined && (
+        {isHistogram(search) && (
           <NativeSelect
-            label="Quantile"
-            value={quantile}
-            data={[...new Set([...QUANTILES, quantile])].toSorted()}
-            onChange={(event) => {
-              const chosen = quantileCondition(event.currentTarget.value);
-              onChange({ where: where.map((matcher) => (matcher.label === 'quantile' ? chosen : matcher)) });
-            }}
+            label="Drawn as"
+            value={hasCells ? 'heatmap' : 'lines'}
+            data={[
+              { value: 'lines', label: 'Lines' },
+              { value: 'heatmap', label: 'Heatmap' },
+            ]}
+            onChange={(event) => onChange({ heatmap: event.currentTarget.value === 'heatmap' ? true : undefined })}
           />
         )}
-        <NativeSelect
-          label="Split by"
-          value={search.split ?? ''}
-          data={[{ value: '', label: 'Nothing' }, ...splitOptions(labels, search.split)]}
-          onChange={(event) => onChange({ split: event.currentTarget.value || undefined })}
-        />
-        {search.split !== undefined && (
-          <NativeSelect
-            label="Values"
-            value={String(search.top ?? 5)}
-            data={['3', '5', '10', '20'].map((value) => ({ value, label: `Top ${value}` }))}
-            onChange={(event) => onChange({ top: Number(event.currentTarget.value) })}
-          />
+        {!hasCells && (
+          <>
+            <NativeSelect
+              label="Show"
+              value={shown}
+              data={SHOWN_AGGREGATIONS.map((value) => ({ value, label: AGGREGATION_NAMES[value] }))}
+              onChange={(event) =>
+                onChange({ agg: SHOWN_AGGREGATIONS.find((chosen) => chosen === event.currentTarget.value) })
+              }
+            />
+            {quantile !== undefined && (
+              <NativeSelect
+                label="Quantile"
+                value={quantile}
+                data={[...new Set([...QUANTILES, quantile])].toSorted()}
+                onChange={(event) => {
+                  const chosen = quantileCondition(event.currentTarget.value);
+                  onChange({ where: where.map((matcher) => (matcher.label === 'quantile' ? chosen : matcher)) });
+                }}
+              />
+            )}
+            <NativeSelect
+              label="Split by"
+              value={search.split ?? ''}
+              data={[{ value: '', label: 'Nothing' }, ...splitOptions(labels, search.split)]}
+              onChange={(event) => onChange({ split: event.currentTarget.value || undefined })}
+            />
+            {search.split !== undefined && (
+              <NativeSelect
+                label="Values"
+                value={String(search.top ?? 5)}
+                data={['3', '5', '10', '20'].map((value) => ({ value, label: `Top ${value}` }))}
+                onChange={(event) => onChange({ top: Number(event.currentTarget.value) })}
+              />
+            )}
+            <NativeSelect
+              label="Compare with"
+              value={search.compare ?? ''}
+              data={[
+                { value: '', label: 'Nothing' },
+                { value: 'day', label: 'Day before' },
+                { value: 'week', label: 'Week before' },
+              ]}
+              onChange={(event) => {
+                const { value } = event.currentTarget;
+                onChange({ compare: value in COMPARISONS ? (value as Comparison) : undefined });
+              }}
+            />
+          </>
         )}
-        <NativeSelect
-          label="Compare with"
-          value={search.compare ?? ''}
-          data={[
-            { value: '', label: 'Nothing' },
-            { value: 'day', label: 'Day before' },
-            { value: 'week', label: 'Week before' },
-          ]}
-          onChange={(event) => {
-            const { value } = event.currentTarget;
-            onChange({ compare: value in COMPARISONS ? (value as Comparison) : undefined });
-          }}
-        />
       </div>
       {isSelector(metric) ? (
         <SelectorField key={metric} selector={metric} onChange={(next) => onChange({ metric: next }, true)} />
       ) : (
-        where.length > 0 && (
+        shownConditions.length > 0 && (
           <Pill.Group className={classes.filters}>
-            {where.map((condition, index) => (
+            {shownConditions.map((condition) => (
               <Pill
                 key={`${condition.label}${condition.operator}${condition.value}`}
                 withRemoveButton
@@ -215,7 +237,7 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
                   'aria-hidden': false,
                 }}
                 onRemove={() => {
-                  const left = where.filter((_, place) => place !== index);
+                  const left = where.filter((other) => other !== condition);
                   onChange({ where: left.length > 0 ? left : undefined }, true);
                 }}
               >
@@ -239,13 +261,28 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
         />
       )}
       <div className={classes.about}>
-        {AGGREGATION_NAMES[shown]}
-        {steps}
+        {hasCells
+          ? `Observations by their size${first === undefined ? '' : `, ${stepText(first.stepSeconds)}`}`
+          : `${AGGREGATION_NAMES[shown]}${steps}`}
         {first?.isReduced === true && '; the lowest and the highest value of each pixel are shown'}
       </div>
       <div className={classes.chart} aria-busy={isPlaceholderData}>
         {period === null ? (
           error === null && <Skeleton height="100%" />
+        ) : hasCells ? (
+          !isPlaceholderData &&
+          first !== undefined && (
+            <Heatmap
+              label={name}
+              result={first}
+              from={period.from}
+              to={period.to}
+              measure={measureOf(name.replace(/_bucket$/, ''), 'avg')}
+              markers={markers}
+              onRange={(from, to) => onRange(betweenOf(from, to))}
+              whileLoading={<Skeleton height="100%" />}
+            />
+          )
         ) : (
           <TimeChart
             label={name}

@@ -15,6 +15,7 @@ export const WIDGET_KINDS = [
   'series',
   'number',
   'table',
+  'heatmap',
   'text',
   'incidents',
   'exceptions',
@@ -22,6 +23,13 @@ export const WIDGET_KINDS = [
   'oncall',
 ] as const;
 export type WidgetKind = (typeof WIDGET_KINDS)[number];
+
+const METRIC_KINDS: readonly WidgetKind[] = ['series', 'number', 'table', 'heatmap'];
+
+/** Whether widgets of the kind have queries for metrics. */
+export function isOfMetrics(kind: WidgetKind | null): boolean {
+  return METRIC_KINDS.some((candidate) => candidate === kind);
+}
 
 /** Forms of a chart over time. */
 export const CHART_LOOKS = ['lines', 'bars', 'stacked'] as const;
@@ -99,6 +107,7 @@ export const WIDGET_SIZES: Readonly<Record<WidgetKind, { readonly w: number; rea
   series: { w: 6, h: 6 },
   number: { w: 3, h: 3 },
   table: { w: 6, h: 6 },
+  heatmap: { w: 6, h: 6 },
   text: { w: 4, h: 3 },
   incidents: { w: 6, h: 6 },
   exceptions: { w: 6, h: 6 },

@@ -137,7 +137,7 @@ describe('a widget', () => {
 
   test('of another program is read by what it says, and one that cannot be shown has no kind', () => {
     const query = { metricName: 'm', aggregation: 'sum' };
-    const layout = [{ type: 'timeseries', query }, { type: 'STAT', query: [query, query] }, { type: 'heatmap' }, {}];
+    const layout = [{ type: 'timeseries', query }, { type: 'STAT', query: [query, query] }, { type: 'flame' }, {}];
     expect(readWidgets(layout).map(({ kind, queries }) => [kind, queries.length])).toEqual([
       ['series', 1],
       ['number', 2],
