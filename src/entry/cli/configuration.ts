@@ -8,6 +8,7 @@ import { operatorIn } from '#actions/operator.ts';
 import type { ActionRuntime } from '#actions/run_action.ts';
 import { print } from '#entry/cli/text.ts';
 import { getOrganization, withActions } from '#entry/cli/with_stores.ts';
+import { growHeapSlowly } from '#entry/memory/memory.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { planJson, planText } from '#modules/configuration/decide/plan_text.ts';
 import { FILE_LENGTH_MAX } from '#modules/configuration/decide/read_file.ts';
@@ -82,6 +83,7 @@ async function asOperator<Result>(
   org: string,
   work: (runtime: ActionRuntime, caller: Caller, origin: RequestOrigin) => Promise<Result>,
 ): Promise<Result> {
+  growHeapSlowly();
   return await withActions(async (runtime, stores, origin) => {
     return await work(runtime, operatorIn(await getOrganization(stores, org)), origin);
   });

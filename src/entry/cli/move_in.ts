@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
 
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 
 import { print } from '#entry/cli/text.ts';
+import { growHeapSlowly } from '#entry/memory/memory.ts';
 import { systemClock } from '#kernel/time.ts';
 import { addressOf, Ask } from '#modules/moving_in/ask.ts';
 import { keepInFolder, keyInFile } from '#modules/moving_in/ask_files.ts';
@@ -25,9 +25,6 @@ interface Wanted {
   readonly printQuery?: true;
   readonly json?: true;
 }
-
-/** Growth of the heap that halves the memory of a large reading, and costs a tenth of its processor time. */
-const FRUGAL_HEAP = ['--heap-growing-percent=20', '--semi-space-growth-factor=1'];
 
 /** Time to wait for another key where somebody watches, and where nobody does. */
 const KEY_WAIT_MS = 900_000;
@@ -72,7 +69,7 @@ async function runMoveIn(toolName: string, wanted: Wanted): Promise<void> {
   }
   if (out === undefined || report === undefined)
     throw new AppError('invalid_input', 'say where to write: --out FILE and --report FILE');
-  for (const flag of FRUGAL_HEAP) setFlagsFromString(flag);
+  growHeapSlowly();
   const time = { now: systemClock.now().epochMilliseconds, proofFrom: proofFrom ?? null };
   const { documents, unreadable } = await readAnswers(toolName, wanted, time);
   const result = moveIn(tool, documents, unreadable, time);

@@ -1,4 +1,5 @@
 import os from 'node:os';
+import { setFlagsFromString } from 'node:v8';
 
 /** Percentage by which the old generation may grow before it is collected. */
 const AMPLE_GROWTH = 300;
@@ -42,4 +43,9 @@ const GC_THREADS = Math.min(4, Math.max(1, os.availableParallelism() - 1));
 /** Returns the V8 flags to start a Node program with; without `memory`, the memory settings are Node's defaults. */
 export function v8Flags(memory: Memory | undefined): string[] {
   return [...(memory === undefined ? [] : MEMORY[memory]), `--v8-pool-size=${GC_THREADS}`];
+}
+
+/** Makes the heap of this process grow slowly: half the memory of a large work, for a tenth more of its processor time. */
+export function growHeapSlowly(): void {
+  for (const flag of ['--heap-growing-percent=20', '--semi-space-growth-factor=1']) setFlagsFromString(flag);
 }
