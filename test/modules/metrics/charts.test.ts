@@ -96,41 +96,6 @@ describe('a chart', () => {
     expect(values.at(-1)).toBe(100 + (2_999 % 7));
   });
 
-  test('as a heatmap has the observations of a histogram by their sizes, of either form, and says what is none', async () => {
-    const counter = { kind: 'counter', minutes: 10, everySeconds: 60 } as const;
-    await givenMetrics(
-      w,
-      serviceId,
-      { ...counter, name: 'wait_bucket', labels: { le: '0.1' }, value: () => 0 },
-      { ...counter, name: 'wait_bucket', labels: { le: '0.5' }, value: (step) => step * 4 },
-      { ...counter, name: 'wait_bucket', labels: { le: '1' }, value: (step) => step * 4 },
-      { ...counter, name: 'wait_bucket', labels: { le: '+Inf' }, value: (step) => step * 5 },
-      { ...counter, name: 'size_bucket', labels: { vmrange: '1...1.09051' }, value: (step) => step },
-      { ...counter, name: 'size_bucket', labels: { vmrange: '2...2.18102' }, value: (step) => step * 3 },
-      { ...counter, name: 'queue', kind: 'gauge', value: () => 3 },
-    );
-    for (const metricName of ['wait', 'wait_bucket', 'wait{quantile="0.95"}']) {
-      const { series, stepSeconds, fault } = await chart({ metricName, isHeatmap: true }, { windowMinutes: 20 });
-      expect(fault).toBeNull();
-      expect(stepSeconds).toBe(60);
-      expect(Object.keys(series)).toEqual(['0.1...0.5', '0.5...1', '1...Infinity']);
-      expect(series['0.1...0.5'].map(([, count]: [string, number]) => count)).toEqual(Array(9).fill(4));
-      expect(series['0.5...1']).toEqual([]);
-      expect(series['1...Infinity'].at(-1)).toEqual(['11:59:00', 1]);
-    }
-    const sizes = await chart({ metricName: 'size', isHeatmap: true }, { windowMinutes: 20 });
-    const exponential = Object.values<[string, number][]>(sizes.series);
-    expect(exponential.length).toBe(9);
-    expect(exponential[0]!.at(-1)![1]).toBe(1);
-    expect(exponential.at(-1)!.at(-1)![1]).toBe(3);
-    const faultOf = async (metricName: string) => (await chart({ metricName, isHeatmap: true })).fault;
-    expect(await faultOf('queue')).toBe(
-      'queue is a gauge and has no buckets: choose a histogram, or show it as a chart',
-    );
-    expect(await faultOf('wait / size')).toBe('a heatmap is of one histogram: leave the division out');
-    expect((await chart({ metricName: 'wayt', isHeatmap: true })).nearest).toEqual(['wait_bucket']);
-  });
-
   test('is split by the values of a label, the greatest first, and all others together', async () => {
     const route = (name: string, base: number) => ({
       name: 'm',

@@ -291,6 +291,46 @@ test('the quantile of a histogram is computed of its buckets, of series that the
   expect(answer['11:58:40']).toBeCloseTo(0.2, 12);
 });
 
+test('a heatmap has the observations of a histogram by their sizes, of either form, and says what has none', async () => {
+  const size = (vmrange: string, gained: number) =>
+    bucket({ vmrange }, gained).map((given) => ({ ...given, name: 'size_bucket' }));
+  await points(
+    ...bucket({ le: '0.1' }, 0),
+    ...bucket({ le: '0.5' }, 4),
+    ...bucket({ le: '1' }, 4),
+    ...bucket({ le: '+Inf' }, 5),
+    ...size('1...1.09051', 1),
+    ...size('2...2.18102', 3),
+    { name: 'queue', at: '11:58:10', value: 3 },
+  );
+  const heatmap = async (metricName: string) => {
+    const queries = [{ serviceId, metricName, isHeatmap: true }];
+    const owner = memberCaller(w.orgId, newId('user'), 'viewer');
+    return (await runOperation(w, queryMetrics, owner, { windowMinutes: 20, queries })).results[0];
+  };
+  for (const metricName of ['latency', 'latency_bucket', 'latency{quantile="0.95"}']) {
+    expect(await heatmap(metricName)).toMatchObject({
+      stepSeconds: 60,
+      fault: null,
+      series: [
+        { value: '0.1...0.5', values: [4] },
+        { value: '0.5...1', values: [] },
+        { value: '1...Infinity', values: [1] },
+      ],
+    });
+  }
+  const { series } = await heatmap('size');
+  expect(series).toHaveLength(9);
+  expect([series[0].values, series[8].values]).toEqual([[1], [3]]);
+  expect(await heatmap('queue')).toMatchObject({
+    fault: 'queue is a gauge and has no buckets: choose a histogram, or show it as a chart',
+  });
+  expect(await heatmap('latency / size')).toMatchObject({
+    fault: 'a heatmap is of one histogram: leave the division out',
+  });
+  expect(await heatmap('latenzy')).toMatchObject({ nearest: ['latency_bucket'] });
+});
+
 test('the quantile of an exponential or native histogram lies within its bucket', async () => {
   await points(...bucket({ vmrange: '1...1.09051' }, 90), ...bucket({ vmrange: '8...8.72406' }, 10));
   const p99 = await query({ metricName: 'latency{quantile="0.99"}' });
