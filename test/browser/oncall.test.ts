@@ -167,11 +167,11 @@ inBrowser('on-call', () => {
     await expect.poll(() => handOver.getAttribute('aria-valuetext')).not.toBe(before);
     const changes = page.getByLabel('Times with somebody else on call').getByRole('listitem');
     await changes.first().waitFor();
-    await page.getByRole('button', { name: 'Add a layer above' }).click();
-    await page.getByLabel('Speaks').last().selectOption('hours');
+    await page.getByRole('button', { name: 'Another layer' }).click();
+    await page.getByLabel('On call', { exact: true }).last().selectOption('Office hours');
     await page.getByRole('combobox', { name: 'Add a person' }).last().fill('Cleo');
     await page.getByRole('option', { name: 'Cleo' }).click();
-    const begin = page.getByRole('slider', { name: 'Layer 2, time 1 begins' });
+    const begin = page.getByRole('slider', { name: 'Office hours, time 1 begins' });
     await begin.waitFor();
     expect(await begin.getAttribute('aria-valuetext')).toBe('Monday 09:00');
     await begin.scrollIntoViewIfNeeded();

@@ -1,6 +1,7 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
 
-import type { ActionName, InputOf, ResultOf } from '#console/api/actions.ts';
+import { type ActionName, type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
+import { isApiError } from '#console/api/http.ts';
 import { homeQuery, pagingProblemsQuery } from '#console/api/home.ts';
 import { refreshTimelines } from '#console/api/on_call.ts';
 import { actionQuery, onCallQuery, searchedQuery, topicKey } from '#console/api/queries.ts';
@@ -41,6 +42,21 @@ export const policySearchQuery = (orgId: string, text: string) =>
   searchedQuery(orgId, 'teams', 'search_escalation_policies', searchFor(text));
 
 export const teamQuery = (orgId: string, teamId: string) => actionQuery(orgId, 'teams', 'get_team', { teamId });
+/** Returns those of these people who are no members of a team; none while that is not known. */
+export function strangersOf(userIds: readonly string[], team: TeamDetails | undefined): readonly string[] {
+  if (team === undefined || team.memberCount > team.members.length) return [];
+  return userIds.filter((userId) => !team.members.some((member) => member.userId === userId));
+}
+
+/** Makes people members of a team, in their order. Whoever has become one meanwhile stays as they are. */
+export async function addToTeam(orgId: string, teamId: string, userIds: readonly string[]): Promise<void> {
+  for (const userId of userIds) {
+    await invoke(orgId, 'add_team_member', { teamId, userId }).catch((error: unknown) => {
+      if (!isApiError(error, 409)) throw error;
+    });
+  }
+}
+
 export const policyQuery = (orgId: string, policyId: string) =>
   actionQuery(orgId, 'teams', 'get_escalation_policy', { policyId });
 

@@ -6,17 +6,19 @@ import { useState } from 'react';
 import { invoke } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
 import { topicKey } from '#console/api/queries.ts';
-import { teamNamesQuery } from '#console/api/teams.ts';
+import { addToTeam, strangersOf, teamNamesQuery, teamQuery } from '#console/api/teams.ts';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { named } from '#console/components/text/name.tsx';
-import { showSuccess } from '#console/components/notice.tsx';
+import { showError, showSuccess } from '#console/components/notice.tsx';
 import { Back, Page } from '#console/components/page.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { useDraftState } from '#console/components/forms/use_draft_state.ts';
 import { newDraft, rotationInput, SCHEDULE_LABELS, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
 import { ScheduleForm } from '#console/pages/oncall/schedule_form.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+const MAKE_MEMBERS = 'Make those who are no members of the team its members';
 
 const route = getRouteApi('/inside/oncall/schedules/new');
 
@@ -40,9 +42,12 @@ function Form({ firstTeamId }: { readonly firstTeamId: string | null }) {
   const queryClient = useQueryClient();
   const { team: wanted } = route.useSearch();
   const [base] = useState(() => newDraft(serverNow(), wanted ?? firstTeamId ?? ''));
-  const [draft, setDraft, stored] = useDraftState<ScheduleDraft>({ form: 'create_schedule', base });
+  const [draft, setDraft, stored] = useDraftState<ScheduleDraft>({ form: 'new_schedule', base });
   const [isContinued, setIsContinued] = useState(false);
   const teamId = firstTeamId === null ? '' : draft.teamId || firstTeamId;
+  const team = useQuery({ ...teamQuery(orgId, teamId), enabled: teamId !== '' });
+  const people = [...new Set(draft.turns.flatMap(({ userIds }) => userIds))];
+  const strangers = teamId === '' ? people : strangersOf(people, team.data);
   const creating = useMutation({
     mutationFn: async () => {
       const { timezone, rotationType, rotationConfig } = rotationInput(draft);
@@ -53,11 +58,17 @@ function Form({ firstTeamId }: { readonly firstTeamId: string | null }) {
         rotationConfig,
         startAt: draft.handOverAt,
       };
-      if (teamId !== '') return await invoke(orgId, 'create_schedule', { teamId, ...schedule });
-      return await invoke(orgId, 'create_team_schedule', { teamName: draft.teamName.trim() || 'On-call', ...schedule });
+      return teamId === ''
+        ? await invoke(orgId, 'create_team_schedule', { teamName: draft.teamName.trim() || 'On-call', ...schedule })
+        : await invoke(orgId, 'create_schedule', { teamId, ...schedule });
     },
-    async onSuccess({ scheduleId, name }) {
+    async onSuccess({ scheduleId, teamId: ownTeamId, name }) {
       stored.done();
+      if (draft.joinTeam) {
+        await addToTeam(orgId, ownTeamId, strangers).catch((error: unknown) =>
+          showError('Not everybody became a member of the team', error),
+        );
+      }
       showSuccess(named`${name} is created.`);
       const to = isContinued ? '/oncall/schedules/$scheduleId/edit' : '/oncall/schedules/$scheduleId';
       await navigate({ to, params: { scheduleId } });
@@ -68,13 +79,24 @@ function Form({ firstTeamId }: { readonly firstTeamId: string | null }) {
     <ScheduleForm
       draft={draft}
       onChange={setDraft}
+      teamId={teamId}
       further={
-        <Checkbox
-          label="Then add layers, hours or holidays"
-          description="Nights by others, office hours and days off are layers above this rotation."
-          checked={isContinued}
-          onChange={(event) => setIsContinued(event.currentTarget.checked)}
-        />
+        <>
+          {strangers.length > 0 && (
+            <Checkbox
+              label={strangers.length === 1 ? 'Make this person a member of the team' : MAKE_MEMBERS}
+              description="On call they are paged either way. Members have their phone and channels in the team, and are paged with it as a whole."
+              checked={draft.joinTeam}
+              onChange={(event) => setDraft({ ...draft, joinTeam: event.currentTarget.checked })}
+            />
+          )}
+          <Checkbox
+            label="Then add layers, hours or holidays"
+            description="Nights by others, office hours and days off are layers above this rotation."
+            checked={isContinued}
+            onChange={(event) => setIsContinued(event.currentTarget.checked)}
+          />
+        </>
       }
       button="Create"
       isPending={creating.isPending}

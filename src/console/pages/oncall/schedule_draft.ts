@@ -2,10 +2,10 @@ import type { InputOf } from '#console/api/actions.ts';
 import { toLocalField } from '#console/pages/oncall/local_time.ts';
 import { viewerZone } from '#console/pages/oncall/span_text.ts';
 
-/** Turn of a round; somebody may have several. */
-interface Turn {
+/** Turn of a rotation; with several people, all are on call at once. Somebody may have several turns. */
+export interface TurnDraft {
   readonly key: number;
-  readonly userId: string;
+  readonly userIds: readonly string[];
 }
 
 /** Schedule as its form holds it. */
@@ -15,7 +15,9 @@ export interface ScheduleDraft {
   readonly teamName: string;
   readonly name: string;
   readonly timezone: string;
-  readonly turns: readonly Turn[];
+  readonly turns: readonly TurnDraft[];
+  /** Whether people who take turns become members of the team. */
+  readonly joinTeam: boolean;
   /** Length of a turn, in hours of the wall clock, as entered. */
   readonly hours: string;
   /** Beginning of the first turn, as a local time of the zone. */
@@ -39,6 +41,7 @@ export function newDraft(now: number, teamId: string): ScheduleDraft {
     name: '',
     timezone: viewerZone(),
     turns: [],
+    joinTeam: true,
     hours: '168',
     handOverAt: toLocalField(last.getTime()),
   };
@@ -67,28 +70,35 @@ export function rotationInput(draft: ScheduleDraft): RotationInput {
     timezone: timezone.trim(),
     rotationType: hours === '24' ? 'daily' : 'weekly',
     rotationConfig: {
-      userIds: turns.map(({ userId }) => userId),
+      userIds: turns.flatMap(({ userIds }) => userIds),
       ...(hours !== '24' && hours !== '168' && { shiftHours: Number(hours) }),
     },
     handOver: { at: handOverAt, position: 0 },
   };
 }
 
-export function withoutTurn(draft: ScheduleDraft, index: number): ScheduleDraft {
-  return { ...draft, turns: draft.turns.toSpliced(index, 1) };
+/** Adds a person: a turn of their own, or to the last turn. */
+export function withPersonIn(turns: readonly TurnDraft[], userId: string, together: boolean): readonly TurnDraft[] {
+  const last = turns.at(-1);
+  if (together && last !== undefined && !last.userIds.includes(userId)) {
+    return turns.with(turns.length - 1, { ...last, userIds: [...last.userIds, userId] });
+  }
+  return [...turns, { key: nextKey(turns), userIds: [userId] }];
 }
 
-export function withPerson(draft: ScheduleDraft, userId: string): ScheduleDraft {
-  const key = 1 + Math.max(-1, ...draft.turns.map((turn) => turn.key));
-  return { ...draft, turns: [...draft.turns, { key, userId }] };
+/** Adds a turn of nobody, in which the layers below decide. */
+export function withNobody(turns: readonly TurnDraft[]): readonly TurnDraft[] {
+  return [...turns, { key: nextKey(turns), userIds: [] }];
+}
+
+function nextKey(turns: readonly TurnDraft[]): number {
+  return 1 + Math.max(-1, ...turns.map(({ key }) => key));
 }
 
 /** Moves a turn by one place. */
-export function withMoved(draft: ScheduleDraft, index: number, by: 1 | -1): ScheduleDraft {
-  const other = index + by;
-  const [moved, passed] = [draft.turns[index], draft.turns[other]];
-  if (moved === undefined || passed === undefined) return draft;
-  return { ...draft, turns: draft.turns.with(index, passed).with(other, moved) };
+export function withTurnMoved(turns: readonly TurnDraft[], index: number, by: 1 | -1): readonly TurnDraft[] {
+  const [moved, passed] = [turns[index], turns[index + by]];
+  return moved === undefined || passed === undefined ? turns : turns.with(index, passed).with(index + by, moved);
 }
 
 const HOURS_MAX = 8_784;
@@ -135,6 +145,7 @@ export const SCHEDULE_LABELS: Record<keyof ScheduleDraft, string> = {
   name: 'Name',
   timezone: 'Time zone',
   turns: 'Who takes turns',
+  joinTeam: 'Members of the team',
   hours: 'Turns change',
   handOverAt: 'First turn begins',
 };

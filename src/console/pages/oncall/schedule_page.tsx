@@ -17,7 +17,8 @@ import { Name, named } from '#console/components/text/name.tsx';
 import { useNow } from '#console/components/text/timestamp.tsx';
 import { Agenda } from '#console/pages/oncall/agenda.tsx';
 import { Gaps } from '#console/pages/oncall/gaps.tsx';
-import { layersOf, turnLengthText, windowText } from '#console/pages/oncall/layers/layers_draft.ts';
+import { layersOf, turnLengthText } from '#console/pages/oncall/layers/layers_draft.ts';
+import { rowsOf, rowText } from '#console/pages/oncall/layers/week_hours.ts';
 import { ScheduleFrame } from '#console/pages/oncall/schedule_frame.tsx';
 import { type Selection, selectionsOf } from '#console/pages/oncall/selection.ts';
 import { isOtherTime, momentText } from '#console/pages/oncall/span_text.ts';
@@ -138,9 +139,9 @@ function LayersCard({ schedule, nameOf }: { schedule: ShownSchedule; nameOf: Sho
                       ))}
                     </ol>
                   )}
-                  {layer.hours !== null && <div>{layer.hours.map(windowText).join('; ')}</div>}
+                  {layer.hours !== null && <div>On call {rowsOf(layer.hours).map(rowText).join('; ')}</div>}
                   {layer.holidays !== null && (
-                    <div>{layer.holidays.on === 'silent' ? 'Silent on holidays' : 'On holidays only'}</div>
+                    <div>{layer.holidays.on === 'silent' ? 'Off on holidays' : 'On holidays only'}</div>
                   )}
                   {layer.endsAt !== null && <div>Until {momentText(Date.parse(layer.endsAt))}</div>}
                 </>

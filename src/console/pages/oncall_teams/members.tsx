@@ -1,4 +1,4 @@
-import { ActionIcon, List } from '@mantine/core';
+import { ActionIcon, Button, List } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconDotsVertical, IconPencil, IconUserMinus } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -6,7 +6,7 @@ import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
-import type { TeamDetails, TeamMember } from '#console/api/teams.ts';
+import { addToTeam, type TeamDetails, type TeamMember } from '#console/api/teams.ts';
 import { ActionMenu } from '#console/components/action_menu.tsx';
 import { Card, Row } from '#console/components/card.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
@@ -72,10 +72,43 @@ export function Members({ team }: { readonly team: TeamDetails }) {
             ))
       }
     >
-      {members.length === 0 && <p className={classes.none}>Nobody yet. Add who is on call together.</p>}
+      {members.length === 0 && <NoMembers team={team} />}
       {edited !== null && <EditMember member={edited} onClose={() => setEdited(null)} />}
       {removed !== null && <RemoveMember team={team} member={removed} onClose={() => setRemoved(null)} />}
     </Card>
+  );
+}
+
+/** Says that a team has no members, and offers to make those members who take turns in its schedules. */
+function NoMembers({ team: { teamId, schedules } }: { readonly team: TeamDetails }) {
+  const { org, may } = useOrganization();
+  const queryClient = useQueryClient();
+  const people = [
+    ...new Set(
+      schedules.flatMap(({ layers, rotationConfig }) => [
+        ...rotationConfig.userIds,
+        ...(layers ?? []).flatMap(({ turns }) => turns.flatMap(({ userIds }) => userIds)),
+      ]),
+    ),
+  ];
+  const adding = useMutation({
+    mutationFn: () => addToTeam(org.orgId, teamId, people),
+    onError: (error) => showError('Not everybody was added', error),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') }),
+  });
+  if (people.length === 0) return <p className={classes.none}>No members yet. Add who is on call together.</p>;
+  const taking = people.length === 1 ? 'One person takes' : `${people.length} people take`;
+  return (
+    <>
+      <p className={classes.none}>
+        No members yet. {taking} turns in the schedules and are paged by them, but nobody is paged with the whole team.
+      </p>
+      {may('oncall:edit') && (
+        <Button variant="default" loading={adding.isPending} onClick={() => adding.mutate()}>
+          {people.length === 1 ? 'Make this person a member' : `Make these ${people.length} people members`}
+        </Button>
+      )}
+    </>
   );
 }
 

@@ -1,7 +1,8 @@
-import { ActionIcon, Button, Checkbox, Group, NumberInput, Radio, TextInput } from '@mantine/core';
-import { IconPlus, IconTrash } from '@tabler/icons-react';
+import { Button, Checkbox, Group, NumberInput, Radio } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
 
 import { Choice } from '#console/components/forms/choice.tsx';
+import { HoursRowFields } from '#console/components/forms/hours_row.tsx';
 import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
 import { ZoneSelect } from '#console/components/forms/zone_select.tsx';
 import {
@@ -57,8 +58,6 @@ export function RepeatFields({ repeat, error, onChange }: RepeatFieldsProps) {
   );
 }
 
-const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
-
 interface HoursFieldsProps {
   readonly hours: PolicyDraft['hours'];
   readonly faults: HoursFaults;
@@ -90,47 +89,16 @@ function OpenHours({ hours, faults, onChange }: HoursFieldsProps & { readonly ho
     <>
       <ZoneSelect value={hours.timezone} onChange={(timezone) => change({ timezone })} error={faults.timezone} />
       {windows.map(({ key, days, from, to }, index) => (
-        <div key={key} className={classes.window} role="group" aria-label={`Hours ${index + 1}`}>
-          <Checkbox.Group
-            label="Days on which they start"
-            value={days.map(String)}
-            onChange={(values) => changeWindow(key, { days: values.map(Number).toSorted((a, b) => a - b) })}
-            error={faults.ofWindows.get(key)?.days}
-          >
-            <Group gap="0.25rem 0.875rem" mt={4}>
-              {DAYS.map((day, place) => (
-                <Checkbox key={day} value={String(place + 1)} label={day} />
-              ))}
-            </Group>
-          </Checkbox.Group>
-          <div className={classes.times}>
-            <TextInput
-              label="From"
-              placeholder="09:00"
-              value={from}
-              onChange={(event) => changeWindow(key, { from: event.currentTarget.value })}
-              error={faults.ofWindows.get(key)?.from}
-            />
-            <TextInput
-              label="To"
-              placeholder="17:00"
-              value={to}
-              onChange={(event) => changeWindow(key, { to: event.currentTarget.value })}
-              error={faults.ofWindows.get(key)?.to}
-            />
-            {windows.length > 1 && (
-              <ActionIcon
-                variant="subtle"
-                color="gray"
-                size="lg"
-                aria-label={`Remove hours ${index + 1}`}
-                onClick={() => change({ windows: windows.filter((window) => window.key !== key) })}
-              >
-                <IconTrash size={18} />
-              </ActionIcon>
-            )}
-          </div>
-        </div>
+        <HoursRowFields
+          key={key}
+          label={`Hours ${index + 1}`}
+          row={{ days, from, to }}
+          faults={faults.ofWindows.get(key)}
+          onChange={(changes) => changeWindow(key, changes)}
+          onRemove={
+            windows.length > 1 ? () => change({ windows: windows.filter((window) => window.key !== key) }) : undefined
+          }
+        />
       ))}
       {faults.windows !== undefined && (
         <p className={classes.hint} role="alert">

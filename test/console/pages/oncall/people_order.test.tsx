@@ -5,8 +5,8 @@ import { act, cleanup, fireEvent, render, screen } from '@testing-library/react'
 import { useState } from 'react';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-import { PeopleOrder } from '#console/pages/oncall/schedule_form.tsx';
-import { newDraft, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
+import { LayerTurns } from '#console/pages/oncall/layers/layer_turns.tsx';
+import type { TurnDraft } from '#console/pages/oncall/schedule_draft.ts';
 
 vi.mock('#console/shell/organization.tsx', () => ({ useOrganization: () => ({ org: { orgId: 'org_1' } }) }));
 
@@ -45,8 +45,8 @@ afterEach(() => {
 });
 
 function Form() {
-  const [draft, setDraft] = useState<ScheduleDraft>(() => newDraft(0, 'team_1'));
-  return <PeopleOrder draft={draft} nameOf={(userId) => userId} error={undefined} onChange={setDraft} />;
+  const [turns, setTurns] = useState<readonly TurnDraft[]>([]);
+  return <LayerTurns turns={turns} teamId="" nameOf={(userId) => userId} error={undefined} onChange={setTurns} />;
 }
 
 async function open(): Promise<void> {

@@ -5,14 +5,15 @@ import {
   lengthText,
   newDraft,
   rotationInput,
-  type ScheduleDraft,
   toZoneField,
-  withMoved,
-  withPerson,
+  type TurnDraft,
+  withPersonIn,
+  withTurnMoved,
 } from '#console/pages/oncall/schedule_draft.ts';
 
-const draft = ['anna', 'bram', 'cleo'].reduce(withPerson, { ...newDraft(0, 'team_1'), name: 'Primary' });
-const people = ({ turns }: ScheduleDraft) => turns.map(({ userId }) => userId).join(' ');
+const turns = ['anna', 'bram', 'cleo'].reduce<readonly TurnDraft[]>((all, id) => withPersonIn(all, id, false), []);
+const draft = { ...newDraft(0, 'team_1'), name: 'Primary', turns };
+const people = (all: readonly TurnDraft[]) => all.map(({ userIds }) => userIds.join('+')).join(' ');
 
 describe('what is sent of a form', () => {
   test.each([
@@ -27,15 +28,15 @@ describe('what is sent of a form', () => {
 
 describe('the order of people', () => {
   test('is moved by one place, and not over its ends', () => {
-    expect(people(withMoved(draft, 0, 1))).toBe('bram anna cleo');
-    expect(people(withMoved(draft, 0, -1))).toBe('anna bram cleo');
-    expect(people(withMoved(draft, 2, 1))).toBe('anna bram cleo');
+    expect(people(withTurnMoved(turns, 0, 1))).toBe('bram anna cleo');
+    expect(people(withTurnMoved(turns, 0, -1))).toBe('anna bram cleo');
+    expect(people(withTurnMoved(turns, 2, 1))).toBe('anna bram cleo');
   });
 
   test('may have somebody twice', () => {
-    const twice = withPerson(draft, 'anna');
+    const twice = withPersonIn(turns, 'anna', false);
     expect(people(twice)).toBe('anna bram cleo anna');
-    expect(new Set(twice.turns.map(({ key }) => key)).size).toBe(4);
+    expect(new Set(twice.map(({ key }) => key)).size).toBe(4);
   });
 });
 

@@ -1,7 +1,8 @@
 import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
 
 import classes from '#console/pages/oncall/layers/bar_handles.module.css';
-import { type BarEdge, type LayerDraft, withEdgeMoved } from '#console/pages/oncall/layers/layers_draft.ts';
+import type { LayerDraft } from '#console/pages/oncall/layers/layers_draft.ts';
+import { type BarEdge, withEdgeMoved } from '#console/pages/oncall/layers/week_hours.ts';
 import { placeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 
 interface BarHandlesProps {
@@ -68,8 +69,8 @@ export function BarHandles({ layer, edges, range, onChange }: BarHandlesProps) {
     }
   };
   return edges.map((edge) => {
-    const { kind, place, at, text } = edge;
-    const key = `${kind} ${place}`;
+    const { kind, count, at, text } = edge;
+    const key = `${kind} ${count}`;
     const days = (at - range.from) / 86_400_000;
     return (
       <div
@@ -82,7 +83,7 @@ export function BarHandles({ layer, edges, range, onChange }: BarHandlesProps) {
         role="slider"
         tabIndex={0}
         aria-label={
-          kind === 'hand_over' ? `${layer.name} ${WHAT[kind]}` : `${layer.name}, time ${place + 1} ${WHAT[kind]}`
+          kind === 'hand_over' ? `${layer.name} ${WHAT[kind]}` : `${layer.name}, time ${count + 1} ${WHAT[kind]}`
         }
         aria-valuemin={0}
         aria-valuemax={7}

@@ -43,7 +43,7 @@ function Form({ schedule }: { readonly schedule: ShownSchedule }) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const base = useMemo(() => layersDraftOf(schedule), [schedule]);
-  const [draft, setDraft, stored] = useDraftState<LayersDraft>({ form: `set_schedule_layers ${scheduleId}`, base });
+  const [draft, setDraft, stored] = useDraftState<LayersDraft>({ form: `schedule_layers ${scheduleId}`, base });
   const back = () => navigate({ to: '/oncall/schedules/$scheduleId', params: { scheduleId } });
   const saving = useMutation({
     mutationFn: () =>

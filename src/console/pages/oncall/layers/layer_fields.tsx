@@ -16,19 +16,23 @@ import { useState } from 'react';
 import { invoke } from '#console/api/actions.ts';
 import { actionQuery, topicKey } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { HoursRowFields } from '#console/components/forms/hours_row.tsx';
 import { LayerTurns } from '#console/pages/oncall/layers/layer_turns.tsx';
+import { type LayerDraft, type RotationUnit, turnLengthText } from '#console/pages/oncall/layers/layers_draft.ts';
 import {
-  type LayerDraft,
-  type RotationUnit,
-  turnLengthText,
+  dayName,
+  daysToEnd,
+  type HoursRow,
+  rowText,
+  USUAL_HOURS,
   WEEKDAYS,
-  type WeekWindow,
-} from '#console/pages/oncall/layers/layers_draft.ts';
+} from '#console/pages/oncall/layers/week_hours.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import classes from '#console/pages/oncall/layers/layer_fields.module.css';
 
 interface LayerFieldsProps {
   readonly layer: LayerDraft;
+  readonly teamId: string;
   readonly index: number;
   readonly count: number;
   readonly isOpen: boolean;
@@ -42,13 +46,9 @@ interface LayerFieldsProps {
 
 const UNITS: readonly RotationUnit[] = ['hours', 'days', 'weeks', 'months'];
 
-const WORKDAYS: readonly WeekWindow[] = [1, 2, 3, 4, 5].map((day) => {
-  return { fromDay: day, from: '09:00', toDay: day, to: '17:00' };
-});
-
 /** Fields of one layer, folded unless it is open. */
 export function LayerFields(props: LayerFieldsProps) {
-  const { layer, index, count, isOpen, onToggle, nameOf, faultOf, onChange, onMove, onRemove } = props;
+  const { layer, teamId, index, count, isOpen, onToggle, nameOf, faultOf, onChange, onMove, onRemove } = props;
   const length = turnLengthText({ every: Number(layer.every), unit: layer.unit });
   return (
     <section className={classes.layer} aria-label={`Layer ${layer.name}`}>
@@ -56,7 +56,7 @@ export function LayerFields(props: LayerFieldsProps) {
         <UnstyledButton className={classes.title} onClick={onToggle} aria-expanded={isOpen}>
           <b>{layer.name === '' ? 'Without a name' : layer.name}</b>
           <Text size="xs" c="dimmed">
-            {[length, layer.hours === null ? 'always' : 'at some hours', ...(layer.holidays ? ['holidays'] : [])].join(
+            {[length, layer.hours?.map(rowText).join('; ') ?? 'always', ...(layer.holidays ? ['holidays'] : [])].join(
               ', ',
             )}
           </Text>
@@ -100,6 +100,7 @@ export function LayerFields(props: LayerFieldsProps) {
           />
           <LayerTurns
             turns={layer.turns}
+            teamId={teamId}
             nameOf={nameOf}
             error={faultOf('turns')}
             onChange={(turns) => onChange({ turns })}
@@ -136,7 +137,7 @@ export function LayerFields(props: LayerFieldsProps) {
               error={faultOf('endsAt')}
             />
           </Stack>
-          <HoursField hours={layer.hours} error={faultOf('hours')} onChange={(hours) => onChange({ hours })} />
+          <HoursField layer={layer} error={faultOf('hours')} onChange={onChange} />
           <HolidayField
             holidays={layer.holidays ?? null}
             error={faultOf('holidays')}
@@ -149,56 +150,52 @@ export function LayerFields(props: LayerFieldsProps) {
 }
 
 interface HoursFieldProps {
-  readonly hours: LayerDraft['hours'];
+  readonly layer: LayerDraft;
   readonly error: string | undefined;
-  readonly onChange: (hours: LayerDraft['hours']) => void;
+  readonly onChange: (changes: Partial<LayerDraft>) => void;
 }
 
-/** Times of the week at which a layer speaks. */
-function HoursField({ hours, error, onChange }: HoursFieldProps) {
-  const set = (index: number, changes: Partial<WeekWindow>): void => {
-    const window = hours?.[index];
-    if (hours !== null && window !== undefined) onChange(hours.with(index, { ...window, ...changes }));
+/** Times of the week at which somebody of a layer is on call. */
+function HoursField({ layer: { name, hours }, error, onChange }: HoursFieldProps) {
+  const usual = USUAL_HOURS.find((usual) => JSON.stringify(usual.hours) === JSON.stringify(hours));
+  const choose = (chosen: string): void => {
+    const next = USUAL_HOURS.find((other) => other.name === chosen);
+    const isUnnamed = /^Layer \d+$/.test(name) || USUAL_HOURS.some((other) => other.name === name);
+    onChange({
+      hours: chosen === 'Always' ? null : (next?.hours ?? hours ?? [OFFICE]),
+      ...(next !== undefined && isUnnamed && { name: chosen }),
+    });
   };
   return (
     <Stack gap={6}>
       <NativeSelect
-        label="Speaks"
-        description="Outside these hours the layers below decide. Drag over a bar of the week to add a time, and its edges to change one."
-        value={hours === null ? 'always' : 'hours'}
-        onChange={({ currentTarget }) => onChange(currentTarget.value === 'always' ? null : WORKDAYS)}
-        data={[
-          { value: 'always', label: 'Always' },
-          { value: 'hours', label: 'At these hours of the week' },
-        ]}
+        label="On call"
+        description="Outside these hours the layers below decide. Drag over a bar of the week to add hours, and its edges to change them."
+        value={hours === null ? 'Always' : (usual?.name ?? 'Other hours')}
+        onChange={({ currentTarget }) => choose(currentTarget.value)}
+        data={['Always', ...USUAL_HOURS.map((other) => other.name), 'Other hours']}
       />
-      {hours !== null && (
-        <Group gap="xs" role="group" aria-label="Usual hours">
-          {USUAL_HOURS.map(([name, usual]) => (
-            <Button key={name} size="compact-sm" variant="default" onClick={() => onChange(usual)}>
-              {name}
-            </Button>
-          ))}
-        </Group>
-      )}
-      {(hours ?? []).map((window, index) => (
-        // Windows have no identity but their place.
-        // eslint-disable-next-line react/no-array-index-key
-        <div key={index} className={classes.window} role="group" aria-label={`Time ${index + 1}`}>
-          <DaySelect label="From day" value={window.fromDay} onChange={(fromDay) => set(index, { fromDay })} />
-          <TimeField label="From" value={window.from} onChange={(from) => set(index, { from })} />
-          <DaySelect label="To day" value={window.toDay} onChange={(toDay) => set(index, { toDay })} />
-          <TimeField label="To" value={window.to} onChange={(to) => set(index, { to })} />
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            size={36}
-            onClick={() => onChange((hours ?? []).toSpliced(index, 1))}
-            aria-label={`Remove time ${index + 1}`}
-          >
-            <IconTrash size={16} />
-          </ActionIcon>
-        </div>
+      {(hours ?? []).map((row, index) => (
+        <HoursRowFields
+          // Rows have no identity but their place.
+          // eslint-disable-next-line react/no-array-index-key
+          key={index}
+          label={`Hours ${index + 1}`}
+          row={row}
+          onChange={(changes) => onChange({ hours: hours?.with(index, { ...row, ...changes }) ?? null })}
+          onRemove={
+            hours !== null && hours.length > 1 ? () => onChange({ hours: hours.toSpliced(index, 1) }) : undefined
+          }
+        >
+          <NativeSelect
+            label="Ends"
+            value={String(row.later)}
+            onChange={({ currentTarget }) =>
+              onChange({ hours: hours?.with(index, { ...row, later: Number(currentTarget.value) }) ?? null })
+            }
+            data={WEEKDAYS.map((_, later) => ({ value: String(later), label: endText({ ...row, later }) }))}
+          />
+        </HoursRowFields>
       ))}
       {error !== undefined && (
         <Text size="xs" c="red" role="alert">
@@ -207,8 +204,8 @@ function HoursField({ hours, error, onChange }: HoursFieldProps) {
       )}
       {hours !== null && (
         <Group>
-          <Button size="xs" variant="default" onClick={() => onChange([...hours, hours.at(-1) ?? nine(1)])}>
-            Add a time
+          <Button size="compact-sm" variant="default" onClick={() => onChange({ hours: [...hours, OFFICE] })}>
+            Other hours on some days
           </Button>
         </Group>
       )}
@@ -216,55 +213,15 @@ function HoursField({ hours, error, onChange }: HoursFieldProps) {
   );
 }
 
-const NIGHTS: readonly WeekWindow[] = WEEKDAYS.map((_, index) => {
-  return { fromDay: index + 1, from: '17:00', toDay: ((index + 1) % 7) + 1, to: '09:00' };
-});
+const OFFICE: HoursRow = { days: [], from: '09:00', to: '17:00', later: 0 };
 
-/** Hours that most layers have, to begin with. */
-const USUAL_HOURS: readonly (readonly [string, readonly WeekWindow[]])[] = [
-  ['Office hours', WORKDAYS],
-  ['Nights', NIGHTS],
-  ['Weekends', [{ fromDay: 5, from: '17:00', toDay: 1, to: '09:00' }]],
-];
-
-const nine = (day: number): WeekWindow => ({ fromDay: day, from: '09:00', toDay: day, to: '17:00' });
-
-interface DaySelectProps {
-  readonly label: string;
-  readonly value: number;
-  readonly onChange: (day: number) => void;
-}
-
-function DaySelect({ label, value, onChange }: DaySelectProps) {
-  return (
-    <NativeSelect
-      aria-label={label}
-      value={String(value)}
-      onChange={({ currentTarget }) => onChange(Number(currentTarget.value))}
-      data={WEEKDAYS.map((day, index) => ({ value: String(index + 1), label: day.slice(0, 3) }))}
-    />
-  );
-}
-
-interface TimeFieldProps {
-  readonly label: string;
-  readonly value: string;
-  readonly onChange: (time: string) => void;
-}
-
-/** Text field, since a field for times of the day has no 24:00. */
-function TimeField({ label, value, onChange }: TimeFieldProps) {
-  const isTime = /^([01]\d|2[0-3]):[0-5]\d$|^24:00$/.test(value);
-  return (
-    <TextInput
-      aria-label={label}
-      placeholder="09:00"
-      maxLength={5}
-      value={value}
-      onChange={({ currentTarget }) => onChange(currentTarget.value)}
-      error={!isTime}
-    />
-  );
+/** Returns the day on which hours end, by its name where they begin on one day. */
+function endText(row: HoursRow): string {
+  const after = daysToEnd(row);
+  if (after === 0) return 'the same day';
+  if (after === 1) return 'the next day';
+  const [first] = row.days;
+  return row.days.length === 1 && first !== undefined ? `on ${dayName(first + after)}` : `${after} days later`;
 }
 
 interface HolidayFieldProps {
@@ -273,7 +230,7 @@ interface HolidayFieldProps {
   readonly onChange: (holidays: LayerDraft['holidays']) => void;
 }
 
-/** Calendar of holidays of a layer, and whether it is silent or speaks on its days. */
+/** Calendar of holidays of a layer, and whether it is off on its days, or on call on them only. */
 function HolidayField({ holidays, error, onChange }: HolidayFieldProps) {
   const { orgId } = useOrganization().org;
   const [isAdding, setIsAdding] = useState(false);
@@ -302,8 +259,8 @@ function HolidayField({ holidays, error, onChange }: HolidayFieldProps) {
             onChange({ ...holidays, on: currentTarget.value === 'speaks' ? 'speaks' : 'silent' })
           }
           data={[
-            { value: 'silent', label: 'The layer is silent on these days' },
-            { value: 'speaks', label: 'The layer speaks on these days only' },
+            { value: 'silent', label: 'Nobody of this layer is on call on these days' },
+            { value: 'speaks', label: 'On call on these days only' },
           ]}
         />
       )}

@@ -1,29 +1,38 @@
 import { ActionIcon, Button, Checkbox, Group, Text } from '@mantine/core';
-import { IconArrowDown, IconArrowUp, IconX } from '@tabler/icons-react';
-import { type KeyboardEvent, useId, useRef, useState } from 'react';
+import { IconArrowDown, IconArrowUp, IconPlus, IconX } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from 'react';
 
+import { teamQuery } from '#console/api/teams.ts';
 import { Choice } from '#console/components/forms/choice.tsx';
 import { dutyLabel } from '#console/components/text/role.ts';
 import { useFoundMembers } from '#console/components/forms/found_members.ts';
 import { Name } from '#console/components/text/name.tsx';
 import layerClasses from '#console/pages/oncall/layers/layer_fields.module.css';
-import { type TurnDraft, withNobody, withPersonIn, withTurnMoved } from '#console/pages/oncall/layers/layers_draft.ts';
 import classes from '#console/pages/oncall/people_order.module.css';
+import { type TurnDraft, withNobody, withPersonIn, withTurnMoved } from '#console/pages/oncall/schedule_draft.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
 
 interface LayerTurnsProps {
   readonly turns: readonly TurnDraft[];
+  /** Team whose members are offered first; empty for none yet. */
+  readonly teamId: string;
   readonly nameOf: (userId: string) => string;
   readonly error: string | undefined;
+  /** Whether every turn is that of one person. */
+  readonly isPlain?: boolean;
   readonly onChange: (turns: readonly TurnDraft[]) => void;
 }
 
 /** Editor of the turns of a layer, in their order. Alt and an arrow move the focused turn, Delete removes it. */
-export function LayerTurns({ turns, nameOf, error, onChange }: LayerTurnsProps) {
+export function LayerTurns({ turns, teamId, nameOf, error, isPlain = false, onChange }: LayerTurnsProps) {
   const [typed, setTyped] = useState('');
   const [added, setAdded] = useState(0);
   const [isTogether, setIsTogether] = useState(false);
   const list = useRef<HTMLOListElement>(null);
   const id = useId();
+  /** Whether Enter was pressed: the first person found is added, now or when the server has answered. */
+  const isAwaited = useRef(false);
   const { members: people } = useFoundMembers(typed);
   const focusRow = (index: number): void => {
     const row = Math.min(index, turns.length - 1);
@@ -41,14 +50,43 @@ export function LayerTurns({ turns, nameOf, error, onChange }: LayerTurnsProps) 
       focusRow(Math.min(index, turns.length - 2));
     }
   };
+  const add = (userId: string): void => {
+    onChange(withPersonIn(turns, userId, isTogether));
+    setTyped('');
+  };
+  const pick = (userId: string): void => {
+    add(userId);
+    setAdded(added + 1);
+  };
+  const addAwaited = (): void => {
+    const [match] = people;
+    if (!isAwaited.current || match === undefined) return;
+    isAwaited.current = false;
+    pick(match.userId);
+  };
+  const onFound = useEffectEvent(addAwaited);
+  const firstFound = people[0]?.userId;
+  useEffect(() => {
+    if (firstFound !== undefined) onFound();
+  }, [firstFound]);
+  /** Handles Enter while somebody types a name: it never saves the form, also before there is a list to choose from. */
+  const addFirstMatch = (event: KeyboardEvent): void => {
+    const isInPicker = event.target instanceof HTMLInputElement;
+    if (event.key !== 'Enter' || !isInPicker || typed === '' || event.isDefaultPrevented()) return;
+    event.preventDefault();
+    isAwaited.current = true;
+    addAwaited();
+  };
   return (
-    <div role="group" aria-labelledby={id}>
+    <div role="group" aria-labelledby={id} onKeyDown={addFirstMatch}>
       <Text id={id} size="sm" fw={500}>
         Who takes turns
       </Text>
       <Text size="xs" c="dimmed" mb={6}>
-        In this order, then from the beginning. Everybody of one turn is on call at once; in a turn of nobody the layers
-        below decide.
+        In this order, then from the beginning.{' '}
+        {isPlain
+          ? 'Somebody added twice has two turns.'
+          : 'Everybody of one turn is on call at once; in a turn of nobody the layers below decide.'}
       </Text>
       {turns.length > 0 && (
         <ol className={classes.list} ref={list} aria-label="Order of turns">
@@ -87,7 +125,7 @@ export function LayerTurns({ turns, nameOf, error, onChange }: LayerTurnsProps) 
                   color="gray"
                   size={36}
                   onClick={() => onChange(turns.toSpliced(index, 1))}
-                  aria-label={`Remove the turn of ${names}`}
+                  aria-label={`Remove ${names}`}
                 >
                   <IconX size={16} />
                 </ActionIcon>
@@ -96,8 +134,9 @@ export function LayerTurns({ turns, nameOf, error, onChange }: LayerTurnsProps) 
           })}
         </ol>
       )}
+      {teamId !== '' && <OfTeam teamId={teamId} turns={turns} onAdd={add} />}
       <Choice
-        // The key makes a new field after each choice.
+        // The key makes a new field after each choice, also after Enter before the answer.
         key={added}
         autoFocus={added > 0}
         label="Add a person"
@@ -105,28 +144,62 @@ export function LayerTurns({ turns, nameOf, error, onChange }: LayerTurnsProps) 
         placeholder={isTogether ? 'Add a person to the last turn' : 'Add a person'}
         options={people.map(({ userId, name, role }) => ({ value: userId, label: dutyLabel(name, role) }))}
         value={null}
-        onSearch={setTyped}
+        onSearch={(text) => {
+          isAwaited.current = false;
+          setTyped(text);
+        }}
         onChange={(userId) => {
-          if (userId === null) return;
-          onChange(withPersonIn(turns, userId, isTogether));
-          setTyped('');
-          setAdded(added + 1);
+          if (userId !== null) pick(userId);
         }}
         emptyText="Nobody has this name"
         error={error}
       />
-      <Group gap="md" mt={6}>
-        <Checkbox
-          size="xs"
-          label="To the last turn, together"
-          checked={isTogether}
-          disabled={turns.length === 0}
-          onChange={({ currentTarget }) => setIsTogether(currentTarget.checked)}
-        />
-        <Button size="compact-xs" variant="subtle" onClick={() => onChange(withNobody(turns))}>
-          Add a turn of nobody
-        </Button>
-      </Group>
+      {!isPlain && (
+        <Group gap="md" mt={6}>
+          <Checkbox
+            size="xs"
+            label="To the last turn, together"
+            checked={isTogether}
+            disabled={turns.length === 0}
+            onChange={({ currentTarget }) => setIsTogether(currentTarget.checked)}
+          />
+          <Button size="compact-xs" variant="subtle" onClick={() => onChange(withNobody(turns))}>
+            Add a turn of nobody
+          </Button>
+        </Group>
+      )}
     </div>
+  );
+}
+
+/** Most members that are offered as buttons. */
+const OFFERED_MAX = 12;
+
+interface OfTeamProps {
+  readonly teamId: string;
+  readonly turns: readonly TurnDraft[];
+  readonly onAdd: (userId: string) => void;
+}
+
+/** Buttons that add members of the team who have no turn yet. */
+function OfTeam({ teamId, turns, onAdd }: OfTeamProps) {
+  const { orgId } = useOrganization().org;
+  const { data } = useQuery(teamQuery(orgId, teamId));
+  const members = data?.members.filter(({ userId }) => !turns.some(({ userIds }) => userIds.includes(userId))) ?? [];
+  if (members.length === 0) return null;
+  return (
+    <Group gap={6} mb="xs" role="group" aria-label="Members of the team">
+      {members.slice(0, OFFERED_MAX).map(({ userId, name }) => (
+        <Button
+          key={userId}
+          size="compact-sm"
+          variant="default"
+          leftSection={<IconPlus size={14} />}
+          onClick={() => onAdd(userId)}
+        >
+          <Name>{name}</Name>
+        </Button>
+      ))}
+    </Group>
   );
 }

@@ -8,12 +8,12 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Form } from '#console/components/forms/form.tsx';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { ZoneSelect } from '#console/components/forms/zone_select.tsx';
+import { USUAL_HOURS, windowOf, withWindow } from '#console/pages/oncall/layers/week_hours.ts';
 import { LAYERS_MAX } from '#modules/schedules/decide/layer.ts';
 import { LayerFields } from '#console/pages/oncall/layers/layer_fields.tsx';
 import {
   type LayersDraft,
   layersFaults,
-  windowOf,
   withChanges,
   withLayer,
   withLayerMoved,
@@ -46,9 +46,14 @@ export function LayersForm(props: LayersFormProps) {
   const shown: Readonly<Record<string, string | undefined>> = { ...faultsOf(error), ...(isChecked ? faults : {}) };
   const isValid = Object.keys(faults).length === 0;
   const mark = (index: number, since: number, until: number): void => {
-    const hours = [...(draft.layers[index]?.hours ?? []), windowOf(since, until, draft.timezone)];
+    const hours = withWindow(draft.layers[index]?.hours ?? [], windowOf(since, until, draft.timezone));
     onChange(withChanges(draft, index, { hours }));
     setOpen(draft.layers[index]?.key ?? null);
+  };
+  const add = (usual?: (typeof USUAL_HOURS)[number]): void => {
+    const next = withLayer(draft, serverNow(), usual);
+    onChange(next);
+    setOpen(next.layers.at(-1)?.key ?? null);
   };
   return (
     <Form
@@ -85,6 +90,7 @@ export function LayersForm(props: LayersFormProps) {
             <LayerFields
               key={layer.key}
               layer={layer}
+              teamId={schedule.teamId}
               index={index}
               count={draft.layers.length}
               isOpen={open === layer.key}
@@ -96,18 +102,20 @@ export function LayersForm(props: LayersFormProps) {
               onRemove={() => onChange({ ...draft, layers: draft.layers.toSpliced(index, 1) })}
             />
           ))}
-          <Button
-            variant="default"
-            leftSection={<IconPlus size={16} />}
-            disabled={draft.layers.length >= LAYERS_MAX}
-            onClick={() => {
-              const next = withLayer(draft, serverNow());
-              onChange(next);
-              setOpen(next.layers.at(-1)?.key ?? null);
-            }}
-          >
-            Add a layer above
-          </Button>
+          <Group gap="xs" role="group" aria-label="Add a layer above">
+            {[...USUAL_HOURS, undefined].map((usual) => (
+              <Button
+                key={usual?.name ?? ''}
+                size="xs"
+                variant="default"
+                leftSection={<IconPlus size={16} />}
+                disabled={draft.layers.length >= LAYERS_MAX}
+                onClick={() => add(usual)}
+              >
+                {usual?.name ?? 'Another layer'}
+              </Button>
+            ))}
+          </Group>
           <Checkbox
             label="Let present turns end when they were to"
             description="Where you change people or the length of turns, whoever is on call now stays until the next hand-over."

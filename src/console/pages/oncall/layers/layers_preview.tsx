@@ -11,13 +11,8 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { BarHandles } from '#console/pages/oncall/layers/bar_handles.tsx';
-import {
-  type BarEdge,
-  edgesOf,
-  type LayerDraft,
-  type LayersDraft,
-  layersInput,
-} from '#console/pages/oncall/layers/layers_draft.ts';
+import { type LayerDraft, type LayersDraft, layersInput } from '#console/pages/oncall/layers/layers_draft.ts';
+import { type BarEdge, edgesOf } from '#console/pages/oncall/layers/week_hours.ts';
 import handleClasses from '#console/pages/oncall/layers/bar_handles.module.css';
 import classes from '#console/pages/oncall/rotation_preview.module.css';
 import { namesOf, type Selection, selectionsOf } from '#console/pages/oncall/selection.ts';
