@@ -83,14 +83,7 @@ export function Members({ team }: { readonly team: TeamDetails }) {
 function NoMembers({ team: { teamId, schedules } }: { readonly team: TeamDetails }) {
   const { org, may } = useOrganization();
   const queryClient = useQueryClient();
-  const people = [
-    ...new Set(
-      schedules.flatMap(({ layers, rotationConfig }) => [
-        ...rotationConfig.userIds,
-        ...(layers ?? []).flatMap(({ turns }) => turns.flatMap(({ userIds }) => userIds)),
-      ]),
-    ),
-  ];
+  const people = [...new Set(schedules.flatMap(({ userIds }) => userIds))];
   const adding = useMutation({
     mutationFn: () => addToTeam(org.orgId, teamId, people),
     onError: (error) => showError('Not everybody was added', error),

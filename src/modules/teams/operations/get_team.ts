@@ -4,6 +4,7 @@ import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { STRICT, IdText } from '#actions/fields.ts';
 import { PolicyView, toPolicyView } from '#modules/policies/view.ts';
+import { readLayers } from '#modules/schedules/decide/stored_layers.ts';
 import { onCallNow, PersonOnCallView, readTeams } from '#modules/teams/read_teams.ts';
 import { ReadinessView, readReadiness, shownPhone } from '#modules/teams/readiness_view.ts';
 import { MemberView, TEAM_FIELDS, toMemberView, toTeamView } from '#modules/teams/view.ts';
@@ -24,7 +25,13 @@ export const getTeam = defineAction({
     members: Type.Array(Type.Object({ ...MemberView.properties, readiness: ReadinessView }), {
       description: `in their order; at most ${LIST_LIMIT}. The phone is masked for those who may not change it`,
     }),
-    schedules: Type.Array(Type.Object({ scheduleId: IdText, name: Type.String() })),
+    schedules: Type.Array(
+      Type.Object({
+        scheduleId: IdText,
+        name: Type.String(),
+        userIds: Type.Array(IdText, { description: 'people who take turns, on any layer' }),
+      }),
+    ),
     policies: Type.Array(PolicyView),
     warnings: Type.Array(WarningView),
   }),
@@ -45,7 +52,14 @@ export const getTeam = defineAction({
         phone: shownPhone(member.phone, member.userId, caller),
         readiness: readinessOf(member, member),
       })),
-      schedules: team.onCall.schedules.map(({ schedule }) => ({ scheduleId: schedule.id, name: schedule.name })),
+      schedules: team.onCall.schedules.map(({ schedule }) => {
+        const turns = readLayers(schedule).flatMap((layer) => layer.turns);
+        return {
+          scheduleId: schedule.id,
+          name: schedule.name,
+          userIds: [...new Set(turns.flatMap(({ userIds }) => userIds))],
+        };
+      }),
       policies: team.policies.map(toPolicyView),
       warnings,
     };

@@ -175,7 +175,7 @@ describe('the edges of a bar', () => {
           expect(at).toBeGreaterThanOrEqual(start - 3_600_000);
           const changed = { ...bar, ...withEdgeMoved(bar, edge, by) };
           const back = withEdgeMoved(changed, edge, -by);
-          const midnight = ({ hours: rows }: Partial<typeof bar>) =>
+          const midnight = ({ hours: rows }: ReturnType<typeof withEdgeMoved>) =>
             texts(windowsOf(rows ?? [])).map((text) => text.replace(/\w+ (00:00|24:00)$/, 'midnight'));
           expect(changed.hours === bar.hours ? midnight(bar) : midnight(back)).toEqual(midnight(bar));
         }
