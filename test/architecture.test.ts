@@ -1,3 +1,5 @@
+import path from 'node:path';
+
 import { describe, expect, test } from 'vitest';
 
 import {
@@ -280,6 +282,23 @@ test('every doc comment stands before what it tells of', () => {
   expect(files.filter((file) => DOC_COMMENT_OF_NOTHING.test(readSource(file)))).toEqual([]);
   expect('const A = 1;\n/** Of one address. */\n\nconst B = 2;').toMatch(DOC_COMMENT_OF_NOTHING);
   expect('const A = 1;\n/** Of one address. */\nconst B = 2;').not.toMatch(DOC_COMMENT_OF_NOTHING);
+});
+
+test('a README names only files that are there: below it, or by their whole path', () => {
+  const everywhere = ['src', 'workers', 'infra', 'test'].flatMap((folder) => sourceFiles(folder, /\.(?:tsx?|md)$/));
+  const isThere = (folder: string, name: string): boolean =>
+    everywhere.some((file) => file.startsWith(`${folder}/`) && file.endsWith(`/${name}`)) ||
+    [path.join(folder, name), `src/${name}`, `test/${name}`, name].some((file) => everywhere.includes(file));
+  const faultsOf = (file: string, text: string): string[] =>
+    [...text.matchAll(/`#?([\w./-]+\.tsx?)`/g)]
+      .filter(([, name = '']) => !isThere(path.dirname(file), name))
+      .map(([, name]) => `${file}: ${name}`);
+  const readmes = everywhere.filter((file) => file.endsWith('/README.md'));
+  expect(readmes.length).toBeGreaterThan(40);
+  expect(readmes.flatMap((file) => faultsOf(file, readSource(file)))).toEqual([]);
+  expect(faultsOf('src/kernel/README.md', 'See `errors.ts`, `modules/stores.ts` and `gone.ts`.')).toEqual([
+    'src/kernel/README.md: gone.ts',
+  ]);
 });
 
 /** A test that waits for something waits for the condition; load and faults come at a rate, by `kit/pace.ts`. */

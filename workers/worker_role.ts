@@ -1,4 +1,4 @@
-import { recordChange } from '#actions/record_change.ts';
+import { recordChange } from '#actions/action_context.ts';
 import { type Cipher, createCipher } from '#auth/cipher.ts';
 import { createExternalFetch, type ExternalFetch } from '#auth/external_fetch.ts';
 import { type AppContext, compose } from '#entry/compose.ts';

@@ -1,5 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { TObject, TSchema } from 'typebox';
 
+import { AppError } from '#kernel/errors.ts';
+import type { AuditedBy } from '#modules/audit/store/audit_store.ts';
 import type { UnitOfWork, UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 import type { Cipher } from '#auth/cipher.ts';
 import type { OpenIdClient } from '#auth/openid/client.ts';
@@ -13,7 +16,7 @@ import type { Limits } from '#kernel/limit_settings.ts';
 import type { RequestOrigin, ThroughProposal } from '#kernel/caller.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { OperationPermission } from '#kernel/permissions.ts';
-import type { MoveInWorker } from '#modules/moving_in/decide/move_in_work.ts';
+import type { MoveInWorker } from '#modules/moving_in/decide/move_in_state.ts';
 import type { SourceMaps } from '#modules/releases/source_maps/source_maps.ts';
 import type { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
 import type { MetricReader } from '#modules/metrics/store/metric_reader.ts';
@@ -187,3 +190,39 @@ export type AnyOperation = AnyAction | AnyConsoleOperation;
 
 /** Length at which a list ends, since contract bodies have no paging; `total` says how many entries there are. */
 export const LIST_LIMIT = 1_000;
+
+/**
+ * Returns the fields that an editor has changed from what they read. Fields they left alone keep their current value;
+ * one that somebody else has set to another value meanwhile is a conflict. Without `basedOn`, returns all of `wanted`.
+ */
+export function changesSince<Values extends object>(
+  basedOn: Readonly<Values> | undefined,
+  current: Readonly<Values>,
+  wanted: Readonly<Partial<Values>>,
+  what: string,
+): Partial<Values> {
+  if (basedOn === undefined) return wanted;
+  const changes: Partial<Values> = {};
+  for (const field of Object.keys(wanted) as (keyof Values)[]) {
+    const isChangedTo = (value: unknown): boolean => !isDeepStrictEqual(value, basedOn[field]);
+    if (!isChangedTo(wanted[field])) continue;
+    if (isChangedTo(current[field]) && !isDeepStrictEqual(current[field], wanted[field])) {
+      throw new AppError('conflict', `somebody has changed ${what} since you opened it`);
+    }
+    changes[field] = wanted[field];
+  }
+  return changes;
+}
+
+/**
+ * Writes the audit row of a change that no operation makes: one of the command line that has no organization yet, of
+ * the first run, or of a job. For operations the pipeline does it.
+ */
+export async function recordChange(
+  { stores, now }: Pick<UnitOfWork, 'stores' | 'now'>,
+  orgId: Id<'org'>,
+  by: AuditedBy,
+  change: Change & { readonly action: string; readonly result?: 'done' | 'refused' },
+): Promise<void> {
+  await stores.audit.append({ orgId, ...by, result: 'done', ...change }, now);
+}

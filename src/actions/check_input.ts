@@ -2,8 +2,7 @@ import type { TObject } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 
 import { type Fault, invalidInput } from '#kernel/errors.ts';
-import { findFaults, pathOfPointer } from '#kernel/input_faults.ts';
-import { findUnstorable } from '#kernel/unstorable.ts';
+import { findFaults, findUnstorable, pathOfPointer } from '#kernel/input_faults.ts';
 
 /** Declaration of an input. */
 interface Checked {

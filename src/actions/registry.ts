@@ -5,15 +5,15 @@ import {
   startNumberCampaign,
   stopNumberCampaign,
 } from '#modules/contacts/operations/number_campaign.ts';
-import { MOVE_IN_OPERATIONS } from '#modules/moving_in/operations/operations.ts';
+import { MOVE_IN_OPERATIONS } from '#modules/moving_in/operations/move_in.ts';
 import { RELEASE_OPERATIONS } from '#modules/releases/operations/releases.ts';
-import { PROVIDER_SIGN_IN, SIGN_IN_OPERATIONS } from '#modules/sign_in/operations/operations.ts';
+import { PROVIDER_SIGN_IN, SIGN_IN_OPERATIONS } from '#modules/sign_in/operations/sign_in_settings.ts';
 import { PROVISIONING_OPERATIONS } from '#modules/provisioning/operations/provisioning.ts';
-import { STATUS_PAGE_OPERATIONS } from '#modules/status_pages/operations/operations.ts';
+import { STATUS_PAGE_OPERATIONS } from '#modules/status_pages/operations/status_pages.ts';
 import { PLACE_OPERATIONS } from '#modules/places/operations/places.ts';
 import { LAYER_OPERATIONS, SCHEDULE_OPERATIONS } from '#modules/schedules/operations/operations.ts';
 import { SERVICE_OPERATIONS } from '#modules/services/operations/operations.ts';
-import { SHADOW_OPERATIONS } from '#modules/shadow/operations/operations.ts';
+import { SHADOW_OPERATIONS } from '#modules/shadow/operations/shadow_mode.ts';
 import type { AnyAccountOperation, AnyAction, AnyConsoleOperation, AnyOperation } from '#actions/action_context.ts';
 import { addPasskey, beginPasskey, beginPasskeySignIn, removePasskey } from '#modules/accounts/operations/passkeys.ts';
 import {
@@ -63,7 +63,6 @@ import { setUpPaging } from '#modules/home/operations/set_up_paging.ts';
 import { acknowledgeIncident, unacknowledgeIncident } from '#modules/incidents/operations/acknowledge_incident.ts';
 import { addIncidentNote, deleteIncidentNote, editIncidentNote } from '#modules/incidents/operations/notes.ts';
 import { answerIncidents } from '#modules/incidents/operations/answer_incidents.ts';
-import { countIncidents, countIncidentsByService } from '#modules/incidents/operations/counts.ts';
 import { declareIncident } from '#modules/incidents/operations/declare_incident.ts';
 import { escalateIncident } from '#modules/incidents/operations/escalate_incident.ts';
 import { getIncident } from '#modules/incidents/operations/get_incident.ts';
@@ -72,11 +71,15 @@ import {
   getLinkedIncidents,
   listMovedMetrics,
 } from '#modules/incidents/operations/incident_context.ts';
-import { RESPONSE_OPERATIONS } from '#modules/incidents/operations/operations.ts';
+import { RESPONSE_OPERATIONS } from '#modules/incidents/operations/incident_response.ts';
 import { listAssignees, reassignIncident } from '#modules/incidents/operations/reassignment.ts';
 import { listIncidents } from '#modules/incidents/operations/list_incidents.ts';
 import { reopenIncident, resolveIncident } from '#modules/incidents/operations/resolve_incident.ts';
-import { searchIncidents } from '#modules/incidents/operations/search_incidents.ts';
+import {
+  countIncidents,
+  countIncidentsByService,
+  searchIncidents,
+} from '#modules/incidents/operations/search_incidents.ts';
 import { createApiKey, listApiKeys, revokeApiKey } from '#modules/api_keys/operations/api_keys.ts';
 import { confirmPhone, requestPhoneCode, setReplyPin } from '#modules/contacts/operations/phone_numbers.ts';
 import { createPushSubscription, deletePushSubscription } from '#modules/contacts/operations/push_subscriptions.ts';

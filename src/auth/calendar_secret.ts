@@ -1,6 +1,6 @@
 import type { Cipher } from '#auth/cipher.ts';
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
-import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
+import { SECRET_PREFIXES } from '#kernel/ids.ts';
 
 const PREFIX = SECRET_PREFIXES.calendar;
 

@@ -1,7 +1,7 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 import { newSecretText } from '#auth/secret_text.ts';
-import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
+import { SECRET_PREFIXES } from '#kernel/ids.ts';
 
 /** Lifetime of the cookie; browsers keep none for longer. */
 const LIFETIME_SECONDS = 400 * 24 * 60 * 60;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import type { Cipher } from '#auth/cipher.ts';
 import { hashSecret, newSecretText } from '#auth/secret_text.ts';
-import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
+import { SECRET_PREFIXES } from '#kernel/ids.ts';
 import type { StoredIngestKey } from '#modules/services/store/ingest_key_store.ts';
 
 export const INGEST_KEY_PREFIX = SECRET_PREFIXES.ingestKey;

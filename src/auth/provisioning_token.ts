@@ -1,8 +1,7 @@
 import { isUseWorthRecording } from '#auth/last_used.ts';
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
 import { AppError } from '#kernel/errors.ts';
-import { type Id, newId } from '#kernel/ids.ts';
-import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
+import { type Id, newId, SECRET_PREFIXES } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Stores } from '#modules/stores.ts';
 

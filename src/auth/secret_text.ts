@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-import { SECRET_PREFIXES, type SecretPrefix } from '#kernel/secret_prefixes.ts';
+import { SECRET_PREFIXES, type SecretPrefix } from '#kernel/ids.ts';
 
 /** Purpose of a link in a mail. */
 type LinkPurpose = 'reset' | 'invitation';

@@ -1,4 +1,4 @@
-import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
+import { SECRET_PREFIXES } from '#kernel/ids.ts';
 
 /** Interface of a logger with only what modules need; `entry/logger.ts` builds the real one. */
 export interface Log {

@@ -1,6 +1,6 @@
 import { comparisonOf } from '#modules/incidents/decide/comparison.ts';
 import type { NewsEvent } from '#modules/incidents/decide/incident.ts';
-import type { ProposalText } from '#modules/agents/decide/proposal_text.ts';
+import type { ProposalText } from '#modules/agents/decide/proposal.ts';
 import type { RuleGuidance } from '#modules/rules/decide/kind_settings.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';

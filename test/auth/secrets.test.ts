@@ -7,7 +7,7 @@ import { hashPassword, isPasswordOf } from '#auth/passwords.ts';
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
 import { createLogger } from '#entry/logger.ts';
 import { redact } from '#kernel/log.ts';
-import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
+import { SECRET_PREFIXES } from '#kernel/ids.ts';
 import { deriveVapidKeys } from '#notify/channels/push/sender.ts';
 
 test('a secret text is recognised by its prefix and checksum', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
-import type { Comparator } from '#modules/rules/decide/comparator.ts';
+import type { Comparator } from '#modules/rules/decide/kind_settings.ts';
 import type { PointKind } from '#modules/metrics/decide/point.ts';
 import type { StoredSettings } from '#modules/rules/decide/rule_settings.ts';
 import type { Id } from '#kernel/ids.ts';

@@ -1,5 +1,5 @@
 import type { RuleSettings } from '#modules/rules/decide/rule_settings.ts';
-import type { Comparator } from '#modules/rules/decide/comparator.ts';
+import type { Comparator } from '#modules/rules/decide/kind_settings.ts';
 
 import { seeded } from '#infra/bench/seeded.ts';
 

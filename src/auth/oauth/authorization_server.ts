@@ -13,10 +13,9 @@ import { hashOfClientSecret, nextRefreshTokens, recordAdapterOf } from '#auth/oa
 import { ALL_SCOPES, OFFLINE_SCOPE, requestedScope, SCOPES } from '#auth/oauth/scopes.ts';
 import { newSecretText } from '#auth/secret_text.ts';
 import { messageOf } from '#kernel/errors.ts';
-import { type Id, newId } from '#kernel/ids.ts';
+import { type Id, newId, SECRET_PREFIXES } from '#kernel/ids.ts';
 import { networkOf } from '#kernel/ip_address.ts';
 import type { Log } from '#kernel/log.ts';
-import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
 

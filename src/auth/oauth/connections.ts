@@ -9,7 +9,7 @@ import type { Clock, Temporal } from '#kernel/time.ts';
 import { type AuditEntry, AuditStore } from '#modules/audit/store/audit_store.ts';
 import { type ConnectionRow, ConnectionStore, type LiveConnection } from '#modules/apps/store/connection_store.ts';
 import type { Database, Session } from '#storage/postgres/database.ts';
-import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
+import { SECRET_PREFIXES } from '#kernel/ids.ts';
 
 /** Prefix of access tokens, which a client sends with each request. */
 const ACCESS_TOKEN_PREFIX = SECRET_PREFIXES.accessToken;

@@ -6,12 +6,11 @@ import { disconnect, revokedByClient, revokedBySystem } from '#auth/oauth/connec
 import { ALL_SCOPES, OFFLINE_SCOPE, SCOPES } from '#auth/oauth/scopes.ts';
 import { hashSecret, secretTextOf } from '#auth/secret_text.ts';
 import { isUnavailable } from '#kernel/errors.ts';
-import type { Id } from '#kernel/ids.ts';
+import { type Id, SECRET_PREFIXES } from '#kernel/ids.ts';
 import { type Clock, Temporal } from '#kernel/time.ts';
 import { type ConnectionRow, ConnectionStore } from '#modules/apps/store/connection_store.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { OAuthRecordStore } from '#modules/apps/store/oauth_record_store.ts';
-import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
 
 /**
  * Derives the refresh token that replaces another from that one and a key that only we have, so that a connection never has

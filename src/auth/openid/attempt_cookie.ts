@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 import { isSecretText, newSecretText } from '#auth/secret_text.ts';
-import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
+import { SECRET_PREFIXES } from '#kernel/ids.ts';
 
 /** Time that a person has at the provider. */
 export const ATTEMPT_MINUTES = 10;

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { surveyJson } from '#kernel/json_survey.ts';
-import { LEVELS_MAX, NESTED_TOO_DEEP } from '#kernel/unstorable.ts';
+import { LEVELS_MAX, NESTED_TOO_DEEP } from '#kernel/input_faults.ts';
 
 interface JsonBodies {
   readonly mediaTypes?: readonly string[];

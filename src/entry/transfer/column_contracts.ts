@@ -2,7 +2,7 @@ import { MANAGED_CHANGES } from '#modules/configuration/decide/managed_changes.t
 import { PROVISIONED_ROLES } from '#modules/provisioning/decide/provisioned_role.ts';
 import { EmailField } from '#modules/accounts/view.ts';
 import { Layout } from '#modules/dashboards/operations/view.ts';
-import { SETTINGS_FIELDS } from '#modules/exceptions/operations/exception_settings.ts';
+import { SETTINGS_FIELDS } from '#modules/exceptions/operations/set_exception_settings.ts';
 import { FreeText, Name, SafeInteger } from '#actions/fields.ts';
 import { POLICY_DETAILS } from '#modules/policies/details_fields.ts';
 import { DetailedStepInput, StepInput } from '#modules/policies/operations/steps.ts';
@@ -14,10 +14,10 @@ import { CAPABILITIES, RETENTION_DAYS_MAX } from '#modules/capabilities/decide/c
 import { FIX_KINDS } from '#modules/exceptions/decide/fix.ts';
 import { GROUP_STATUSES } from '#modules/exceptions/decide/group_status.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
-import { LINKS_MAX } from '#modules/alerts/decide/alert_links.ts';
+import { LINKS_MAX } from '#modules/alerts/decide/alert_limits.ts';
 import { ROUTE_CONDITIONS_MAX, ROUTE_OUTCOMES } from '#modules/alerts/decide/route.ts';
 import { INCIDENT_STATUSES, NEWS_EVENTS } from '#modules/incidents/decide/incident.ts';
-import { CAUSE_KINDS, INCIDENT_KINDS } from '#modules/incidents/decide/incident_kind.ts';
+import { CAUSE_KINDS, INCIDENT_KINDS } from '#modules/incidents/decide/incident_limit.ts';
 import { RULE_KIND_NAMES } from '#modules/rules/decide/rule_kinds.ts';
 import { RUN_STATUSES } from '#modules/monitors/decide/check_in.ts';
 import { MINUTES_MAX, THRESHOLD_MAX } from '#modules/monitors/decide/schedule_limits.ts';

@@ -1,7 +1,10 @@
 import { type Static, Type } from 'typebox';
 
 import { IdText } from '#actions/fields.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
 import { PERMISSIONS, ROLE_PERMISSIONS, ROLES } from '#kernel/permissions.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { SessionOfPerson } from '#modules/accounts/store/session_store.ts';
 import type { Stores } from '#modules/stores.ts';
 
@@ -72,3 +75,12 @@ export const EndsField = Type.Optional(Type.Boolean({ description: 'true when le
 
 /** The token of a link that was mailed. */
 export const LinkToken = Type.String({ description: 'the last part of the link' });
+
+/** Returns the person who acts; throws `forbidden` for a key of the organization, which is nobody. */
+export function callerUser({ actor }: Caller): Id<'user'> {
+  if (actor.kind === 'user') return actor.userId;
+  throw new AppError(
+    'forbidden',
+    'only a person can do this; an API key of the organization does not belong to a person',
+  );
+}

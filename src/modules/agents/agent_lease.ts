@@ -4,7 +4,7 @@ import { runEscalationStep } from '#storage/queue/jobs.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
-import type { IncidentLeaseRow } from '#modules/agents/store/incident_lease_store.ts';
+import type { IncidentLeaseRow } from '#modules/agents/store/responder_store.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 

@@ -1,4 +1,4 @@
-import type { ProposalText, ProposedObject } from '#modules/agents/decide/proposal_text.ts';
+import type { ProposalText, ProposedObject } from '#modules/agents/decide/proposal.ts';
 import { quoted } from '#modules/agents/decide/visible_text.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { ObjectName } from '#modules/agents/store/object_name_reader.ts';

@@ -1,7 +1,7 @@
 import type { AlertEvent } from '#modules/alerts/decide/alert_event.ts';
 import { incidentKeyOf } from '#modules/alerts/decide/alert_change.ts';
 import type { AlertEffect } from '#modules/alerts/decide/decide_alert.ts';
-import type { Repetition } from '#modules/alerts/decide/lease.ts';
+import type { Repetition } from '#modules/alerts/decide/alert_history.ts';
 import type { SourceSettings } from '#modules/alerts/decide/source_settings.ts';
 import type { IncidentActor } from '#modules/incidents/decide/incident.ts';
 import type { Id } from '#kernel/ids.ts';

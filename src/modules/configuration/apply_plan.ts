@@ -1,9 +1,8 @@
 import { getConsoleOperation } from '#actions/registry.ts';
 import { type ActionRuntime, type BeforeCommit, requirePermission, runAction } from '#actions/run_action.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
-import { isSame } from '#modules/configuration/decide/canonical.ts';
 import { type BasisOf, callOf, type IdOf, operationOf } from '#modules/configuration/decide/operation_calls.ts';
-import type { PlannedChange } from '#modules/configuration/decide/plan.ts';
+import { isSame, type PlannedChange } from '#modules/configuration/decide/plan.ts';
 import { type FileReading, type FileRequest, readPlan, type ReadPlan } from '#modules/configuration/read_plan.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';

@@ -3,10 +3,9 @@ import { createHash } from 'node:crypto';
 import { type ActionRuntime } from '#actions/run_action.ts';
 import { openIngestKeyPair } from '#auth/ingest_keys.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
-import { canonicalText } from '#modules/configuration/decide/canonical.ts';
 import { meaningOf } from '#modules/configuration/decide/meaning.ts';
 import { operationOf } from '#modules/configuration/decide/operation_calls.ts';
-import { type Plan, planConfiguration } from '#modules/configuration/decide/plan.ts';
+import { canonicalText, type Plan, planConfiguration } from '#modules/configuration/decide/plan.ts';
 import type { OrganizationState } from '#modules/configuration/decide/present_state.ts';
 import {
   faultsAt,

@@ -6,7 +6,7 @@ import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
-import type { NoteRow } from '#modules/incidents/store/incident_note_store.ts';
+import type { NoteRow } from '#modules/incidents/store/incident_timeline_store.ts';
 
 /** Limit on the notes of an incident. */
 export const NOTES_MAX = 200;

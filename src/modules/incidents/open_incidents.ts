@@ -2,9 +2,10 @@ import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import { startSpan, type TracedSpan } from '#kernel/tracing.ts';
 import { recordSystemChanges } from '#modules/audit/system_change.ts';
-import { type CauseKind, ingestedFor } from '#modules/incidents/decide/incident_kind.ts';
 import {
+  type CauseKind,
   type IncidentLimit,
+  ingestedFor,
   remainingIncidents,
   stormTitle,
   worseSeverity,

@@ -7,7 +7,7 @@ import { EvidenceView, EVIDENCE_EXAMPLE } from '#modules/incidents/evidence.ts';
 import { NoteView } from '#modules/incidents/notes.ts';
 import { escalationStateOf, type StepState, WAITS_FOR, waitsFor } from '#modules/incidents/decide/escalation_state.ts';
 import { INCIDENT_STATUSES, NEWS_EVENTS, SYSTEM_REASONS } from '#modules/incidents/decide/incident.ts';
-import { INCIDENT_KINDS } from '#modules/incidents/decide/incident_kind.ts';
+import { INCIDENT_KINDS } from '#modules/incidents/decide/incident_limit.ts';
 import { INCIDENT_STEPS_MAX } from '#modules/incidents/decide/reassignment.ts';
 import { toStepRecords, type StepTimerRow } from '#modules/incidents/decide/step_records.ts';
 import { timelineText } from '#modules/incidents/decide/timeline_text.ts';

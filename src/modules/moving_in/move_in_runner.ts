@@ -6,8 +6,13 @@ import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { applyConfiguration } from '#modules/configuration/apply_plan.ts';
 import { FileThread } from '#modules/configuration/file_thread.ts';
 import { readPlan } from '#modules/configuration/read_plan.ts';
-import { type MoveInPlan, summaryOf } from '#modules/moving_in/decide/move_in_state.ts';
-import type { MoveInWork, MoveInWorker, ToolAccess } from '#modules/moving_in/decide/move_in_work.ts';
+import {
+  type MoveInPlan,
+  type MoveInWork,
+  type MoveInWorker,
+  summaryOf,
+  type ToolAccess,
+} from '#modules/moving_in/decide/move_in_state.ts';
 import type { ReadingData, ReadingMessage } from '#modules/moving_in/reading_program.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';

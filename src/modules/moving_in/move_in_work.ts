@@ -1,6 +1,5 @@
 import type { ActionContext } from '#actions/action_context.ts';
-import { seenStatus } from '#modules/moving_in/decide/move_in_state.ts';
-import type { MoveInWork } from '#modules/moving_in/decide/move_in_work.ts';
+import { type MoveInWork, seenStatus } from '#modules/moving_in/decide/move_in_state.ts';
 import type { MoveInRow } from '#modules/moving_in/store.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';

@@ -1,8 +1,12 @@
 import { AppError } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { mayAnswer, type Role, ROLE_CONSOLE_PERMISSIONS } from '#kernel/permissions.ts';
+import { recordOf } from '#kernel/records.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
+import { callerUser } from '#modules/accounts/view.ts';
+import { CHANNEL_PREFERENCES } from '#modules/contacts/decide/channel.ts';
+import type { InvitationRow } from '#modules/organizations/store.ts';
 import type { Stores } from '#modules/stores.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 import { sendDeactivationNotice } from '#storage/queue/jobs.ts';
@@ -100,4 +104,41 @@ export async function tellOfLoweredRole(
   if (mayAnswer(after) || (before !== null && !mayAnswer(before))) return;
   if ((await listPagedBy(stores, orgId, userId, now)).length === 0) return;
   enqueue(sendDeactivationNotice, { orgId, userId, noticeId: `role${now.epochMilliseconds}` });
+}
+
+/** Returns whose keys and connections a person may see and end: everybody's (null) as a manager, else their own. */
+export function visibleOwner(caller: Caller): Id<'user'> | null {
+  return caller.permissions.has('organization:manage') ? null : callerUser(caller);
+}
+
+/**
+ * Ends a membership: from the next request on the person is no longer a member, no longer on call, and is not paged.
+ * Places in teams, keys, connections, calendar addresses and links to answer with end with it; schedules and policies
+ * pass over them, and exception groups are nobody's. Returns the keys that ended. The caller holds the lock on memberships.
+ */
+export async function endMembership(
+  { apiKeys, groupAssignments, people }: Pick<Stores, 'apiKeys' | 'groupAssignments' | 'people'>,
+  orgId: Id<'org'>,
+  userId: Id<'user'>,
+  now: Temporal.Instant,
+): Promise<Id<'apikey'>[]> {
+  const revokedKeys = await apiKeys.revokeAllOf(orgId, userId, now);
+  await groupAssignments.releaseMember(orgId, userId);
+  await people.removeMembership(orgId, userId);
+  return revokedKeys;
+}
+
+/** Puts a person who accepts an invitation into the teams that it names and that are still there. */
+export async function joinInvitedTeams(
+  { teams }: Pick<Stores, 'teams'>,
+  { orgId, teamIds }: Pick<InvitationRow, 'orgId' | 'teamIds'>,
+  userId: Id<'user'>,
+  now: Temporal.Instant,
+): Promise<void> {
+  const members = new Set((await teams.listPlacesOf(orgId, userId)).map(({ teamId }) => teamId));
+  for (const { id } of await teams.findAll(orgId, teamIds)) {
+    if (members.has(id)) continue;
+    const team = await teams.lock(orgId, id);
+    await teams.insertMember(team, userId, { phone: null, ...recordOf(CHANNEL_PREFERENCES, () => true) }, now);
+  }
 }

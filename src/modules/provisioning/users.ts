@@ -1,8 +1,7 @@
 import { mayBeOfStranger, unprovenText } from '#modules/accounts/decide/unproven_account.ts';
 import { isDeepStrictEqual } from 'node:util';
 
-import { endMembership } from '#modules/organizations/membership.ts';
-import { requireAnotherOwner, tellOfLoweredRole } from '#modules/organizations/roles.ts';
+import { endMembership, requireAnotherOwner, tellOfLoweredRole } from '#modules/organizations/roles.ts';
 import { roleByGroups } from '#modules/provisioning/decide/provisioned_role.ts';
 import { ScimError } from '#modules/provisioning/decide/scim_error.ts';
 import { addressOf, nameOf, type UserState } from '#modules/provisioning/decide/scim_user.ts';

@@ -6,8 +6,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Limits } from '#kernel/limit_settings.ts';
 import { Temporal } from '#kernel/time.ts';
 import { type Deploy, deploysOf } from '#modules/releases/decide/deploys.ts';
-import type { Author } from '#modules/releases/requester.ts';
-import { saveRelease } from '#modules/releases/save_release.ts';
+import { type Author, saveRelease } from '#modules/releases/save_release.ts';
 import type { DeployRow } from '#modules/releases/store/release_store.ts';
 import type { Stores } from '#modules/stores.ts';
 

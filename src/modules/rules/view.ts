@@ -12,7 +12,7 @@ import {
   type RuleKind,
   ruleStatusOf,
 } from '#modules/rules/decide/rule_kinds.ts';
-import { unreadableRule } from '#modules/rules/decide/stored_rule.ts';
+import { unreadableRule } from '#modules/rules/decide/rule_config.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { AlertRuleRow } from '#modules/rules/store/alert_rule_store.ts';
 import type { ServiceWithCapabilities } from '#modules/services/store/service_store.ts';

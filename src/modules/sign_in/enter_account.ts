@@ -4,8 +4,7 @@ import { type AccountDecision, decideAccount } from '#modules/sign_in/decide/acc
 import { type Claims, type Profile, roleAfterSignIn, roleOfClaims } from '#modules/sign_in/decide/claims.ts';
 import { ProviderSignInError } from '#modules/sign_in/decide/sign_in_fault.ts';
 import type { OpenIdConnectionRow } from '#modules/sign_in/store.ts';
-import { tellOfLoweredRole } from '#modules/organizations/roles.ts';
-import { joinInvitedTeams } from '#modules/organizations/membership.ts';
+import { joinInvitedTeams, tellOfLoweredRole } from '#modules/organizations/roles.ts';
 
 interface Arrival {
   readonly claims: Claims;

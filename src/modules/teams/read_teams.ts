@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { ActionContext } from '#actions/action_context.ts';
 import { IdText } from '#actions/fields.ts';
 import type { Id } from '#kernel/ids.ts';
-import { callerUser } from '#modules/accounts/caller_user.ts';
+import { callerUser } from '#modules/accounts/view.ts';
 import { PolicyView, toPolicyView } from '#modules/policies/view.ts';
 import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';
 import { ScheduleView, toScheduleView } from '#modules/schedules/view.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { restoreBackup } from '#entry/backup/restore_backup.ts';
 import type { AppContext } from '#entry/compose.ts';
-import { resumeAfterRestore } from '#modules/incidents/paging/resume_after_restore.ts';
+import { resumeAfterRestore } from '#modules/incidents/paging/schedule_steps.ts';
 import { silentLog } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { BACKUP_KEY, backUp, emptyTarget, open, sendEvent, sendPoint } from '#test/entry/backup/restored.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { TimeBudget } from '#kernel/threads/time_budget.ts';
+import { TimeBudget } from '#kernel/threads/run_with_time_limit.ts';
 import { Temporal } from '#kernel/time.ts';
 
 test('working time that was used up comes back with the minute, for each organization by itself', () => {

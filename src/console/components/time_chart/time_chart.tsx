@@ -20,7 +20,7 @@ import { ThresholdHandle } from '#console/components/time_chart/threshold_handle
 import classes from '#console/components/time_chart/time_chart.module.css';
 import type { TraceDot } from '#console/components/time_chart/trace_dots.tsx';
 import type { ChartLook } from '#modules/dashboards/decide/widget.ts';
-import type { Comparator } from '#modules/rules/decide/comparator.ts';
+import type { Comparator } from '#modules/rules/decide/kind_settings.ts';
 import { type Measure, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 const ChartTable = lazyPart(() => import('#console/components/time_chart/chart_table.tsx').then((m) => m.ChartTable));

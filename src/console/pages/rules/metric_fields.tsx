@@ -14,7 +14,7 @@ import { LABEL_VALUES_MAX, WINDOW_MINUTES_MAX } from '#modules/metrics/decide/li
 import { divideExpression } from '#modules/metrics/decide/ratio.ts';
 import { type LabelMatcher, type MatchOperator, readSelector } from '#modules/metrics/decide/read_selector.ts';
 import { selectorText } from '#modules/metrics/decide/selector_text.ts';
-import { COMPARATORS } from '#modules/rules/decide/comparator.ts';
+import { COMPARATORS } from '#modules/rules/decide/kind_settings.ts';
 import classes from '#console/pages/rules/rule_editor.module.css';
 
 /** Fields of the comparison that a metric rule makes. */

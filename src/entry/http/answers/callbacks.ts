@@ -7,7 +7,7 @@ import type { AnswerContext } from '#entry/http/answers/refused_answers.ts';
 import { recordOutcome } from '#modules/incidents/paging/record_outcome.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { callOf } from '#notify/channels/call/reports.ts';
-import { VOICE } from '#notify/channels/call/voice.ts';
+import { VOICE } from '#notify/channels/call/text.ts';
 import type { CallbackProvider, Fields, ReportCallback } from '#notify/channel.ts';
 import { reportCallbacks } from '#notify/registry.ts';
 import { twilioCallbacks } from '#notify/twilio/client.ts';

@@ -1,8 +1,7 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import { proposalStateOf } from '#modules/agents/decide/proposal.ts';
-import { type ProposalText, proposalText } from '#modules/agents/decide/proposal_text.ts';
+import { proposalStateOf, type ProposalText, proposalText } from '#modules/agents/decide/proposal.ts';
 import { quoted, visibleJson } from '#modules/agents/decide/visible_text.ts';
 import {
   type AnswerPage,

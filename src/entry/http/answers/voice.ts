@@ -4,8 +4,7 @@ import { answerAsPerson, answeredSentence, receiverOf } from '#entry/http/answer
 import { listIncidentsOf, type Outcome, recordOutcome } from '#modules/incidents/paging/record_outcome.ts';
 import { writeMessage } from '#modules/incidents/paging/write_message.ts';
 import type { Answer } from '#notify/answer_link.ts';
-import { VOICE } from '#notify/channels/call/voice.ts';
-import { spoken, spokenToMachine } from '#notify/channels/call/text.ts';
+import { spoken, spokenToMachine, VOICE } from '#notify/channels/call/text.ts';
 import { answeredCall } from '#notify/channels/call/reports.ts';
 import type { Fields } from '#notify/channel.ts';
 import { callbackUrl } from '#notify/twilio/client.ts';

@@ -46,7 +46,7 @@ import { freeBytes } from '#kernel/free_bytes.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { ExemplarStore } from '#modules/metrics/store/exemplar_store.ts';
-import { findSharedSeries } from '#modules/metrics/store/shared_series.ts';
+import { findSharedSeries } from '#modules/metrics/store/series_day_store.ts';
 import type { IngestTarget } from '#modules/services/store/ingest_key_store.ts';
 import { storesOf } from '#modules/stores.ts';
 

@@ -1,4 +1,4 @@
-import { downsamplePoints } from '#modules/metrics/decide/downsample_points.ts';
+import { downsamplePoints } from '#modules/metrics/decide/buckets.ts';
 
 /** Limits on the size of a shortened value. */
 interface Limits {

@@ -17,7 +17,7 @@ import { ERROR_CODES, type ErrorCode } from '#kernel/errors.ts';
 import { LIMIT_SETTINGS } from '#kernel/limit_settings.ts';
 import { type Permission, PERMISSIONS, type Role, ROLE_PERMISSIONS, ROLES } from '#kernel/permissions.ts';
 import { keysOf } from '#kernel/records.ts';
-import { LEVELS_MAX } from '#kernel/unstorable.ts';
+import { LEVELS_MAX } from '#kernel/input_faults.ts';
 import { DEFAULT_RETENTION_DAYS } from '#modules/capabilities/decide/capability.ts';
 import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 

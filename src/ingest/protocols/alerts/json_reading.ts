@@ -1,5 +1,4 @@
-import { cutDetails, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
-import { cutLinks } from '#modules/alerts/decide/alert_links.ts';
+import { cutDetails, cutLinks, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
 import type { AlertLink } from '#modules/alerts/decide/alert_event.ts';
 import { Temporal } from '#kernel/time.ts';
 

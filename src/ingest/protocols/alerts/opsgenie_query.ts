@@ -1,6 +1,6 @@
 import type { AlertFilter, Comparison, FilterText, FilterTime } from '#modules/alerts/decide/alert_filter.ts';
-import { storable } from '#modules/alerts/decide/alert_text.ts';
-import { severityOf } from '#modules/alerts/decide/severity.ts';
+import { storable } from '#modules/alerts/decide/alert_limits.ts';
+import { severityOf } from '#modules/alerts/decide/alert_event.ts';
 import type { IncidentStatus } from '#modules/incidents/decide/incident.ts';
 import { timeOf } from '#ingest/protocols/alerts/json_reading.ts';
 import { type AppError, invalidInput } from '#kernel/errors.ts';

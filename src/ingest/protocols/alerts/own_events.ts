@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
-import { type AlertAction, type AlertEvent, bareEvent } from '#modules/alerts/decide/alert_event.ts';
+import { type AlertAction, type AlertEvent, bareEvent, severityOf } from '#modules/alerts/decide/alert_event.ts';
 import { cutKey, cutNote, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
 import type { AlertOutcome } from '#modules/alerts/decide/sent_alert.ts';
-import { severityOf } from '#modules/alerts/decide/severity.ts';
 import type { AlertAnswer, AlertEndpoint } from '#ingest/protocols/alerts/alert_protocol.ts';
 import {
   detailsOf,

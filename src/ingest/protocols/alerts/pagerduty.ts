@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
-import { type AlertAction, type AlertEvent, bareEvent } from '#modules/alerts/decide/alert_event.ts';
-import { cutKey, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
-import { cutLinks } from '#modules/alerts/decide/alert_links.ts';
-import { severityOf } from '#modules/alerts/decide/severity.ts';
+import { type AlertAction, type AlertEvent, bareEvent, severityOf } from '#modules/alerts/decide/alert_event.ts';
+import { cutKey, cutLinks, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
 import type { AlertAnswer, AlertEndpoint, AlertReading } from '#ingest/protocols/alerts/alert_protocol.ts';
 import {
   detailsOf,

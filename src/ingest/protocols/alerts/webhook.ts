@@ -1,6 +1,5 @@
-import { type AlertEvent, bareEvent } from '#modules/alerts/decide/alert_event.ts';
-import { cutKey, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
-import { cutLinks } from '#modules/alerts/decide/alert_links.ts';
+import { type AlertEvent, bareEvent, severityOf } from '#modules/alerts/decide/alert_event.ts';
+import { cutKey, cutLinks, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
 import {
   isOfTemplate,
   isWebhookTemplate,
@@ -8,7 +7,6 @@ import {
   WEBHOOK_TEMPLATES,
   type WebhookMapping,
 } from '#modules/alerts/decide/mapping.ts';
-import { severityOf } from '#modules/alerts/decide/severity.ts';
 import { SOURCE_NAME_LENGTH_MAX } from '#modules/alerts/decide/tools.ts';
 import type { AlertAnswer, AlertEndpoint, AlertReading } from '#ingest/protocols/alerts/alert_protocol.ts';
 import { detailsOf, isRecord, type JsonRecord, timeOf } from '#ingest/protocols/alerts/json_reading.ts';

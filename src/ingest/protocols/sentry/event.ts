@@ -23,7 +23,7 @@ import {
 import { asModules, FrameVariables } from '#ingest/protocols/sentry/variables.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Breadcrumb, ExceptionEvent, TrimmedPart } from '#modules/exceptions/decide/event.ts';
-import { debugIdOf } from '#modules/releases/decide/source_maps/debug_id.ts';
+import { debugIdOf } from '#modules/releases/decide/source_maps/upload_line.ts';
 
 const NAME_LENGTH_MAX = 200;
 /** Limit on the breadcrumbs; clients keep 100, unless they are configured to keep more. */

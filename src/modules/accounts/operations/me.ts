@@ -1,10 +1,8 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
-import { changesSince } from '#actions/changes_since.ts';
+import { changesSince, defineAction } from '#actions/action_context.ts';
 import { IdText, STRICT } from '#actions/fields.ts';
-import { callerUser } from '#modules/accounts/caller_user.ts';
-import { PersonName, readSignedIn, SignedInView } from '#modules/accounts/view.ts';
+import { callerUser, PersonName, readSignedIn, SignedInView } from '#modules/accounts/view.ts';
 import { ContactView, SubscriptionView, toContactView, toSubscriptionView } from '#modules/contacts/contact_view.ts';
 import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 import { ChannelName } from '#modules/policies/view.ts';

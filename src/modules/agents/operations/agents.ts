@@ -7,14 +7,14 @@ import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { AppError, invalidInput, notFound } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { toTimestampOrNull } from '#kernel/time.ts';
-import { callerUser } from '#modules/accounts/caller_user.ts';
+import { callerUser } from '#modules/accounts/view.ts';
 import { endAgentWork, renewHolds } from '#modules/agents/agent_lease.ts';
 import { WRITES_AN_HOUR_MAX } from '#modules/agents/decide/agent_settings.ts';
 import { HOLD_MINUTES_MAX } from '#modules/agents/decide/lease.ts';
 import { changesOfKey, keyMayOnlyLook } from '#modules/agents/operations/admit_agent_write.ts';
 import { LeaseView, ProposalView, toLeaseView, toProposalViews } from '#modules/agents/operations/view.ts';
 import type { AgentPlace, ResponderRow } from '#modules/agents/store/responder_store.ts';
-import { visibleOwner } from '#modules/organizations/visible_owner.ts';
+import { visibleOwner } from '#modules/organizations/roles.ts';
 
 const WritesAnHour = nullable(
   Type.Integer({

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { STRICT, IdText } from '#actions/fields.ts';
-import { callerUser } from '#modules/accounts/caller_user.ts';
+import { callerUser } from '#modules/accounts/view.ts';
 import { ProposalView, toProposalViews } from '#modules/agents/operations/view.ts';
 import { toIncidentActor } from '#modules/incidents/decide/incident.ts';
 import { proposalStateOf, statusAfter } from '#modules/agents/decide/proposal.ts';

@@ -12,8 +12,8 @@ import {
   PROPOSAL_MINUTES_MAX,
   type ProposalKind,
   proposalStateOf,
+  proposedText,
 } from '#modules/agents/decide/proposal.ts';
-import { proposedText } from '#modules/agents/decide/proposal_text.ts';
 import { ProposalView, responderOf, toProposalViews } from '#modules/agents/operations/view.ts';
 import { describeProposal } from '#modules/agents/proposed_objects.ts';
 import type { ProposalRow } from '#modules/agents/store/proposal_store.ts';

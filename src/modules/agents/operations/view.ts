@@ -5,11 +5,10 @@ import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { actorText } from '#modules/incidents/decide/incident_actor.ts';
 import { leaseStateOf } from '#modules/agents/decide/lease.ts';
-import { proposalStateOf } from '#modules/agents/decide/proposal.ts';
-import { proposedText } from '#modules/agents/decide/proposal_text.ts';
+import { proposalStateOf, proposedText } from '#modules/agents/decide/proposal.ts';
 import { describeProposal } from '#modules/agents/proposed_objects.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
-import type { IncidentLeaseRow } from '#modules/agents/store/incident_lease_store.ts';
+import type { IncidentLeaseRow } from '#modules/agents/store/responder_store.ts';
 import type { ProposalRow } from '#modules/agents/store/proposal_store.ts';
 
 export const LeaseView = Type.Object({

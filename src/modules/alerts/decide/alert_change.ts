@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
-import type { AlertEvent, AlertLink } from '#modules/alerts/decide/alert_event.ts';
-import { stateOf } from '#modules/alerts/decide/alert_history.ts';
+import { type AlertEvent, type AlertLink, SEVERITY_UNSAID } from '#modules/alerts/decide/alert_event.ts';
+import { learnGap, leaseOf, type Repetition, stateOf } from '#modules/alerts/decide/alert_history.ts';
 import { cutDetails } from '#modules/alerts/decide/alert_limits.ts';
 import {
   type AlertEffect,
@@ -9,8 +9,6 @@ import {
   type IncidentOfAlert,
   type KnownAlert,
 } from '#modules/alerts/decide/decide_alert.ts';
-import { leaseOf, learnGap, type Repetition } from '#modules/alerts/decide/lease.ts';
-import { SEVERITY_UNSAID } from '#modules/alerts/decide/severity.ts';
 import type { SourceSettings } from '#modules/alerts/decide/source_settings.ts';
 import { worseSeverity } from '#modules/incidents/decide/incident_limit.ts';
 import type { IncidentStatus } from '#modules/incidents/decide/incident.ts';

@@ -58,3 +58,75 @@ export function bareEvent(action: AlertEvent['action'], key: string): AlertEvent
     note: null,
   };
 }
+
+/** Levels by the words that tools use for severities. */
+const WORDS: Readonly<Record<string, Level>> = {
+  critical: 'fatal',
+  fatal: 'fatal',
+  emergency: 'fatal',
+  alert: 'fatal',
+  page: 'fatal',
+  disaster: 'fatal',
+  p1: 'fatal',
+  error: 'error',
+  err: 'error',
+  high: 'error',
+  major: 'error',
+  down: 'error',
+  average: 'error',
+  p2: 'error',
+  warning: 'warning',
+  warn: 'warning',
+  minor: 'warning',
+  medium: 'warning',
+  p3: 'warning',
+  info: 'info',
+  information: 'info',
+  informational: 'info',
+  notice: 'info',
+  low: 'info',
+  none: 'info',
+  ok: 'info',
+  p4: 'info',
+  p5: 'info',
+  debug: 'debug',
+};
+
+/** The severity that a tool's word stands for; null for an unknown word. */
+export function severityOf(word: unknown): Level | null {
+  if (typeof word !== 'string') return null;
+  const key = word.trim().toLowerCase();
+  return Object.hasOwn(WORDS, key) ? (WORDS[key] ?? null) : null;
+}
+
+/** Severity of an alert whose tool names none. */
+export const SEVERITY_UNSAID: Level = 'error';
+
+/** The labels of an alert by which a maintenance may be for it: those its tool calls labels, and its plain details. */
+export function labelsOfDetails(details: Readonly<Record<string, unknown>>): Record<string, string> {
+  const labels: Record<string, string> = {};
+  const add = (record: object): void => {
+    for (const [name, value] of Object.entries(record)) {
+      if (typeof value === 'string') labels[name] = value;
+      else if (typeof value === 'number' || typeof value === 'boolean') labels[name] = String(value);
+    }
+  };
+  add(details);
+  for (const name of ['custom_details', 'details', 'labels']) {
+    const inner = Object.hasOwn(details, name) ? details[name] : null;
+    if (typeof inner === 'object' && inner !== null && !Array.isArray(inner)) add(inner);
+  }
+  return labels;
+}
+
+/** The same of the incident that it opened; none of any other. */
+export function labelsOfAlert({
+  kind,
+  details,
+}: {
+  readonly kind: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}): Record<string, string> {
+  const said = kind === 'alert' ? details['said'] : null;
+  return typeof said === 'object' && said !== null ? labelsOfDetails({ ...said }) : {};
+}

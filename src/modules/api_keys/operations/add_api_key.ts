@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 
-import type { Change } from '#actions/action_context.ts';
+import { type Change, recordChange } from '#actions/action_context.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
-import { recordChange } from '#actions/record_change.ts';
 import { issueApiKey } from '#auth/api_keys.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';

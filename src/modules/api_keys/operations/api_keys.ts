@@ -7,7 +7,7 @@ import { pageInput, pageOf, parseTimeCursor, searchInput, timeCursorOf } from '#
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { PERMISSIONS } from '#kernel/permissions.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
-import { callerUser } from '#modules/accounts/caller_user.ts';
+import { callerUser } from '#modules/accounts/view.ts';
 import {
   ApiKeyView,
   auditedApiKey,
@@ -18,7 +18,7 @@ import {
   toApiKeyView,
 } from '#modules/api_keys/operations/add_api_key.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
-import { visibleOwner } from '#modules/organizations/visible_owner.ts';
+import { visibleOwner } from '#modules/organizations/roles.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 
 export const createApiKey = defineAction({

@@ -10,7 +10,7 @@ import { invalidInput, notFound } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { RoleName } from '#modules/accounts/view.ts';
-import { visibleOwner } from '#modules/organizations/visible_owner.ts';
+import { visibleOwner } from '#modules/organizations/roles.ts';
 
 const AccessName = Type.Enum(['read_only', 'changes'], {
   description: '`read_only`: to look. `changes`: everything that the current role of the person allows',

@@ -5,7 +5,7 @@ import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { VIAS } from '#modules/accounts/decide/caller.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
-import type { AuditFilter, AuditLine } from '#modules/audit/store/audit_reader.ts';
+import type { AuditFilter, AuditLine } from '#modules/audit/store/audit_store.ts';
 
 const RESULTS = ['done', 'forbidden', 'refused'] as const;
 export const FILTER_FIELDS = {

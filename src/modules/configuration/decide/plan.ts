@@ -1,13 +1,12 @@
-import { isSame } from '#modules/configuration/decide/canonical.ts';
 import { isPlain } from '#modules/configuration/decide/layers.ts';
-import { type Matches, type MatchedResource, matchResources } from '#modules/configuration/decide/match_resources.ts';
+import { type MatchedResource, type Matches, matchResources } from '#modules/configuration/decide/match_resources.ts';
 import type { ManagedResource, OrganizationState } from '#modules/configuration/decide/present_state.ts';
 import {
   type FieldsOf,
   nameOf,
   type PresentResource,
-  type ResourceKind,
   RESOURCE_KINDS,
+  type ResourceKind,
   type WantedResource,
 } from '#modules/configuration/decide/resource.ts';
 import type { Capability } from '#modules/capabilities/decide/capability.ts';
@@ -306,4 +305,21 @@ function contentsOf(state: OrganizationState): Map<string, { id: string; name: s
   for (const { id, serviceId, name } of state.rules) put(serviceId, id, `the rule ${name}`);
   for (const { id, serviceId, name } of state.dashboards) put(serviceId, id, `the dashboard ${name}`);
   return contents;
+}
+
+/** Returns the JSON text of a value with sorted properties, so that equal values have equal texts. */
+export function canonicalText(value: unknown): string {
+  return JSON.stringify(sorted(value)) ?? 'undefined';
+}
+
+export function isSame(a: unknown, b: unknown): boolean {
+  return a === b || canonicalText(a) === canonicalText(b);
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value as Readonly<Record<string, unknown>>).filter(([, inner]) => inner !== undefined);
+  entries.sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, inner]) => [name, sorted(inner)]));
 }

@@ -6,7 +6,7 @@ import { hashPassword } from '#auth/passwords.ts';
 import { forgetPinTries, isSamePhoneCode, newPhoneCode } from '#auth/reply_pins.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import { toTimestamp } from '#kernel/time.ts';
-import { callerUser } from '#modules/accounts/caller_user.ts';
+import { callerUser } from '#modules/accounts/view.ts';
 import { maskPhone } from '#modules/contacts/decide/masking.ts';
 import { Phone } from '#modules/teams/view.ts';
 import { deliverPage } from '#storage/queue/jobs.ts';

@@ -4,7 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, STRICT } from '#actions/fields.ts';
 import { invalidInput, notFound } from '#kernel/errors.ts';
-import { callerUser } from '#modules/accounts/caller_user.ts';
+import { callerUser } from '#modules/accounts/view.ts';
 import { subscriptionFaults } from '#modules/contacts/decide/subscription_faults.ts';
 import { SubscriptionView, toSubscriptionView } from '#modules/contacts/contact_view.ts';
 

@@ -6,7 +6,7 @@ import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { toTimestamp } from '#kernel/time.ts';
-import { callerUser } from '#modules/accounts/caller_user.ts';
+import { callerUser } from '#modules/accounts/view.ts';
 import { type AddressKind, type Channel, declarationOf } from '#modules/contacts/decide/channel.ts';
 import { maskAddress } from '#modules/contacts/decide/masking.ts';
 import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';

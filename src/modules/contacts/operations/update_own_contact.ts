@@ -1,10 +1,9 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, changesSince, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { changesSince } from '#actions/changes_since.ts';
 import { IdText, nullable, STRICT } from '#actions/fields.ts';
-import { callerUser } from '#modules/accounts/caller_user.ts';
+import { callerUser } from '#modules/accounts/view.ts';
 import { ContactView, toContactView } from '#modules/contacts/contact_view.ts';
 import { notifyOfNumberChange } from '#modules/teams/change_number.ts';
 import { CHANNEL_SWITCHES, ContactRead, Phone, toMemberRecord } from '#modules/teams/view.ts';

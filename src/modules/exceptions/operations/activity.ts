@@ -7,7 +7,7 @@ import { pageInput, pageOf, parseTimeCursor, timeCursorOf } from '#actions/list_
 import { AppError, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
-import { callerUser } from '#modules/accounts/caller_user.ts';
+import { callerUser } from '#modules/accounts/view.ts';
 import type { Person } from '#modules/accounts/store/people_store.ts';
 import { COMMENTS_MAX } from '#modules/exceptions/decide/activity.ts';
 import { ISSUE_URL_LENGTH_MAX } from '#modules/exceptions/decide/issue_link.ts';

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
-import { changesSince } from '#actions/changes_since.ts';
+import { type ActionContext, changesSince, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, STRICT } from '#actions/fields.ts';
 import { invalidInput, notFound } from '#kernel/errors.ts';

@@ -10,8 +10,12 @@ import { toTimestampOrNull } from '#kernel/time.ts';
 import { countsOn, type GroupTotals, lastDays, startOfDays } from '#modules/exceptions/decide/group_counts.ts';
 import { GROUP_SORTS, type GroupSort } from '#modules/exceptions/decide/group_status.ts';
 import { GROUP_FILTER_FIELDS, groupFilterFaults, toGroupFilter } from '#modules/exceptions/operations/group_filter.ts';
-import { readGroupTotals } from '#modules/exceptions/operations/group_totals.ts';
-import { type GroupWork, readGroupWork, SnoozeView } from '#modules/exceptions/operations/group_work.ts';
+import {
+  type GroupWork,
+  readGroupTotals,
+  readGroupWork,
+  SnoozeView,
+} from '#modules/exceptions/operations/group_work.ts';
 import { GROUP_FIELDS, GroupStatusName } from '#modules/exceptions/operations/view.ts';
 import type { SortedPlace } from '#modules/exceptions/store/exception_group_search.ts';
 import type { ListedGroupRow } from '#modules/exceptions/store/exception_group_store.ts';

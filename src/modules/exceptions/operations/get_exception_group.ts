@@ -5,7 +5,7 @@ import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { digestOfGroup } from '#modules/exceptions/operations/digest.ts';
 import { ORIGIN_FIELDS, ORIGINS_EXAMPLE, readOrigins } from '#modules/exceptions/operations/list_exception_origins.ts';
 import { RecentEventView, toRecentEventView, EVENT_EXAMPLE } from '#modules/exceptions/operations/recent_event.ts';
-import { readGroupTotals } from '#modules/exceptions/operations/group_totals.ts';
+import { readGroupTotals } from '#modules/exceptions/operations/group_work.ts';
 import { toTriageView, TriageView, TRIAGE_EXAMPLE } from '#modules/exceptions/operations/triage.ts';
 import {
   GROUP_FIELDS,
@@ -15,8 +15,7 @@ import {
   GROUP_UNTRUSTED_TEXT,
 } from '#modules/exceptions/operations/view.ts';
 import { STRICT, IdText, nullable } from '#actions/fields.ts';
-import { countsOn } from '#modules/exceptions/decide/group_counts.ts';
-import { periodsAt } from '#modules/exceptions/decide/periods.ts';
+import { countsOn, periodsAt } from '#modules/exceptions/decide/group_counts.ts';
 
 const RECENT_EVENTS_MAX = 20;
 const TAGS_SHOWN = { sample: 1_000, tags: 10, values: 5 };

@@ -4,7 +4,7 @@ import { searchInput } from '#actions/list_page.ts';
 import type { ActionContext } from '#actions/action_context.ts';
 import { LevelName } from '#modules/exceptions/operations/view.ts';
 import { IdText } from '#actions/fields.ts';
-import { callerUser } from '#modules/accounts/caller_user.ts';
+import { callerUser } from '#modules/accounts/view.ts';
 import { findAssignees } from '#modules/exceptions/assignees.ts';
 import { parseSearchQuery, QUERY_LENGTH_MAX, searchQueryFaults } from '#modules/exceptions/decide/search_query.ts';
 import { type Fault, invalidInput, notFound } from '#kernel/errors.ts';

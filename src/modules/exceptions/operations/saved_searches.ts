@@ -4,7 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { IdText, Name, nullable, STRICT } from '#actions/fields.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
-import { callerUser } from '#modules/accounts/caller_user.ts';
+import { callerUser } from '#modules/accounts/view.ts';
 import { QUERY_LENGTH_MAX, searchQueryFaults } from '#modules/exceptions/decide/search_query.ts';
 import { SAVED_SEARCHES_MAX, type SavedSearchRow } from '#modules/exceptions/store/saved_search_store.ts';
 

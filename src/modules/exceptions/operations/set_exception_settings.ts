@@ -1,12 +1,45 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
-import { changesSince } from '#actions/changes_since.ts';
+import { changesSince, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, STRICT } from '#actions/fields.ts';
+import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
 import { toTimestampOrNull } from '#kernel/time.ts';
-import { type ExceptionSettings, NO_SETTINGS } from '#modules/exceptions/decide/inbound_filters.ts';
-import { LEARNT_FIELDS, SETTINGS_EXAMPLE, SETTINGS_FIELDS } from '#modules/exceptions/operations/exception_settings.ts';
+import { type ExceptionSettings, INBOUND_FILTERS, NO_SETTINGS } from '#modules/exceptions/decide/inbound_filters.ts';
+
+const ENTRIES_MAX = 50;
+
+export const SETTINGS_FIELDS = {
+  filters: Type.Array(Type.Enum([...INBOUND_FILTERS]), { maxItems: INBOUND_FILTERS.length, uniqueItems: true }),
+  patterns: Type.Array(Type.String({ minLength: 1, maxLength: 200, pattern: '[^*]' }), {
+    maxItems: ENTRIES_MAX,
+    description: 'an event whose message, or `Type: value`, is like one of these is left out; `*` stands for anything',
+  }),
+  secretNames: Type.Array(Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }), {
+    maxItems: ENTRIES_MAX,
+    description: 'fields whose values are left out, besides passwords, tokens and the like, which always are',
+  }),
+  eventsPerHour: nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000_000,
+      description: 'beyond it, events of exceptions that are known already are not stored; null for no limit',
+    }),
+  ),
+};
+
+/** Fields that are learnt from the usual traffic of the service. */
+const LEARNT_FIELDS = {
+  learnsSpikes: Type.Boolean({ description: 'a limit follows from the usual traffic of the last week' }),
+  learntPerHour: nullable(Type.Integer({ description: 'events an hour; null while less than a day is known' })),
+  learntAt: nullable(Timestamp),
+};
+
+const SETTINGS_EXAMPLE = {
+  filters: ['bots' as const, 'browser_extensions' as const],
+  patterns: ['ResizeObserver loop *'],
+  secretNames: ['iban'],
+  eventsPerHour: 10_000,
+};
 
 export const setExceptionSettings = defineAction({
   name: 'set_exception_settings',

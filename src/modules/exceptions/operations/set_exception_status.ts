@@ -2,8 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { changeGroupStatus } from '#modules/exceptions/operations/change_group_status.ts';
-import { listKnownReleases } from '#modules/exceptions/operations/known_releases.ts';
+import { changeGroupStatus, listKnownReleases } from '#modules/exceptions/operations/change_group_status.ts';
 import {
   ExceptionGroupView,
   GroupStatusName,

@@ -10,9 +10,12 @@ import { type Fix, newestRelease, releasesToRemember } from '#modules/exceptions
 import { GROUP_STATUSES } from '#modules/exceptions/decide/group_status.ts';
 import { snoozeFaults } from '#modules/exceptions/decide/snooze.ts';
 import { SNOOZE_COUNT_MAX } from '#modules/exceptions/decide/snooze_limits.ts';
-import { ChangedGroupView, changeGroupStatuses } from '#modules/exceptions/operations/change_group_status.ts';
+import {
+  ChangedGroupView,
+  changeGroupStatuses,
+  listKnownReleases,
+} from '#modules/exceptions/operations/change_group_status.ts';
 import { GROUP_FILTER_FIELDS, groupFilterFaults, toGroupFilter } from '#modules/exceptions/operations/group_filter.ts';
-import { listKnownReleases } from '#modules/exceptions/operations/known_releases.ts';
 import { GroupStatusName, toGroupFields } from '#modules/exceptions/operations/view.ts';
 import { recordActivity } from '#modules/exceptions/record_activity.ts';
 

@@ -1,6 +1,5 @@
 import { type ExceptionEvent, parseEvent } from '#modules/exceptions/decide/event.ts';
-import type { ValueCount } from '#modules/exceptions/decide/group_counts.ts';
-import type { GroupPeriods } from '#modules/exceptions/decide/periods.ts';
+import type { GroupPeriods, ValueCount } from '#modules/exceptions/decide/group_counts.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { type HourlyCounts, queryHourlyCounts, queryRecentActivity } from '#storage/clickhouse/hourly_counts.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';

@@ -5,7 +5,7 @@ import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
 import type { Id } from '#kernel/ids.ts';
 import { keysOf } from '#kernel/records.ts';
 import { toTimestamp } from '#kernel/time.ts';
-import { callerUser } from '#modules/accounts/caller_user.ts';
+import { callerUser } from '#modules/accounts/view.ts';
 import { READINESS_ANSWERS, READINESS_REASONS } from '#modules/contacts/decide/readiness_words.ts';
 import { finalShiftsBetween } from '#modules/schedules/decide/layered_shifts.ts';
 import { ShiftView, toShiftView } from '#modules/schedules/operations/shift_view.ts';

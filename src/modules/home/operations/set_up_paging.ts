@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { FreeText, IdText, Name, nullable, STRICT } from '#actions/fields.ts';
-import { callerUser } from '#modules/accounts/caller_user.ts';
+import { callerUser } from '#modules/accounts/view.ts';
 import { createEscalationPolicy } from '#modules/policies/operations/create_escalation_policy.ts';
 import { createAlertRule } from '#modules/rules/operations/create_alert_rule.ts';
 import { createSchedule } from '#modules/schedules/operations/create_schedule.ts';

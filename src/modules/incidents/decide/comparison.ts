@@ -1,4 +1,4 @@
-import { COMPARATORS, type Comparator } from '#modules/rules/decide/comparator.ts';
+import { type Comparator, COMPARATORS } from '#modules/rules/decide/kind_settings.ts';
 import { comparedTexts, measureOf } from '#modules/metrics/decide/quantity.ts';
 
 const SPOKEN: Readonly<Record<Comparator, string>> = {

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { IdText, STRICT, Timestamp } from '#actions/fields.ts';
-import { IncidentFilterFields, toIncidentFilter } from '#modules/incidents/operations/filter.ts';
+import { IncidentFilterFields, toIncidentFilter } from '#modules/incidents/operations/search_incidents.ts';
 import { type IncidentStatus, toIncidentActor } from '#modules/incidents/decide/incident.ts';
 import { acknowledge, unacknowledge } from '#modules/incidents/acknowledge.ts';
 import { resolve } from '#modules/incidents/change_status.ts';

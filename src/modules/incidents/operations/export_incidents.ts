@@ -7,8 +7,7 @@ import type { FileAnswer } from '#kernel/action.ts';
 import { toCell } from '#kernel/csv.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { actorName } from '#modules/incidents/decide/incident_actor.ts';
-import { IncidentFilterFields, toIncidentFilter } from '#modules/incidents/operations/filter.ts';
-import { STATUSES_OF } from '#modules/incidents/operations/search_incidents.ts';
+import { IncidentFilterFields, STATUSES_OF, toIncidentFilter } from '#modules/incidents/operations/search_incidents.ts';
 import type { IncidentFilter, IncidentPlace } from '#modules/incidents/store/incident_search.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-
 import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
@@ -8,8 +7,9 @@ import { IdText, nullable, STRICT } from '#actions/fields.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
-import { decideSeverity } from '#modules/incidents/decide/decide_severity.ts';
+import { decideSeverity } from '#modules/incidents/decide/incident_limit.ts';
 import { toIncidentActor } from '#modules/incidents/decide/incident.ts';
+import { exportIncidents } from '#modules/incidents/operations/export_incidents.ts';
 import { pageAnew } from '#modules/incidents/paging/schedule_steps.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import { IncidentView, toIncidentView } from '#modules/incidents/view.ts';
@@ -128,3 +128,6 @@ export const setIncidentCommander = defineAction({
     return toIncidentView(after, await stores.stepTimers.listSteps([incident.id]));
   },
 });
+
+/** Operations of the response to incidents, and of looking back at it. */
+export const RESPONSE_OPERATIONS = [setIncidentSeverity, setIncidentCommander, exportIncidents] as const;

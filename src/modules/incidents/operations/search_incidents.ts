@@ -2,17 +2,27 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, nullable } from '#actions/fields.ts';
-import { IncidentFilterFields, toIncidentFilter } from '#modules/incidents/operations/filter.ts';
-import { IncidentView, toIncidentView } from '#modules/incidents/view.ts';
-import { pageInput, pageOf } from '#actions/list_page.ts';
+import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { LEVELS } from '#modules/exceptions/decide/level.ts';
+import { IncidentView, StatusCountsView, toIncidentView } from '#modules/incidents/view.ts';
+import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { INCIDENT_STATUSES, type IncidentStatus } from '#modules/incidents/decide/incident.ts';
-import { REACH_OUTCOMES, whoWasReached } from '#modules/incidents/decide/reached.ts';
+import { REACH_OUTCOMES, whoWasReached } from '#modules/incidents/decide/reasons.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
-import type { IncidentPlace } from '#modules/incidents/store/incident_search.ts';
+import type { IncidentFilter, IncidentPlace } from '#modules/incidents/store/incident_search.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
+import { OWNED_BY, readOwningTeams } from '#modules/teams/read_teams.ts';
+
+/** Filters of the console's lists and counts of incidents. */
+export const IncidentFilterFields = {
+  serviceId: Type.Optional(IdText),
+  ruleId: Type.Optional(Type.String({ description: 'that this rule has opened, or that stand for it among others' })),
+  severity: Type.Optional(Type.Enum([...LEVELS])),
+  ownedBy: OWNED_BY,
+  text: searchInput('part of the title, of #number or of the name of the service'),
+};
 
 export const STATUSES_OF = {
   open: ['triggered', 'acknowledged'],
@@ -150,3 +160,51 @@ function parseCursor(cursor: string): IncidentPlace {
   }
   return { status, at: fromEpochMilliseconds(Number(at)), id };
 }
+
+/** Throws `not_found` for a team that is not there. */
+export async function toIncidentFilter(
+  { serviceId, ruleId, severity, ownedBy, text }: Static<ReturnType<typeof Type.Object<typeof IncidentFilterFields>>>,
+  context: ActionContext,
+): Promise<IncidentFilter> {
+  const ownedByTeams = await readOwningTeams(ownedBy, context);
+  return { serviceId, ruleId, severity, ownedByTeams, text: text?.trim() === '' ? undefined : text?.trim() };
+}
+
+export const countIncidents = defineAction({
+  name: 'count_incidents',
+  consoleOnly: true,
+  summary: 'Count incidents by their status.',
+  permission: 'oncall:view',
+  effect: 'read',
+  input: Type.Object(IncidentFilterFields, STRICT),
+  result: StatusCountsView,
+  example: {
+    serviceId: EXAMPLE_IDS.serviceId,
+    ruleId: EXAMPLE_IDS.ruleId,
+    severity: 'error',
+    ownedBy: EXAMPLE_IDS.teamId,
+    text: 'latency',
+  },
+  async handle(filter, context) {
+    const { caller, stores, now } = context;
+    if (filter.serviceId !== undefined) await stores.services.get(caller.orgId, filter.serviceId);
+    if (filter.ruleId !== undefined) await stores.alertRules.get(caller.orgId, filter.ruleId);
+    return await stores.incidentSearch.countByStatus(caller.orgId, await toIncidentFilter(filter, context), now);
+  },
+});
+
+export const countIncidentsByService = defineAction({
+  name: 'count_incidents_by_service',
+  consoleOnly: true,
+  summary: 'Count the open incidents of each service that has any.',
+  permission: 'oncall:view',
+  effect: 'read',
+  input: Type.Object({}, STRICT),
+  result: Type.Object({
+    services: Type.Array(Type.Object({ serviceId: IdText, triggered: Type.Integer(), acknowledged: Type.Integer() })),
+  }),
+  example: {},
+  async handle(_input, { caller, stores }) {
+    return { services: await stores.incidentSearch.countOpenByService(caller.orgId) };
+  },
+});

@@ -7,12 +7,11 @@ import {
   firstStatusOf,
   type PageDecision,
 } from '#modules/policies/decide/recipients.ts';
-import { fireNextStep, skipUnreachablePerson } from '#modules/incidents/paging/expedite_step.ts';
 import { deliverPage } from '#storage/queue/jobs.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import { inSpan } from '#kernel/tracing.ts';
-import { scheduleSteps } from '#modules/incidents/paging/schedule_steps.ts';
+import { fireNextStep, scheduleSteps, skipUnreachablePerson } from '#modules/incidents/paging/schedule_steps.ts';
 import { holdStep } from '#modules/incidents/paging/hold.ts';
 import { nextRound } from '#modules/policies/decide/rounds.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';

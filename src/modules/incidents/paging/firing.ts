@@ -1,4 +1,4 @@
-import type { CauseKind } from '#modules/incidents/decide/incident_kind.ts';
+import type { CauseKind } from '#modules/incidents/decide/incident_limit.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { ActiveRule } from '#modules/rules/store/active_rule_store.ts';
 

@@ -1,5 +1,5 @@
 import { hasNoChannelLeft } from '#modules/policies/decide/recipients.ts';
-import { skipUnreachablePerson } from '#modules/incidents/paging/expedite_step.ts';
+import { skipUnreachablePerson } from '#modules/incidents/paging/schedule_steps.ts';
 import { deliverPage } from '#storage/queue/jobs.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';

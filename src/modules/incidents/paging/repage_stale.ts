@@ -1,5 +1,5 @@
 import { settingsOf } from '#modules/rules/decide/rule_settings.ts';
-import { isStale } from '#modules/incidents/decide/stale.ts';
+import { isStale } from '#modules/incidents/decide/escalation_state.ts';
 import { followedBy, planReassignment } from '#modules/incidents/decide/reassignment.ts';
 import { scheduleSteps } from '#modules/incidents/paging/schedule_steps.ts';
 import { isUnavailable } from '#kernel/errors.ts';
@@ -10,7 +10,7 @@ import { storesOf } from '#modules/stores.ts';
 import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 import type { AnsweredStatus, IncidentActor } from '#modules/incidents/decide/incident.ts';
 import { resumeTimers } from '#modules/policies/decide/escalation.ts';
-import { notifyOthers } from '#modules/incidents/paging/notify_others.ts';
+import { notifyOthers } from '#modules/incidents/paging/stop_escalation.ts';
 import { deliverPage } from '#storage/queue/jobs.ts';
 import type { Temporal } from '#kernel/time.ts';
 

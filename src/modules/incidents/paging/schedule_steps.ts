@@ -1,12 +1,13 @@
-import type { PlannedStep } from '#modules/policies/decide/escalation.ts';
+import type { Log } from '#kernel/log.ts';
+import { minutesStopped, type PlannedStep, stepAfter } from '#modules/policies/decide/escalation.ts';
 import { runEscalationStep } from '#storage/queue/jobs.ts';
 import type { Id } from '#kernel/ids.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 import { followedBy, INCIDENT_STEPS_MAX, planReassignment } from '#modules/incidents/decide/reassignment.ts';
 import { repeatsOf } from '#modules/policies/decide/rounds.ts';
 import type { IncidentRun } from '#modules/policies/read_run.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
-import type { Clock } from '#kernel/time.ts';
+import { type Clock, toTimestamp } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#modules/stores.ts';
 
@@ -47,4 +48,57 @@ export function scheduleSteps(
   timers: readonly PlannedStep[],
 ): void {
   for (const { stepIndex, dueAt } of timers) enqueue(runEscalationStep, { incidentId, stepIndex }, dueAt);
+}
+
+/** The next step fires now, has fired before, or there is none. The timeline stores it. */
+type NextStep = 'now' | 'before' | 'none';
+
+/** Makes the step after this one due now: this one reached nobody, or not everybody. */
+export async function fireNextStep(
+  { stores, now, enqueue }: UnitOfWork,
+  incident: IncidentRow,
+  stepIndex: number,
+): Promise<NextStep> {
+  const next = stepAfter(incident.steps, stepIndex);
+  if (next === null) return 'none';
+  if (!(await stores.stepTimers.expediteStep(incident.id, next, now))) return 'before';
+  enqueue(runEscalationStep, { incidentId: incident.id, stepIndex: next, isExpedited: true });
+  return 'now';
+}
+
+/**
+ * Fires the next step at once, as every channel of the person has failed in this step, and records the reason in the
+ * timeline.
+ */
+export async function skipUnreachablePerson(
+  unit: UnitOfWork,
+  incident: IncidentRow,
+  stepIndex: number,
+  userId: Id<'user'>,
+): Promise<void> {
+  const next = await fireNextStep(unit, incident, stepIndex);
+  await unit.stores.timeline.record(incident.id, 'person_unreachable', { userId, stepIndex, next }, unit.now);
+}
+
+/**
+ * The first pager after a restore calls this before it does anything else. The installation was away since the backup was
+ * made: escalations go on from where they stopped, so that steps that came due meanwhile do not page everybody in the same
+ * second, and the provider is asked about pages that may have left after the backup. Later calls change nothing.
+ */
+export async function resumeAfterRestore(runtime: UnitOfWorkRuntime, log: Log): Promise<void> {
+  await inUnitOfWork(runtime, async ({ stores: { restorations, timeline }, now }) => {
+    const snapshotAt = await restorations.lockWaiting();
+    if (snapshotAt === null) return;
+    const minutes = minutesStopped(snapshotAt, now);
+    const pages = await restorations.markWaitingPagesUncertain();
+    const news = minutes === 0 ? 0 : await restorations.cancelNews('restored', now);
+    const waiting = minutes === 0 ? [] : await restorations.postponeSteps(minutes);
+    const data = { snapshotAt: toTimestamp(snapshotAt), laterMinutes: minutes };
+    await timeline.recordAll(
+      waiting.map((incidentId) => ({ incidentId, event: 'restored', data })),
+      now,
+    );
+    await restorations.markResumed(now);
+    log.warn({ ...data, incidents: waiting.length, pages, news }, 'escalations continue after a restore');
+  });
 }

@@ -1,8 +1,12 @@
-import type { AnsweredStatus, IncidentActor } from '#modules/incidents/decide/incident.ts';
-import { notifyOthers } from '#modules/incidents/paging/notify_others.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { AnsweredStatus, IncidentActor, NewsEvent } from '#modules/incidents/decide/incident.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import { recordSystemChange } from '#modules/audit/system_change.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import { deliverPage } from '#storage/queue/jobs.ts';
+
+/** Time for which the console offers to undo an answer; see `UNDO_MS` there. */
+const UNDO_SECONDS = 10;
 
 /** Further facts for the timeline. */
 export interface TimelineDetails {
@@ -50,4 +54,38 @@ export async function stopEscalation(
       after: { status, ...(by.tool !== undefined && { by: by.tool }) },
     });
   }
+}
+
+/**
+ * Sends these people an SMS with news about an incident, except the person who made the change; returns their ids. News
+ * of an answer from the console wait until it can no longer be undone there.
+ */
+export async function notifyOthers(
+  { stores, now, enqueue }: UnitOfWork,
+  incident: IncidentRow,
+  people: readonly { readonly userId: Id<'user'>; readonly address: string }[],
+  news: NewsEvent,
+  by: IncidentActor,
+): Promise<Id<'user'>[]> {
+  const ownUserId = 'userId' in by ? by.userId : null;
+  const others = people.filter(({ userId }) => userId !== ownUserId);
+  const dueAt = by.via === 'console' && news !== 'reopened' ? now.add({ seconds: UNDO_SECONDS }) : now;
+  const ids = await stores.notifications.insert(
+    others.map(({ userId, address }) => ({
+      orgId: incident.orgId,
+      incidentId: incident.id,
+      stepIndex: null,
+      kind: 'update' as const,
+      userId,
+      channel: 'sms' as const,
+      address,
+      news,
+      status: 'queued' as const,
+      reason: null,
+    })),
+    now,
+    dueAt,
+  );
+  for (const notificationId of ids) enqueue(deliverPage, { notificationId }, dueAt);
+  return [...new Set(others.map(({ userId }) => userId))];
 }

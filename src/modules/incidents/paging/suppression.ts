@@ -1,5 +1,5 @@
 import { findParent, nextParent } from '#modules/incidents/decide/group.ts';
-import { labelsOfAlert } from '#modules/alerts/decide/labels.ts';
+import { labelsOfAlert } from '#modules/alerts/decide/alert_event.ts';
 import { labelsOf, type MaintenanceSubject } from '#modules/maintenance/decide/maintenance.ts';
 import { SuppressionTimes } from '#modules/incidents/decide/maintenance_times.ts';
 import type { Cause, Opener } from '#modules/incidents/paging/firing.ts';

@@ -129,3 +129,46 @@ export function cutForHeatmap(fromMs: number, toMs: number, pixels: number): Cha
   const columnMs = Math.max(MINUTE_MS, Math.ceil((toMs - fromMs) / columns));
   return widenForRates({ ...cutRange(fromMs, toMs, pixels), columnMs });
 }
+
+/**
+ * Reduces points to at most `most`, in their order: of each stretch the one furthest from the median of all, so that no
+ * peak and no dip gets lost. The last point always stays.
+ */
+export function downsamplePoints<Point extends { readonly value: number }>(
+  points: readonly Point[],
+  most: number,
+): Point[] {
+  if (points.length <= most) return [...points];
+  const middle = points.map(({ value }) => value).toSorted((a, b) => a - b)[Math.floor(points.length / 2)] ?? 0;
+  const stretches = most - 1;
+  const earlier = points.slice(0, -1);
+  const kept = Array.from({ length: stretches }, (_, index) => {
+    const stretch = earlier.slice(
+      Math.floor((index * earlier.length) / stretches),
+      Math.floor(((index + 1) * earlier.length) / stretches),
+    );
+    return stretch.toSorted((a, b) => Math.abs(b.value - middle) - Math.abs(a.value - middle))[0];
+  });
+  return [...kept, points.at(-1)].flatMap((point) => point ?? []);
+}
+
+/** A series in five numbers. */
+interface Summary {
+  readonly min: number;
+  readonly p50: number;
+  readonly p95: number;
+  readonly max: number;
+  /** The newest value. */
+  readonly last: number;
+}
+
+/**
+ * Summarizes values, oldest first; null without any. A percentile is one of the values: the smallest that is at or
+ * above that share of them.
+ */
+export function summaryOf(values: readonly number[]): Summary | null {
+  const sorted = values.toSorted((a, b) => a - b);
+  const atRank = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
+  const last = values.at(-1);
+  return last === undefined ? null : { min: atRank(0), p50: atRank(0.5), p95: atRank(0.95), max: atRank(1), last };
+}

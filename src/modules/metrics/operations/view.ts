@@ -2,8 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
-import { type BucketValue, bucketStart } from '#modules/metrics/decide/buckets.ts';
-import { summaryOf } from '#modules/metrics/decide/summary.ts';
+import { bucketStart, type BucketValue, summaryOf } from '#modules/metrics/decide/buckets.ts';
 import { Temporal, toTimestamp } from '#kernel/time.ts';
 import type { MetricQuery } from '#modules/metrics/store/metric_query.ts';
 

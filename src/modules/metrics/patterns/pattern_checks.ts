@@ -3,9 +3,9 @@ import { PATTERN_LENGTH_MAX, patternsIn } from '#modules/metrics/decide/selector
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { OwnThread } from '#kernel/threads/own_thread.ts';
-import { TimeBudget } from '#kernel/threads/time_budget.ts';
+import { TimeBudget } from '#kernel/threads/run_with_time_limit.ts';
 import type { Clock } from '#kernel/time.ts';
-import { LEVELS_MAX } from '#kernel/unstorable.ts';
+import { LEVELS_MAX } from '#kernel/input_faults.ts';
 
 export interface PatternQuestion {
   readonly pattern: string;

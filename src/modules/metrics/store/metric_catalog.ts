@@ -5,7 +5,7 @@ import { type Id, uuidOf } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
-import { IS_SAMPLE } from '#modules/metrics/store/point_kind_sql.ts';
+import { IS_SAMPLE } from '#modules/metrics/store/point_rows.ts';
 import { selectorParameters, seriesConditions } from '#modules/metrics/store/metric_query.ts';
 
 /** A metric that a service sends. */

@@ -13,7 +13,7 @@ import type { LabelMatcher, MatchOperator, MetricSelector } from '#modules/metri
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { BUCKET_OF_LAYOUT, SERIES_WITH_LAYOUTS } from '#modules/metrics/store/bucket_text.ts';
-import { COUNTER, IS_COUNTING, IS_SAMPLE, STALE, START } from '#modules/metrics/store/point_kind_sql.ts';
+import { COUNTER, IS_COUNTING, IS_SAMPLE, STALE, START } from '#modules/metrics/store/point_rows.ts';
 import { growthOver } from '#modules/metrics/store/rollup_rows.ts';
 import { withPredecessors } from '#modules/metrics/store/predecessors.ts';
 import { planParameters, rolledUpValues } from '#modules/metrics/store/rollup_query.ts';

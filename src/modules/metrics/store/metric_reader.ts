@@ -21,7 +21,7 @@ import {
 import { readLong, tooManyDays } from '#storage/clickhouse/read_long.ts';
 import { ruleHistoryQueryOf, type RuleHistoryQuery, toWindowPart } from '#modules/metrics/store/rule_history_query.ts';
 import { RollupState } from '#modules/metrics/store/rollup_rows.ts';
-import { IS_SAMPLE } from '#modules/metrics/store/point_kind_sql.ts';
+import { IS_SAMPLE } from '#modules/metrics/store/point_rows.ts';
 import { MetricCatalog } from '#modules/metrics/store/metric_catalog.ts';
 import {
   bucketQueryOf,

@@ -1,3 +1,4 @@
+import type { PointKind } from '#modules/metrics/decide/point.ts';
 import { STAMPS_OF_MS } from '#modules/metrics/decide/series_points.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
@@ -115,3 +116,17 @@ function toNumber(value: number | string): number {
   if (value === 'inf') return Infinity;
   return value === '-inf' ? -Infinity : Number.NaN;
 }
+
+const literal = (kind: PointKind): string => `'${kind}'`;
+
+/** The kinds of points that queries treat differently, as SQL literals. */
+export const STALE = literal('stale');
+export const COUNTER = literal('counter');
+export const START = literal('start');
+export const DELTA = literal('delta');
+
+/** A condition on rows: those that hold a value. */
+export const IS_SAMPLE = `kind NOT IN (${STALE}, ${START})`;
+
+/** A condition on rows: those that the growth of a counter is computed from. */
+export const IS_COUNTING = `kind IN (${COUNTER}, ${START})`;

@@ -2,8 +2,7 @@ import { uuidOf } from '#kernel/ids.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
-import { COUNTER, START } from '#modules/metrics/store/point_kind_sql.ts';
-import type { MetricOf } from '#modules/metrics/store/point_rows.ts';
+import { COUNTER, type MetricOf, START } from '#modules/metrics/store/point_rows.ts';
 
 /** Series whose earlier samples are looked for at a time. Beyond these a first sample has grown by nothing, as that of a new series. */
 export const ORPHANS_MAX = 500;

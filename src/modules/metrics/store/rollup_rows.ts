@@ -2,7 +2,7 @@ import { type Id, uuidOf } from '#kernel/ids.ts';
 import { keysOf } from '#kernel/records.ts';
 import { DAY_MS, type ReadPeriod, type Stretch, type ValidRollups } from '#modules/metrics/decide/rollup_plan.ts';
 import { SMALL_FALL_PARTS } from '#modules/metrics/decide/series_points.ts';
-import { COUNTER, IS_COUNTING, IS_SAMPLE, STALE, START } from '#modules/metrics/store/point_kind_sql.ts';
+import { COUNTER, IS_COUNTING, IS_SAMPLE, STALE, START } from '#modules/metrics/store/point_rows.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';

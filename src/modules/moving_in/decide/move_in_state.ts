@@ -1,5 +1,8 @@
+import type { RequestOrigin } from '#kernel/caller.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { MoveInReport } from '#modules/moving_in/decide/report.ts';
-import { VERDICTS, type Verdict } from '#modules/moving_in/decide/ledger.ts';
+import { type Verdict, VERDICTS } from '#modules/moving_in/decide/ledger.ts';
 
 /** Steps of a move that the console leads through; `collecting` waits for files or a key. */
 export const MOVE_IN_STATUSES = ['collecting', 'reading', 'failed', 'read', 'applying', 'applied'] as const;
@@ -77,4 +80,35 @@ export function seenStatus(row: {
       ? 'The server was stopped while the changes were made. Those that were made stay; apply again, and the rest follows.'
       : 'The server was stopped while it was reading. Begin again: it goes on where it stopped.',
   };
+}
+
+/** A move that is worked on. */
+export interface MoveInWork {
+  readonly moveInId: Id<'movein'>;
+  readonly tool: string;
+  readonly proofFrom: number | null;
+  readonly caller: Caller;
+  readonly origin: RequestOrigin;
+}
+
+/** Key of a tool and its address, which are in memory alone. */
+export interface ToolAccess {
+  readonly key: string;
+  readonly baseUrl: string | null;
+}
+
+/** Means of working on moves beside the requests of a process. What becomes of each is in its row. */
+export interface MoveInWorker {
+  /** Throws `unavailable` while as many moves are worked on as may be, or one of this organization is. */
+  requireRoom(orgId: Id<'org'>): void;
+  /** Begins to read with a key, or with null the files that were uploaded. */
+  read(work: MoveInWork, access: ToolAccess | null): void;
+  /** Ends the reading of a move in this process; another process sees in the row that it was stopped. */
+  stop(moveInId: Id<'movein'>): void;
+  /** Begins to plan anew, since something may have changed. */
+  plan(work: MoveInWork): void;
+  /** Begins to make the changes of the plan with this fingerprint. */
+  apply(work: MoveInWork, fingerprint: string): void;
+  /** Resolves once nothing is worked on. */
+  idle(): Promise<void>;
 }

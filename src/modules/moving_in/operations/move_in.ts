@@ -9,6 +9,14 @@ import { VERDICTS } from '#modules/moving_in/decide/ledger.ts';
 import { MOVE_IN_STATUSES } from '#modules/moving_in/decide/move_in_state.ts';
 import { keyOfItem } from '#modules/moving_in/decide/tools.ts';
 import { statusOf } from '#modules/moving_in/move_in_work.ts';
+import {
+  addMoveInFile,
+  applyMoveIn,
+  createMoveIn,
+  planMoveIn,
+  readMoveIn,
+  stopMoveIn,
+} from '#modules/moving_in/operations/move_in_steps.ts';
 import type { MoveInRow } from '#modules/moving_in/store.ts';
 
 const Count = Type.Integer();
@@ -152,3 +160,16 @@ export const getMoveInText = defineAction({
     return { text, next: length < LENGTH ? null : from + length };
   },
 });
+
+/** Operations of the console on moves from other tools. */
+export const MOVE_IN_OPERATIONS = [
+  createMoveIn,
+  addMoveInFile,
+  readMoveIn,
+  getMoveIn,
+  listMoveInItems,
+  getMoveInText,
+  stopMoveIn,
+  planMoveIn,
+  applyMoveIn,
+] as const;

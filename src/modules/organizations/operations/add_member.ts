@@ -1,4 +1,4 @@
-import { recordChange } from '#actions/record_change.ts';
+import { recordChange } from '#actions/action_context.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';

@@ -10,13 +10,12 @@ import { AppError, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { mayAnswer, type Role, ROLES } from '#kernel/permissions.ts';
 import { toTimestamp } from '#kernel/time.ts';
-import { callerUser } from '#modules/accounts/caller_user.ts';
 import type { MemberOfOrganization } from '#modules/accounts/store/people_store.ts';
-import { RoleName } from '#modules/accounts/view.ts';
+import { callerUser, RoleName } from '#modules/accounts/view.ts';
 import { contactsOf } from '#modules/contacts/decide/contact.ts';
 import { isReachable } from '#modules/contacts/decide/reachability.ts';
-import { endMembership } from '#modules/organizations/membership.ts';
 import {
+  endMembership,
   forManagers,
   forOwners,
   listPagedBy,

@@ -1,10 +1,9 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
-import { changesSince } from '#actions/changes_since.ts';
+import { changesSince, defineAction } from '#actions/action_context.ts';
 import { IdText, Name, nullable, STRICT } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
-import { callerUser } from '#modules/accounts/caller_user.ts';
+import { callerUser } from '#modules/accounts/view.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { parseTraceLink, TRACE_ID, TRACE_LINK_LENGTH_MAX } from '#modules/metrics/decide/trace_link.ts';
 

@@ -4,7 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, STRICT, Timestamp } from '#actions/fields.ts';
 import { toTimestamp } from '#kernel/time.ts';
-import { callerUser } from '#modules/accounts/caller_user.ts';
+import { callerUser } from '#modules/accounts/view.ts';
 import { CHAT_PLACES, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
 import { LINK_CODE_MINUTES, linkCodeHash, newLinkCode } from '#modules/places/link_chat_account.ts';
 

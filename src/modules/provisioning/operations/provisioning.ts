@@ -7,7 +7,7 @@ import { issueProvisioningToken } from '#auth/provisioning_token.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
-import { callerUser } from '#modules/accounts/caller_user.ts';
+import { callerUser } from '#modules/accounts/view.ts';
 import { findCallerRole } from '#modules/organizations/roles.ts';
 import { PROVISIONED_ROLES } from '#modules/provisioning/decide/provisioned_role.ts';
 import { applyMapping } from '#modules/provisioning/group_effects.ts';

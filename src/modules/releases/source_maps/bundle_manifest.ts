@@ -1,4 +1,4 @@
-import { debugIdOf } from '#modules/releases/decide/source_maps/debug_id.ts';
+import { debugIdOf } from '#modules/releases/decide/source_maps/upload_line.ts';
 import { resolveAddress } from '#modules/releases/decide/source_maps/code_address.ts';
 import { BadUpload } from '#modules/releases/source_maps/zip_archive.ts';
 

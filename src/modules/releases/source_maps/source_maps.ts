@@ -3,7 +3,7 @@ import { codeOf, mapEvent, type PlacedCode, type RunCode } from '#modules/releas
 import type { OriginalPlace } from '#modules/releases/decide/source_maps/original_code.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
-import { TimeBudget } from '#kernel/threads/time_budget.ts';
+import { TimeBudget } from '#kernel/threads/run_with_time_limit.ts';
 import type { Clock } from '#kernel/time.ts';
 import {
   type CodePlace,

@@ -1,6 +1,5 @@
-import type { Comparator } from '#modules/rules/decide/comparator.ts';
 import type { MetricThreshold } from '#modules/rules/decide/metric_threshold.ts';
-import { METRIC_RULE_DEFAULTS, type MetricRuleSettings } from '#modules/rules/decide/kind_settings.ts';
+import { type Comparator, METRIC_RULE_DEFAULTS, type MetricRuleSettings } from '#modules/rules/decide/kind_settings.ts';
 import type { Temporal } from '#kernel/time.ts';
 
 const COMPARISONS: Readonly<Record<Comparator, (value: number, threshold: number) => boolean>> = {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import type { MeasuredValue } from '#modules/rules/decide/breach.ts';
-import type { Comparator } from '#modules/rules/decide/comparator.ts';
+import type { Comparator } from '#modules/rules/decide/kind_settings.ts';
 
 /** Most values of a label that have an incident of their own at a time; the others share one. */
 export const OWN_INCIDENTS_MAX = 100;

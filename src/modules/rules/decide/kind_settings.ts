@@ -150,3 +150,8 @@ export function guidanceFaults({ description, runbookUrl }: Partial<RuleGuidance
     ...(fault === null ? [] : [{ path: `${path}.runbookUrl`, message: fault }]),
   ];
 }
+
+/** Comparators of a measured value with the threshold of a rule. */
+export const COMPARATORS = ['>', '>=', '<', '<='] as const;
+
+export type Comparator = (typeof COMPARATORS)[number];

@@ -1,6 +1,6 @@
 import type { RuleKindDeclaration } from '#modules/rules/decide/rule_kind.ts';
 import { type Aggregation, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
-import { type Comparator, COMPARATORS } from '#modules/rules/decide/comparator.ts';
+import { type Comparator, COMPARATORS } from '#modules/rules/decide/kind_settings.ts';
 import { METRIC_NAME_LENGTH_MAX, WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
 import { measureOf, quantityText } from '#modules/metrics/decide/quantity.ts';
 

@@ -7,7 +7,7 @@ import { invalidInput } from '#kernel/errors.ts';
 import { cutRange } from '#modules/metrics/decide/buckets.ts';
 import { parseSelector } from '#modules/metrics/decide/selector.ts';
 import { budgetOf, burnRateRules, type Objective, objectiveFaults } from '#modules/rules/decide/objective.ts';
-import { OBJECTIVE_DAYS } from '#modules/rules/decide/objective_limits.ts';
+import { OBJECTIVE_DAYS } from '#modules/rules/decide/rule_settings.ts';
 import { insertRule } from '#modules/rules/operations/create_alert_rule.ts';
 import { RuleConfigView, RuleSettingsView, RuleView } from '#modules/rules/view.ts';
 

@@ -17,7 +17,7 @@ import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 import { selectorParameters, seriesConditions } from '#modules/metrics/store/metric_query.ts';
-import { COUNTER, DELTA, STALE, START } from '#modules/metrics/store/point_kind_sql.ts';
+import { COUNTER, DELTA, STALE, START } from '#modules/metrics/store/point_rows.ts';
 import { growthOver } from '#modules/metrics/store/rollup_rows.ts';
 import { boundsWithin, quantileWithin, toSlot, valueOf, type Windows } from '#modules/rules/store/rule_answers.ts';
 

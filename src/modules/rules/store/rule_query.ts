@@ -4,7 +4,7 @@ import { uuidOf } from '#kernel/ids.ts';
 import { bucketTextOf, senderOf } from '#modules/metrics/store/bucket_text.ts';
 import { isSelective, type QuestionGroup, type Shape, type Target } from '#modules/rules/store/rule_plan.ts';
 import { growthOver } from '#modules/metrics/store/rollup_rows.ts';
-import { COUNTER, IS_COUNTING, STALE, START } from '#modules/metrics/store/point_kind_sql.ts';
+import { COUNTER, IS_COUNTING, STALE, START } from '#modules/metrics/store/point_rows.ts';
 
 interface BoundQuery {
   readonly sql: string;

@@ -12,9 +12,8 @@ import { metricKeyOf } from '#modules/metrics/store/point_rows.ts';
 import { findOrphans, findPredecessors, predecessorKey } from '#modules/metrics/store/predecessors.ts';
 import type { Needed, PointsBySeries, RecentPoints } from '#modules/metrics/store/recent_points.ts';
 import { ruleWindow } from '#modules/rules/decide/breach.ts';
-import type { Comparator } from '#modules/rules/decide/comparator.ts';
 import { windowsOfRule } from '#modules/rules/decide/judged_value.ts';
-import { METRIC_RULE_DEFAULTS, type MetricRuleSettings } from '#modules/rules/decide/kind_settings.ts';
+import { type Comparator, METRIC_RULE_DEFAULTS, type MetricRuleSettings } from '#modules/rules/decide/kind_settings.ts';
 import { type Slot, toSlot, windowOf, type Windows, windowsOf } from '#modules/rules/store/rule_answers.ts';
 import { apartKey, concluded, type Evaluation, type Findings } from '#modules/rules/store/rule_conclusions.ts';
 import {

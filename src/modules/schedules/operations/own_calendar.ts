@@ -6,7 +6,7 @@ import { calendarUrl, newCalendarSecret } from '#auth/calendar_secret.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { toTimestamp } from '#kernel/time.ts';
-import { callerUser } from '#modules/accounts/caller_user.ts';
+import { callerUser } from '#modules/accounts/view.ts';
 
 const OwnCalendarView = Type.Object({
   url: Type.String({ description: 'everyone who knows it can read your shifts until it is revoked' }),

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
-import { changesSince } from '#actions/changes_since.ts';
+import { changesSince, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, STRICT } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';

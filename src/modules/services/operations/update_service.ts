@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
-import { changesSince } from '#actions/changes_since.ts';
+import { changesSince, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { FreeText, IdText, Name, nullable, STRICT } from '#actions/fields.ts';
 import { changeService } from '#modules/services/change_service.ts';

@@ -4,6 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { compareWithTool } from '#modules/shadow/operations/compare_with_tool.ts';
 
 /** Result of a change of shadow mode. */
 const SHADOW_FIELDS = {
@@ -96,3 +97,6 @@ export const setServiceShadow = defineAction({
     return { serviceId: service.id, shadowSince: toTimestampOrNull(since), openIncidents };
   },
 });
+
+/** Operations of the console on shadow mode. */
+export const SHADOW_OPERATIONS = [getShadowMode, setServiceShadow, setOrganizationShadow, compareWithTool] as const;

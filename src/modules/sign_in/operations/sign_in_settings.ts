@@ -1,10 +1,13 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
-import { changesSince } from '#actions/changes_since.ts';
+import { changesSince, defineAction } from '#actions/action_context.ts';
 import { nullable, STRICT } from '#actions/fields.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import { isWithin, parseNetwork } from '#modules/sign_in/decide/networks.ts';
+import { addSignInDomain, proveSignInDomain, removeSignInDomain } from '#modules/sign_in/operations/domains.ts';
+import { endMemberSessions, listOrganizationSessions } from '#modules/sign_in/operations/member_sessions.ts';
+import { removeOpenidConnection, setOpenidConnection } from '#modules/sign_in/operations/openid_connection.ts';
+import { beginProviderSignIn, completeProviderSignIn } from '#modules/sign_in/operations/provider_sign_in.ts';
 import { requireOwner } from '#modules/sign_in/require_owner.ts';
 import { readSignInSettings, SignInSettingsView } from '#modules/sign_in/sign_in_view.ts';
 
@@ -84,3 +87,19 @@ function readNetworks(field: string, networks: readonly string[] | null): string
   if (faults.length > 0) throw invalidInput(faults);
   return [...new Set(parsed)];
 }
+
+/** Operations by which people sign in through the provider of an organization. */
+export const PROVIDER_SIGN_IN = [beginProviderSignIn, completeProviderSignIn] as const;
+
+/** Operations of the console on how people sign in to an organization. */
+export const SIGN_IN_OPERATIONS = [
+  getSignInSettings,
+  setOpenidConnection,
+  removeOpenidConnection,
+  addSignInDomain,
+  proveSignInDomain,
+  removeSignInDomain,
+  setAddressLists,
+  listOrganizationSessions,
+  endMemberSessions,
+] as const;

@@ -6,6 +6,12 @@ import { IdText, STRICT } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { STATUS_PAGES_MAX } from '#modules/status_pages/decide/publication.ts';
 import { About, Groups, PageTitle, readGroups, Slug } from '#modules/status_pages/operations/page_fields.ts';
+import {
+  addStatusUpdate,
+  listPublications,
+  publishIncident,
+  retractPublication,
+} from '#modules/status_pages/operations/publications.ts';
 import { auditedPage, StatusPageView, toStatusPageView } from '#modules/status_pages/view.ts';
 
 export const createStatusPage = defineAction({
@@ -127,3 +133,15 @@ export const listStatusPages = defineAction({
     };
   },
 });
+
+/** Operations of the console on status pages and what is published on them. */
+export const STATUS_PAGE_OPERATIONS = [
+  listStatusPages,
+  createStatusPage,
+  updateStatusPage,
+  deleteStatusPage,
+  listPublications,
+  publishIncident,
+  addStatusUpdate,
+  retractPublication,
+] as const;

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
-import { changesSince } from '#actions/changes_since.ts';
+import { changesSince, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, Name, STRICT } from '#actions/fields.ts';
 import { TEAM_EXAMPLE, TeamView, toTeamView } from '#modules/teams/view.ts';

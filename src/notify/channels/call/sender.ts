@@ -1,6 +1,6 @@
 import type { ChannelSender } from '#notify/channel.ts';
 import { CALL_STATUS } from '#notify/channels/call/reports.ts';
-import { VOICE } from '#notify/channels/call/voice.ts';
+import { VOICE } from '#notify/channels/call/text.ts';
 import { callbackUrl, type TwilioAccount, type TwilioClient } from '#notify/twilio/client.ts';
 import { LOOKED_AT_MAX, twilioSender } from '#notify/twilio/twilio_sender.ts';
 

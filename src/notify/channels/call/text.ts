@@ -1,6 +1,7 @@
 import { comparisonOf } from '#modules/incidents/decide/comparison.ts';
-import { proposalText } from '#modules/agents/decide/proposal_text.ts';
-import { digestSummary, splitTitle, type Message, newsText, type Offer, type PageSubject } from '#notify/message.ts';
+import { proposalText } from '#modules/agents/decide/proposal.ts';
+import type { Answer } from '#notify/answer_link.ts';
+import { digestSummary, type Message, newsText, type Offer, type PageSubject, splitTitle } from '#notify/message.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
 
 const TITLE_LENGTH_MAX = 200;
@@ -87,3 +88,10 @@ function spokenIncident(subject: PageSubject): string {
   const value = measured === null ? '' : ` ${measured}.`;
   return `Incident ${number} on ${serviceName}, severity ${severity}. ${rest.slice(0, TITLE_LENGTH_MAX)}.${value}`;
 }
+
+/** Requests of Twilio during a call, by the names of their addresses. */
+export const VOICE = {
+  say: 'voice',
+  digit: 'voice-digit',
+  pin: (answer: Answer) => `voice-pin-${answer}`,
+} as const;

@@ -1,4 +1,4 @@
-import { proposalText } from '#modules/agents/decide/proposal_text.ts';
+import { proposalText } from '#modules/agents/decide/proposal.ts';
 import { linkTo, PAGES } from '#modules/pages/decide/pages.ts';
 import type { RuleGuidance } from '#modules/rules/decide/kind_settings.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 
 import { certificateFault, isNotConnected } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
-import { proposalText } from '#modules/agents/decide/proposal_text.ts';
+import { proposalText } from '#modules/agents/decide/proposal.ts';
 import { INTERNAL_NAME } from '#modules/contacts/decide/subscription_faults.ts';
 import { comparisonOf } from '#modules/incidents/decide/comparison.ts';
 import { linkTo, PAGES } from '#modules/pages/decide/pages.ts';

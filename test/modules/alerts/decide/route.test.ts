@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 
-import { learnGap, leaseOf, NO_REPETITION } from '#modules/alerts/decide/lease.ts';
+import { learnGap, leaseOf, NO_REPETITION } from '#modules/alerts/decide/alert_history.ts';
 import { type AlertRoute, detailText, routeOf } from '#modules/alerts/decide/route.ts';
 import { matchesWildcard } from '#modules/search/decide/wildcard.ts';
-import { severityOf } from '#modules/alerts/decide/severity.ts';
+import { severityOf } from '#modules/alerts/decide/alert_event.ts';
 import { Temporal } from '#kernel/time.ts';
 import { beyondLinear } from '#test/kit/counting/count_work.ts';
 import fc from '#test/kit/properties.ts';

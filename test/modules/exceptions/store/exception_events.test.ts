@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { periodsAt } from '#modules/exceptions/decide/periods.ts';
+import { periodsAt } from '#modules/exceptions/decide/group_counts.ts';
 import { newId } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import type { GroupScope } from '#modules/exceptions/store/exception_counter.ts';

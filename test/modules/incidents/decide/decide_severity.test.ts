@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { decideSeverity, type SeverityStanding } from '#modules/incidents/decide/decide_severity.ts';
+import { decideSeverity, type SeverityStanding } from '#modules/incidents/decide/incident_limit.ts';
 import { Temporal } from '#kernel/time.ts';
 
 const NOW = Temporal.Instant.from('2027-03-10T12:00:00Z');

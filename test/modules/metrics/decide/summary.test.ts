@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { summaryOf } from '#modules/metrics/decide/summary.ts';
-import { downsamplePoints } from '#modules/metrics/decide/downsample_points.ts';
+import { downsamplePoints, summaryOf } from '#modules/metrics/decide/buckets.ts';
 import fc from '#test/kit/properties.ts';
 
 const values = fc.array(fc.integer({ min: -1_000, max: 1_000 }), { minLength: 1, maxLength: 400 });

@@ -9,7 +9,7 @@ import { silentLog } from '#kernel/log.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
 import { MetricReader } from '#modules/metrics/store/metric_reader.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
-import { findSharedSeries } from '#modules/metrics/store/shared_series.ts';
+import { findSharedSeries } from '#modules/metrics/store/series_day_store.ts';
 import { RecentPoints } from '#modules/metrics/store/recent_points.ts';
 import { RuleReader } from '#modules/rules/store/rule_reader.ts';
 import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';

@@ -10,9 +10,8 @@ import {
   type RuleEvaluation,
   ruleWindow,
 } from '#modules/rules/decide/breach.ts';
-import { COMPARATORS } from '#modules/rules/decide/comparator.ts';
 import { replayRule } from '#modules/rules/decide/replay.ts';
-import { METRIC_RULE_DEFAULTS, type MetricRuleSettings } from '#modules/rules/decide/kind_settings.ts';
+import { COMPARATORS, METRIC_RULE_DEFAULTS, type MetricRuleSettings } from '#modules/rules/decide/kind_settings.ts';
 import { Temporal } from '#kernel/time.ts';
 
 const T0 = Temporal.Instant.from('2026-11-21T12:00:00Z');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { parseRuleSettings } from '#modules/rules/decide/rule_settings.ts';
-import { COMPARATORS } from '#modules/rules/decide/comparator.ts';
+import { COMPARATORS } from '#modules/rules/decide/kind_settings.ts';
 import { judgedValue, windowsOfRule } from '#modules/rules/decide/judged_value.ts';
 import fc from '#test/kit/properties.ts';
 

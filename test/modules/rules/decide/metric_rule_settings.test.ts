@@ -10,9 +10,13 @@ import {
   type RuleDecision,
   type RuleMemory,
 } from '#modules/rules/decide/breach.ts';
-import type { Comparator } from '#modules/rules/decide/comparator.ts';
 import { type ReplayedIncident, replayRule } from '#modules/rules/decide/replay.ts';
-import { METRIC_RULE_DEFAULTS, type MetricRuleSettings, NO_DATA_CHOICES } from '#modules/rules/decide/kind_settings.ts';
+import {
+  type Comparator,
+  METRIC_RULE_DEFAULTS,
+  type MetricRuleSettings,
+  NO_DATA_CHOICES,
+} from '#modules/rules/decide/kind_settings.ts';
 
 const MINUTE = 60_000;
 

@@ -10,7 +10,7 @@ import {
   type RuleMemory,
   ruleWindow,
 } from '#modules/rules/decide/breach.ts';
-import { COMPARATORS } from '#modules/rules/decide/comparator.ts';
+import { COMPARATORS } from '#modules/rules/decide/kind_settings.ts';
 import type { MetricThreshold } from '#modules/rules/decide/metric_threshold.ts';
 import { POINT_KINDS } from '#modules/metrics/decide/point.ts';
 import { type ReplayedIncident, replayRule, replayRuleInSteps } from '#modules/rules/decide/replay.ts';

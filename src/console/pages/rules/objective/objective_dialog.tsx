@@ -17,7 +17,7 @@ import { useDraftState } from '#console/components/forms/use_draft_state.ts';
 import { MetricPicker } from '#console/pages/rules/metric_picker.tsx';
 import { serverFaults } from '#console/pages/rules/server_faults.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { OBJECTIVE_DAYS } from '#modules/rules/decide/objective_limits.ts';
+import { OBJECTIVE_DAYS } from '#modules/rules/decide/rule_settings.ts';
 import { conditionText } from '#modules/rules/decide/rule_kinds.ts';
 
 const SETTLED_MS = 400;

@@ -13,10 +13,9 @@ import { deployAnswer, releaseAnswer } from '#entry/http/ingest/sentry_api/answe
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
-import { authorOf, deleteRelease } from '#modules/releases/requester.ts';
 import { findServices } from '#modules/releases/find_services.ts';
 import { recordDeploy } from '#modules/releases/deploys.ts';
-import { saveRelease } from '#modules/releases/save_release.ts';
+import { authorOf, deleteRelease, saveRelease } from '#modules/releases/save_release.ts';
 import type { ReleaseFields, ReleaseRow } from '#modules/releases/store/release_store.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';
 

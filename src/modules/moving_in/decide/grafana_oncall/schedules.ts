@@ -7,8 +7,7 @@ import { namedApart, type Pattern } from '#modules/moving_in/decide/pattern.ts';
 import { compareTimelines, tile } from '#modules/moving_in/decide/proof.ts';
 import { instantOf, numberOf, type RawObject, textOf, wallOf } from '#modules/moving_in/decide/raw.ts';
 import { patternOfRecurrence, type Recurrence, walkEvents, weekdayOf } from '#modules/moving_in/decide/recurrence.ts';
-import { renderedWindow } from '#modules/moving_in/decide/rendered_window.ts';
-import { type Duty, layOver, type Stretch } from '#modules/moving_in/decide/timeline.ts';
+import { type Duty, layOver, renderedWindow, type Stretch } from '#modules/moving_in/decide/timeline.ts';
 
 /** Adds the schedules with their shifts: those of the highest level count, together. */
 export function addOnCallSchedules(moved: Moved, answers: OnCallAnswers): void {

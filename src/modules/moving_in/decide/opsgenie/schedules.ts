@@ -15,8 +15,7 @@ import {
   textOf,
   wallOf,
 } from '#modules/moving_in/decide/raw.ts';
-import { renderedWindow } from '#modules/moving_in/decide/rendered_window.ts';
-import { type Duty, layOver, type Stretch } from '#modules/moving_in/decide/timeline.ts';
+import { type Duty, layOver, renderedWindow, type Stretch } from '#modules/moving_in/decide/timeline.ts';
 import { common, timesOfWeek, turnsBetween, type WeekWindow } from '#modules/moving_in/decide/walk.ts';
 
 const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];

@@ -13,8 +13,7 @@ import {
   type RawObject,
   textOf,
 } from '#modules/moving_in/decide/raw.ts';
-import { renderedWindow } from '#modules/moving_in/decide/rendered_window.ts';
-import { type Duty, layOver, type Stretch } from '#modules/moving_in/decide/timeline.ts';
+import { type Duty, layOver, renderedWindow, type Stretch } from '#modules/moving_in/decide/timeline.ts';
 import { common, timesOfWeek, turnsBetween, type WeekWindow } from '#modules/moving_in/decide/walk.ts';
 
 /** Adds the schedules of version 2, whose layers PagerDuty lists from the highest to the lowest. */

@@ -12,8 +12,7 @@ import {
   walkEvents,
   weekdayOf,
 } from '#modules/moving_in/decide/recurrence.ts';
-import { renderedWindow } from '#modules/moving_in/decide/rendered_window.ts';
-import { type Duty, layOver, type Stretch } from '#modules/moving_in/decide/timeline.ts';
+import { type Duty, layOver, renderedWindow, type Stretch } from '#modules/moving_in/decide/timeline.ts';
 import { isoOf } from '#kernel/wall_clock.ts';
 import type { ZoneClock } from '#kernel/zone_clock.ts';
 
