@@ -20,7 +20,8 @@ const NUMBERED: readonly Rule[] = [
   // PHP names a closure by its declaration: its function or its file, and the line.
   [/(?<=\{closure:)(?:[a-z]{2,10}:\/\/)?(?:[A-Za-z]:)?[\\/](?:[^{}\\/]{0,200}[\\/])*(?=[^{}\\/]{1,200}\})/g, ''],
   [/(?:\(\d+\) : eval\(\)'d code)?:\d+(?=\})/g, ''],
-  // What Symfony, Doctrine, Twig, Smarty and libraries for tests compile.
+  // What Symfony, Doctrine, Twig, Latte, Smarty and libraries for tests compile.
+  [/(?<=(?:^|\\)Template)[\da-f]{10}(?=::|->|$)/, ''],
   [/(?<=(?:^|\\)Container)(?=[A-Z\d][a-z]{0,5}[A-Z\d])[A-Za-z\d]{7}(?=\\)/g, ''],
   [/(?<=[a-z](?:Ghost|Proxy|_))(?=[\da-f]{0,6}\d)[\da-f]{7}(?=::|->)/i, ''],
   [/(?<=__TwigTemplate_[\da-f]{20,64})___\d+/, ''],
@@ -61,6 +62,8 @@ const NUMBERED: readonly Rule[] = [
   // Go: `defer` and `go` with arguments, loops over functions, and what initialises packages.
   [/^glob\.\./, 'init.'],
   [/\binit\.\d+(?!\w)/, 'init'],
+  // Go: the path of a module names its major version.
+  [/^([\w-]{1,60}\.[\w.-]{1,60}\/\S{1,300}?)[./]v\d{1,3}(?=[/.]|$)/, '$1'],
   [/(?<=[.-](?:deferwrap|gowrap|range))\d+(?:\.\d+)*/g, ''],
   [/(?<=\.func\d[\w.]{0,200})\.\d+(?=\.|$)/g, ''],
   // Rust by either mangling, as it is and demangled, and by debuggers.
@@ -75,7 +78,9 @@ const NUMBERED: readonly Rule[] = [
   [/\.llvm\.\d+$/, ''],
   [/^<([^<>\s]{1,200})>::/, '$1::'],
   [/::<(?:[^<>]|<[^<>]{0,100}>){1,200}>/g, ''],
-  // C++, Objective-C, Swift, D, Zig.
+  // C++, Objective-C, Swift, D, Zig: versions of the standard library, too.
+  [/(?<=\bstd::)__(?:\w{0,2}\d|\w{0,8}Cr|ndk1|cxx11)::/g, ''],
+  [/\[abi:\w{1,40}\]/g, ''],
   [/(?: \[clone [.\w]{1,60}\]| \((?:\.\w{1,60})+\))+$/, ''],
   [/(?:\.(?:isra|(?:__)?part|constprop|cold|lto_priv|localalias|__uniq)(?:\.\d+)*)+$/, ''],
   [/(?<=_omp_fn)\.\d+|(?<=OUTLINED_FUNCTION)(?:_\d+)+/, ''],
@@ -98,6 +103,8 @@ const NUMBERED: readonly Rule[] = [
   [/(?<=\$\^)\d+/g, ''],
   [/#Fun<([\w.]{1,100}?)\.\d+\.\d+>/g, '#Fun<$1>'],
   [/(?<=#Function<)\d+\.\d+(?=\/)/g, ''],
+  [/(?<=\belixir_compiler_)\d+/, ''],
+  [/^(?:julia|japi1|jfptr|jlsys)_(\w{1,200})_\d+$/, '$1'],
   // OCaml, Nim, Crystal, Perl, Lua and Dart name anonymous functions by their place, and some number all.
   [/^(caml[A-Z]\w{0,200}(?:__|\.)\w{1,100})_\d+$/, '$1'],
   [/(\w__\w{1,100}_u)\d+$/, '$1'],
@@ -188,6 +195,9 @@ const SPELLINGS: readonly Rule[] = [
   [/\bblock \(\d+ levels?\) in /, 'block in '],
   [/^(?:rescue|ensure) in /, ''],
   [/_{2,4}-?\d{4,}_\d+$/, ''],
+  [/(?<=(?<!\w)(?:__(?:tilt|bind)|_callback_(?:before|after|around)|_run_)_)-?\d+/, ''],
+  // Python names the top of a notebook's cell by its line.
+  [/^<cell line: \d+>(?:\(\))?$/, '<module>'],
 ];
 
 /** Generated parts in the names of functions and classes alike. */
@@ -216,8 +226,8 @@ const GENERATED: readonly Rule[] = [
 
 /** Digests of bundlers between an asset's name and its extension, and chunks named by a number or a digest only. */
 const ASSET_HASHES: readonly Rule[] = [
-  [/(?<=^|[._-])(?=[0-9a-f]{0,64}\d)[0-9a-f]{5,64}(?=[._-])/gi, '<hash>'],
   [/(?<=[._-])(?=[\w-]{0,7}(?:\d|[a-z][A-Z]|[A-Z]{2}))[\w-]{8}(?=\.[cm]?jsx?$)/, '<hash>'],
+  [/(?<=^|[._-])(?=[0-9a-f]{0,64}\d)[0-9a-f]{5,64}(?=[._-])/gi, '<hash>'],
   [/^\d+(?=[._-])/, '<hash>'],
   // Parts that Dart's compiler for the web loads later.
   [/(?<=\.dart\.js_)\d+(?=\.part\.js$)/, '<hash>'],
@@ -228,9 +238,11 @@ const FILES: readonly Rule[] = [
   [/ line \d+ > (?:eval|Function).*/s, ''],
   [/(?<![0-9a-z])(?=[0-9a-f]{0,64}\d)[0-9a-f]{12,64}(?![0-9a-z])/gi, '<hash>'],
   [/\(\d+\) : (?:eval\(\)'d code|runtime-created function).*/s, ' : eval'],
+  [/(?<=--)[\da-f]{10}(?=\.php$)/, ''],
   // Python: notebooks, and code that libraries make; V8 and Firefox name WebAssembly by a digest or a position.
   [/^<ipython-input-.*/s, '<ipython>'],
-  [/(?<=^<attrs generated .{1,200}|^<(?:decorator-gen|string))-\d+(?=>$)/s, ''],
+  [/^Cmd \d+$/, 'Cmd'],
+  [/(?<=^<[\w. -]{0,200}[a-z])[-_]?\d+(?=>$)/is, ''],
   [/^memory:0x[0-9a-f]+$|(?<=^<@?[\w.() ]{1,200}) at 0x[0-9a-f]+(?=>$)/, ''],
   [/(?<=^<doctest .{1,200})\[\d+\](?=>$)/s, ''],
   [/:wasm-function\[\d+\](?::0x[0-9a-f]+)?$/, ''],

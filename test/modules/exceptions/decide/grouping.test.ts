@@ -260,7 +260,33 @@ describe('generated parts of names do not count', () => {
     ],
     ['javascript', { filename: '/assets/index-DWx9cN3q.js' }, { filename: '/assets/index-B0kPz_1f.js' }],
     ['javascript', { filename: '/assets/1234.9f8c77ab.chunk.js' }, { filename: '/assets/77.00aa11bb.chunk.js' }],
+    ['javascript', { filename: '/assets/index-DWx9cN3q.js' }, { filename: '/assets/index-AbC12_-x.js' }],
     ['python', { filename: '<ipython-input-12-abcdef>' }, { filename: '<ipython-input-99-123456>' }],
+    ['python', { filename: '<makefun-gen-12>' }, { filename: '<makefun-gen-7>' }],
+    ['python', { filename: '<lambdifygenerated-1>' }, { filename: '<lambdifygenerated-20>' }],
+    ['python', { filename: '<command-1234567890>' }, { filename: '<command-98765>' }],
+    [
+      'python',
+      { filename: 'Cmd 12', function: '<cell line: 3>' },
+      { filename: 'Cmd 14', function: '<cell line: 9>()' },
+    ],
+    ['ruby', { function: '__tilt_70123456' }, { function: '__tilt_4560' }],
+    [
+      'ruby',
+      { function: '_run__123456__process_action__callbacks' },
+      { function: '_run__99__process_action__callbacks' },
+    ],
+    ['php', { function: 'Template1a2b3c4d5e::main' }, { function: 'Template9f8e7d6c5b::main' }],
+    ['elixir', { module: 'elixir_compiler_12' }, { module: 'elixir_compiler_3' }],
+    [
+      'go',
+      { module: 'github.com/acme/shop/v2/cart', function: 'Add' },
+      { module: 'github.com/acme/shop/v3/cart', function: 'Add' },
+    ],
+    ['go', { module: 'gopkg.in/acme/shop.v2', function: 'Add' }, { module: 'gopkg.in/acme/shop.v3', function: 'Add' }],
+    ['native', { function: 'std::__1::vector<int>::at' }, { function: 'std::__ndk1::vector<int>::at' }],
+    ['native', { function: 'total[abi:v160006]()' }, { function: 'total[abi:ne180100]()' }],
+    ['julia', { function: 'julia_total_1234' }, { function: 'julia_total_99' }],
   ])('%s: %j and %j are one', (platform, a, b) => {
     expect(keyOfFrame(platform, a)).toBe(keyOfFrame(platform, b));
   });
@@ -270,6 +296,9 @@ describe('generated parts of names do not count', () => {
     ['csharp', { function: '<Main>b__0_1' }, { function: '<Run>b__0_1' }],
     ['javascript', { filename: '/assets/user-settings.js' }, { filename: '/assets/user-profiles.js' }],
     ['javascript', { filename: '/assets/checkout-Settings.js' }, { filename: '/assets/checkout-Profiles.js' }],
+    ['ruby', { function: '_run__1__save__callbacks' }, { function: '_run__1__commit__callbacks' }],
+    ['go', { module: 'github.com/acme/shop/v2/cart' }, { module: 'github.com/acme/shop/v2/v2api' }],
+    ['python', { filename: '<makefun-gen-12>' }, { filename: '<decorator-gen-12>' }],
     ['python', { filename: '0001_initial.py' }, { filename: '0002_initial.py' }],
     ['node', { module: 'a', contextLine: 'one()' }, { module: 'a', contextLine: 'two()' }],
   ])('%s: %j and %j are two', (platform, a, b) => {
