@@ -274,6 +274,27 @@ inBrowser('metrics and dashboards', () => {
     const shots = process.env['SCREENSHOTS'];
     if (shots !== undefined) await page.screenshot({ path: `${shots}/variables.png` });
     expect(await axeViolations(page)).toEqual([]);
+
+    // Another dashboard leads here, with its service and with the value of a row.
+    const split = { metricName: 'http_request_duration_seconds', aggregation: 'max', splitBy: 'route' };
+    const table = { type: 'table', title: 'Routes', query: split, grid: { x: 0, y: 0, w: 6, h: 6 } };
+    const all = await h.expectOk('create_dashboard', { name: 'All routes', serviceId, layout: [table] });
+    await page.goto(`${h.baseUrl}/dashboards/${all.dashboardId}`);
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await page.getByRole('button', { name: 'Change Routes' }).click();
+    await page.getByRole('menuitem', { name: 'Edit' }).click();
+    await page.getByRole('dialog').getByRole('combobox', { name: 'Leads to' }).click();
+    await page.getByRole('option', { name: 'Any service' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Apply' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('link', { name: '/pay' }).click();
+    await page.getByRole('heading', { name: 'Any service' }).waitFor();
+    await expect.poll(() => route.inputValue()).toBe('/pay');
+    expect(page.url()).toContain(`service=${serviceId}`);
+    await page.goBack();
+    await page.getByRole('link', { name: 'Routes' }).click();
+    await page.getByRole('heading', { name: 'Any service' }).waitFor();
+    await expect.poll(() => route.inputValue()).toBe('');
   });
 
   test('a dashboard is dragged by the mouse, renamed, duplicated and deleted, and a viewer only looks', async () => {

@@ -34,6 +34,20 @@ export function readDashboardSearch(search: Record<string, unknown>): DashboardP
   };
 }
 
+/** Returns what a link to another dashboard carries: the period, the service and the values of variables. */
+export function carriedSearch(
+  search: DashboardPageSearch,
+  serviceId: string | null,
+  values: VariableValues = {},
+): DashboardPageSearch {
+  const vars = Object.fromEntries(Object.entries({ ...search.vars, ...values }).slice(-VARIABLES_MAX));
+  return {
+    ...search,
+    ...(serviceId !== null && { service: serviceId }),
+    ...(Object.keys(vars).length > 0 && { vars }),
+  };
+}
+
 /** Returns the refresh interval in seconds; null if the dashboard is refreshed only by hand. */
 export function readRefresh(refresh: string | undefined): number | null {
   const choice = REFRESHES.find(({ name }) => name === refresh);

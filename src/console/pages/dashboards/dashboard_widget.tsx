@@ -17,6 +17,7 @@ import { useHint } from '#console/components/buttons.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import type { ChartMarker } from '#console/components/time_chart/chart_series.ts';
+import { DashboardLink } from '#console/pages/dashboards/dashboard_link.tsx';
 import type { AnsweredChart } from '#console/pages/dashboards/use_chart_batch.ts';
 import { WidgetContent } from '#console/pages/dashboards/widget_content.tsx';
 import { titleOf } from '#modules/dashboards/decide/merge_layouts.ts';
@@ -37,6 +38,7 @@ interface WidgetChanges {
 interface WidgetFrameProps {
   readonly id: string;
   readonly title: string;
+  readonly leadsTo: string | null;
   readonly isEditing: boolean;
   readonly changes: WidgetChanges;
   readonly children: ReactNode;
@@ -50,8 +52,9 @@ const KEYS: Readonly<Record<string, { readonly columns: number; readonly rows: n
 };
 
 /** Widget with its title and commands. */
-function WidgetFrame({ id, title, isEditing, changes, children }: WidgetFrameProps) {
+function WidgetFrame({ id, title, leadsTo, isEditing, changes, children }: WidgetFrameProps) {
   const { onNudge, onMove, onEdit, onDuplicate, onRemove, onFullScreen } = changes;
+  const serviceId = useContext(DashboardDataContext)?.serviceId ?? null;
   const { target, hint } = useHint('Drag, or use the arrow keys; with Shift they change the size');
   const onKeyDown = (event: KeyboardEvent): void => {
     const by = KEYS[event.key];
@@ -75,7 +78,13 @@ function WidgetFrame({ id, title, isEditing, changes, children }: WidgetFramePro
         )}
         {isEditing && hint}
         <h2 className={classes.title}>
-          <Name>{title}</Name>
+          {leadsTo === null || isEditing ? (
+            <Name>{title}</Name>
+          ) : (
+            <DashboardLink dashboardId={leadsTo} serviceId={serviceId}>
+              <Name>{title}</Name>
+            </DashboardLink>
+          )}
         </h2>
         {isEditing ? (
           <ActionMenu
@@ -131,7 +140,13 @@ interface DashboardWidgetProps {
 /** A widget in its frame. */
 export const DashboardWidget = memo(function DashboardWidget({ widget, isEditing, changes }: DashboardWidgetProps) {
   return (
-    <WidgetFrame id={widget.id} title={titleOf(widget)} isEditing={isEditing} changes={changes}>
+    <WidgetFrame
+      id={widget.id}
+      title={titleOf(widget)}
+      leadsTo={widget.leadsTo}
+      isEditing={isEditing}
+      changes={changes}
+    >
       <BareWidget widget={widget} />
     </WidgetFrame>
   );

@@ -7,9 +7,10 @@ import { Name } from '#console/components/text/name.tsx';
 import type { ChartMarker, ChartSeries } from '#console/components/time_chart/chart_series.ts';
 import { Sparkline } from '#console/components/time_chart/sparkline.tsx';
 import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
+import { DashboardLink } from '#console/pages/dashboards/dashboard_link.tsx';
 import { type AnsweredChart, keyOfQuery } from '#console/pages/dashboards/use_chart_batch.ts';
 import { titleOf } from '#modules/dashboards/decide/merge_layouts.ts';
-import type { ChartLook, Widget } from '#modules/dashboards/decide/widget.ts';
+import type { ChartLook, VariableValues, Widget } from '#modules/dashboards/decide/widget.ts';
 import { type Measure, measureOf, quantityText, type Unit } from '#modules/metrics/decide/quantity.ts';
 import { spacingSeconds } from '#modules/metrics/decide/spacing.ts';
 import classes from '#console/pages/dashboards/dashboards.module.css';
@@ -57,7 +58,9 @@ export function WidgetContent(props: WidgetContentProps) {
       }
       const shown = { title, queries, answers: queryAnswers, unit: widget.unit };
       if (kind === 'number') return <NumberWidget {...shown} threshold={widget.threshold} />;
-      if (kind === 'table') return <TableWidget {...shown} />;
+      if (kind === 'table') {
+        return <TableWidget {...shown} leadsTo={widget.leadsTo} serviceId={dashboardServiceId} />;
+      }
       if (kind === 'heatmap') return <HeatmapWidget {...shown} group={group} markers={markers} onRange={onRange} />;
       return (
         <SeriesWidget
@@ -203,12 +206,27 @@ const NumberWidget = memo(function NumberWidget({ title, queries, answers, unit,
   );
 }, isSameWidget);
 
+interface TableWidgetProps extends MetricWidgetProps {
+  /** Dashboard that rows of a split lead to, with their value of its label; null for none. */
+  readonly leadsTo: string | null;
+  readonly serviceId: string | null;
+}
+
 /** Table with one row for each line, the greatest newest value first. */
-const TableWidget = memo(function TableWidget({ title, queries, answers, unit }: MetricWidgetProps) {
+const TableWidget = memo(function TableWidget(props: TableWidgetProps) {
+  const { title, queries, answers, unit, leadsTo, serviceId } = props;
   const series = useAllSeries(queries, answers);
+  const variables = answers.flatMap(
+    (answer, index) =>
+      answer?.result.series.map(({ value, isOther }): VariableValues | null => {
+        const label = queries[index]?.splitBy;
+        return label === undefined || isOther || !value ? null : { [label]: value };
+      }) ?? [],
+  );
   if (answers[0] === undefined) return <Skeleton height="100%" />;
   const measure = commonMeasure(queries, unit);
   const rows = series
+    .map((line, place) => ({ ...line, variables: variables[place] ?? null }))
     .filter(({ values }) => values.length > 0)
     .toSorted((a, b) => (b.values.at(-1) ?? 0) - (a.values.at(-1) ?? 0));
   return (
@@ -226,10 +244,16 @@ const TableWidget = memo(function TableWidget({ title, queries, answers, unit }:
             </tr>
           </thead>
           <tbody>
-            {rows.map(({ name, values, openValues }) => (
+            {rows.map(({ name, values, openValues, variables: ownValues }) => (
               <tr key={name}>
                 <td className={classes.seriesName}>
-                  <Name>{name}</Name>
+                  {leadsTo === null || ownValues === null ? (
+                    <Name>{name}</Name>
+                  ) : (
+                    <DashboardLink dashboardId={leadsTo} serviceId={serviceId} values={ownValues}>
+                      <Name>{name}</Name>
+                    </DashboardLink>
+                  )}
                 </td>
                 <Value value={values.at(-1) ?? 0} measure={measure} openValues={openValues} />
                 <Value value={values.reduce((a, b) => Math.min(a, b))} measure={measure} openValues={openValues} />

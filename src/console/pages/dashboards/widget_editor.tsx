@@ -16,6 +16,7 @@ import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { useDraftState } from '#console/components/forms/use_draft_state.ts';
 import { lazyPart } from '#console/components/lazy_part.tsx';
+import { DashboardPicker } from '#console/pages/dashboards/dashboard_picker.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import {
   CHART_LOOKS,
@@ -100,6 +101,7 @@ const LABELS = {
   look: 'Drawn as',
   threshold: 'Threshold',
   unit: 'Unit',
+  leadsTo: 'Leads to',
 };
 
 function factsOf(widget: Widget | null): WidgetFacts {
@@ -114,6 +116,7 @@ function factsOf(widget: Widget | null): WidgetFacts {
     look: widget?.look ?? 'lines',
     threshold: widget?.threshold ?? null,
     unit: widget?.unit ?? null,
+    leadsTo: widget?.leadsTo ?? null,
   };
 }
 
@@ -124,6 +127,7 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
     base: factsOf(widget),
   });
   const { kind, title, queries, text, serviceId, teamId, look = 'lines', threshold = null, unit = null } = values;
+  const { leadsTo = null } = values;
   const isOfService = kind === 'incidents' || kind === 'exceptions' || kind === 'monitors';
   const change = (part: Partial<WidgetFacts>): void => setValues({ ...values, ...part });
   const [isSent, setIsSent] = useState(false);
@@ -156,6 +160,7 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
       ...(kind === 'series' && { look }),
       ...((kind === 'series' || kind === 'number') && { threshold }),
       ...(isMetric && { unit }),
+      leadsTo,
     });
   };
   return (
@@ -320,6 +325,13 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
               onChange={(chosen) => change({ teamId: chosen })}
             />
           )}
+          <DashboardPicker
+            label="Leads to"
+            placeholder="No other dashboard"
+            clearLabel="No other dashboard"
+            value={leadsTo}
+            onChange={(chosen) => change({ leadsTo: chosen })}
+          />
           <SubmitButtons label={widget === null ? 'Add' : 'Apply'} isPending={false} draft={draft} onCancel={onClose} />
         </Stack>
       </Form>

@@ -25,7 +25,7 @@ export function WidgetPreview({ facts, dashboardServiceId }: WidgetPreviewProps)
   const { orgId } = useOrganization().org;
   const { ref, width } = useElementSize();
   const [settled] = useDebouncedValue(facts, SETTLED_MS);
-  const widget = readWidget(writeWidget({}, 'preview', settled), 'preview');
+  const widget = readWidget(writeWidget({}, 'preview', { ...settled, leadsTo: null }), 'preview');
   const queries = chartQueriesOf(widget, dashboardServiceId, width);
   const { data, error } = useQuery({
     ...chartsQuery(orgId, RANGE, queries),

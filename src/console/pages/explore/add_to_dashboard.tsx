@@ -1,14 +1,11 @@
 import { Group, Radio, Stack, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
-import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
-import { dashboardSearchQuery, newWidgetId } from '#console/api/dashboards.ts';
+import { newWidgetId } from '#console/api/dashboards.ts';
 import { topicKey } from '#console/api/queries.ts';
-import { isolateBidi } from '#console/components/text/bidi.ts';
-import { Choice } from '#console/components/forms/choice.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -16,6 +13,7 @@ import { faultsAtFields } from '#console/components/forms/field_faults.ts';
 import { Form } from '#console/components/forms/form.tsx';
 import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { useDraftState } from '#console/components/forms/use_draft_state.ts';
+import { DashboardPicker } from '#console/pages/dashboards/dashboard_picker.tsx';
 import { saveDashboard } from '#console/pages/dashboards/save_dashboard.ts';
 import {
   type ExploreSearch,
@@ -35,8 +33,6 @@ interface AddToDashboardProps {
   readonly onClose: () => void;
 }
 
-/** Pause in typing, in milliseconds, after which the server is asked. */
-const DEBOUNCE_MS = 150;
 /** Attempts to add the widget while somebody else is saving at the same time. */
 const TRIES = 5;
 
@@ -66,14 +62,7 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
   const { title, kind, dashboardId, newName } = values;
   const hasCells = isHeatmap(search);
   const change = (part: Partial<Entered>): void => setValues({ ...values, ...part });
-  const [typed, setTyped] = useState('');
   const [isSent, setIsSent] = useState(false);
-  const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
-  const { data } = useInfiniteQuery({
-    ...dashboardSearchQuery(orgId, { limit: 20, ...(text !== '' && { text }) }),
-    placeholderData: keepPreviousData,
-  });
-  const matches = data?.pages.flatMap(({ dashboards }) => dashboards) ?? [];
   const isNew = dashboardId === NEW;
   const adding = useMutation({
     mutationFn: async (): Promise<string> => {
@@ -134,19 +123,14 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
       >
         <Stack>
           <DraftNotice draft={draft} labels={LABELS} />
-          <Choice
+          <DashboardPicker
             label="Dashboard"
             placeholder="Choose a dashboard"
-            options={[
-              { value: NEW, label: 'A new dashboard' },
-              ...matches.map((dashboard) => ({ value: dashboard.dashboardId, label: isolateBidi(dashboard.name) })),
-            ]}
-            further={(data?.pages[0]?.total ?? 0) - matches.length}
+            before={{ value: NEW, label: 'A new dashboard' }}
             value={dashboardId}
             onChange={(chosen) => change({ dashboardId: chosen })}
-            onSearch={setTyped}
             error={choiceFault}
-            data-autofocus
+            isFocused
           />
           {isNew && (
             <TextInput

@@ -91,6 +91,8 @@ export interface Widget {
   readonly threshold: number | null;
   /** Unit of the numbers; null for the one that the name of the metric tells. */
   readonly unit: Unit | null;
+  /** Dashboard that the title leads to, with the values of variables; null for none. */
+  readonly leadsTo: string | null;
   readonly grid: GridPlace;
   readonly stored: StoredWidget;
 }
@@ -141,6 +143,7 @@ export function readWidget(stored: StoredWidget, id: string): Widget {
     look: CHART_LOOKS.find((look) => look === options['look']) ?? (type === 'area' ? 'stacked' : 'lines'),
     threshold: finiteOf(options['threshold']),
     unit: UNITS.find((unit) => unit === options['unit']) ?? null,
+    leadsTo: textOf(options['leadsTo']),
     grid: readGrid(stored.grid ?? {}, kind ?? 'series'),
     stored,
   };
@@ -194,11 +197,13 @@ export interface WidgetFacts {
   readonly look?: ChartLook;
   readonly threshold?: number | null;
   readonly unit?: Unit | null;
+  readonly leadsTo?: string | null;
 }
 
 /** Returns the widget to store for these facts. Fields that the console does not know stay. */
 export function writeWidget(before: StoredWidget, id: string, facts: WidgetFacts): StoredWidget {
-  const { kind, title, queries, text, serviceId, teamId, look = 'lines', threshold = null, unit = null } = facts;
+  const { kind, title, queries, text, serviceId, teamId, look = 'lines', threshold = null } = facts;
+  const { unit = null, leadsTo = null } = facts;
   const isSameKind = readWidget(before, id).kind === kind;
   const options: Record<string, unknown> = { ...recordOf(before.options), id };
   for (const [name, value] of Object.entries({
@@ -208,6 +213,7 @@ export function writeWidget(before: StoredWidget, id: string, facts: WidgetFacts
     look: look === 'lines' ? null : look,
     threshold,
     unit,
+    leadsTo,
   })) {
     if (value === null) delete options[name];
     else options[name] = value;
