@@ -159,10 +159,51 @@ const COMPREHENSION = /^(?:[\w.]{0,200}<locals>\.)?<(?:list|dict|set)comp>$/;
 
 /** Returns the frames that every version of the language shows; all of them if that leaves none. */
 function framesOfOthers(frames: readonly Frame[], platform: string): readonly Frame[] {
+  if (platform === 'csharp') return frames.map(undemystified);
   if (platform !== 'python') return frames;
   const shown = frames.filter((frame) => !COMPREHENSION.test(frame.function ?? ''));
   return shown.length > 0 ? shown : frames;
 }
+
+/** Method as Ben.Demystifier writes it, its type arguments removed: `async Task Shop.Cart.Pay(int id)+Retry()`. */
+const DEMYSTIFIED =
+  /^(?:(?:async|extern|readonly|ref|unsafe) ){0,4}(?:(?!new |static )(?:\([^()]{0,300}\)|[\w.[\],?*]{1,300})\??(?:\[[,\]]{1,20})? )?(new |static )?([\w.]{1,400})\((?:[^()]|\([^()]{0,300}\)){0,600}\)(?:\+(\w{0,100})\(.{0,600}?\)( =>)?.*)?$/s;
+const TYPE_ARGUMENTS = /<[^<>()]{0,300}>/g;
+/** Class that holds lambdas. */
+const LAMBDAS = /\+<>c(?:__DisplayClass\d+(?:_\d+)?)?$/;
+
+/**
+ * Returns a frame of .NET in one form, whether its client demystifies stacks (which it does unless the program was trimmed
+ * or compiled ahead of time) or not: the class as the module, and the method without its arguments.
+ */
+function undemystified(frame: Frame): Frame {
+  const module =
+    frame.module
+      ?.replace(LAMBDAS, '')
+      .replaceAll(/`\d+(?:\[.*)?/gs, '')
+      .replaceAll(/\+(?=\w)/g, '.') ?? null;
+  const name = frame.function ?? '';
+  if (!name.endsWith(')') && !name.includes(')+')) return { ...frame, module };
+  let plain = name;
+  for (let level = 0; level < TYPE_LEVELS_MAX && plain.includes('<'); level += 1) {
+    plain = plain.replaceAll(TYPE_ARGUMENTS, '');
+  }
+  const [, maker, path = '', inner, isLambda] = DEMYSTIFIED.exec(plain) ?? [];
+  if (path === '') return { ...frame, module };
+  const dot = path.lastIndexOf('.');
+  const [owner, method] =
+    maker === undefined
+      ? [path.slice(0, Math.max(0, dot)), path.slice(dot + 1)]
+      : [path, maker === 'new ' ? '.ctor' : '.cctor'];
+  const within = inner === undefined || inner === '' ? method : `${method}.${inner}`;
+  return {
+    ...frame,
+    module: module ?? (owner === '' ? null : owner),
+    function: isLambda === undefined ? within : `${within} { <lambda> }`,
+  };
+}
+
+const TYPE_LEVELS_MAX = 5;
 
 const BUILT_IN = /^(?:native|<anonymous>|\[native code\])$/;
 /** Marks of V8 and Firefox for the calls before an `await`, a timer or an event; Safari has none. */

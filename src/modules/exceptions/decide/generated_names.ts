@@ -61,6 +61,13 @@ const NUMBERED: readonly Rule[] = [
   [/(?<=[$/](?:fn|eval|reify|iter)(?:_{0,2}|--))\d+(?:__auto__)?/g, ''],
   // Go: `defer` and `go` with arguments, loops over functions, and what initialises packages.
   [/^glob\.\./, 'init.'],
+  // A method may change between a pointer and a value; a module has its major version in its path.
+  [/\(\*([\w.]{1,200}(?:\[(?:[^[\]]|\[[^[\]]{0,100}\]){0,300}\])?)\)(?=\.)/g, '$1'],
+  [
+    /^((?:(?:github|gitlab|bitbucket)\.(?:com|org)|codeberg\.org)\/[^/\s]{1,100}\/[^/\s]{1,100}|[a-z\d-]{1,60}(?:\.[a-z\d-]{1,60}){1,5}\/[^/\s]{1,100})\/v(?:[2-9]|[1-9]\d{1,3})(?=[/.]|$)/,
+    '$1',
+  ],
+  [/^(gopkg\.in\/[^\s.]{1,200})\.v\d{1,4}(?=[/.]|$)/, '$1'],
   [/\binit\.\d+(?!\w)/, 'init'],
   // Go: the path of a module names its major version.
   [/^([\w-]{1,60}\.[\w.-]{1,60}\/\S{1,300}?)[./]v\d{1,3}(?=[/.]|$)/, '$1'],
@@ -127,7 +134,7 @@ const CLOSURES: readonly RegExp[] = [
   /[.-](?:func|deferwrap|gowrap|range)\d/,
   /(?<![a-zA-Z])(?:lambda|closure|anon|anonymous|anonfun)[-_$#^ ]{0,2}\d/i,
   /\blambda\$\w{1,100}\$\d|\{(?:lambda|closure)|'lambda|\blambda_method|__lambda|<lambda_/,
-  />[bm]__|@anonymous|_Lambda\$|\w@\d|\$_?\d|Synthetic[A-Za-z]{1,20}\d|\$r8\$lambda|\$\$Lambda|\$(?:fn|reify)__/,
+  />[bm]__|\{ <lambda> \}|@anonymous|_Lambda\$|\w@\d|\$_?\d|Synthetic[A-Za-z]{1,20}\d|\$r8\$lambda|\$\$Lambda|\$(?:fn|reify)__/,
   /\/\d{1,3}-[^\s/-]{0,80}(?:\/\d{1,3})?-\d+-|^anonymous fn\/|closure #|_block_invoke|anon_fn\[|[._]fun_\d|~proc/,
   /__ANON__|^(?:in )?function <|\bwasm-function\[| closure at /,
   /Ul[^_]{1,100}E\d*_|^_R.{0,10}NC|^_?\$[sS]\w{1,500}f[Uu]\d*_|_omp_fn|\bomp_outlined|OUTLINED_FUNCTION/,

@@ -15,7 +15,7 @@ import { maskVariables } from '#modules/exceptions/decide/masking.ts';
 import { withoutRubyDetail } from '#modules/exceptions/decide/title.ts';
 
 /** Version of the grouping, raised when the same event may get another key; a group keeps the one it was made with. */
-export const GROUPING_VERSION = 5;
+export const GROUPING_VERSION = 6;
 
 /** Format, hashed with the parts: an event whose parts a later version leaves unchanged keeps its key. */
 const KEY_FORMAT = 3;
@@ -67,7 +67,7 @@ export function splittableMessage(event: ExceptionEvent, { key, parts }: Groupin
   if (parts.some(({ strategy }) => strategy === 'fingerprint' || strategy === 'message')) return null;
   const exception = reportedException(event);
   const said = exception === null ? event.message : valueToCount(exception, event.platform);
-  const text = textIdentity(said ?? event.message);
+  const text = textIdentity(said ?? event.message, event.platform);
   return text === null ? null : { text, place: placeOfGroup(key) };
 }
 
@@ -203,7 +203,7 @@ function exceptionPart(exception: ExceptionValue, { platform, onlyInApp }: Chain
   if (frames.length === 0 && exception.frames.length > 0 && type.length > 0) {
     return { strategy: 'exception', because: 'the type of a cause raised outside the application', lines: type };
   }
-  const value = textIdentity(valueToCount(exception, platform));
+  const value = textIdentity(valueToCount(exception, platform), platform);
   const said = value === null ? [] : [`value ${value}`];
   const because = isWhereReported(exception, platform)
     ? 'the message, and the calls that led to its report'
@@ -266,7 +266,7 @@ function callsPart(
 }
 
 function messagePart(event: ExceptionEvent): GroupingPart {
-  const text = textIdentity(event.messageTemplate ?? event.message);
+  const text = textIdentity(event.messageTemplate ?? event.message, event.platform);
   if (text !== null) return { strategy: 'message', because: 'the message, its variables masked', lines: [text] };
   const scene = [event.platform, event.logger, event.transaction].filter((line) => line !== null);
   return { strategy: 'message', because: 'where an event without any message came from', lines: scene };
@@ -278,14 +278,53 @@ const LINE_LENGTH_COUNTED = 500;
 const LINE_LENGTH_READ = 4_000;
 
 /** Returns the first lines of a message without its variables; what follows is detail. Null when nothing is said. */
-function textIdentity(text: string | null): string | null {
+function textIdentity(text: string | null, platform: string): string | null {
   const lines = (text ?? '').split('\n').map((line) => line.trim().replaceAll(/\s+/g, ' '));
   const counted = lines.filter((line) => line !== '').slice(0, LINES_COUNTED);
-  const masked = counted.map((line) => maskVariables(line.slice(0, LINE_LENGTH_READ), LINE_LENGTH_COUNTED));
+  const masked = counted.map((line) =>
+    maskVariables(plainWording(line.slice(0, LINE_LENGTH_READ), platform), LINE_LENGTH_COUNTED),
+  );
   return masked.length === 0 ? null : masked.join(' / ');
 }
 
 type Rule = readonly [pattern: RegExp, replacement: string];
+
+/** Quotes as programs of GNU and Ruby wrote them before (`name'), and write them in some locales. */
+const OLD_QUOTES: Rule = [/(?<!\w)[`‘]([^`'‘’]{1,200})['’](?!\w)/g, "'$1'"];
+
+/** What versions of Ruby and PHP word otherwise. */
+const WORDINGS: Readonly<Record<string, readonly Rule[]>> = {
+  ruby: [
+    [/ for nil:NilClass\b/, ' for nil'],
+    [/ for ([A-Z][\w:]{0,200}):Class\b/, ' for class $1'],
+    [/ for ([A-Z][\w:]{0,200}):Module\b/, ' for module $1'],
+    [/ for #<([A-Z][\w:]{0,200}?)(?::0x[\da-f]{1,20})?(?: [^>]{0,500})?>/, ' for an instance of $1'],
+    [/ ?=> ?/g, '=>'],
+  ],
+  php: [
+    [/^(?:PHP )?(?:Notice|Warning|Deprecated): +/, ''],
+    [/"([^"]{0,200})"/g, "'$1'"],
+    [/\bUndefined variable:? \$?(?=\w)/, 'Undefined variable '],
+    [/\bUndefined (?:index|offset): +(.{1,200}?)(?= in \/|$)/, "Undefined array key '$1'"],
+    [/\bUndefined array key (-?\d+)/, "Undefined array key '$1'"],
+    [/\bUse of undefined constant (\w{1,200}) - assumed '\w{1,200}'.*/, "Undefined constant '$1'"],
+    [/\bTrying to get property '?(\w{1,200})'? of non-object/, "no property '$1'"],
+    [/\bAttempt to read property '(\w{1,200})' on \w{1,20}/, "no property '$1'"],
+    [/\bon value of type (?=\w)/, 'on '],
+    [/\bfailed to open stream\b/, 'Failed to open stream'],
+    [
+      /^Argument (\d{1,3}) passed to ([^\s]{1,300}?\(\)) must be (?:of the type |an instance of |of type )/,
+      '$2: Argument #$1 must be of type ',
+    ],
+    [/: Argument #(\d{1,3}) \(\$\w{1,100}\) must be/, ': Argument #$1 must be'],
+  ],
+};
+
+/** Returns the line as every version of its language words it. */
+function plainWording(line: string, platform: string): string {
+  const rules = Object.hasOwn(WORDINGS, platform) ? (WORDINGS[platform] ?? []) : [];
+  return [OLD_QUOTES, ...rules].reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), line);
+}
 
 const QUOTED = /["'`]([\w$]{1,100})["'`]/.source;
 /** Expression that was called or read, as in the source. The capture is its last name, which minifiers keep. */

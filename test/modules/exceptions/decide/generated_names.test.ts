@@ -159,6 +159,10 @@ test.each([
   ['native', 'kfun:shop.object-1.invoke#internal', 'kfun:shop.object-3.invoke#internal'],
   ['java', 'liftedTree1$1', 'liftedTree2$1'],
   ['go', 'pay.func2.Sell.1', 'pay.func3.Sell.2'],
+  ['go', '(*Cart).Pay', 'Cart.Pay'],
+  ['go', '(*Cart[...]).Pay', 'Cart[...].Pay'],
+  ['go', '(*Cart).Pay.func1', 'Cart.Pay.func2'],
+  ['go', 'github.com/acme/shop/v2/cart.(*Cart).Pay', 'github.com/acme/shop/v3/cart.Cart.Pay'],
   ['rust', '_ZN4shop3pay17h0123456789abcdefE', '_ZN4shop3pay17hf123456789abcdefE'],
   ['rust', '_RNvCs1a2b3c4d_4shop3pay', '_RNvCs9zZa1B2_4shop3pay'],
   ['rust', '_RNCNvCs1a2b3c4d_4shop3pay0B3_', '_RNCNvCs9zzzzzz_4shop3pays_0B4_'],
@@ -208,6 +212,11 @@ test.each([
   ],
   ['clojure', 'user$eval123$fn__124$G__125', 'user$eval223$fn__224$G__225'],
   ['csharp', 'Castle.Proxies.IPayProxy_1', 'Castle.Proxies.IPayProxy'],
+  ['csharp', 'Shop.Cart+<>c', 'Shop.Cart+<>c__DisplayClass3_0'],
+  ['go', 'github.com/acme/shop', 'github.com/acme/shop/v2'],
+  ['go', 'github.com/acme/shop/v2/internal/cart', 'github.com/acme/shop/v3/internal/cart'],
+  ['go', 'go.acme.dev/shop', 'go.acme.dev/shop/v4'],
+  ['go', 'gopkg.in/shop.v2', 'gopkg.in/shop.v3'],
 ])('%s: the classes %s and %s are one', (platform, a, b) => {
   expect(keyOfModule(platform, a)).toBe(keyOfModule(platform, b));
 });
@@ -234,6 +243,9 @@ test.each([
   ['java', 'step_1', 'step_2'],
   ['python', 'Script1.run', 'Script2.run'],
   ['go', 'pay.Cart.v1', 'pay.Cart.v2'],
+  ['go', 'github.com/acme/shop/api/v2.Pay', 'github.com/acme/shop/api/v3.Pay'],
+  ['go', 'shop/v2.Pay', 'shop/v3.Pay'],
+  ['go', '(*Cart).Pay', '(*Order).Pay'],
   ['rust', '_RNvCs1a2b3c4d_4shop3pay', '_RNvCs1a2b3c4d_4shop3buy'],
   ['native', '_Z4pay1v', '_Z4pay2v'],
   ['native', 'pay(int) (.cold)', 'pay(long) (.cold)'],
@@ -259,6 +271,8 @@ describe('where the call that raised is a closure', () => {
     ['native', { function: '_ZZ3payvENKUlvE0_clEv' }],
     ['rust', { function: '_RNCNvCs1a2b3c4d_4shop3pay0B3_' }],
     ['csharp', { module: 'Shop', function: '<Pay>m__0' }],
+    ['csharp', { module: 'Shop.Cart+<>c', function: 'Pay { <lambda> }' }],
+    ['csharp', { function: 'int Shop.Cart.Pay()+(int x) => { }' }],
     ['javascript', { filename: 'https://shop.example/_nuxt/DWx9cN3q.js', function: '_callee2$' }],
   ])('of %s, its message counts, the variables masked: %#', (platform, frame) => {
     const of = (value: string) => keyOf(raisedIn(platform, frame, value));
@@ -277,6 +291,61 @@ describe('where the call that raised is a closure', () => {
   ])('its message does not count where its name or line tells it from others: %#', (platform, frame) => {
     expect(keyOf(raisedIn(platform, frame, 'a'))).toBe(keyOf(raisedIn(platform, frame, 'b')));
   });
+});
+
+test.each([
+  ['Shop.Cart', 'PayAsync', 'async Task<int> Shop.Cart.PayAsync(int id)'],
+  ['Shop.Cart', 'Pay', 'void Shop.Cart.Pay(List<(int, string)> items, Action<int> done)'],
+  ['Shop.Cart', 'Split', '(int first, string rest) Shop.Cart.Split(string text)'],
+  ['Shop.Repo`1', 'Find', 'ValueTask<Dictionary<string, T>[]> Shop.Repo<T>.Find<TKey>(TKey key)'],
+  ['Shop.Cart+Line', '.ctor', 'new Shop.Cart.Line(int count)'],
+  ['Shop.Cart', '.cctor', 'static Shop.Cart()'],
+  ['Shop.Cart', '<Pay>g__Retry|0_1', 'void Shop.Cart.Pay()+Retry(int times)'],
+  ['Shop.Cart+<>c', 'Pay { <lambda> }', 'int Shop.Cart.Pay()+(int x) => { }'],
+  ['Shop.Cart+<>c__DisplayClass3_0', 'Pay { <lambda> }', 'async Task Shop.Cart.Pay(string id)+() => { }'],
+])('%s in %s is the same where the client of .NET demystifies it: %s', (module, name, demystified) => {
+  expect(keyOf(raisedIn('csharp', { module, function: name }))).toBe(
+    keyOf(raisedIn('csharp', { module: null, function: demystified })),
+  );
+  expect(keyOf(raisedIn('csharp', { module: null, function: demystified }))).not.toBe(
+    keyOf(raisedIn('csharp', { module: null, function: 'void Shop.Order.Refund()' })),
+  );
+});
+
+test.each([
+  ['ruby', "undefined method `pay' for nil:NilClass", "undefined method 'pay' for nil"],
+  [
+    'ruby',
+    "undefined method `pay' for #<Shop::Cart:0x00007f1>",
+    "undefined method 'pay' for an instance of Shop::Cart",
+  ],
+  ['ruby', "undefined method `pay' for Shop::Cart:Class", "undefined method 'pay' for class Shop::Cart"],
+  ['ruby', 'key not found: {"a"=>1}', 'key not found: {"a" => 1}'],
+  ['other', "sort: cannot open `orders'", 'sort: cannot open ‘orders’'],
+  ['php', 'Notice: Undefined variable: order', 'Warning: Undefined variable $order'],
+  ['php', 'Notice: Undefined index: total', 'Warning: Undefined array key "total"'],
+  ['php', 'Undefined offset: 3', 'Undefined array key 3'],
+  ['php', "Class 'Shop\\Cart' not found", 'Class "Shop\\Cart" not found'],
+  ['php', "Trying to get property 'total' of non-object", 'Attempt to read property "total" on null'],
+  ['php', "Use of undefined constant RATE - assumed 'RATE' (this will throw)", 'Undefined constant "RATE"'],
+  [
+    'php',
+    'Argument 1 passed to Cart::add() must be of the type int, string given',
+    'Cart::add(): Argument #1 ($id) must be of type int, string given',
+  ],
+])('%s words %s and %s otherwise, and both are one', (platform, before, after) => {
+  const of = (value: string) => keyOf(eventOf({ platform, exceptions: [exceptionOf('E', value)] }));
+  const said = (message: string) => keyOf(eventOf({ platform, message }));
+  expect(of(before)).toBe(of(after));
+  expect(said(before)).toBe(said(after));
+});
+
+test('wordings of names that differ are two', () => {
+  const of = (platform: string, value: string) => keyOf(eventOf({ platform, exceptions: [exceptionOf('E', value)] }));
+  expect(of('php', 'Undefined index: total')).not.toBe(of('php', 'Undefined index: sum'));
+  expect(of('php', 'Undefined variable: order')).not.toBe(of('php', 'Undefined variable $cart'));
+  expect(of('ruby', "undefined method 'pay' for nil")).not.toBe(of('ruby', "undefined method 'sell' for nil"));
+  expect(of('other', "don't use `a' or 'b'")).not.toBe(of('other', "don't use `c' or 'b'"));
 });
 
 describe('types', () => {
