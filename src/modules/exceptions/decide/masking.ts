@@ -39,6 +39,9 @@ const KINDS = {
   size: [String.raw`(?<![\w.])[-+]?\d+(?:\.\d+)? ?(?:[KMGTP]?i?B|[kmg]b|[Bb]ytes)(?!\w)`],
   hex: [
     String.raw`(?<!\w)0[xX]${HEX}+(?!\w)`,
+    // Pods of Kubernetes: of a deployment, and of others where a digit shows it.
+    String.raw`(?<=[a-z0-9]-)[bcdf-hj-np-tv-xz2-9]{8,10}-[bcdf-hj-np-tv-xz2-9]{5}(?![\w-])`,
+    String.raw`(?<=[a-z0-9]-)(?=[a-z]{0,3}\d\d{0,3}[a-z])[bcdf-hj-np-tv-xz2-9]{5}(?![\w-])`,
     String.raw`(?<![\w:-])${HEX}{2}(?:[:-]${HEX}{2}){5}(?![\w:-])`,
     String.raw`(?<=@)${HEX}{5,16}(?!\w)`,
     String.raw`(?<!\w)(?=\d{0,40}[a-fA-F])${HEX}{16,}(?!\w)`,
@@ -47,8 +50,11 @@ const KINDS = {
   token: [
     String.raw`(?<![\w.-])eyJ[\w-]{10,}\.[\w-]+(?:\.[\w-]+)?`,
     String.raw`(?<![\w\/+-])(?=[\w-]{0,128}\d)(?=[\w-]{0,128}[a-z])(?=[\w-]{0,128}[A-Z])[\w-]{24,}(?![\w-])`,
+    // Nanoids and ids of Firestore: as long, with a digit before a small letter, which names hardly have.
+    String.raw`(?<![\w\/+-])(?=[\w-]{0,21}\d[a-z])(?=[\w-]{0,22}[A-Z])[\w-]{20,23}(?![\w-])`,
     String.raw`(?<!\w)[0-7](?=[0-9]{0,24}[A-Z])[0-9A-HJKMNP-TV-Z]{25}(?!\w)`,
     String.raw`(?<!\w)c(?=[a-z]{0,23}\d)[a-z0-9]{24}(?!\w)`,
+    String.raw`(?<!\w)(?=[a-z]{1,20}\d{1,20}[a-z]{1,20}\d)[a-z0-9]{24}(?!\w)`,
     String.raw`(?<!\w)[a-z]{2,8}_(?=[A-Za-z0-9]{0,40}\d)[A-Za-z0-9]{12,}(?!\w)`,
   ],
   version: [String.raw`(?<![\w.])v?\d+\.\d+\.\d+(?:[-+][\w.+-]{1,64})?(?!\w|\.[\d<])`],

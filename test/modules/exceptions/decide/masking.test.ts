@@ -26,6 +26,12 @@ test.each([
   ['[02/Jan/2026:03:04:05 +0000] 00:1a:2b:3c:4d:5e', '[<date>] <hex>'],
   ['waited PT1H30M or P3DT0.5S, P1 is the priority', 'waited <duration> or <duration>, P1 is the priority'],
   ['01ARZ3NDEKTSV4RRFFQ69G5FAV and cjld2cjxh0000qzrmn831i7rn', '<token> and <token>'],
+  ['V1StGXR8_Z5jdHi6B-myT and 2fT6Zpt0QrVxbNmA8kLs are gone', '<token> and <token> are gone'],
+  ['tz4a98xxat96iws9zmbrgj3a is gone', '<token> is gone'],
+  ['pod checkout-7d4b9c6f5d-x2x8k of shop/api-6b7f8c9d4-zxkqp', 'pod checkout-<hex> of shop/api-<hex>'],
+  ['node-exporter-x2x8k is evicted', 'node-exporter-<hex> is evicted'],
+  ['getUserByOauth2Token in sha256Encoder of grpc-http2', 'getUserByOauth2Token in sha256Encoder of grpc-http2'],
+  ['text-light-brown of db-query-plans', 'text-light-brown of db-query-plans'],
   ['it broke in 5 ways', 'it broke in <number> ways'],
   ['', ''],
 ])('%j reads %j', (text, masked) => {
