@@ -1,5 +1,5 @@
 import type { Json } from '#modules/exceptions/decide/event.ts';
-import { isSecretName } from '#modules/exceptions/decide/secret_names.ts';
+import { isSecretMember, isSecretName } from '#modules/exceptions/decide/secret_names.ts';
 import { FILTERED, withoutSecrets } from '#modules/exceptions/decide/secrets.ts';
 import { readBounded } from '#ingest/protocols/sentry/bounded_json.ts';
 import { endOfString, surveyJson } from '#kernel/json_survey.ts';
@@ -144,7 +144,8 @@ export function boundedJson(
   return copy(value, 0, budget);
 }
 
-function copy(value: unknown, depth: number, budget: JsonBudget): Json {
+/** `owner` is the name by which the value is a member of an object, directly or in lists. */
+function copy(value: unknown, depth: number, budget: JsonBudget, owner = ''): Json {
   budget.left -= 1;
   if (budget.left < 0) return null;
   if (typeof value === 'string') {
@@ -156,12 +157,14 @@ function copy(value: unknown, depth: number, budget: JsonBudget): Json {
   if (typeof value === 'number') return plainNumber(value);
   if (typeof value !== 'object' || value === null) return typeof value === 'boolean' ? value : null;
   if (depth >= DEPTH_MAX) return '…';
-  if (Array.isArray(value)) return copyList(value, depth, budget);
+  if (Array.isArray(value)) return copyList(value, depth, budget, owner);
   const entries = Object.entries(namedValue(value) ?? value).slice(0, ENTRIES_MAX);
   return Object.fromEntries(
     entries.map(([name, entry]) => [
       asText(name, NAME_LENGTH_MAX) ?? '',
-      isSecretName(name) && entry !== null && entry !== '' ? FILTERED : copy(entry, depth + 1, budget),
+      (isSecretName(name) || isSecretMember(() => owner, name)) && entry !== null && entry !== ''
+        ? FILTERED
+        : copy(entry, depth + 1, budget, name),
     ]),
   );
 }
@@ -183,14 +186,14 @@ function namedValue(object: object): object | null {
 }
 
 /** Headers and fields also come as pairs (`["Cookie", "…"]`, `["pin", ["…"]]`), settings as `["--password1", "…"]`. */
-function copyList(list: readonly unknown[], depth: number, budget: JsonBudget): Json {
+function copyList(list: readonly unknown[], depth: number, budget: JsonBudget, owner: string): Json {
   const [name, value] = list;
   const isValue = typeof value === 'string' || typeof value === 'number' || Array.isArray(value);
   const isSecretPair = list.length === 2 && typeof name === 'string' && isValue && isSecretName(name);
   const entries = isSecretPair
     ? [name, FILTERED]
     : list.slice(0, ENTRIES_MAX).map((entry, index) => (isSecretSetting(list[index - 1], entry) ? FILTERED : entry));
-  return entries.map((entry) => copy(entry, depth + 1, budget));
+  return entries.map((entry) => copy(entry, depth + 1, budget, owner));
 }
 
 /** Whether an argument of a command line is the value of the secret setting before it. */

@@ -292,7 +292,7 @@ type Rule = readonly [pattern: RegExp, replacement: string];
 /** Quotes as programs of GNU and Ruby wrote them before (`name'), and write them in some locales. */
 const OLD_QUOTES: Rule = [/(?<!\w)[`‘]([^`'‘’]{1,200})['’](?!\w)/g, "'$1'"];
 
-/** What versions of Ruby and PHP word otherwise. */
+/** Wordings that differ between versions of Ruby and PHP. */
 const WORDINGS: Readonly<Record<string, readonly Rule[]>> = {
   ruby: [
     [/ for nil:NilClass\b/, ' for nil'],

@@ -190,6 +190,14 @@ export function isSecretName(name: string): boolean {
   return isSecret;
 }
 
+/** Names of members that only the name of their object makes secret: `{"api":{"key":"…"}}`. */
+const OF_OBJECT = /^(?:keys?|codes?|no|num|number|id|answer|tokens)$/i;
+
+/** Whether a member of an object of that name is kept as `[filtered]`; `owner` is called only where it decides. */
+export function isSecretMember(owner: () => string, name: string): boolean {
+  return OF_OBJECT.test(name) && isSecretName(`${owner()} ${name}`);
+}
+
 /** Splits a name into words, in lower case, without accents and numbers; an escape (`%5B`) separates words. */
 function wordsOf(name: string): readonly string[] {
   return name

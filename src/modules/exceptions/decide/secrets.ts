@@ -1,4 +1,4 @@
-import { isSecretName } from '#modules/exceptions/decide/secret_names.ts';
+import { isSecretMember, isSecretName } from '#modules/exceptions/decide/secret_names.ts';
 import { replaceTokens } from '#modules/exceptions/decide/token_forms.ts';
 
 /*
@@ -28,10 +28,13 @@ export function withoutSecrets(text: string): string {
   let digits = 0;
   let hasDigits = false;
   let hasMark = false;
+  let hasDigit = false;
   for (let at = 0; at < text.length; at += 1) {
     const kind = CLASSES[text.charCodeAt(at)] ?? 0;
-    if ((kind & DIGIT) !== 0) digits += 1;
-    else if ((kind & SPACER) === 0) digits = 0;
+    if ((kind & DIGIT) !== 0) {
+      digits += 1;
+      hasDigit = true;
+    } else if ((kind & SPACER) === 0) digits = 0;
     if (digits >= CARD_DIGITS_LEAST) hasDigits = true;
     if ((kind & MARK) !== 0) hasMark = true;
   }
@@ -48,6 +51,8 @@ export function withoutSecrets(text: string): string {
       isSecretName(name) ? `${name}${blanks}${FILTERED}` : whole,
     );
   }
+  if (clean.includes(' -')) clean = withoutFlagValues(clean);
+  if (hasDigit && SAID.test(clean)) clean = withoutSaid(clean);
   if (hasDigits) clean = clean.replace(DIGITS, (digits) => (isCard(digits) ? '[card number]' : digits));
   return clean;
 }
@@ -128,6 +133,50 @@ const PART = /(?<=\bname="([^"\r\n]{2,100})"[^\r\n]{0,200}(?:\r?\n[^\r\n]{1,200}
 const FLAG = /(?<=(?:^|\s)--)([\w-]{2,100})( {1,4})(?![-\s]|[a-z]+\b)(?:"[^"]{1,200}"|'[^']{1,200}'|[^\s"']{1,200})/g;
 /** A password in a statement of SQL. */
 const SQL_PASSWORD = /(?<=\b(?:password|identified by) {1,4})'[^']{1,200}'/gi;
+
+/** Word of a command line, with quotes or without. */
+const ARGUMENT = String.raw`(?:"[^"]{1,200}"|'[^']{1,200}'|[^\s"'][^\s]{0,200})`;
+/** Programs that take a password behind a short flag, whatever that means to others. */
+const FLAGS_OF: readonly RegExp[] = (
+  [
+    [String.raw`mysql\w{0,10}|mariadb[\w-]{0,12}|7z\w{0,2}|rar|unrar`, '-p'],
+    [String.raw`sshpass|mongo\w{0,7}|(?:docker|podman|buildah|skopeo|helm registry|oc|az) login`, '-p[ =]?'],
+    [String.raw`(?:redis|valkey|keydb)-cli`, '-a '],
+    [String.raw`ldap[a-z]{3,10}`, '-w ?'],
+    [String.raw`zip|unzip|sqlcmd|bcp|isql`, '-P ?'],
+    [String.raw`smbclient|rpcclient|net rpc`, String.raw`-U ?[^\s%]{1,100}%`],
+  ] as const
+).map(
+  ([programs, flag]) =>
+    new RegExp(String.raw`(?<=\b(?:${programs})\s(?:[^\n;&|]{0,200}\s)?${flag})(?!\s)${ARGUMENT}`, 'g'),
+);
+
+function withoutFlagValues(text: string): string {
+  return FLAGS_OF.reduce((clean, form) => clean.replace(form, FILTERED), text);
+}
+
+/** Whether a sentence may say a secret: only such texts are searched for one. */
+const SAID = /otp|\bpin\b|passcode|\bcv[cv]|\bmtan\b|code|passw/i;
+const CODE_WORD = String.raw`(?:otp|totp|mtan|pin|passcode|cv[cv]2?|one[- ]time (?:code|password|passcode)|(?:access|activation|auth|authentication|authorization|backup|confirmation|login|log-?in|mfa|2fa|recovery|reset|security|sign-?in|sms|two[- ]factor|unlock|verification|verify) code)`;
+const CODE_VALUE = String.raw`(?:\d{3}[- ]\d{3}|\d{3,8})(?![\w%]|[.,:-]\d|\s?(?:ms|sec|min|px|attempt|digit|char|time|fail|tries|minute|second|hour|day)[a-z]{0,8}\b)`;
+/** Codes as sentences say them: \`OTP is 123456\`, \`wrong PIN: 1234\`, \`123456 is your login code\`, \`use code 1234\`. */
+const SAID_FORMS: readonly RegExp[] = [
+  new RegExp(
+    String.raw`(?<=(?<![\w.-])${CODE_WORD}(?: (?:for \S{1,80}|code|number)){0,2}(?: is| was)?\s{0,2}[:=#]?\s{0,2}["'\x60]?)(?<!\w)${CODE_VALUE}`,
+    'gi',
+  ),
+  new RegExp(
+    String.raw`(?<![\w.-])${CODE_VALUE}(?= is (?:your|the|my) (?:[\w-]{1,20} ){0,3}(?:${CODE_WORD}|code)\b)`,
+    'gi',
+  ),
+  new RegExp(String.raw`(?<=\b(?:use|enter|type|with) (?:the )?code )\d{4,8}(?!\w)`, 'gi'),
+  /(?<=\bpass(?:word|wd|phrase) (?:(?:is|was) )?["\x60])[^"\x60\n]{1,100}(?=["\x60])/gi,
+  /(?<=\bpass(?:word|wd|phrase) (?:is|was) )(?=[^\s\d,;]{0,64}\d)(?=\d{0,64}[^\s\d,;.])[^\s,;]{4,64}/gi,
+];
+
+function withoutSaid(text: string): string {
+  return SAID_FORMS.reduce((clean, form) => clean.replace(form, FILTERED), text);
+}
 const HEADER_NAME = /^(?:authorization|cookie)$|-/i;
 const VALUE_END = /[\s&#;,"'<>)}\]]/g;
 /** Elements such as `<password>…</password>`. */
@@ -171,7 +220,9 @@ function withoutValues(text: string, form: RegExp): string {
   for (let match = form.exec(text); match !== null; match = form.exec(text)) {
     const [whole, nameQuote = '', name = '', sign = '', quote] = match;
     const from = match.index + whole.length;
-    if (text.startsWith(FILTERED, from) || !isSecretName(name)) continue;
+    const { index } = match;
+    const isSecret = isSecretName(name) || isSecretMember(() => ownerOf(text, index), name);
+    if (text.startsWith(FILTERED, from) || !isSecret) continue;
     const isColon = sign.trim() === ':';
     const isHeader = isColon && quote === undefined && HEADER_NAME.test(name);
     // `Invalid token: expected a name` and `Unexpected token = in JSON` describe an error and reveal no secret; but
@@ -194,6 +245,14 @@ function withoutValues(text: string, form: RegExp): string {
     form.lastIndex = Math.max(end, from);
   }
   return at === 0 ? text : parts.join('') + text.slice(at);
+}
+
+const OWNER_READ = 200;
+const OWNER = /([\w-]{1,60})\\{0,7}["']?\s{0,3}(?::|=>?)\s{0,3}\[?\s{0,3}\{[^{}]{0,200}$/;
+
+/** Returns the name of the object that holds the member at this position; empty if none is near. */
+function ownerOf(text: string, at: number): string {
+  return OWNER.exec(text.slice(Math.max(0, at - OWNER_READ), at))?.[1] ?? '';
 }
 
 /** A word with a digit: `password1: hunter2` shows a value, `password1: must not be blank` a sentence. */

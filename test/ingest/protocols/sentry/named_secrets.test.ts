@@ -31,6 +31,8 @@ test('a secret is left out by its name wherever its value stands', () => {
     new_password2: 'hunter2',
     pin_code: 1234,
     nested: { otp_code: 'hunter2' },
+    api: { id: 1, key: 'hunter2' },
+    login: [{ code: 1234 }],
   };
   const event = normalise({
     exception: {

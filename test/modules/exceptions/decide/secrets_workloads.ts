@@ -24,6 +24,13 @@ const SHAPES = [
   'a',
   '@',
   'password',
+  'otp 1',
+  'login code for a ',
+  'password "1',
+  'password is 1',
+  'mysql -',
+  'sshpass x -p ',
+  "'a':{'key':",
 ];
 
 export default Object.fromEntries(
