@@ -1,13 +1,14 @@
-import { isUseWorthRecording } from '#auth/last_used.ts';
 import { refusalError, refusalOf } from '#auth/may_act.ts';
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
 import type { Actor, CallerVia } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import { type Id, newId, SECRET_PREFIXES } from '#kernel/ids.ts';
-import { PERMISSIONS, type Permission, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
+import { type Permission, PERMISSIONS, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { LiveApiKey } from '#modules/api_keys/store.ts';
 import type { Stores } from '#modules/stores.ts';
+
+const PRECISION_MS = 60_000;
 
 export const API_KEY_PREFIX = SECRET_PREFIXES.apiKey;
 
@@ -93,4 +94,9 @@ function permissionsOf(key: LiveApiKey): Set<Permission> {
   const ceiling = key.role === null ? PERMISSIONS : ROLE_PERMISSIONS[key.role];
   const granted = key.permissions;
   return new Set(granted === null ? ceiling : ceiling.filter((permission) => granted.includes(permission)));
+}
+
+/** Whether it is time to note again that a credential is used: to the minute, not at each request. */
+export function isUseWorthRecording(lastUsedAt: Temporal.Instant | null, now: Temporal.Instant): boolean {
+  return lastUsedAt === null || now.epochMilliseconds - lastUsedAt.epochMilliseconds > PRECISION_MS;
 }

@@ -1,4 +1,4 @@
-import { isUseWorthRecording } from '#auth/last_used.ts';
+import { isUseWorthRecording } from '#auth/api_keys.ts';
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
 import { AppError } from '#kernel/errors.ts';
 import { type Id, newId, SECRET_PREFIXES } from '#kernel/ids.ts';

@@ -66,3 +66,10 @@ export function isSecretText(prefix: SecretPrefix, text: string): boolean {
 export function hashSecret(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }
+
+const SECRET_BYTES = 32;
+
+/** Makes a signing secret in the form of Standard Webhooks: `whsec_` and base64. */
+export function newSigningSecret(): string {
+  return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
+}

@@ -10,8 +10,7 @@ import { cssVariables, theme } from '#console/theme.ts';
 import { prefetchOnInteraction } from '#console/components/prefetch_on_interaction.ts';
 import { dropDataOfPage } from '#console/api/initial_data.ts';
 import { addressOf } from '#console/api/http.ts';
-import { onChangeInOtherTab } from '#console/api/other_tabs.ts';
-import { sessionQuery } from '#console/api/session.ts';
+import { onChangeInOtherTab, sessionQuery } from '#console/api/session.ts';
 import { PAGES } from '#modules/pages/decide/pages.ts';
 
 /** Follows sign-outs in other tabs: all tabs of a browser share one session, so none may go on showing its data. */

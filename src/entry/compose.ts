@@ -3,7 +3,7 @@ import { type Cipher, createCipher } from '#auth/cipher.ts';
 import { createExternalExchange } from '#auth/external_fetch.ts';
 import { refusalOf } from '#auth/may_act.ts';
 import { livenessAt } from '#auth/sessions.ts';
-import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
+import { externalFetchOptionsOf } from '#entry/config.ts';
 import { type Foundation, type FoundationOptions, openFoundation } from '#entry/foundation.ts';
 import { installationOf } from '#entry/installation.ts';
 import type { RunningConfig } from '#entry/running_config.ts';

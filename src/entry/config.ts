@@ -163,3 +163,10 @@ export function readSecretFile(variable: string, file: string, faults: string[])
     return null;
   }
 }
+
+/** Whether requests to untrusted addresses may reach private networks. */
+export function externalFetchOptionsOf({ allowInternalAddresses }: Config): {
+  readonly allowInternalAddresses: boolean;
+} {
+  return { allowInternalAddresses: allowInternalAddresses === 'true' };
+}

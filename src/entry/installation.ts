@@ -7,7 +7,7 @@ import { createProviderFetch, isInternalHostname } from '#auth/external_fetch.ts
 import { createOpenIdClient } from '#auth/openid/client.ts';
 import { createTextRecordFinder } from '#auth/openid/text_records.ts';
 import type { Clock } from '#kernel/time.ts';
-import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
+import { externalFetchOptionsOf } from '#entry/config.ts';
 import type { FoundationConfig } from '#entry/foundation.ts';
 import { deriveVapidKeys, pushContact } from '#notify/channels/push/sender.ts';
 import { addressIn, mailServerOf, rememberMailFault } from '#notify/mail/send_mail.ts';

@@ -50,7 +50,7 @@ import { IngestRefusalStore } from '#modules/services/store/ingest_refusal_store
 import { MetricTypeStore } from '#modules/metrics/store/metric_type_store.ts';
 import { InvitationStore } from '#modules/organizations/store.ts';
 import { DurableJobStore } from '#storage/postgres/durable_job_store.ts';
-import { LatePointsStore } from '#modules/metrics/store/late_points_store.ts';
+import { LatePointsStore } from '#modules/metrics/store/series_day_store.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { TokenBucketStore } from '#storage/postgres/token_bucket_store.ts';
 import { MaintenanceStore } from '#modules/maintenance/store.ts';

@@ -7,10 +7,17 @@ import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC,
 import { createExternalFetch } from '#auth/external_fetch.ts';
 import { normalizeClient } from '#auth/oauth/client_metadata.ts';
 import { type ConnectRequest, getConnectRequest } from '#auth/oauth/connect_request.ts';
-import { CLIENT_AUTH_METHODS, CLIENT_SIGNING_ALGORITHMS, OAUTH_PATHS } from '#auth/oauth/metadata.ts';
+import {
+  ALL_SCOPES,
+  CLIENT_AUTH_METHODS,
+  CLIENT_SIGNING_ALGORITHMS,
+  OAUTH_PATHS,
+  OFFLINE_SCOPE,
+  requestedScope,
+  SCOPES,
+} from '#auth/oauth/metadata.ts';
 import { createRateLimit } from '#auth/oauth/rate_limit.ts';
 import { hashOfClientSecret, nextRefreshTokens, recordAdapterOf } from '#auth/oauth/record_adapter.ts';
-import { ALL_SCOPES, OFFLINE_SCOPE, requestedScope, SCOPES } from '#auth/oauth/scopes.ts';
 import { newSecretText } from '#auth/secret_text.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { type Id, newId, SECRET_PREFIXES } from '#kernel/ids.ts';

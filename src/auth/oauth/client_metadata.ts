@@ -1,7 +1,6 @@
 import { errors } from 'oidc-provider';
 
-import { CLIENT_AUTH_METHODS } from '#auth/oauth/metadata.ts';
-import { ALL_SCOPES, OFFLINE_SCOPE } from '#auth/oauth/scopes.ts';
+import { ALL_SCOPES, CLIENT_AUTH_METHODS, OFFLINE_SCOPE } from '#auth/oauth/metadata.ts';
 
 /** Metadata of a client as it sent them, at registration or in its document; not validated. */
 export type ClientMetadata = Record<string, unknown>;

@@ -1,8 +1,7 @@
 import { type InfiniteData, type QueryClient } from '@tanstack/react-query';
 
 import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
-import { pagedQuery, topicKey } from '#console/api/queries.ts';
-import { updateRows } from '#console/api/update_rows.ts';
+import { pagedQuery, topicKey, updateRows } from '#console/api/queries.ts';
 
 export type OnCallTimeline = ResultOf<'get_on_call_timeline'>;
 export type ScheduleOverTime = OnCallTimeline['schedules'][number];

@@ -1,8 +1,7 @@
 import { type InfiniteData, type Query, type QueryClient, queryOptions } from '@tanstack/react-query';
 
 import { type InputOf, invoke, type ResultOf, type Rule } from '#console/api/actions.ts';
-import { actionQuery, pagedQuery, topicKey } from '#console/api/queries.ts';
-import { updateRows } from '#console/api/update_rows.ts';
+import { actionQuery, pagedQuery, topicKey, updateRows } from '#console/api/queries.ts';
 import { RULE_STATES } from '#modules/rules/decide/rule_settings.ts';
 
 /** The filter of a list of rules. */

@@ -2,9 +2,13 @@ import { queryOptions } from '@tanstack/react-query';
 
 import type { AccountResultOf } from '#console/api/actions.ts';
 import { dropDataOfPage, takeElement } from '#console/api/initial_data.ts';
-import { addressOf, ask, isApiError } from '#console/api/http.ts';
-import { tellOtherTabs } from '#console/api/other_tabs.ts';
+import { addressOf, ask, BASE, isApiError } from '#console/api/http.ts';
 import { removeAllDrafts } from '#console/components/forms/draft_store.ts';
+
+let channel: BroadcastChannel | null = null;
+
+/** Returns the channel of the page. There is only one, so a page does not receive its own messages. */
+const channelOfTabs = (): BroadcastChannel => (channel ??= new BroadcastChannel(`tocsin-session-${BASE.pathname}`));
 
 /** Session: the person signed in, and their organizations. */
 export type Session = AccountResultOf<'get_session'>;
@@ -113,3 +117,18 @@ export const changePassword = (
   newPassword: string,
   ends: { disconnectApps: boolean; revokeApiKeys: boolean },
 ) => ask('me/password', { method: 'POST', body: { currentPassword, newPassword, ...ends } });
+
+/** Change of who is signed in at this browser. */
+interface SessionChange {
+  /** User now signed in; null if nobody is. */
+  readonly userId: string | null;
+}
+
+export function tellOtherTabs(change: SessionChange): void {
+  // eslint-disable-next-line unicorn/require-post-message-target-origin -- a channel is for its own origin only
+  channelOfTabs().postMessage(change);
+}
+
+export function onChangeInOtherTab(listener: (change: SessionChange) => void): void {
+  channelOfTabs().addEventListener('message', ({ data }: MessageEvent<SessionChange>) => listener(data));
+}

@@ -1,7 +1,7 @@
 import { Menu } from '@mantine/core';
 import { Fragment, type ReactElement, type ReactNode, type Ref } from 'react';
 
-import { useOpenedMenu } from '#console/shell/opened_menu.ts';
+import { useOpenedMenu } from '#console/shell/organization_button.tsx';
 
 /** Entry of a menu: a command or a link. */
 interface MenuEntry {

@@ -1,11 +1,14 @@
 import { Title } from '@mantine/core';
-import { IconArrowLeft } from '@tabler/icons-react';
-import { createLink } from '@tanstack/react-router';
-import { type ComponentProps, type ReactNode, useEffect } from 'react';
+import { type Icon, IconArrowLeft } from '@tabler/icons-react';
+import { createLink, Link, useLocation } from '@tanstack/react-router';
+import { type ComponentProps, type ReactNode, useEffect, useRef } from 'react';
 
+import itemPageClasses from '#console/components/item_page.module.css';
+import pageTabsClasses from '#console/components/page_tabs.module.css';
 import { withoutBidiControls } from '#console/components/text/bidi.ts';
 import { Name } from '#console/components/text/name.tsx';
 import classes from '#console/components/page.module.css';
+import type { FixedPath } from '#console/shell/navigation.tsx';
 
 interface PageProps {
   readonly title: string;
@@ -52,3 +55,75 @@ export const Back = createLink(({ children, ...props }: ComponentProps<'a'>) => 
     <IconArrowLeft size={16} aria-hidden /> {typeof children === 'string' ? <Name>{children}</Name> : children}
   </a>
 ));
+
+interface ItemPageProps {
+  readonly title: string;
+  readonly back: ReactNode;
+  /** Facts in a line below the title. The last one has `data-rest` if its length is not known at first. */
+  readonly facts: ReactNode;
+  readonly actions: ReactNode;
+  /**
+   * Two columns, below each other if there is not enough room. A third child stands below the first, or last, so that
+   * content that arrives late or far down moves nothing there.
+   */
+  readonly children: ReactNode;
+}
+
+/** Page of one item of a list. On a phone its actions are at the bottom, within reach of a thumb. */
+export function ItemPage({ title, back, facts, actions, children }: ItemPageProps) {
+  return (
+    <div className={itemPageClasses.item}>
+      <Page title={title} above={back} lead={<div className={itemPageClasses.facts}>{facts}</div>} actions={actions}>
+        <div className={itemPageClasses.columns}>{children}</div>
+      </Page>
+    </div>
+  );
+}
+
+interface ItemActionsProps {
+  /** Whether the buttons are larger on a phone, where there are only two. */
+  readonly isLarge?: boolean;
+  readonly children: ReactNode;
+}
+
+export function ItemActions({ isLarge = false, children }: ItemActionsProps) {
+  return (
+    <div className={itemPageClasses.actions} data-large={isLarge || undefined} data-bottom-bar="">
+      {children}
+    </div>
+  );
+}
+
+interface PageTabsProps {
+  readonly label: string;
+  readonly tabs: readonly { readonly to: FixedPath; readonly label: string; readonly icon?: Icon }[];
+  /** Address of the tab with which those of the others begin. */
+  readonly exact?: FixedPath;
+}
+
+/** Tabs of related pages, above each of them. */
+export function PageTabs({ label, tabs, exact }: PageTabsProps) {
+  const nav = useRef<HTMLElement>(null);
+  const { pathname } = useLocation();
+  // On a phone not all tabs fit.
+  useEffect(() => {
+    nav.current?.querySelector('[data-status=active]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [pathname]);
+  return (
+    <div className={pageTabsClasses.strip}>
+      <nav ref={nav} className={pageTabsClasses.nav} aria-label={label}>
+        {tabs.map(({ to, label: name, icon: Icon }) => (
+          <Link
+            key={to}
+            to={to}
+            activeOptions={{ exact: to === exact, includeSearch: false }}
+            className={pageTabsClasses.tab}
+          >
+            {Icon !== undefined && <Icon size={17} stroke={1.75} aria-hidden />}
+            {name}
+          </Link>
+        ))}
+      </nav>
+    </div>
+  );
+}

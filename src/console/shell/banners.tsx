@@ -1,14 +1,18 @@
 import { useNetwork } from '@mantine/hooks';
 import { IconBellOff, IconClockExclamation, IconCloudOff } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useCallback, useEffect, useState } from 'react';
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useState } from 'react';
 
 import { latenessQuery, pagingProblemsQuery } from '#console/api/home.ts';
+import { type ConnectionState, followChanges } from '#console/api/live.ts';
 import classes from '#console/shell/banners.module.css';
-import { useConnectionState } from '#console/shell/live_changes.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { type Channel, CHANNEL_DECLARATIONS, isChannel } from '#modules/contacts/decide/channel.ts';
+
+const ConnectionContext = createContext<ConnectionState>('connecting');
+
+const useConnectionState = (): ConnectionState => useContext(ConnectionContext);
 
 /** Warnings shown on every page. */
 export function Banners() {
@@ -117,4 +121,13 @@ function MissingChannels() {
       <Link to="/settings/delivery">See delivery</Link>
     </div>
   );
+}
+
+/** Keeps all data of the components below it up to date. */
+export function LiveChanges({ children }: { readonly children: ReactNode }) {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  const [connected, setConnected] = useState<ConnectionState>('connecting');
+  useEffect(() => followChanges(orgId, queryClient, setConnected), [orgId, queryClient]);
+  return <ConnectionContext value={connected}>{children}</ConnectionContext>;
 }

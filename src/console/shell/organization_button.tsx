@@ -1,9 +1,10 @@
 import { UnstyledButton } from '@mantine/core';
 import { IconSelector } from '@tabler/icons-react';
-import type { ComponentProps } from 'react';
+import { type ComponentProps, useEffect, useRef, useState } from 'react';
 
 import { withoutBidiControls } from '#console/components/text/bidi.ts';
 import { Logo } from '#console/components/logo.tsx';
+import { useCloseOnBack } from '#console/components/use_close_on_back.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import classes from '#console/shell/organization_menu.module.css';
 
@@ -26,4 +27,19 @@ export function OrganizationName() {
       <bdi className={classes.name}>{withoutBidiControls(org.name)}</bdi>
     </>
   );
+}
+
+/**
+ * Opens a menu that was loaded because its button was pressed: it opens as soon as it is loaded, and returns the focus
+ * to its button, which replaced the one that was pressed.
+ */
+export function useOpenedMenu() {
+  const [isOpen, setIsOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    button.current?.focus({ preventScroll: true });
+    setIsOpen(true);
+  }, []);
+  useCloseOnBack(isOpen, () => setIsOpen(false));
+  return { isOpen, setIsOpen, button };
 }

@@ -3,9 +3,8 @@ import { IconCheck } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 
 import { Name } from '#console/components/text/name.tsx';
-import { useOpenedMenu } from '#console/shell/opened_menu.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { OrganizationButton } from '#console/shell/organization_button.tsx';
+import { OrganizationButton, useOpenedMenu } from '#console/shell/organization_button.tsx';
 
 /** Menu with its button, loaded once the button is pressed. */
 export function OrganizationMenuPanel() {

@@ -6,7 +6,7 @@ import { Link, useRouter } from '@tanstack/react-router';
 import { addressOf } from '#console/api/http.ts';
 import { sessionQuery, signOut } from '#console/api/session.ts';
 import { showError } from '#console/components/notice.tsx';
-import { useOpenedMenu } from '#console/shell/opened_menu.ts';
+import { useOpenedMenu } from '#console/shell/organization_button.tsx';
 import { UserButton } from '#console/shell/user_button.tsx';
 
 interface UserMenuPanelProps {

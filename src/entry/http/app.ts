@@ -4,14 +4,22 @@ import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
 
 import { networkOf } from '#kernel/ip_address.ts';
 import type { AppContext } from '#entry/compose.ts';
-import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
 import { mountAnswers } from '#entry/http/answers/answers.ts';
 import { mountCalendar } from '#entry/http/calendar.ts';
 import { mountCallbacks } from '#entry/http/answers/callbacks.ts';
-import { BodyBudget, bodyLimitsOf, requestsInPieces } from '#entry/http/connections/body_budget.ts';
+import {
+  ANONYMOUS_BODY_BYTES_MAX,
+  BodyBudget,
+  bodyLimitsOf,
+  requestsInPieces,
+} from '#entry/http/connections/body_budget.ts';
 import { CallBudget } from '#entry/http/connections/call_budget.ts';
-import { answerClientError } from '#entry/http/connections/client_error.ts';
-import { connectionLimitsOf, httpTimeoutsOf, limitConnections } from '#entry/http/connections/connections.ts';
+import {
+  answerClientError,
+  connectionLimitsOf,
+  httpTimeoutsOf,
+  limitConnections,
+} from '#entry/http/connections/connections.ts';
 import { mountConsolePages } from '#entry/http/console_pages.ts';
 import { mountConsole } from '#entry/http/console.ts';
 import { mountDocs } from '#entry/http/docs.ts';

@@ -2,7 +2,7 @@ import { type AuthorizationServer, createAuthorizationServer } from '#auth/oauth
 import { authenticateSession, sessionCookieOf } from '#auth/sessions.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { ANSWER_PAGE_HEADERS, type AnswerPage, renderAnswerPage } from '#entry/http/answers/answer_page.ts';
-import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
+import { externalFetchOptionsOf } from '#entry/config.ts';
 import { clientAddresses } from '#entry/http/connections/addresses.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { MCP_PATH } from '#entry/http/mcp/resource_metadata.ts';

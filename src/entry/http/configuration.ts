@@ -7,7 +7,7 @@ import type { ActionRuntime } from '#actions/run_action.ts';
 import { authenticateApiKey } from '#auth/api_keys.ts';
 import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
-import { CONFIGURATION_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
+import { CONFIGURATION_BODY_BYTES_MAX } from '#entry/http/connections/body_budget.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/connections/call_budget.ts';
 import { compressAnswers } from '#entry/http/compress_answers.ts';
 import { parseJsonBodies } from '#entry/http/request_body.ts';

@@ -4,7 +4,7 @@ import { authorizationServerMetadata, OAUTH_PATHS, openIdMetadata } from '#auth/
 import { createRateLimit } from '#auth/oauth/rate_limit.ts';
 import { networkOf } from '#kernel/ip_address.ts';
 import { clientAddresses } from '#entry/http/connections/addresses.ts';
-import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
+import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/connections/body_budget.ts';
 import type { HttpContext } from '#entry/http/http_context.ts';
 import { AppError } from '#kernel/errors.ts';
 

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { networkOf } from '#kernel/ip_address.ts';
 import { countAttempt } from '#auth/sign_in_limiter.ts';
 import type { AppContext } from '#entry/compose.ts';
-import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
+import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/connections/body_budget.ts';
 import { parseRawBodies, rawBodyOf } from '#entry/http/request_body.ts';
 import { AppError, messageOf } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';

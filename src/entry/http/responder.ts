@@ -5,7 +5,7 @@ import { recordRefusal } from '#actions/run_action.ts';
 import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { AppContext } from '#entry/compose.ts';
-import { ACTION_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
+import { ACTION_BODY_BYTES_MAX } from '#entry/http/connections/body_budget.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/connections/call_budget.ts';
 import { parseJsonBodies } from '#entry/http/request_body.ts';
 import {

@@ -8,7 +8,7 @@ import { type ActionRuntime, requirePermission, runAction } from '#actions/run_a
 import { authenticateApiKey } from '#auth/api_keys.ts';
 import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import { compressAnswers } from '#entry/http/compress_answers.ts';
-import { ACTION_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
+import { ACTION_BODY_BYTES_MAX } from '#entry/http/connections/body_budget.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/connections/call_budget.ts';
 import { parseJsonBodies } from '#entry/http/request_body.ts';
 import { credentialOf, setSender } from '#entry/http/connections/sender.ts';

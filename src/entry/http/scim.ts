@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { AppContext } from '#entry/compose.ts';
 import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import { authenticateProvisioner, type Provisioner } from '#auth/provisioning_token.ts';
-import { ACTION_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
+import { ACTION_BODY_BYTES_MAX } from '#entry/http/connections/body_budget.ts';
 import { setSender } from '#entry/http/connections/sender.ts';
 import { parseJsonBodies } from '#entry/http/request_body.ts';
 import { beginRefusal } from '#entry/http/problem.ts';

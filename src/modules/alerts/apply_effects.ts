@@ -1,6 +1,6 @@
 import { nextTurn } from '#kernel/cooperative_task.ts';
 import type { Id } from '#kernel/ids.ts';
-import { type Affected, type AlertQueue, dedupKeyOfAlert, toolActor } from '#modules/alerts/alert_queue.ts';
+import { type Affected, type AlertQueue, dedupKeyOfAlert, toolActor } from '#modules/alerts/view.ts';
 import { incidentDetails } from '#modules/alerts/decide/alert_change.ts';
 import { labelsOfDetails } from '#modules/alerts/decide/alert_event.ts';
 import { areConditions, routeOf } from '#modules/alerts/decide/route.ts';

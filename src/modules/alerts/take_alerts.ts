@@ -6,7 +6,7 @@ import type { AlertOutcome, AlertOwner, OwnedAlert } from '#modules/alerts/decid
 import { toolOf } from '#modules/alerts/decide/tools.ts';
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
 import { applyEffects } from '#modules/alerts/apply_effects.ts';
-import type { Affected, AlertQueue, KnownSource } from '#modules/alerts/alert_queue.ts';
+import type { Affected, AlertQueue, KnownSource } from '#modules/alerts/view.ts';
 import { AppError } from '#kernel/errors.ts';
 import { newId } from '#kernel/ids.ts';
 import type { AlertRow, StoredAlert } from '#modules/alerts/store/alert_store.ts';

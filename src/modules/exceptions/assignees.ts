@@ -1,6 +1,9 @@
+import type { ActionContext } from '#actions/action_context.ts';
+import type { ActivityFacts } from '#modules/exceptions/decide/activity.ts';
 import type { Assignment } from '#modules/exceptions/store/group_people_store.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
+import { toIncidentActor } from '#modules/incidents/decide/incident.ts';
 import type { Stores } from '#modules/stores.ts';
 
 /** A person or a team that exceptions are assigned to. */
@@ -44,4 +47,14 @@ export async function getAssignee(
 /** Returns the id of the person or the team; null for nobody. */
 export function assigneeIdOf({ assignedUserId, assignedTeamId }: Assignment): string | null {
   return assignedUserId ?? assignedTeamId;
+}
+
+/** Writes what the caller did to a group into its history, in the transaction of the change. */
+export async function recordActivity(
+  { caller, stores, now }: Pick<ActionContext, 'caller' | 'stores' | 'now'>,
+  groupId: Id<'group'>,
+  facts: ActivityFacts,
+): Promise<void> {
+  const actor = toIncidentActor(caller.actor, caller.via);
+  await stores.groupActivity.add({ orgId: caller.orgId, groupId, actor, facts }, now);
 }

@@ -8,9 +8,8 @@ import { type Assignee, assigneeIdOf, findAssignees } from '#modules/exceptions/
 import { matchingRules } from '#modules/exceptions/decide/assignment.ts';
 import type { SeenEvent } from '#modules/exceptions/decide/seen_events.ts';
 import { titleOf } from '#modules/exceptions/decide/title.ts';
-import { type GroupingRuntime, readingOf } from '#modules/exceptions/grouping_runtime.ts';
+import { type GroupingRuntime, readingOf, recordRefused } from '#modules/exceptions/grouping_runtime.ts';
 import { groupEvents } from '#modules/exceptions/read_events.ts';
-import { recordRefused } from '#modules/exceptions/record_refused.ts';
 import {
   applyServiceRules,
   findServiceRules,

@@ -1,9 +1,8 @@
 import { EventThread } from '#modules/exceptions/event_thread.ts';
 import { groupAndStore } from '#modules/exceptions/group_and_store.ts';
 import { groupLarge, groupOneByOne, isLarge } from '#modules/exceptions/group_large.ts';
-import { type GroupingRuntime, readingOf } from '#modules/exceptions/grouping_runtime.ts';
+import { type GroupingRuntime, readingOf, recordRefused } from '#modules/exceptions/grouping_runtime.ts';
 import { isEvent, readEvents } from '#modules/exceptions/read_events.ts';
-import { recordRefused } from '#modules/exceptions/record_refused.ts';
 import { quarantineEvents } from '#modules/exceptions/quarantine_events.ts';
 import { Batcher } from '#ingest/batcher.ts';
 import { type ArrivedEvent, unpackEvents } from '#ingest/packing/pack_events.ts';

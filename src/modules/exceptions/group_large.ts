@@ -19,9 +19,8 @@ import type {
   ThreadGrouping,
 } from '#modules/exceptions/event_thread.ts';
 import { continueTraces, groupAndStore, storeSeen } from '#modules/exceptions/group_and_store.ts';
-import { type GroupingRuntime, readingOf } from '#modules/exceptions/grouping_runtime.ts';
+import { type GroupingRuntime, readingOf, recordRefused } from '#modules/exceptions/grouping_runtime.ts';
 import { isEvent, listSlow, readEvent } from '#modules/exceptions/read_events.ts';
-import { recordRefused } from '#modules/exceptions/record_refused.ts';
 import { findServiceRules } from '#modules/exceptions/service_rules.ts';
 import { storesOf } from '#modules/stores.ts';
 import { deduplicationToken } from '#storage/clickhouse/insert_rows.ts';

@@ -1,9 +1,13 @@
 import type { Cipher } from '#auth/cipher.ts';
-import { type Reading, READING } from '#modules/exceptions/read_events.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { READING, type Reading } from '#modules/exceptions/read_events.ts';
 import type { NewOrRegressed } from '#modules/incidents/open_exception_incidents.ts';
 import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { SourceMaps } from '#modules/releases/source_maps/source_maps.ts';
 import type { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
+import { type IngestRefusal, refusalHour } from '#modules/services/store/ingest_refusal_store.ts';
+import type { Stores } from '#modules/stores.ts';
 import type { UnitOfWork, UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 
 export interface GroupingRuntime extends UnitOfWorkRuntime {
@@ -23,4 +27,27 @@ export interface GroupingRuntime extends UnitOfWorkRuntime {
 
 export function readingOf({ reading }: GroupingRuntime): Reading {
   return { ...READING, ...reading };
+}
+
+interface Refused {
+  readonly serviceId: Id<'service'>;
+  readonly count: number;
+}
+
+/** The ingest status of each service shows how many of its events were refused, and why. */
+export async function recordRefused(
+  { ingestRefusals }: Pick<Stores, 'ingestRefusals'>,
+  reason: Extract<IngestRefusal['reason'], 'faulty' | 'too_many_new_groups'>,
+  refused: readonly Refused[],
+  now: Temporal.Instant,
+): Promise<void> {
+  if (refused.length === 0) return;
+  const hour = refusalHour(now);
+  const counts = Map.groupBy(refused, ({ serviceId }) => serviceId);
+  await ingestRefusals.add(
+    [...counts].map(([serviceId, refusals]) => {
+      const count = refusals.reduce((sum, refusal) => sum + refusal.count, 0);
+      return { serviceId, kind: 'events', reason, hour, count, lastAt: now };
+    }),
+  );
 }

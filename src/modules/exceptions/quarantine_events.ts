@@ -2,8 +2,7 @@ import { type AcceptedEvent, packEvents, unpackEvents } from '#ingest/packing/pa
 import type { Log } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { groupOneByOne } from '#modules/exceptions/group_large.ts';
-import type { GroupingRuntime } from '#modules/exceptions/grouping_runtime.ts';
-import { recordRefused } from '#modules/exceptions/record_refused.ts';
+import { type GroupingRuntime, recordRefused } from '#modules/exceptions/grouping_runtime.ts';
 import { storesOf } from '#modules/stores.ts';
 import { deduplicationToken } from '#storage/clickhouse/insert_rows.ts';
 

@@ -1,6 +1,6 @@
 import { areConditions } from '#modules/alerts/decide/route.ts';
 import { unreadableSettings as unreadableOfSource } from '#modules/alerts/decide/source_settings.ts';
-import { unreadableSettings } from '#modules/exceptions/decide/stored_settings.ts';
+import { unreadableSettings } from '#modules/exceptions/decide/inbound_filters.ts';
 import { areSteps, readDetails } from '#modules/policies/decide/stored_steps.ts';
 import { areLayers, isRotation } from '#modules/schedules/decide/stored_layers.ts';
 import { areDates } from '#modules/schedules/decide/ics_dates.ts';

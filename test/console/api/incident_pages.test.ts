@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { type IncidentPages, withRows } from '#console/api/incident_pages.ts';
+import { type IncidentPages, withRows } from '#console/api/incidents.ts';
 
 type Row = IncidentPages['pages'][number]['incidents'][number];
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { getConsoleOperation } from '#actions/registry.ts';
 import { operatorIn } from '#actions/operator.ts';
 import { runAction } from '#actions/run_action.ts';
-import { askForNumbers } from '#modules/contacts/ask_for_numbers.ts';
+import { askForNumbers } from '#modules/contacts/contact_view.ts';
 import { storesOf } from '#modules/stores.ts';
 import { type World, world } from '#test/kit/world.ts';
 

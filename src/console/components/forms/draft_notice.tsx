@@ -4,7 +4,7 @@ import { isolateBidi } from '#console/components/text/bidi.ts';
 import classes from '#console/components/forms/draft_notice.module.css';
 import { TextButton } from '#console/components/buttons.tsx';
 import { relativeText } from '#console/components/text/time_text.ts';
-import type { Draft } from '#console/components/forms/use_draft_state.ts';
+import type { Draft } from '#console/components/forms/use_draft.ts';
 
 interface DraftNoticeProps<Values> {
   readonly draft: Draft<Values>;

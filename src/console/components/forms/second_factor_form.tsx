@@ -6,8 +6,7 @@ import { useState } from 'react';
 import { type SecondFactorProof, requestPasskey } from '#console/api/second_factor.ts';
 import type { PendingSignIn } from '#console/api/session.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields } from '#console/components/forms/field_faults.ts';
-import { Form } from '#console/components/forms/form.tsx';
+import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
 import { TextButton } from '#console/components/buttons.tsx';
 
 /** Names of the field in errors of the server. */

@@ -1,8 +1,7 @@
 import { memo } from 'react';
 
-import { lineStyle, type Scheme } from '#console/components/time_chart/chart_colors.ts';
 import { type ChartMarker, type ChartSeries, valueNear } from '#console/components/time_chart/chart_series.ts';
-import { pointTimeText } from '#console/components/time_chart/chart_texts.ts';
+import { lineStyle, pointTimeText, type Scheme } from '#console/components/time_chart/chart_texts.ts';
 import classes from '#console/components/time_chart/time_chart.module.css';
 
 interface ChartLegendProps {

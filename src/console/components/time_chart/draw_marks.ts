@@ -1,8 +1,7 @@
 import type uPlot from 'uplot';
 
-import { themeColor, toneColor } from '#console/components/time_chart/chart_colors.ts';
 import type { ChartBand, ChartMarker } from '#console/components/time_chart/chart_series.ts';
-import { textWidth } from '#console/components/time_chart/chart_texts.ts';
+import { textWidth, themeColor, toneColor } from '#console/components/time_chart/chart_texts.ts';
 
 export interface Marks {
   readonly markers: readonly ChartMarker[];

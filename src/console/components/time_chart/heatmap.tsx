@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import type uPlot from 'uplot';
 
 import type { ChartResult } from '#console/api/charts.ts';
-import type { Scheme } from '#console/components/time_chart/chart_colors.ts';
+import type { Scheme } from '#console/components/time_chart/chart_texts.ts';
 import type { ChartMarker, ChartSeries } from '#console/components/time_chart/chart_series.ts';
 import type { PlotCells } from '#console/components/time_chart/plot.ts';
 import { TimeChart } from '#console/components/time_chart/time_chart.tsx';

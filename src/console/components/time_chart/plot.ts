@@ -3,9 +3,15 @@ import 'uplot/dist/uPlot.min.css';
 import type { ReactNode } from 'react';
 import uPlot from 'uplot';
 
-import { lineStyle, type Scheme, themeColor } from '#console/components/time_chart/chart_colors.ts';
 import { type ChartColumns, type ChartSeries, yRangeOf } from '#console/components/time_chart/chart_series.ts';
-import { CHART_FONT, textWidth, tickTexts } from '#console/components/time_chart/chart_texts.ts';
+import {
+  CHART_FONT,
+  lineStyle,
+  type Scheme,
+  textWidth,
+  themeColor,
+  tickTexts,
+} from '#console/components/time_chart/chart_texts.ts';
 import { drawBehind, drawForeground, type Marks } from '#console/components/time_chart/draw_marks.ts';
 import type { ChartLook } from '#modules/dashboards/decide/widget.ts';
 import { type Measure, quantityText } from '#modules/metrics/decide/quantity.ts';

@@ -5,11 +5,10 @@ import { useState } from 'react';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Form } from '#console/components/forms/form.tsx';
+import { Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
-import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
-import { useDraftState } from '#console/components/forms/use_draft_state.ts';
+import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { alertBodiesQuery } from '#console/pages/alert_sources/alert_secrets.ts';
 import classes from '#console/pages/alert_sources/alert_sources.module.css';
 import {

@@ -6,11 +6,10 @@ import { isApiError } from '#console/api/http.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Form } from '#console/components/forms/form.tsx';
+import { Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
-import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
-import { useDraftState } from '#console/components/forms/use_draft_state.ts';
+import { useDraftState } from '#console/components/forms/use_draft.ts';
 import classes from '#console/pages/alert_sources/alert_sources.module.css';
 import {
   conditionsText,

@@ -10,12 +10,11 @@ import { type ExceptionOverview, type GroupStatus, overviewQuery, refreshExcepti
 import { isApiError } from '#console/api/http.ts';
 import { TextButton } from '#console/components/buttons.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { ItemActions, ItemPage } from '#console/components/item_page.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { showError, showSuccess } from '#console/components/notice.tsx';
-import { Back, Page } from '#console/components/page.tsx';
+import { Back, ItemActions, ItemPage, Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';

@@ -10,10 +10,8 @@ import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Choice } from '#console/components/forms/choice.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Form } from '#console/components/forms/form.tsx';
-import { faultsAtFields } from '#console/components/forms/field_faults.ts';
+import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { Name } from '#console/components/text/name.tsx';
-import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { MergeConsequences, useMerge } from '#console/pages/exceptions/use_merge.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 

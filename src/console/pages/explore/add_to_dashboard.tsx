@@ -9,10 +9,8 @@ import { topicKey } from '#console/api/queries.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields } from '#console/components/forms/field_faults.ts';
-import { Form } from '#console/components/forms/form.tsx';
-import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
-import { useDraftState } from '#console/components/forms/use_draft_state.ts';
+import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { DashboardPicker } from '#console/pages/dashboards/dashboard_picker.tsx';
 import { saveDashboard } from '#console/pages/dashboards/save_dashboard.ts';
 import {

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { invoke } from '#console/api/actions.ts';
 import { refreshIncidents } from '#console/api/incidents.ts';
 import { Confirm } from '#console/components/forms/confirm.tsx';
-import { newRequestKey } from '#console/components/forms/request_key.ts';
+import { newRequestKey } from '#console/components/forms/form.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface SendPageProps {

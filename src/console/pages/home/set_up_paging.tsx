@@ -1,14 +1,12 @@
 import { Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 
-import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { invoke } from '#console/api/actions.ts';
 import { euroText, PRICE_EUR } from '#console/components/text/capability.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Form } from '#console/components/forms/form.tsx';
-import { faultsAtFields } from '#console/components/forms/field_faults.ts';
+import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { phoneFault, withoutSeparators } from '#console/components/forms/phone_number.ts';
 import { useDraftForm } from '#console/components/forms/use_draft.ts';

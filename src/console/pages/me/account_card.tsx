@@ -3,18 +3,15 @@ import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { isApiError } from '#console/api/http.ts';
 import { changeName, changePassword, sessionQuery, sessionsQuery } from '#console/api/session.ts';
 import { Card } from '#console/components/card.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields } from '#console/components/forms/field_faults.ts';
-import { Form } from '#console/components/forms/form.tsx';
-import { PasswordField } from '#console/components/forms/password_field.tsx';
+import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { PASSWORD_HINT, passwordError, PasswordField } from '#console/components/forms/password_field.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft.ts';
-import { PASSWORD_HINT, passwordError } from '#console/components/forms/password_rule.ts';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 

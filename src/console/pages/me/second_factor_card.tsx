@@ -4,7 +4,6 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { renderSVG } from 'uqr';
 
-import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import {
   addPasskey,
   beginApp,
@@ -20,8 +19,7 @@ import { Confirm } from '#console/components/forms/confirm.tsx';
 import { CopyField } from '#console/components/forms/copy_field.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields } from '#console/components/forms/field_faults.ts';
-import { Form } from '#console/components/forms/form.tsx';
+import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 

@@ -13,7 +13,7 @@ import { named } from '#console/components/text/name.tsx';
 import { showError, showSuccess } from '#console/components/notice.tsx';
 import { Back, Page } from '#console/components/page.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
-import { useDraftState } from '#console/components/forms/use_draft_state.ts';
+import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { newDraft, rotationInput, SCHEDULE_LABELS, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
 import { ScheduleForm } from '#console/pages/oncall/schedule_form.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';

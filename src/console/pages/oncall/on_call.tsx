@@ -1,6 +1,6 @@
 import { Outlet } from '@tanstack/react-router';
 
-import { PageTabs } from '#console/components/page_tabs.tsx';
+import { PageTabs } from '#console/components/page.tsx';
 import { PAGES } from '#modules/pages/decide/pages.ts';
 
 const TABS = [

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-import { personStyle } from '#console/components/text/person/person_style.ts';
+import { personStyle } from '#console/components/text/person/person_dot.tsx';
 import type { Selection } from '#console/pages/oncall/selection.ts';
 import { placeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import classes from '#console/pages/oncall/timeline_track.module.css';

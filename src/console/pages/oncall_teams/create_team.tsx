@@ -2,14 +2,12 @@ import { Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 
-import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields } from '#console/components/forms/field_faults.ts';
-import { Form } from '#console/components/forms/form.tsx';
+import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 

@@ -3,14 +3,12 @@ import type { UseFormReturnType } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 
-import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Form } from '#console/components/forms/form.tsx';
-import { faultsAtFields } from '#console/components/forms/field_faults.ts';
+import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft.ts';

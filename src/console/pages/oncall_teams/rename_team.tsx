@@ -2,7 +2,6 @@ import { Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 
-import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { invoke } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
 import { topicKey } from '#console/api/queries.ts';
@@ -10,8 +9,7 @@ import type { TeamDetails } from '#console/api/teams.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields } from '#console/components/forms/field_faults.ts';
-import { Form } from '#console/components/forms/form.tsx';
+import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { named } from '#console/components/text/name.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft.ts';
 import { TEAM_NAME_VALIDATION } from '#console/pages/oncall_teams/create_team.tsx';

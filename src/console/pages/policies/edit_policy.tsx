@@ -11,7 +11,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Back, Page } from '#console/components/page.tsx';
-import { useDraftState } from '#console/components/forms/use_draft_state.ts';
+import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { type PolicyDraft, toDraft, toPolicyInput } from '#console/pages/policies/policy_draft.ts';
 import { PolicyForm } from '#console/pages/policies/policy_form.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';

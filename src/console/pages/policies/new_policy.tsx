@@ -13,7 +13,7 @@ import { lazyPart } from '#console/components/lazy_part.tsx';
 import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';
-import { useDraftState } from '#console/components/forms/use_draft_state.ts';
+import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { BackToPolicies } from '#console/pages/policies/policy_page.tsx';
 import { addStep, NO_REPEAT, type PolicyDraft, toPolicyInput } from '#console/pages/policies/policy_draft.ts';
 import { POLICY_TEMPLATES } from '#console/pages/policies/policy_templates.ts';

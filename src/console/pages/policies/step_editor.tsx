@@ -7,7 +7,7 @@ import { isolateBidi } from '#console/components/text/bidi.ts';
 import { SHOWN_CHANNELS } from '#console/components/text/channel.tsx';
 import { MultiSelect } from '#console/components/forms/multi_select.tsx';
 import { dutyLabel } from '#console/components/text/role.ts';
-import { useFoundMembers } from '#console/components/forms/found_members.ts';
+import { useFoundMembers } from '#console/components/forms/person_picker.tsx';
 import { Bullet, Step } from '#console/components/forms/steps.tsx';
 import type { Names } from '#console/components/text/use_names_of.ts';
 import classes from '#console/pages/policies/policy_editor.module.css';

@@ -8,10 +8,9 @@ import { isApiError, serverNow } from '#console/api/http.ts';
 import { actionQuery, topicKey } from '#console/api/queries.ts';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Form } from '#console/components/forms/form.tsx';
+import { Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
-import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
-import { useDraftState } from '#console/components/forms/use_draft_state.ts';
+import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { ZoneSelect } from '#console/components/forms/zone_select.tsx';
 import classes from '#console/pages/rules/maintenance_form.module.css';
 import { MaintenancePreview } from '#console/pages/rules/maintenance_preview.tsx';
@@ -28,7 +27,7 @@ import {
   valuesOfMaintenance,
 } from '#console/pages/rules/maintenance_values.ts';
 import { RuleSelect } from '#console/pages/rules/rule_select.tsx';
-import { serverFaults } from '#console/pages/rules/server_faults.ts';
+import { serverFaults } from '#console/pages/rules/rule_values.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const LENGTHS = [30, 60, 120, 480] as const;

@@ -6,8 +6,8 @@ import { useState } from 'react';
 
 import { actionQuery } from '#console/api/queries.ts';
 import { Autocomplete } from '#console/components/forms/autocomplete.tsx';
-import type { ConfigFieldsProps } from '#console/pages/rules/config_field_props.ts';
 import { MetricPicker } from '#console/pages/rules/metric_picker.tsx';
+import type { ConfigValues } from '#console/pages/rules/rule_values.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { AGGREGATION_NAMES, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { LABEL_VALUES_MAX, WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
@@ -16,6 +16,7 @@ import { type LabelMatcher, type MatchOperator, readSelector } from '#modules/me
 import { selectorText } from '#modules/metrics/decide/selector_text.ts';
 import { COMPARATORS } from '#modules/rules/decide/kind_settings.ts';
 import classes from '#console/pages/rules/rule_editor.module.css';
+import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 
 /** Fields of the comparison that a metric rule makes. */
 export function MetricFields({ serviceId, config, onChange, errorOf }: ConfigFieldsProps) {
@@ -264,4 +265,13 @@ function useKnownLabels(serviceId: string | null, metricName: string): ReadonlyM
     placeholderData: keepPreviousData,
   });
   return new Map(data?.labels.map(({ label, values }) => [label, values.map(({ value }) => value)]));
+}
+
+export interface ConfigFieldsProps {
+  readonly kind: RuleKind;
+  readonly serviceId: string | null;
+  readonly config: ConfigValues;
+  onChange(change: ConfigValues): void;
+  /** Returns the fault of a field; undefined if there is none. */
+  errorOf(field: string): string | undefined;
 }

@@ -10,8 +10,13 @@ import { showSuccess } from '#console/components/notice.tsx';
 import { Back, Page } from '#console/components/page.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft.ts';
 import { RuleEditor } from '#console/pages/rules/rule_editor.tsx';
-import { faultsOf, type RuleValues, valuesOfRule, valuesOfStart } from '#console/pages/rules/rule_values.ts';
-import { serverFaults } from '#console/pages/rules/server_faults.ts';
+import {
+  faultsOf,
+  type RuleValues,
+  serverFaults,
+  valuesOfRule,
+  valuesOfStart,
+} from '#console/pages/rules/rule_values.ts';
 import { settingsOfValues } from '#console/pages/rules/settings/setting_values.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 

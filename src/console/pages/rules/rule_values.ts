@@ -1,4 +1,5 @@
 import type { Rule } from '#console/api/actions.ts';
+import { isApiError } from '#console/api/http.ts';
 import type { RuleStart } from '#console/pages/rules/rule_filter.ts';
 import { type SettingValues, valuesOfSettings } from '#console/pages/rules/settings/setting_values.ts';
 import { configFieldsOf, isRuleKind, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';
@@ -94,4 +95,14 @@ export function thresholdOf({ kind, config }: Pick<RuleValues, 'kind' | 'config'
   if (typeof windowMinutes !== 'number' || !Number.isInteger(windowMinutes) || windowMinutes < 1) return null;
   const limit = typeof threshold === 'number' && Number.isFinite(threshold) ? threshold : Number.NaN;
   return { ...(config as unknown as MetricThreshold), metricName: metricName.trim(), windowMinutes, threshold: limit };
+}
+
+/** Returns the server's faults, by the path of the field, which is its name in the form. */
+export function serverFaults(error: unknown): Record<string, string> {
+  if (!isApiError(error)) return {};
+  return Object.fromEntries(error.faults.map(({ path, message }) => [path, capital(message)]));
+}
+
+function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

@@ -3,9 +3,7 @@ import { Stack, TextInput } from '@mantine/core';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Form } from '#console/components/forms/form.tsx';
-import { faultsAtFields } from '#console/components/forms/field_faults.ts';
-import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
+import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft.ts';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
 

@@ -1,6 +1,6 @@
 import { Outlet } from '@tanstack/react-router';
 
-import { PageTabs } from '#console/components/page_tabs.tsx';
+import { PageTabs } from '#console/components/page.tsx';
 import { useNavigation } from '#console/shell/navigation.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 

@@ -7,8 +7,7 @@ import { type Access, approve, type ConnectRequest, connectQuery, deny } from '#
 import { isApiError } from '#console/api/http.ts';
 import { type Organization, sessionQuery } from '#console/api/session.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields } from '#console/components/forms/field_faults.ts';
-import { Form } from '#console/components/forms/form.tsx';
+import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name, named } from '#console/components/text/name.tsx';
 import classes from '#console/pages/sign_in/connect.module.css';

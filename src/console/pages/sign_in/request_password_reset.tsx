@@ -5,8 +5,7 @@ import { Link } from '@tanstack/react-router';
 
 import { requestPasswordReset } from '#console/api/session.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields } from '#console/components/forms/field_faults.ts';
-import { Form } from '#console/components/forms/form.tsx';
+import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
 import { named } from '#console/components/text/name.tsx';
 import { SignInLayout } from '#console/pages/sign_in/sign_in_layout.tsx';
 

@@ -6,10 +6,8 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { isApiError } from '#console/api/http.ts';
 import { resetPassword, resetQuery } from '#console/api/session.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields } from '#console/components/forms/field_faults.ts';
-import { Form } from '#console/components/forms/form.tsx';
-import { PasswordField } from '#console/components/forms/password_field.tsx';
-import { PASSWORD_HINT, passwordError } from '#console/components/forms/password_rule.ts';
+import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
+import { PASSWORD_HINT, passwordError, PasswordField } from '#console/components/forms/password_field.tsx';
 import { SignInLayout } from '#console/pages/sign_in/sign_in_layout.tsx';
 import { useCompleteSignIn } from '#console/pages/sign_in/use_complete_sign_in.tsx';
 

@@ -2,7 +2,6 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 
-import { tellOtherTabs } from '#console/api/other_tabs.ts';
 import { completeSignIn } from '#console/api/second_factor.ts';
 import {
   isPending,
@@ -11,6 +10,7 @@ import {
   sessionQuery,
   type SignedInOrPending,
   takePendingSignIn,
+  tellOtherTabs,
 } from '#console/api/session.ts';
 import { SecondFactorForm } from '#console/components/forms/second_factor_form.tsx';
 

@@ -17,8 +17,7 @@ import {
   notForThem,
   sendAnswerPage,
 } from '#entry/http/answers/answer_page.ts';
-import { hasPin, pinFault, refuseWith } from '#entry/http/answers/answer_pin.ts';
-import type { AnswerContext } from '#entry/http/answers/refused_answers.ts';
+import { type AnswerContext, hasPin, pinFault, refuseWith } from '#entry/http/answers/refused_answers.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Via } from '#modules/accounts/decide/caller.ts';
 import type { IncidentActor } from '#modules/incidents/decide/incident.ts';

@@ -2,7 +2,7 @@ import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import type { Channel } from '#modules/contacts/decide/channel.ts';
-import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
+import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/connections/body_budget.ts';
 import type { AnswerContext } from '#entry/http/answers/refused_answers.ts';
 import { recordOutcome } from '#modules/incidents/paging/record_outcome.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';

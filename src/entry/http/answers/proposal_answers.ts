@@ -10,10 +10,15 @@ import {
   notForThem,
   sendAnswerPage,
 } from '#entry/http/answers/answer_page.ts';
-import { hasPin, pinFault, refuseWith } from '#entry/http/answers/answer_pin.ts';
-import { answerProposalAsPerson, proposalUrl } from '#entry/http/answers/answer_proposal_as_person.ts';
-import { receiverOf, REFUSAL_NAMES, refusalSentence, speakFor } from '#entry/http/answers/answer_as_person.ts';
-import type { AnswerContext } from '#entry/http/answers/refused_answers.ts';
+import {
+  answerProposalAsPerson,
+  proposalUrl,
+  receiverOf,
+  REFUSAL_NAMES,
+  refusalSentence,
+  speakFor,
+} from '#entry/http/answers/answer_as_person.ts';
+import { type AnswerContext, hasPin, pinFault, refuseWith } from '#entry/http/answers/refused_answers.ts';
 import { describeProposal } from '#modules/agents/proposed_objects.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { PROPOSAL_ANSWER_PATH } from '#notify/answer_link.ts';

@@ -1,5 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 
+import { checkReplyPin } from '#auth/reply_pins.ts';
+import type { AnswerPage } from '#entry/http/answers/answer_page.ts';
+import type { Id } from '#kernel/ids.ts';
 import { recordRefusedAnswer } from '#modules/audit/operations/record_refused_answer.ts';
 import { networkOf } from '#kernel/ip_address.ts';
 import type { AppContext } from '#entry/compose.ts';
@@ -7,6 +10,7 @@ import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import type { Via } from '#modules/accounts/decide/caller.ts';
 import type { SharedLimit } from '#kernel/shared_limit.ts';
 import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';
+import { storesOf } from '#modules/stores.ts';
 
 /** Refused request in the name of a message. */
 interface Refusal {
@@ -57,4 +61,36 @@ export class RefusedAnswers {
     if (notification === null) return;
     await recordRefusedAnswer(this.#context, notification, { action, via, why, origin });
   }
+}
+
+const FAULTS = {
+  missing: 'Enter the PIN that you have set for replies.',
+  wrong: 'That PIN is wrong. Nothing was changed.',
+  locked: 'Too many wrong PINs. Try again in 15 minutes, or use the console.',
+} as const;
+
+type PinFault = (typeof FAULTS)[keyof typeof FAULTS];
+
+/**
+ * Returns whether the person has set a PIN. If so, the link needs it as a reply does: somebody who reads another
+ * person's SMS still lacks their PIN.
+ */
+export async function hasPin({ db }: AppContext, userId: Id<'user'>): Promise<boolean> {
+  return (await storesOf(db.session()).phoneNumbers.findPin(userId)) !== null;
+}
+
+/** Returns the fault of the PIN that came with an answer; null if it is right, or the person has set none. */
+export async function pinFault(
+  { db, clock }: AppContext,
+  userId: Id<'user'>,
+  entered: unknown,
+): Promise<PinFault | null> {
+  const pin = typeof entered === 'string' ? entered.trim() : null;
+  const check = await checkReplyPin(storesOf(db.session()), userId, pin, clock.now());
+  return check === 'none_set' || check === 'right' ? null : FAULTS[check];
+}
+
+/** Returns the question again, with the fault of the PIN above it. */
+export function refuseWith(fault: PinFault, question: AnswerPage): AnswerPage {
+  return { ...question, status: 403, paragraphs: [fault, ...question.paragraphs] };
 }

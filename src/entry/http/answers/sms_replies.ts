@@ -2,8 +2,12 @@ import type { FastifyRequest } from 'fastify';
 
 import { checkReplyPin } from '#auth/reply_pins.ts';
 import type { AppContext } from '#entry/compose.ts';
-import { answerAsPerson, type Answered, answeredSentence } from '#entry/http/answers/answer_as_person.ts';
-import { answerProposalAsPerson } from '#entry/http/answers/answer_proposal_as_person.ts';
+import {
+  answerAsPerson,
+  type Answered,
+  answeredSentence,
+  answerProposalAsPerson,
+} from '#entry/http/answers/answer_as_person.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';

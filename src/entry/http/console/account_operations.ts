@@ -2,9 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import type { AnyAccountOperation } from '#actions/action_context.ts';
 import { requireSession, runAccountOperation } from '#actions/run_account_operation.ts';
-import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
-import { authenticateRequest, browserOf } from '#entry/http/console/browser.ts';
-import { BODY_BYTES_MAX, type Serving } from '#entry/http/console/serving.ts';
+import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/connections/body_budget.ts';
+import { authenticateRequest, BODY_BYTES_MAX, browserOf, type Serving } from '#entry/http/console/browser.ts';
 import { setSender } from '#entry/http/connections/sender.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import type { SessionOfPerson } from '#modules/accounts/store/session_store.ts';

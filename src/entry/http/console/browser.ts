@@ -1,11 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Browser } from '#actions/action_context.ts';
-import { authenticateSession } from '#auth/sessions.ts';
-import type { Serving } from '#entry/http/console/serving.ts';
+import type { DeviceCookie } from '#auth/devices.ts';
+import type { AttemptCookie } from '#auth/openid/attempt_cookie.ts';
+import { authenticateSession, type SessionCookie } from '#auth/sessions.ts';
+import type { CallBudget } from '#entry/http/connections/call_budget.ts';
+import type { HttpContext } from '#entry/http/http_context.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { SessionOfPerson } from '#modules/accounts/store/session_store.ts';
 import { storesOf } from '#modules/stores.ts';
+
+export const BODY_BYTES_MAX = 1024 * 1024;
 
 /** Browser behind a request. `giveCookies` sends it the cookies that an operation set, once that is committed. */
 export interface BrowserOfRequest extends Browser {
@@ -55,4 +60,13 @@ export async function authenticateRequest(
   request: FastifyRequest,
 ): Promise<SessionOfPerson> {
   return await authenticateSession(storesOf(context.db.session()), cookie, request.headers.cookie, context.clock.now());
+}
+
+/** Context of every endpoint of the console. */
+export interface Serving {
+  readonly context: HttpContext;
+  readonly cookie: SessionCookie;
+  readonly devices: DeviceCookie;
+  readonly attempts: AttemptCookie;
+  readonly budget: CallBudget;
 }

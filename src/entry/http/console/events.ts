@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
 import { authenticateMember } from '#entry/http/console/organization_operations.ts';
-import type { Serving } from '#entry/http/console/serving.ts';
+import type { Serving } from '#entry/http/console/browser.ts';
 
 export const EVENTS_PATH = '/organizations/:org/events';
 

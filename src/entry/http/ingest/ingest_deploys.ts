@@ -11,8 +11,7 @@ import type { SentDeploy } from '#ingest/protocols/alerts/alert_protocol.ts';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import { Temporal, toTimestamp } from '#kernel/time.ts';
-import { recordDeploy } from '#modules/releases/deploys.ts';
-import { authorOf, type Requester } from '#modules/releases/save_release.ts';
+import { authorOf, recordDeploy, type Requester } from '#modules/releases/deploys.ts';
 import type { IngestTarget } from '#modules/services/store/ingest_key_store.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';
 

@@ -1,9 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { routesFor, type IngestContext } from '#entry/http/ingest/ingest_context.ts';
+import { answerPreflight, INGEST_CORS, type IngestContext, routesFor } from '#entry/http/ingest/ingest_context.ts';
 import { sendProblem, toAppError } from '#entry/http/problem.ts';
 import { rawBodyOf } from '#entry/http/request_body.ts';
-import { answerPreflight, INGEST_CORS } from '#entry/http/ingest/ingest_cors.ts';
 import { setSender } from '#entry/http/connections/sender.ts';
 import { takePoints } from '#entry/http/ingest/take_points.ts';
 import { checkInRefused } from '#ingest/check_in_intake.ts';

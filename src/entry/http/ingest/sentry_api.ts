@@ -4,7 +4,6 @@ import { pipeline } from 'node:stream/promises';
 import { Busboy } from '@fastify/busboy';
 import type { FastifyInstance } from 'fastify';
 
-import { organizationAnswer, projectAnswer } from '#entry/http/ingest/sentry_api/answers.ts';
 import {
   listOfTexts,
   objectOf,
@@ -12,7 +11,7 @@ import {
   parseBodies,
   requiredText,
 } from '#entry/http/ingest/sentry_api/bodies.ts';
-import { mountReleases } from '#entry/http/ingest/sentry_api/releases.ts';
+import { mountReleases, organizationAnswer, projectAnswer } from '#entry/http/ingest/sentry_api/releases.ts';
 import {
   type AddEndpoint,
   type Call,

@@ -9,7 +9,7 @@ import { adviseOn, adviseOnUnknown, type Suggestion } from '#entry/http/mcp/advi
 import { readAgentInput } from '#entry/http/mcp/agent_input.ts';
 import { renderDigest, shorten } from '#entry/http/mcp/digest.ts';
 import type { Exchange } from '#entry/http/mcp/exchange.ts';
-import { resultUri } from '#entry/http/mcp/resource_uris.ts';
+import { resultUri } from '#entry/http/mcp/resources.ts';
 import { toLoggedAppError, toProblem } from '#entry/http/problem.ts';
 import { type AppError, messageOf } from '#kernel/errors.ts';
 

@@ -1,5 +1,6 @@
 import type { ActionRuntime } from '#actions/run_action.ts';
 import type { CallBudget } from '#entry/http/connections/call_budget.ts';
+import { CONTRACT_VERSION } from '#entry/http/openapi/document.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import type { Log } from '#kernel/log.ts';
@@ -12,3 +13,6 @@ export interface Exchange {
   readonly caller: Caller;
   readonly origin: RequestOrigin;
 }
+
+/** Name and version of the server, as sent to clients. */
+export const SERVER_INFO = { name: 'tocsin', title: 'Tocsin', version: CONTRACT_VERSION };

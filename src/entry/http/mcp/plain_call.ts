@@ -12,8 +12,7 @@ import {
 import type { AnyAction } from '#actions/action_context.ts';
 import { findAction } from '#actions/registry.ts';
 import { runTool } from '#entry/http/mcp/call_tool.ts';
-import type { Exchange } from '#entry/http/mcp/exchange.ts';
-import { SERVER_INFO } from '#entry/http/mcp/server_info.ts';
+import { type Exchange, SERVER_INFO } from '#entry/http/mcp/exchange.ts';
 
 const MODERN = '2026-07-28';
 const METHOD = 'tools/call';

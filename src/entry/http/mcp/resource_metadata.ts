@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-import { SCOPES } from '#auth/oauth/scopes.ts';
+import { SCOPES } from '#auth/oauth/metadata.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
 export const MCP_PATH = API_PATHS.mcp;

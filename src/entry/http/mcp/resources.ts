@@ -5,11 +5,11 @@ import { runAction } from '#actions/run_action.ts';
 import { senderIdOf } from '#entry/http/connections/call_budget.ts';
 import type { Exchange } from '#entry/http/mcp/exchange.ts';
 import { renderDigest } from '#entry/http/mcp/digest.ts';
-import { parseResultUri } from '#entry/http/mcp/resource_uris.ts';
-
 import { conditionText } from '#modules/rules/decide/rule_kinds.ts';
 import { AppError } from '#kernel/errors.ts';
 import { storesOf } from '#modules/stores.ts';
+
+const RESULTS = 'tocsin://results/';
 
 /** Resources that always exist. */
 export const RESOURCES = [
@@ -91,3 +91,22 @@ async function readRunbook({ runtime, caller }: Exchange, ruleId: string): Promi
 }
 
 const DAYS = 30;
+
+/** Returns the URI of the whole result of a read-only tool, valid for as long as the call would answer the same. */
+export function resultUri(tool: string, input: unknown): string {
+  const asked = typeof input === 'object' && input !== null ? Object.entries(input) : [];
+  const query = new URLSearchParams(asked.map(([name, value]): [string, string] => [name, JSON.stringify(value)]));
+  return RESULTS + tool + (query.size === 0 ? '' : `?${query.toString()}`);
+}
+
+/** Parses a URI written by `resultUri` into the call of a read-only tool; null for anything else. */
+function parseResultUri(uri: string): { readonly tool: string; readonly input: object } | null {
+  if (!uri.startsWith(RESULTS)) return null;
+  const [tool = '', query = ''] = uri.slice(RESULTS.length).split('?');
+  try {
+    const asked = [...new URLSearchParams(query)].map(([name, value]): [string, unknown] => [name, JSON.parse(value)]);
+    return { tool, input: Object.fromEntries(asked) };
+  } catch {
+    return null;
+  }
+}

@@ -8,10 +8,9 @@ import {
 } from '@modelcontextprotocol/server';
 
 import { callTool } from '#entry/http/mcp/call_tool.ts';
-import type { Exchange } from '#entry/http/mcp/exchange.ts';
+import { type Exchange, SERVER_INFO } from '#entry/http/mcp/exchange.ts';
 import { getPrompt, PROMPTS } from '#entry/http/mcp/prompts.ts';
 import { readResource, RESOURCE_TEMPLATES, RESOURCES } from '#entry/http/mcp/resources.ts';
-import { SERVER_INFO } from '#entry/http/mcp/server_info.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import { Directory } from '#entry/http/mcp/advice/directory.ts';

@@ -1,6 +1,6 @@
 import { type AnyAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { ACTION_GROUPS } from '#actions/registry.ts';
-import { ACTION_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
+import { ACTION_BODY_BYTES_MAX } from '#entry/http/connections/body_budget.ts';
 import { CONSOLE_TAGS, consolePaths } from '#entry/http/openapi/console_paths.ts';
 import { ingestionSchemas, otherPaths } from '#entry/http/openapi/other_paths.ts';
 import {

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { requirePermission, runAction } from '#actions/run_action.ts';
 import { countTry, forgetTries } from '#auth/sign_in_limiter.ts';
 import type { AppContext } from '#entry/compose.ts';
-import { ANONYMOUS_BODY_BYTES_MAX, SLACK_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
+import { ANONYMOUS_BODY_BYTES_MAX, SLACK_BODY_BYTES_MAX } from '#entry/http/connections/body_budget.ts';
 import {
   answerPress,
   callerOf,

@@ -1,4 +1,4 @@
-import { matchesWildcard } from '#modules/search/decide/wildcard.ts';
+import { matchesWildcard } from '#modules/search/decide/search_kinds.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { worseSeverity } from '#modules/incidents/decide/incident_limit.ts';
 

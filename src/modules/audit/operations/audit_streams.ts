@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
-import { newSigningSecret } from '#auth/signing_secrets.ts';
+import { newSigningSecret } from '#auth/secret_text.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { AUDIT_STREAM_KINDS, AUDIT_STREAMS_MAX } from '#modules/audit/decide/audit_stream.ts';

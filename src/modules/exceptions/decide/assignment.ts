@@ -1,5 +1,5 @@
 import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
-import { matchesWildcard } from '#modules/search/decide/wildcard.ts';
+import { matchesWildcard } from '#modules/search/decide/search_kinds.ts';
 
 /** Assigns new groups to a person or a team. Conditions that are null always hold. */
 export interface AssignmentRule {

@@ -1,4 +1,6 @@
-import { matchesWildcard } from '#modules/search/decide/wildcard.ts';
+import { keysOf } from '#kernel/records.ts';
+import type { AssignmentRule } from '#modules/exceptions/decide/assignment.ts';
+import { matchesWildcard } from '#modules/search/decide/search_kinds.ts';
 import type { ExceptionEvent, Json } from '#modules/exceptions/decide/event.ts';
 
 /** Kinds of events that a service may leave out, because nobody can act on them. */
@@ -127,4 +129,34 @@ function isList(json: Json | undefined): json is readonly Json[] {
 
 function isObject(json: Json): json is { readonly [name: string]: Json } {
   return typeof json === 'object' && json !== null && !isList(json);
+}
+
+/** Lists of settings for exceptions, as they are stored. */
+type StoredLists = Pick<ExceptionSettings, 'filters' | 'patterns' | 'secretNames'> & {
+  readonly assignmentRules: readonly AssignmentRule[];
+};
+
+const READABLE: Readonly<Record<keyof StoredLists, (item: unknown) => boolean>> = {
+  filters: (filter) => INBOUND_FILTERS.some((name) => name === filter),
+  patterns: isText,
+  secretNames: isText,
+  assignmentRules: isAssignmentRule,
+};
+
+/** Names of the lists that cannot be read, whoever wrote them. */
+export function unreadableSettings(settings: StoredLists): (keyof StoredLists)[] {
+  return keysOf(READABLE).filter((name) => {
+    const list: unknown = settings[name];
+    return !Array.isArray(list) || !list.every(READABLE[name]);
+  });
+}
+
+function isText(stored: unknown): boolean {
+  return typeof stored === 'string';
+}
+
+function isAssignmentRule(stored: unknown): boolean {
+  const { path, tag, assigneeId } = Object(stored) as Record<string, unknown>;
+  const { key, value } = Object(tag) as Record<string, unknown>;
+  return (path === null || isText(path)) && (tag === null || (isText(key) && isText(value))) && isText(assigneeId);
 }

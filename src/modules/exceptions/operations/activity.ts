@@ -12,7 +12,7 @@ import type { Person } from '#modules/accounts/store/people_store.ts';
 import { COMMENTS_MAX } from '#modules/exceptions/decide/activity.ts';
 import { ISSUE_URL_LENGTH_MAX } from '#modules/exceptions/decide/issue_link.ts';
 import { GroupStatusName } from '#modules/exceptions/operations/view.ts';
-import { recordActivity } from '#modules/exceptions/record_activity.ts';
+import { recordActivity } from '#modules/exceptions/assignees.ts';
 import type { ActivityRow } from '#modules/exceptions/store/group_activity_store.ts';
 import { toIncidentActor } from '#modules/incidents/decide/incident.ts';
 import { NOTE_LENGTH_MAX } from '#modules/pages/decide/limits.ts';

@@ -5,10 +5,16 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, STRICT } from '#actions/fields.ts';
 import { invalidInput, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
-import { type Assignee, assigneeIdOf, findAssignees, getAssignee, NOBODY } from '#modules/exceptions/assignees.ts';
+import {
+  type Assignee,
+  assigneeIdOf,
+  findAssignees,
+  getAssignee,
+  NOBODY,
+  recordActivity,
+} from '#modules/exceptions/assignees.ts';
 import type { AssignmentRule } from '#modules/exceptions/decide/assignment.ts';
 import { ISSUE_URL_LENGTH_MAX, issueLinkFault } from '#modules/exceptions/decide/issue_link.ts';
-import { recordActivity } from '#modules/exceptions/record_activity.ts';
 
 const GROUPS_MAX = 200;
 

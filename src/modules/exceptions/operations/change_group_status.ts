@@ -9,7 +9,7 @@ import type { Fix, KnownRelease } from '#modules/exceptions/decide/fix.ts';
 import type { GroupStatus } from '#modules/exceptions/decide/group_status.ts';
 import type { Snooze } from '#modules/exceptions/decide/snooze.ts';
 import { GroupStatusName, toGroupFields } from '#modules/exceptions/operations/view.ts';
-import { recordActivity } from '#modules/exceptions/record_activity.ts';
+import { recordActivity } from '#modules/exceptions/assignees.ts';
 import type { ExceptionGroupRow } from '#modules/exceptions/store/exception_group_store.ts';
 import { toIncidentActor } from '#modules/incidents/decide/incident.ts';
 import { endStormMembers, resolve } from '#modules/incidents/change_status.ts';

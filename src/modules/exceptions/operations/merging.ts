@@ -14,7 +14,7 @@ import {
   parseEventCursor,
 } from '#modules/exceptions/operations/list_exception_events.ts';
 import { scopeOf } from '#modules/exceptions/operations/view.ts';
-import { recordActivity } from '#modules/exceptions/record_activity.ts';
+import { recordActivity } from '#modules/exceptions/assignees.ts';
 
 const GROUPS_MAX = 50;
 /** Limit on the groups merged into one: its events are read by the ids of all. */

@@ -17,7 +17,7 @@ import {
 } from '#modules/exceptions/operations/change_group_status.ts';
 import { GROUP_FILTER_FIELDS, groupFilterFaults, toGroupFilter } from '#modules/exceptions/operations/group_filter.ts';
 import { GroupStatusName, toGroupFields } from '#modules/exceptions/operations/view.ts';
-import { recordActivity } from '#modules/exceptions/record_activity.ts';
+import { recordActivity } from '#modules/exceptions/assignees.ts';
 
 const GROUPS_MAX = 200;
 

@@ -1,6 +1,5 @@
 import type { AssignmentRule } from '#modules/exceptions/decide/assignment.ts';
-import { type ExceptionSettings, NO_SETTINGS } from '#modules/exceptions/decide/inbound_filters.ts';
-import { unreadableSettings } from '#modules/exceptions/decide/stored_settings.ts';
+import { type ExceptionSettings, NO_SETTINGS, unreadableSettings } from '#modules/exceptions/decide/inbound_filters.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { allBut, anyOf, columns, rowsOf, toColumns } from '#storage/postgres/columns.ts';

@@ -8,7 +8,7 @@ import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import { VERDICTS } from '#modules/moving_in/decide/ledger.ts';
 import { MOVE_IN_STATUSES } from '#modules/moving_in/decide/move_in_state.ts';
 import { keyOfItem } from '#modules/moving_in/decide/tools.ts';
-import { statusOf } from '#modules/moving_in/move_in_work.ts';
+import { statusOf } from '#modules/moving_in/move_in.ts';
 import {
   addMoveInFile,
   applyMoveIn,

@@ -10,7 +10,7 @@ import { keyOf } from '#modules/moving_in/ask_files.ts';
 import { ASKED_TOOLS } from '#modules/moving_in/ask_tools.ts';
 import { TOOL_NAMES } from '#modules/moving_in/decide/tool_names.ts';
 import { PART_LENGTH_MAX, PARTS_MAX, UPLOAD_LENGTH_MAX } from '#modules/moving_in/decide/upload_limits.ts';
-import { requireQuiet, workOf } from '#modules/moving_in/move_in_work.ts';
+import { requireQuiet, workOf } from '#modules/moving_in/move_in.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 
 export const createMoveIn = defineAction({

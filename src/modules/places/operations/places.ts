@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, STRICT } from '#actions/fields.ts';
-import { newSigningSecret } from '#auth/signing_secrets.ts';
+import { newSigningSecret } from '#auth/secret_text.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import type { Role } from '#kernel/permissions.ts';
 import { keysOf } from '#kernel/records.ts';

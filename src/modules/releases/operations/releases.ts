@@ -7,8 +7,7 @@ import { searchInput } from '#actions/list_page.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { crashFreePercent } from '#modules/exceptions/decide/sessions.ts';
-import { recordDeploy as recordDeployOf } from '#modules/releases/deploys.ts';
-import type { ReleaseChange } from '#modules/releases/save_release.ts';
+import { recordDeploy as recordDeployOf, type ReleaseChange } from '#modules/releases/deploys.ts';
 
 /** Limit on the releases read, more than a service has within its retention; `total` tells if there are more. */
 const RELEASES_MAX = 1_000;

@@ -6,7 +6,7 @@ import { AppError, invalidInput } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Limits } from '#kernel/limit_settings.ts';
 import { Temporal } from '#kernel/time.ts';
-import type { ReleaseRuntime, Requester } from '#modules/releases/save_release.ts';
+import type { ReleaseRuntime, Requester } from '#modules/releases/deploys.ts';
 import type { BundleRow } from '#modules/releases/store/artifact_store.ts';
 import { storesOf } from '#modules/stores.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';

@@ -3,7 +3,7 @@ import { isAtLeast } from '#modules/exceptions/decide/triage.ts';
 import type { ExceptionRuleSettings } from '#modules/rules/decide/kind_settings.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { matchesWildcard } from '#modules/search/decide/wildcard.ts';
+import { matchesWildcard } from '#modules/search/decide/search_kinds.ts';
 
 /** An event as the conditions of a rule see it. */
 interface JudgedEvent {

@@ -42,3 +42,53 @@ export function visibleKinds(permissions: { has(permission: Permission): boolean
     permissions.has(permission) ? [kind as SearchKind] : [],
   );
 }
+
+/**
+ * Whether the text as a whole matches a pattern with `*` for any text, whatever the case. Takes time in proportion to the two
+ * lengths together, whatever they hold.
+ */
+export function matchesWildcard(text: string, pattern: string): boolean {
+  const subject = text.toLowerCase();
+  const [first = '', ...parts] = pattern.toLowerCase().split('*');
+  const last = parts.pop();
+  if (last === undefined) return subject === first;
+  if (!subject.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of parts) {
+    const start = indexOfPart(subject, part, at);
+    if (start === -1) return false;
+    at = start + part.length;
+  }
+  return subject.length - last.length >= at && subject.endsWith(last);
+}
+
+/** Length of a text that `indexOf` looks for: it compares no more than so many characters at each place. */
+const SHORT = 16;
+
+/** Finds what `indexOf` finds, which compares as many characters as the product of the lengths (Knuth, Morris and Pratt). */
+function indexOfPart(text: string, part: string, from: number): number {
+  if (part.length <= SHORT) return text.indexOf(part, from);
+  // Nearly always the beginning is not there, which takes no time.
+  if (!text.includes(part.slice(0, SHORT), from)) return -1;
+  const borders = bordersOf(part);
+  let matched = 0;
+  for (let at = from; at < text.length; at += 1) {
+    matched = extend(part, borders, matched, text[at]);
+    if (matched === part.length) return at + 1 - matched;
+  }
+  return -1;
+}
+
+/** Returns, for each beginning of the part, the length of the longest shorter one in which it ends. */
+function bordersOf(part: string): number[] {
+  const borders = [0];
+  for (let at = 1; at < part.length; at += 1) borders.push(extend(part, borders, borders[at - 1] ?? 0, part[at]));
+  return borders;
+}
+
+/** Returns how much of the part is matched with one more character. */
+function extend(part: string, borders: readonly number[], matched: number, character: string | undefined): number {
+  let length = matched;
+  while (length > 0 && part[length] !== character) length = borders[length - 1] ?? 0;
+  return part[length] === character ? length + 1 : length;
+}

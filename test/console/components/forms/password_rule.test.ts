@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { passwordError } from '#console/components/forms/password_rule.ts';
+import { passwordError } from '#console/components/forms/password_field.tsx';
 
 test.each([
   ['short', 'At least 12 characters: 7 more are needed'],

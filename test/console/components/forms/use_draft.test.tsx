@@ -4,7 +4,7 @@ import { act, cleanup, fireEvent, render, screen } from '@testing-library/react'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
+import { SubmitButtons } from '#console/components/forms/form.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft.ts';
 
 vi.mock('#console/shell/organization.tsx', () => ({

@@ -1,5 +1,5 @@
 import { detailText } from '#modules/alerts/decide/route.ts';
-import { matchesWildcard } from '#modules/search/decide/wildcard.ts';
+import { matchesWildcard } from '#modules/search/decide/search_kinds.ts';
 import type { Workloads } from '#test/kit/counting/count_work.ts';
 
 const nested = (levels: number): Record<string, unknown> =>

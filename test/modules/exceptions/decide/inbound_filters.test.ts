@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
 import { filterOf, INBOUND_FILTERS } from '#modules/exceptions/decide/inbound_filters.ts';
-import { matchesWildcard } from '#modules/search/decide/wildcard.ts';
+import { matchesWildcard } from '#modules/search/decide/search_kinds.ts';
 import { withoutFields } from '#modules/exceptions/decide/secret_fields.ts';
 import { Temporal } from '#kernel/time.ts';
 import fc from '#test/kit/properties.ts';

@@ -3,10 +3,8 @@ import { useState } from 'react';
 
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields } from '#console/components/forms/field_faults.ts';
-import { Form } from '#console/components/forms/form.tsx';
+import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { PersonPicker } from '#console/components/forms/person_picker.tsx';
-import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { useAssign } from '#console/pages/exceptions/triage/use_assign.ts';

@@ -5,12 +5,10 @@ import type { ResultOf } from '#console/api/actions.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { faultsAtFields } from '#console/components/forms/field_faults.ts';
-import { Form } from '#console/components/forms/form.tsx';
+import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { PersonPicker } from '#console/components/forms/person_picker.tsx';
-import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
-import { useDraftState } from '#console/components/forms/use_draft_state.ts';
+import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
 
 type Assignments = ResultOf<'get_exception_assignment'>;

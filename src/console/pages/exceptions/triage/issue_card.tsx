@@ -7,9 +7,8 @@ import { type ExceptionOverview, refreshExceptions } from '#console/api/exceptio
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { faultsAtFields } from '#console/components/forms/field_faults.ts';
-import { Form } from '#console/components/forms/form.tsx';
-import { useDraftState } from '#console/components/forms/use_draft_state.ts';
+import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
+import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { Name } from '#console/components/text/name.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { ISSUE_URL_LENGTH_MAX } from '#modules/exceptions/decide/issue_link.ts';

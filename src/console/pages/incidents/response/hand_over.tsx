@@ -4,10 +4,8 @@ import { useState } from 'react';
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields } from '#console/components/forms/field_faults.ts';
-import { Form } from '#console/components/forms/form.tsx';
+import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { PersonPicker } from '#console/components/forms/person_picker.tsx';
-import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
 

@@ -7,7 +7,7 @@ import { topicKey } from '#console/api/queries.ts';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
-import { useDraftState } from '#console/components/forms/use_draft_state.ts';
+import { useDraftState } from '#console/components/forms/use_draft.ts';
 import {
   LAYERS_LABELS,
   type LayersDraft,

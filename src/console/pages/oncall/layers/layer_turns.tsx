@@ -6,7 +6,7 @@ import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState 
 import { teamQuery } from '#console/api/teams.ts';
 import { Choice } from '#console/components/forms/choice.tsx';
 import { dutyLabel } from '#console/components/text/role.ts';
-import { useFoundMembers } from '#console/components/forms/found_members.ts';
+import { useFoundMembers } from '#console/components/forms/person_picker.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import layerClasses from '#console/pages/oncall/layers/layer_fields.module.css';
 import classes from '#console/pages/oncall/people_order.module.css';

@@ -1,4 +1,4 @@
-import type { Commit } from '#modules/releases/decide/release.ts';
+import { type Commit, slugOf } from '#modules/releases/decide/release.ts';
 import {
   type JsonObject,
   listOfTexts,
@@ -9,14 +9,12 @@ import {
   requiredText,
 } from '#entry/http/ingest/sentry_api/bodies.ts';
 import type { AddEndpoint, Call, SentryApi } from '#entry/http/ingest/sentry_api/scope.ts';
-import { deployAnswer, releaseAnswer } from '#entry/http/ingest/sentry_api/answers.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import { findServices } from '#modules/releases/find_services.ts';
-import { recordDeploy } from '#modules/releases/deploys.ts';
-import { authorOf, deleteRelease, saveRelease } from '#modules/releases/save_release.ts';
-import type { ReleaseFields, ReleaseRow } from '#modules/releases/store/release_store.ts';
+import { authorOf, deleteRelease, recordDeploy, saveRelease } from '#modules/releases/deploys.ts';
+import type { DeployRow, ReleaseFields, ReleaseRow } from '#modules/releases/store/release_store.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';
 
 const VERSION_LENGTH_MAX = 200;
@@ -225,4 +223,63 @@ function commitsOf(body: JsonObject): Commit[] | null {
       at: null,
     };
   });
+}
+
+interface NamedService {
+  readonly id: string;
+  readonly name: string;
+  readonly projectId: number;
+}
+
+interface NamedOrganization {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: Temporal.Instant;
+  readonly secondFactorRequired: boolean;
+}
+
+/** Returns an organization as clients of the protocol expect it: `sentry-cli` requires every one of these fields. */
+export function organizationAnswer({ id, name, createdAt, secondFactorRequired }: NamedOrganization): object {
+  return {
+    id,
+    slug: slugOf(name) || id,
+    name,
+    dateCreated: toTimestamp(createdAt),
+    status: { id: 'active' },
+    isEarlyAdopter: false,
+    require2FA: secondFactorRequired,
+  };
+}
+
+/** Returns a service as clients of the protocol expect projects. */
+export function projectAnswer({ name, projectId }: NamedService): object {
+  return { id: String(projectId), slug: slugOf(name) || String(projectId), name, platform: null, status: 'active' };
+}
+
+/** Returns the answer for one release. The same release of several services is one to clients of the protocol. */
+function releaseAnswer(rows: readonly ReleaseRow[], services: readonly NamedService[]): object {
+  const [first] = rows;
+  if (first === undefined) return {};
+  const { version, url, ref, commitCount, commits, createdAt, releasedAt, archivedAt } = first;
+  const [last] = commits;
+  const serviceIds = new Set<string>(rows.map(({ serviceId }) => serviceId));
+  return {
+    version,
+    shortVersion: version,
+    url,
+    ref,
+    status: archivedAt === null ? 'open' : 'archived',
+    dateCreated: toTimestamp(createdAt),
+    dateReleased: releasedAt && toTimestamp(releasedAt),
+    commitCount,
+    lastCommit: last === undefined ? null : { id: last.id },
+    newGroups: 0,
+    authors: [],
+    projects: services.filter(({ id }) => serviceIds.has(id)).map(projectAnswer),
+  };
+}
+
+function deployAnswer({ id, environment, name, url, startedAt, finishedAt }: DeployRow): object {
+  const dateStarted = startedAt && toTimestamp(startedAt);
+  return { id, environment, name, url, dateStarted, dateFinished: toTimestamp(finishedAt) };
 }

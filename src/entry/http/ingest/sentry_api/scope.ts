@@ -12,7 +12,7 @@ import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Permission } from '#kernel/permissions.ts';
-import type { Requester } from '#modules/releases/save_release.ts';
+import type { Requester } from '#modules/releases/deploys.ts';
 import { type Stores, storesOf } from '#modules/stores.ts';
 
 /** Context of the endpoints. */
