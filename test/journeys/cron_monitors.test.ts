@@ -282,6 +282,39 @@ const keyed = async (w: World, dsn: string, slug: string, key: string) =>
     headers: { authorization: `Bearer ${key}` },
   });
 
+test('the addresses of check-ins before 2023 take a run with its DSN, and what becomes of it', async () => {
+  const { w, serviceId, dsn } = await staffed();
+  const send = async (method: 'POST' | 'PUT', url: string, body: object, authorization = `DSN ${dsn}`) =>
+    await w.app.inject({
+      method,
+      url: `/api/0/${url}`,
+      headers: { 'content-type': 'application/json', authorization },
+      payload: JSON.stringify(body),
+    });
+  const begun = await send('POST', 'organizations/acme/monitors/backup/checkins/', { status: 'in_progress' });
+  expect([begun.statusCode, begun.json()]).toEqual([
+    201,
+    { id: expect.stringMatching(/^[0-9a-f]{32}$/), status: 'in_progress' },
+  ]);
+  w.clock.advance({ minutes: 2 });
+  const ended = await send('PUT', `monitors/backup/checkins/${begun.json().id}/`, { status: 'ok', duration: 90 });
+  expect([ended.statusCode, ended.json()]).toEqual([200, { id: begun.json().id, status: 'ok' }]);
+  await look(w);
+  const [monitor] = (await monitorsOf(w, serviceId)).monitors;
+  expect(monitor).toMatchObject({ slug: 'backup', runs: [{ status: 'ok' }] });
+  expect((await send('POST', 'monitors/backup/checkins/', { status: 'in_progress' })).statusCode).toBe(201);
+  expect((await send('PUT', 'monitors/backup/checkins/latest/', { status: 'error' })).statusCode).toBe(200);
+  await look(w);
+  expect((await monitorsOf(w, serviceId)).monitors).toMatchObject([
+    { slug: 'backup', runs: [{ status: 'error' }, { status: 'ok' }] },
+  ]);
+  for (const authorization of ['', 'DSN https://x', `DSN ${dsn.replace(/\/\/\w/, '//f')}`]) {
+    const { statusCode } = await send('POST', 'monitors/backup/checkins/', { status: 'ok' }, authorization);
+    expect(statusCode).toBe(401);
+  }
+  expect((await send('POST', 'monitors/backup/checkins/', { status: 'unheard of' })).statusCode).toBe(400);
+});
+
 test('the public key changes no schedule unheard, is kept from monitors by key only, and makes ten an hour', async () => {
   const { w, serviceId, dsn } = await staffed();
   const { ingestionKey } = await w.expectOk('get_service', { serviceId });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -27,8 +28,9 @@ import { findReachedLimit, limitsHeader, openItemLimiters } from '#ingest/item_l
 import type { MetricProtocol } from '#ingest/protocol.ts';
 import { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import { SENTRY_PROJECT_PATTERN } from '#ingest/protocols/sentry.ts';
-import { sentryKeyOf } from '#ingest/protocols/sentry/auth.ts';
+import { parseDsn, sentryKeyOf } from '#ingest/protocols/sentry/auth.ts';
 import { readCheckInRequest } from '#ingest/protocols/sentry/check_ins.ts';
+import { asEventId } from '#ingest/protocols/sentry/values.ts';
 import { RateLimiter } from '#ingest/rate_limiter.ts';
 import { RefusalRecorder } from '#ingest/refusal_recorder.ts';
 import { RefusedBytes } from '#ingest/refused_bytes.ts';
@@ -153,9 +155,26 @@ function reportSpooledIn({ db, clock }: AppContext, folder: string) {
 }
 
 interface CronRoute {
-  readonly Params: { readonly projectId: string; readonly slug: string; readonly key?: string };
+  readonly Params: {
+    readonly slug: string;
+    readonly projectId?: string;
+    readonly key?: string;
+    /** Run that is updated: an id, or `latest`. */
+    readonly runId?: string;
+  };
   readonly Querystring: Readonly<Record<string, unknown>>;
 }
+
+/**
+ * Addresses of check-ins before 2023, with `Authorization: DSN …`: a run begins with POST and is updated with PUT. Old
+ * versions of `sentry-cli` and scripts use them.
+ */
+const OLDER_CHECK_IN_PATHS = [
+  '/api/0/organizations/:org/monitors/:slug/checkins',
+  '/api/0/monitors/:slug/checkins',
+].flatMap((path) => [path, `${path}/:runId`]);
+
+const newRunId = (): string => randomUUID().replaceAll('-', '');
 
 /** Limit on the body, a schedule and a status: real ones have a few hundred bytes. */
 const BODY_BYTES_MAX = 64 * 1024;
@@ -181,16 +200,19 @@ function mountCronIngest(scope: FastifyInstance, context: IngestContext): void {
     return sendProblem(error, request, reply, context.log);
   });
   const path = INGEST_PATHS.sentry_cron.replace(':projectId', `:projectId(${SENTRY_PROJECT_PATTERN})`);
-  for (const url of [path, path.replace('/:key', '')].flatMap((template) => routesFor(template, context))) {
+  const current = [path, path.replace('/:key', '')].flatMap((template) => routesFor(template, context));
+  const older = OLDER_CHECK_IN_PATHS.flatMap((template) => routesFor(template, context));
+  for (const url of [...current, ...older]) {
     scope.route<CronRoute>({
-      method: ['GET', 'POST'],
+      method: older.includes(url) ? ['POST', 'PUT'] : ['GET', 'POST'],
       url,
       bodyLimit: BODY_BYTES_MAX,
       exposeHeadRoute: false,
       async onRequest(request) {
-        const { projectId, key } = request.params;
+        const dsn = parseDsn(/^DSN\s+(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]);
+        const { projectId = dsn?.projectId ?? '', key = dsn?.publicKey } = request.params;
         const sent = sentryKeyOf(request.headers, { ...request.query, ...(key !== undefined && { sentry_key: key }) });
-        const isByKey = sent === null && hasIngestionKey(request.headers);
+        const isByKey = projectId !== '' && sent === null && hasIngestionKey(request.headers);
         const target = await context.badKeys.guard(request.ip, () =>
           isByKey
             ? context.access.openProject(request.headers, projectId)
@@ -203,8 +225,13 @@ function mountCronIngest(scope: FastifyInstance, context: IngestContext): void {
       async handler(request, reply) {
         const target = targets.get(request);
         if (target === undefined) throw new Error('the request was not authenticated');
-        const checkIn = readCheckInRequest(request.params.slug, request.query, rawBodyOf(request));
-        if (checkIn === null) throw new AppError('invalid_input', NO_CHECK_IN);
+        const { slug, runId, projectId } = request.params;
+        const sent = readCheckInRequest(slug, request.query, rawBodyOf(request));
+        if (sent === null) throw new AppError('invalid_input', NO_CHECK_IN);
+        // The older addresses name the run in the answer, and by it afterwards.
+        const isOlder = projectId === undefined;
+        const named = asEventId(runId) ?? (isOlder && runId === undefined ? newRunId() : null);
+        const checkIn = { ...sent, runId: sent.runId ?? named };
         const reached = await findReachedLimit(context.itemLimits, 'checkIns', target.serviceId, 1);
         if (reached !== null) {
           limited.set(request, limitsHeader([reached]));
@@ -213,6 +240,10 @@ function mountCronIngest(scope: FastifyInstance, context: IngestContext): void {
         const { taken, faults } = await context.checkIns.accept(target, [checkIn], byKey.has(request));
         if (taken === 0) throw checkInRefused(faults);
         if (faults.length > 0) void reply.header('x-sentry-error', asHeader(faults.join('; ')));
+        if (isOlder) {
+          const id = checkIn.runId ?? runId;
+          return await reply.code(runId === undefined ? 201 : 200).send({ id, status: checkIn.status });
+        }
         return await reply.code(202).send({ slug: checkIn.slug, faults });
       },
     });

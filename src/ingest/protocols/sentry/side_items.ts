@@ -126,11 +126,18 @@ export function readClientReport(payload: Buffer): NotKept[] | null {
   });
 }
 
+const CONTAINER_BYTES_COUNTED = 256 * 1024;
+
 /**
- * Returns the number of things in an item, such as the lines of a log: the header's count, limited by the item's bytes.
+ * Returns the number of things in an item, such as the lines of a log: the header's count, limited by the item's bytes;
+ * without one, the number of those that a container of usual size holds.
  */
 export function itemCountOf(header: JsonObject, payload: Buffer): number {
-  return Math.max(1, Math.min(asCount(header['item_count']), payload.length));
+  const count = asCount(header['item_count']);
+  const mayBeContainer = payload.length <= CONTAINER_BYTES_COUNTED && payload.subarray(0, 100).includes('"items"');
+  if (count > 0 || !mayBeContainer) return Math.max(1, Math.min(count, payload.length));
+  const items = asObject(parseJson(payload))?.['items'];
+  return Array.isArray(items) ? Math.max(1, items.length) : 1;
 }
 
 const COMMENTS_LENGTH_MAX = 4_096;

@@ -158,11 +158,13 @@ test('a container counts for what it holds, which is not more than its bytes can
     [{ type: 'log', item_count: 6 }, { items: [1, 2, 3, 4, 5, 6] }],
     [{ type: 'span', item_count: 9_000_000 }, '{}'],
     [{ type: 'log', item_count: -1 }, '{}'],
+    [{ type: 'log' }, { items: [1, 2, 3, 4] }],
   );
   expect(dropped.map(({ type, count }) => [type, count])).toEqual([
     ['log', 6],
     ['span', 2],
     ['log', 1],
+    ['log', 4],
   ]);
 });
 
