@@ -25,6 +25,7 @@ import { nightShift } from './night_shift.ts';
 import { outage } from './outage.ts';
 import { pageLatency } from './page_latency.ts';
 import { partition } from './partition.ts';
+import { provisioning } from './provisioning.ts';
 import { query } from './query.ts';
 import { quiet } from './quiet.ts';
 import { rules } from './rules.ts';
@@ -58,6 +59,7 @@ const BENCHES: readonly Bench[] = [
   outage,
   pageLatency,
   partition,
+  provisioning,
   query,
   quiet,
   rules,

@@ -20,8 +20,8 @@ import { storesOf } from '#modules/stores.ts';
 const MEDIA_TYPE = 'application/scim+json; charset=utf-8';
 /** A body of the largest size with a value every 25 bytes. */
 const VALUES_MAX = 40_000;
-const CONCURRENCY = 8;
-const CONCURRENCY_OF_ONE = 4;
+const CONCURRENCY = 16;
+const CONCURRENCY_OF_ONE = 8;
 const WAITING_MAX = 200;
 /** Requests of one identity provider: more than it makes while 200 people a second change. */
 const ALLOWANCE = { burst: 30_000, perSecond: 500 };

@@ -10,16 +10,15 @@ import type { Sorting } from '#modules/provisioning/store/filter_condition.ts';
 import { readGroup, readGroupPatch } from '#modules/provisioning/decide/scim_group.ts';
 import { patchUser, readUser, type UserState } from '#modules/provisioning/decide/scim_user.ts';
 import { createGroup, deleteGroup, MEMBERS_MAX, updateGroup } from '#modules/provisioning/groups.ts';
-import { type ProvisioningUnit, Room } from '#modules/provisioning/provisioning_unit.ts';
+import { ProvisioningChanges, type ProvisioningUnit, Room } from '#modules/provisioning/provisioning_unit.ts';
 import { type Resource, toGroupResource, toUserResource } from '#modules/provisioning/resources.ts';
-import type { ProvisionedUser } from '#modules/provisioning/store/provisioning_store.ts';
+import type { FoundUser } from '#modules/provisioning/store/provisioning_store.ts';
 import type { ListedGroup, ScimGroupRow } from '#modules/provisioning/store/scim_group_store.ts';
 import { createUser, deleteUser, stateOf, updateUser, USERS_MAX } from '#modules/provisioning/users.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Stores, storesOf } from '#modules/stores.ts';
-import { inUnitOfWork } from '#modules/unit_of_work.ts';
 
 const PAGE_DEFAULT = 100;
 const INDEX_MAX = 1_000_000;
@@ -65,11 +64,15 @@ function textOf(value: unknown): unknown {
 export class ScimRequests {
   readonly #runtime: ActionRuntime;
   readonly #baseUrl: string;
-  readonly #room = { users: new Room(USERS_MAX), groupMembers: new Room(MEMBERS_MAX) };
+  readonly #changes: ProvisioningChanges;
 
   constructor(runtime: ActionRuntime, baseUrl: string) {
     this.#runtime = runtime;
     this.#baseUrl = baseUrl;
+    this.#changes = new ProvisioningChanges(runtime, {
+      users: new Room(USERS_MAX),
+      groupMembers: new Room(MEMBERS_MAX),
+    });
   }
 
   async listUsers({ provisioner: { orgId }, query }: ScimCall): Promise<Answer> {
@@ -80,16 +83,14 @@ export class ScimRequests {
 
   async getUser(call: ScimCall, id: string): Promise<Answer> {
     const stores = this.#stores();
-    return ifChanged(call, await this.#userAnswer(stores, call, await findUser(stores, call.provisioner.orgId, id)));
+    return ifChanged(call, this.#userAnswer(call, await findUser(stores, call.provisioner.orgId, id)));
   }
 
   async createUser(call: ScimCall): Promise<Answer> {
     const state = readUser(call.body);
     return await this.#change(call, async (provisioning) => {
       const user = await createUser(provisioning, state);
-      const groups = user.isAccountMade === true ? [] : await groupsOf(provisioning, user);
-      const resource = toUserResource(user, groups, this.#baseUrl);
-      return { ...toAnswer(resource, readQuery(call.query).projection), status: 201 };
+      return { ...this.#userAnswer(call, { ...user, groups: [] }), status: 201 };
     });
   }
 
@@ -165,10 +166,8 @@ export class ScimRequests {
   async createGroup(call: ScimCall): Promise<Answer> {
     const body = readGroup(call.body);
     return await this.#change(call, async (provisioning) => {
-      const { stores } = provisioning.unit;
-      const group = await stores.scimGroups.find(provisioning.orgId, await createGroup(provisioning, body));
-      if (group === null) throw new Error('a group that was just made is there');
-      return { ...(await this.#groupAnswer(stores, call, group)), status: 201 };
+      const group = await createGroup(provisioning, body);
+      return { ...(await this.#groupAnswer(provisioning.unit.stores, call, group)), status: 201 };
     });
   }
 
@@ -199,14 +198,11 @@ export class ScimRequests {
   }
 
   async #updateUser(call: ScimCall, id: string, next: (state: UserState) => UserState): Promise<Answer> {
-    const { orgId } = call.provisioner;
-    const updated = await this.#change(call, async (provisioning) => {
-      const user = await findUser(provisioning.unit.stores, orgId, id);
+    return await this.#change(call, async (provisioning) => {
+      const user = await findUser(provisioning.unit.stores, provisioning.orgId, id);
       requireVersion(call, toUserResource(user, [], this.#baseUrl));
-      return await updateUser(provisioning, user, next(stateOf(user)));
+      return this.#userAnswer(call, await updateUser(provisioning, user, next(stateOf(user))));
     });
-    // Groups are read once others of the organization may change.
-    return await this.#userAnswer(this.#stores(), call, { ...updated, orgId });
   }
 
   async #changeGroup(
@@ -227,20 +223,11 @@ export class ScimRequests {
     work: (provisioning: ProvisioningUnit) => Promise<Result>,
   ): Promise<Result> {
     const actor = { kind: 'api_key', apiKeyId, apiKeyName: name } as const;
-    return await inUnitOfWork(this.#runtime, async (unit) => {
-      // Changes of one organization come one after another.
-      const fallback = await unit.stores.provisioning.lockProvisionedRole(orgId);
-      return await work({ unit, orgId, by: { actor, via: 'scim', origin }, fallback, room: this.#room });
-    });
+    return await this.#changes.make(orgId, { actor, via: 'scim', origin }, work);
   }
 
-  async #userAnswer(
-    stores: Stores,
-    { query }: ScimCall,
-    user: ProvisionedUser & { orgId: Id<'org'> },
-  ): Promise<Answer> {
-    const groups = await stores.scimGroups.listOfUsers(user.orgId, [user.userId]);
-    return toAnswer(toUserResource(user, groups, this.#baseUrl), readQuery(query).projection);
+  #userAnswer({ query }: ScimCall, user: FoundUser): Answer {
+    return toAnswer(toUserResource(user, user.groups, this.#baseUrl), readQuery(query).projection);
   }
 
   async #groupAnswer(stores: Stores, { query }: ScimCall, group: ScimGroupRow): Promise<Answer> {
@@ -255,14 +242,10 @@ export class ScimRequests {
   }
 }
 
-async function groupsOf({ unit, orgId }: ProvisioningUnit, { userId }: ProvisionedUser) {
-  return await unit.stores.scimGroups.listOfUsers(orgId, [userId]);
-}
-
-async function findUser({ provisioning }: Stores, orgId: Id<'org'>, id: string) {
+async function findUser({ provisioning }: Stores, orgId: Id<'org'>, id: string): Promise<FoundUser> {
   const user = await provisioning.find(orgId, id);
   if (user === null) throw new AppError('not_found', `the organization has no user with the id ${id}`);
-  return { ...user, orgId };
+  return user;
 }
 
 function noGroup(id: string): AppError {

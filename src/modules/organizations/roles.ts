@@ -4,6 +4,7 @@ import { mayAnswer, type Role, ROLE_CONSOLE_PERMISSIONS } from '#kernel/permissi
 import { recordOf } from '#kernel/records.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
+import type { MembershipRow } from '#modules/accounts/store/people_store.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { CHANNEL_PREFERENCES } from '#modules/contacts/decide/channel.ts';
 import type { InvitationRow } from '#modules/organizations/store.ts';
@@ -114,18 +115,20 @@ export function visibleOwner(caller: Caller): Id<'user'> | null {
 /**
  * Ends a membership: from the next request on the person is no longer a member, no longer on call, and is not paged.
  * Places in teams, keys, connections, calendar addresses and links to answer with end with it; schedules and policies
- * pass over them, and exception groups are nobody's. Returns the keys that ended. The caller holds the lock on memberships.
+ * pass over them, and exception groups are nobody's. Returns the membership and the keys that ended. The caller holds the
+ * lock on memberships. Throws `not_found` for one who is no member.
  */
 export async function endMembership(
   { apiKeys, groupAssignments, people }: Pick<Stores, 'apiKeys' | 'groupAssignments' | 'people'>,
   orgId: Id<'org'>,
   userId: Id<'user'>,
   now: Temporal.Instant,
-): Promise<Id<'apikey'>[]> {
+): Promise<{ membership: MembershipRow; revokedKeys: Id<'apikey'>[] }> {
   const revokedKeys = await apiKeys.revokeAllOf(orgId, userId, now);
   await groupAssignments.releaseMember(orgId, userId);
-  await people.removeMembership(orgId, userId);
-  return revokedKeys;
+  const membership = await people.removeMembership(orgId, userId);
+  if (membership === null) throw new AppError('not_found', 'the organization has no member with this id');
+  return { membership, revokedKeys };
 }
 
 /** Puts a person who accepts an invitation into the teams that it names and that are still there. */

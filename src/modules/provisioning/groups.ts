@@ -1,7 +1,7 @@
 import { applyGroupMoves, type GroupEffects } from '#modules/provisioning/group_effects.ts';
 import type { GroupBody, GroupPatch } from '#modules/provisioning/decide/scim_group.ts';
 import { ScimError } from '#modules/provisioning/decide/scim_error.ts';
-import { type ProvisioningUnit, recordProvisioning } from '#modules/provisioning/provisioning_unit.ts';
+import type { ProvisioningUnit } from '#modules/provisioning/provisioning_unit.ts';
 import type { ScimGroupRow } from '#modules/provisioning/store/scim_group_store.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 
@@ -11,29 +11,20 @@ export const MEMBERS_MAX = 20_000;
 const AUDITED_MAX = 200;
 
 /** Makes a group, which changes nothing until an owner maps it. Throws `uniqueness`, `invalidValue`. */
-export async function createGroup(provisioning: ProvisioningUnit, body: GroupBody): Promise<Id<'scimgroup'>> {
+export async function createGroup(provisioning: ProvisioningUnit, body: GroupBody): Promise<ScimGroupRow> {
   const { unit, orgId } = provisioning;
   const { stores, now } = unit;
-  await requireFreeName(provisioning, body.displayName, null);
-  if ((await stores.scimGroups.count(orgId, null)) >= GROUPS_MAX) {
-    throw new ScimError('tooMany', `an organization has at most ${GROUPS_MAX} groups`);
-  }
-  const id = newId('scimgroup');
   const { displayName, externalId } = body;
+  const { holder, count } = await stores.scimGroups.findTaken(orgId, displayName);
+  if (holder !== null) throw nameTaken(displayName);
+  if (count >= GROUPS_MAX) throw new ScimError('tooMany', `an organization has at most ${GROUPS_MAX} groups`);
+  const id = newId('scimgroup');
   const times = { createdAt: now, updatedAt: now };
-  await stores.scimGroups.insert({
-    id,
-    orgId,
-    displayName,
-    externalId,
-    teamId: null,
-    role: null,
-    version: 1,
-    ...times,
-  });
+  const group = { id, orgId, displayName, externalId, teamId: null, role: null, version: 1, ...times };
+  await stores.scimGroups.insert(group);
   const members = await requireKnown(provisioning, body.members);
   await stores.scimGroups.addMembers(id, members);
-  await recordProvisioning(provisioning, [
+  provisioning.record([
     {
       action: 'create_provisioned_group',
       target: id,
@@ -41,7 +32,7 @@ export async function createGroup(provisioning: ProvisioningUnit, body: GroupBod
       after: { displayName, ...audited('members', members) },
     },
   ]);
-  return id;
+  return group;
 }
 
 /** Changes a locked group and, if it is mapped, the teams and roles of those who came or left. */
@@ -55,14 +46,15 @@ export async function updateGroup(
   const displayName = patch.displayName ?? group.displayName;
   const externalId = patch.externalId === undefined ? group.externalId : patch.externalId;
   if (displayName.toLowerCase() !== group.displayName.toLowerCase()) {
-    await requireFreeName(provisioning, displayName, group.id);
+    const { holder } = await stores.scimGroups.findTaken(orgId, displayName);
+    if (holder !== null && holder !== group.id) throw nameTaken(displayName);
   }
   const { added, removed } = await move(provisioning, group, patch);
   const isRenamed = displayName !== group.displayName || externalId !== group.externalId;
   if (!isRenamed && added.length + removed.length === 0) return;
   await stores.scimGroups.save({ ...group, displayName, externalId, version: group.version + 1, updatedAt: now });
   const effects = await applyGroupMoves({ unit, orgId, fallback }, group, { added, removed });
-  await recordProvisioning(provisioning, [
+  provisioning.record([
     {
       action: 'update_provisioned_group',
       target: group.id,
@@ -85,7 +77,7 @@ export async function deleteGroup(provisioning: ProvisioningUnit, group: ScimGro
   const removed = await unit.stores.scimGroups.removeMembers(group.id, members);
   const effects = await applyGroupMoves({ unit, orgId, fallback }, group, { added: [], removed });
   await unit.stores.scimGroups.delete(group.id);
-  await recordProvisioning(provisioning, [
+  provisioning.record([
     {
       action: 'delete_provisioned_group',
       target: group.id,
@@ -125,14 +117,8 @@ async function requireKnown({ unit, orgId }: ProvisioningUnit, userIds: readonly
   return userIds as Id<'user'>[];
 }
 
-async function requireFreeName(
-  { unit, orgId }: ProvisioningUnit,
-  displayName: string,
-  except: Id<'scimgroup'> | null,
-): Promise<void> {
-  const holder = await unit.stores.scimGroups.findByName(orgId, displayName);
-  if (holder === null || holder === except) return;
-  throw new ScimError('uniqueness', `the organization has a group with the displayName ${displayName} already`);
+function nameTaken(displayName: string): ScimError {
+  return new ScimError('uniqueness', `the organization has a group with the displayName ${displayName} already`);
 }
 
 function audited(name: string, ids: readonly string[]): object {

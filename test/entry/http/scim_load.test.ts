@@ -1,7 +1,11 @@
 import { Client } from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
-import { identityProvider } from '#test/kit/identity_provider.ts';
+import { identityProvider, USER_SCHEMA } from '#test/kit/identity_provider.ts';
+import { newId } from '#kernel/ids.ts';
+import { readUser } from '#modules/provisioning/decide/scim_user.ts';
+import { ProvisioningChanges, Room } from '#modules/provisioning/provisioning_unit.ts';
+import { createUser } from '#modules/provisioning/users.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 /** People whom an identity provider has made, all of them in a group. */
@@ -70,5 +74,40 @@ test('no request asks more queries of 10,000 people than of a few', async () => 
   await givenPeople(w, groupId, 10_000);
   expect(await count('b')).toEqual(few);
   expect(Math.max(...Object.values(few))).toBeLessThan(20);
-  expect(few).toMatchObject({ create: 10, rename: 11 });
+  expect(few).toMatchObject({ create: 7, rename: 9, deactivate: 13, activate: 11 });
+});
+
+test('changes that wait for one another commit together, each audited, and one that fails undoes no other', async () => {
+  const w = await world();
+  const room = { users: new Room(100), groupMembers: new Room(100) };
+  const changes = new ProvisioningChanges(w.context.actions, room);
+  const actor = { kind: 'api_key', apiKeyId: newId('apikey'), apiKeyName: 'SCIM' } as const;
+  const origins: string[] = [];
+  const make = async (userName: string): Promise<string> => {
+    const origin = { requestId: `req_${userName}`, address: null };
+    const state = readUser({ schemas: [USER_SCHEMA], userName: `${userName}@example.com` });
+    const made = await changes.make(w.orgId, { actor, via: 'scim', origin }, async (provisioning) => {
+      const { userId } = await createUser(provisioning, state);
+      return userId;
+    });
+    origins.push(origin.requestId);
+    return made;
+  };
+  const ask = vi.spyOn(Client.prototype, 'query');
+  onTestFinished(() => ask.mockRestore());
+  const commits = () => ask.mock.calls.filter(([query]) => JSON.stringify(query).startsWith('"commit')).length;
+
+  const together = await Promise.all(['anna', 'bram', 'cleo', 'dirk'].map(make));
+  expect(commits()).toBe(2);
+  expect(new Set(together).size).toBe(4);
+
+  const answers = await Promise.allSettled(['eva', 'finn', 'bram', 'gwen'].map(make));
+  expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+  expect(answers[2]).toMatchObject({ reason: { message: expect.stringContaining('bram@example.com already') } });
+
+  const audited = await w.context.db.sql.rows<{ target: string; requestId: string }>(
+    `select target, request_id as "requestId" from audit_log where org_id = $1 and via = 'scim'`,
+    [w.orgId],
+  );
+  expect(audited.map(({ requestId }) => requestId).toSorted()).toEqual(origins.toSorted());
 });

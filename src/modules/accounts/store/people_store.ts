@@ -7,7 +7,7 @@ import { AppError } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import { MANAGER_ROLES, type Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, rowsChanged } from '#storage/postgres/columns.ts';
+import { anyOf, columns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
 import { MembershipEntity, OrganizationEntity, type NewUser, UserEntity } from '#storage/postgres/entities/people.ts';
@@ -303,13 +303,11 @@ export class PeopleStore {
     return count;
   }
 
-  async removeMembership(orgId: Id<'org'>, userId: Id<'user'>): Promise<boolean> {
-    const removed = await this.#session.db
-      .deleteFrom('memberships')
-      .where('org_id', '=', orgId)
-      .where('user_id', '=', userId)
-      .execute();
-    return rowsChanged(removed) > 0;
+  /** Returns the membership that it removed; null if there was none. */
+  async removeMembership(orgId: Id<'org'>, userId: Id<'user'>): Promise<MembershipRow | null> {
+    const removing = this.#session.db.deleteFrom('memberships as m').where('m.org_id', '=', orgId);
+    const removed = removing.where('m.user_id', '=', userId).returning(columns(MembershipEntity, 'm'));
+    return (await removed.executeTakeFirst()) ?? null;
   }
 
   /** Returns the given users who belong to the organization, by id. */

@@ -145,6 +145,17 @@ export class SessionStore {
     return ended.map(({ id }) => id);
   }
 
+  /** Ends every session of a person who is a member of no organization any more. */
+  async endAllOfFormer(userId: Id<'user'>): Promise<void> {
+    await this.#session.db
+      .deleteFrom('sessions')
+      .where('user_id', '=', userId)
+      .where(({ exists, not, selectFrom }) =>
+        not(exists(selectFrom('memberships').select('org_id').where('user_id', '=', userId))),
+      )
+      .execute();
+  }
+
   /** Lists live sessions of members that can act in the organization, newest first, with their people. */
   async listOfOrganization(
     wanted: SessionsOfOrganization,

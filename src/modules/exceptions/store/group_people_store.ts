@@ -43,27 +43,25 @@ export class GroupAssignmentStore {
    * searches go; those they shared stay.
    */
   async releaseMember(orgId: Id<'org'>, userId: Id<'user'>): Promise<void> {
-    const { db } = this.#session;
     const searches = { org_id: orgId, user_id: userId };
-    await db
-      .updateTable('exception_groups')
-      .set({ assigned_user_id: null })
-      .where('org_id', '=', orgId)
-      .where('assigned_user_id', '=', userId)
-      .execute();
-    await db
-      .deleteFrom('group_watchers')
-      .where('user_id', '=', userId)
-      .where('group_id', 'in', (eb) => eb.selectFrom('exception_groups').select('id').where('org_id', '=', orgId))
-      .execute();
-    await db
-      .deleteFrom('saved_searches')
-      .where((eb) => eb.and({ ...searches, is_shared: false }))
-      .execute();
-    await db
+    await this.#session.db
+      .with('assigned', (db) =>
+        db
+          .updateTable('exception_groups')
+          .set({ assigned_user_id: null })
+          .where('org_id', '=', orgId)
+          .where('assigned_user_id', '=', userId),
+      )
+      .with('watched', (db) =>
+        db
+          .deleteFrom('group_watchers')
+          .where('user_id', '=', userId)
+          .where('group_id', 'in', (eb) => eb.selectFrom('exception_groups').select('id').where('org_id', '=', orgId)),
+      )
+      .with('own', (db) => db.deleteFrom('saved_searches').where((eb) => eb.and({ ...searches, is_shared: false })))
       .updateTable('saved_searches')
       .set({ user_id: null })
-      .where((eb) => eb.and(searches))
+      .where((eb) => eb.and({ ...searches, is_shared: true }))
       .execute();
   }
 }

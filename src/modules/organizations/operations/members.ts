@@ -238,6 +238,6 @@ async function removeFrom(
   if (!isOwn && !managesOrganization(before.caller)) throw forManagers(before.caller);
   if (!isOwn && before.caller !== 'owner' && before.target === 'owner') throw forOwners();
   await requireAnotherOwner(stores, caller.orgId, before.target);
-  const revokedKeys = await endMembership(stores, caller.orgId, id, now);
+  const { revokedKeys } = await endMembership(stores, caller.orgId, id, now);
   return { id, role: before.target, revokedKeys };
 }

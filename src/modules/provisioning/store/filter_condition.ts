@@ -1,8 +1,10 @@
-import { type Expression, type RawBuilder, sql } from 'kysely';
+import { type AliasedSelectQueryBuilder, type Expression, expressionBuilder, type RawBuilder, sql } from 'kysely';
 
 import { ScimError } from '#modules/provisioning/decide/scim_error.ts';
 import { attributeName, type Filter } from '#modules/provisioning/decide/scim_filter.ts';
+import type { Id } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
+import type { Tables } from '#storage/postgres/tables.ts';
 
 /** An attribute as filters compare it. */
 export interface Compared {
@@ -139,3 +141,52 @@ function parseInstant(operand: Operand): Temporal.Instant {
     throw new ScimError('invalidFilter', 'a time must be operand as RFC 3339, such as "2026-03-01T09:00:00Z"');
   }
 }
+
+/**
+ * Builds the query for the ids of an organization's people. An identity provider asks for a user name or an id of its
+ * own before each change: these are found by their indices.
+ */
+export function idsOf(
+  orgId: Id<'org'>,
+  { userName, externalId }: { readonly userName: string | null; readonly externalId: string | null },
+): UserIds {
+  const { selectFrom } = expressionBuilder<Tables>();
+  const members = selectFrom('memberships as m').select('m.user_id as userId').where('m.org_id', '=', orgId);
+  const named = selectFrom('scim_users as s').select('s.user_id as userId').where('s.org_id', '=', orgId);
+  if (externalId !== null) return named.where('s.external_id', '=', externalId);
+  if (userName === null) return members.union(named);
+  return members
+    .innerJoin('users as u', 'u.id', 'm.user_id')
+    .where(({ eb, fn, val }) => eb(fn('lower', ['u.email']), '=', fn('lower', [val(userName)])))
+    .union(named.where(({ eb, fn, val }) => eb(fn('lower', ['s.user_name']), '=', fn('lower', [val(userName)]))));
+}
+
+/** Query for ids of people. */
+export interface UserIds {
+  as(alias: 'p'): AliasedSelectQueryBuilder<{ userId: Id<'user'> }, 'p'>;
+}
+
+const text = (value: Compared['value']): Compared => ({ type: 'text', value });
+const profile = (name: string): Compared => text(sql`${sql.ref('s.profile')}->>${sql.lit(name)}`);
+
+/** Attributes of a user by which lists are filtered. Everybody has one address, which is primary and of type work. */
+export const USER_ATTRIBUTES = {
+  id: { type: 'exact', value: sql.ref('u.id') },
+  username: text(sql`coalesce(${sql.ref('s.user_name')}, ${sql.ref('u.email')})`),
+  externalid: { type: 'exact', value: sql.ref('s.external_id') },
+  active: { type: 'boolean', value: sql`(${sql.ref('m.role')} is not null)` },
+  displayname: text(sql.ref('u.name')),
+  'name.formatted': text(sql.ref('u.name')),
+  'name.givenname': profile('givenName'),
+  'name.familyname': profile('familyName'),
+  emails: text(sql.ref('u.email')),
+  'emails.value': text(sql.ref('u.email')),
+  'emails.type': text(sql`'work'`),
+  'emails.primary': { type: 'boolean', value: sql`true` },
+  'meta.resourcetype': text(sql`'User'`),
+  'meta.created': { type: 'instant', value: sql`coalesce(${sql.ref('s.created_at')}, ${sql.ref('u.created_at')})` },
+  'meta.lastmodified': {
+    type: 'instant',
+    value: sql`greatest(${sql.ref('s.updated_at')}, ${sql.ref('u.updated_at')})`,
+  },
+} as const satisfies Readonly<Record<string, Compared>>;

@@ -1,18 +1,30 @@
-import { type AliasedSelectQueryBuilder, expressionBuilder, sql } from 'kysely';
+import { expressionBuilder, type QueryCreator, sql } from 'kysely';
+import { jsonArrayFrom } from 'kysely/helpers/postgres';
 
 import type { KeptContact } from '#modules/provisioning/decide/suspended_membership.ts';
 import { type Filter, requiredValue } from '#modules/provisioning/decide/scim_filter.ts';
-import { type Compared, conditionOf, orderOf, type Page } from '#modules/provisioning/store/filter_condition.ts';
+import {
+  conditionOf,
+  idsOf,
+  orderOf,
+  type Page,
+  USER_ATTRIBUTES,
+  type UserIds,
+} from '#modules/provisioning/store/filter_condition.ts';
+import type { ScimGroupRow } from '#modules/provisioning/store/scim_group_store.ts';
+import { AppError } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
-import { ScimUserEntity } from '#storage/postgres/entities/people.ts';
+import { MembershipEntity, ScimUserEntity, UserEntity } from '#storage/postgres/entities/people.ts';
+import { isUniqueViolation } from '#storage/postgres/faults.ts';
 import type { ProvisionedRole } from '#modules/provisioning/decide/provisioned_role.ts';
 
 export type ScimUserRow = Row<typeof ScimUserEntity>;
+type UserRow = Row<typeof UserEntity>;
 
 /** A person of the organization as the identity provider sees them: a member, or one who was deactivated. */
 export interface ProvisionedUser extends Pick<ScimUserRow, 'externalId' | 'suspended'> {
@@ -27,6 +39,24 @@ export interface ProvisionedUser extends Pick<ScimUserRow, 'externalId' | 'suspe
   readonly role: Role | null;
   readonly createdAt: Temporal.Instant;
   readonly updatedAt: Temporal.Instant;
+}
+
+/** Person with their groups of the identity provider. */
+export interface FoundUser extends ProvisionedUser {
+  readonly groups: readonly Pick<ScimGroupRow, 'id' | 'displayName' | 'teamId'>[];
+}
+
+/** Account of an address that the identity provider names. */
+interface TakenAccount extends Pick<UserRow, 'email' | 'name' | 'passwordHash' | 'addressProvenAt'> {
+  readonly userId: Id<'user'>;
+  /** Whether the organization has this person already. */
+  readonly isKnown: boolean;
+}
+
+/** Account and role that a new person is given; null for an account that exists, and for no membership. */
+interface MadeWith {
+  readonly account: Pick<UserRow, 'email' | 'name'> | null;
+  readonly role: Role | null;
 }
 
 /** The token of an organization, as the console shows it. */
@@ -112,14 +142,44 @@ export class ProvisioningStore {
     return count;
   }
 
-  async find(orgId: Id<'org'>, userId: string): Promise<ProvisionedUser | null> {
+  /** Returns the person with their groups, by name. */
+  async find(orgId: Id<'org'>, userId: string): Promise<FoundUser | null> {
     const id = asId('user', userId);
     const { selectFrom } = expressionBuilder<Tables>();
     const member = selectFrom('memberships').select('user_id as userId').where('org_id', '=', orgId);
     const named = selectFrom('scim_users').select('user_id as userId').where('org_id', '=', orgId);
     const ids = member.where('user_id', '=', id).union(named.where('user_id', '=', id));
-    const user = await this.#people(orgId, ids).executeTakeFirst();
+    const groups = selectFrom('scim_group_members as c')
+      .innerJoin('scim_groups as g', 'g.id', 'c.group_id')
+      .select(['g.id', 'g.display_name as displayName', 'g.team_id as teamId'])
+      .where('g.org_id', '=', orgId)
+      .where('c.user_id', '=', id)
+      .orderBy('g.display_name')
+      .orderBy('g.id');
+    const user = await this.#people(orgId, ids).select(jsonArrayFrom(groups).as('groups')).executeTakeFirst();
     return user ?? null;
+  }
+
+  /** Returns who has this user name in the organization, and the account of this address. */
+  async findTaken(
+    orgId: Id<'org'>,
+    { userName, email }: { readonly userName: string; readonly email: string },
+  ): Promise<{ readonly holder: Id<'user'> | null; readonly account: TakenAccount | null }> {
+    const { db } = this.#session;
+    const holding = this.#named(orgId, userName).limit(1).$asScalar();
+    const { holder, userId, name, passwordHash, addressProvenAt, ...found } = await db
+      .selectFrom(db.selectNoFrom(holding.as('holder')).as('n'))
+      .leftJoin('users as u', (join) =>
+        join.on(({ eb, fn, val }) => eb(fn('lower', ['u.email']), '=', fn('lower', [val(email)]))),
+      )
+      .leftJoin('memberships as m', (join) => join.onRef('m.user_id', '=', 'u.id').on('m.org_id', '=', orgId))
+      .leftJoin('scim_users as s', (join) => join.onRef('s.user_id', '=', 'u.id').on('s.org_id', '=', orgId))
+      .select(['n.holder', 'u.id as userId', 'u.email', 'u.name', 'u.password_hash as passwordHash'])
+      .select(['u.address_proven_at as addressProvenAt', 'm.user_id as memberId', 's.user_id as namedId'])
+      .executeTakeFirstOrThrow();
+    if (userId === null || found.email === null || name === null) return { holder, account: null };
+    const isKnown = found.memberId !== null || found.namedId !== null;
+    return { holder, account: { userId, email: found.email, name, passwordHash, addressProvenAt, isKnown } };
   }
 
   /** Counts the people whom the identity provider has named. */
@@ -130,17 +190,6 @@ export class ProvisioningStore {
       .where('org_id', '=', orgId)
       .executeTakeFirstOrThrow();
     return count;
-  }
-
-  /** Returns the people who have this user name; a member whom the identity provider has not named has the address. */
-  async listNamed(orgId: Id<'org'>, userName: string): Promise<Id<'user'>[]> {
-    const named = await this.#people(orgId, idsOf(orgId, { userName, externalId: null }))
-      .where(
-        ({ fn, ref, val }) =>
-          sql<boolean>`lower(coalesce(${ref('s.user_name')}, ${ref('u.email')})) = ${fn('lower', [val(userName)])}`,
-      )
-      .execute();
-    return named.map(({ userId }) => userId);
   }
 
   /** Returns those of the ids that are of people of the organization. */
@@ -162,15 +211,44 @@ export class ProvisioningStore {
     return people.map(({ userId }) => userId);
   }
 
-  async insert(row: ScimUserRow): Promise<void> {
-    await this.#session.db.insertInto('scim_users').values(toColumns(ScimUserEntity, row)).execute();
+  /** Returns who has this user name in the organization. */
+  async findNamed(orgId: Id<'org'>, userName: string): Promise<Id<'user'> | null> {
+    return (await this.#named(orgId, userName).executeTakeFirst())?.id ?? null;
   }
 
-  /** Stores what the identity provider says of a person, whom it may not have named before. */
-  async save(row: ScimUserRow): Promise<void> {
-    const { userName, externalId, profile, suspended, updatedAt } = row;
+  /** Stores a person with the membership, and with the account if that is to be made. Throws `conflict` if it is there by now. */
+  async insert(row: ScimUserRow, { account, role }: MadeWith): Promise<void> {
+    const { orgId, userId, createdAt, updatedAt } = row;
+    let { db }: { db: QueryCreator<Tables> } = this.#session;
+    if (account !== null) {
+      const made = { id: userId, ...account, passwordHash: null, addressProvenAt: null, createdAt, updatedAt };
+      db = db.with('account', (cte) => cte.insertInto('users').values(toColumns(UserEntity, made)));
+    }
+    if (role !== null) {
+      const made = toColumns(MembershipEntity, { orgId, userId, role, createdAt });
+      db = db.with('membership', (cte) => cte.insertInto('memberships').values(made));
+    }
+    try {
+      await db.insertInto('scim_users').values(toColumns(ScimUserEntity, row)).execute();
+    } catch (error) {
+      if (isUniqueViolation(error)) throw new AppError('conflict', 'another change has made this user; ask again');
+      throw error;
+    }
+  }
+
+  /**
+   * Stores what the identity provider says of a person, whom it may not have named before, and the name of the account
+   * where that changes.
+   */
+  async save(row: ScimUserRow, accountName: string | null): Promise<void> {
+    const { userId, userName, externalId, profile, suspended, updatedAt } = row;
     const changed = toColumns(ScimUserEntity, { userName, externalId, profile, suspended, updatedAt });
-    await this.#session.db
+    let { db }: { db: QueryCreator<Tables> } = this.#session;
+    if (accountName !== null) {
+      const named = { name: accountName, updated_at: updatedAt };
+      db = db.with('account', (cte) => cte.updateTable('users').set(named).where('id', '=', userId));
+    }
+    await db
       .insertInto('scim_users')
       .values(toColumns(ScimUserEntity, row))
       .onConflict((conflict) => conflict.columns(['org_id', 'user_id']).doUpdateSet(changed))
@@ -209,19 +287,15 @@ export class ProvisioningStore {
       .execute();
   }
 
-  async restoreContact(orgId: Id<'org'>, userId: Id<'user'>, contact: KeptContact): Promise<void> {
-    await this.#session.db
-      .updateTable('memberships')
-      .set({
-        phone: contact.phone,
-        sms_enabled: contact.smsEnabled,
-        call_enabled: contact.callEnabled,
-        push_enabled: contact.pushEnabled,
-        email_enabled: contact.emailEnabled,
-      })
-      .where('org_id', '=', orgId)
-      .where('user_id', '=', userId)
-      .execute();
+  /** Makes a person a member, with the contact that they had as one before. */
+  async restoreMembership(
+    { orgId, userId }: Pick<ScimUserRow, 'orgId' | 'userId'>,
+    role: Role,
+    contact: KeptContact | null,
+    createdAt: Temporal.Instant,
+  ): Promise<void> {
+    const membership = toColumns(MembershipEntity, { orgId, userId, role, createdAt, ...contact });
+    await this.#session.db.insertInto('memberships').values(membership).execute();
   }
 
   /** Lists people who are deactivated and whom schedules name in their turns, or in overrides to come, by name. */
@@ -279,17 +353,6 @@ export class ProvisioningStore {
       .execute();
   }
 
-  /** Whether the account is a member of any organization. */
-  async hasMembership(userId: Id<'user'>): Promise<boolean> {
-    const any = await this.#session.db
-      .selectFrom('memberships')
-      .select('org_id')
-      .where('user_id', '=', userId)
-      .limit(1)
-      .executeTakeFirst();
-    return any !== undefined;
-  }
-
   async revokeToken(orgId: Id<'org'>, now: Temporal.Instant): Promise<boolean> {
     const revoked = await this.#session.db
       .updateTable('api_keys')
@@ -308,6 +371,17 @@ export class ProvisioningStore {
     return filter === null ? people : people.where(conditionOf(filter, USER_ATTRIBUTES));
   }
 
+  /** The ids of those who have this user name; a member whom the identity provider has not named has the address. */
+  #named(orgId: Id<'org'>, userName: string) {
+    return this.#people(orgId, idsOf(orgId, { userName, externalId: null }))
+      .clearSelect()
+      .select('u.id')
+      .where(
+        ({ fn, ref, val }) =>
+          sql<boolean>`lower(coalesce(${ref('s.user_name')}, ${ref('u.email')})) = ${fn('lower', [val(userName)])}`,
+      );
+  }
+
   #people(orgId: Id<'org'>, ids: UserIds) {
     return this.#session.db
       .selectFrom(ids.as('p'))
@@ -323,52 +397,3 @@ export class ProvisioningStore {
       ]);
   }
 }
-
-/**
- * Builds the query for the ids of an organization's people. An identity provider asks for a user name or an id of its
- * own before each change: these are found by their indices.
- */
-function idsOf(
-  orgId: Id<'org'>,
-  { userName, externalId }: { readonly userName: string | null; readonly externalId: string | null },
-): UserIds {
-  const { selectFrom } = expressionBuilder<Tables>();
-  const members = selectFrom('memberships as m').select('m.user_id as userId').where('m.org_id', '=', orgId);
-  const named = selectFrom('scim_users as s').select('s.user_id as userId').where('s.org_id', '=', orgId);
-  if (externalId !== null) return named.where('s.external_id', '=', externalId);
-  if (userName === null) return members.union(named);
-  return members
-    .innerJoin('users as u', 'u.id', 'm.user_id')
-    .where(({ eb, fn, val }) => eb(fn('lower', ['u.email']), '=', fn('lower', [val(userName)])))
-    .union(named.where(({ eb, fn, val }) => eb(fn('lower', ['s.user_name']), '=', fn('lower', [val(userName)]))));
-}
-
-/** Query for ids of people. */
-interface UserIds {
-  as(alias: 'p'): AliasedSelectQueryBuilder<{ userId: Id<'user'> }, 'p'>;
-}
-
-const text = (value: Compared['value']): Compared => ({ type: 'text', value });
-const profile = (name: string): Compared => text(sql`${sql.ref('s.profile')}->>${sql.lit(name)}`);
-
-/** Attributes of a user by which lists are filtered. Everybody has one address, which is primary and of type work. */
-const USER_ATTRIBUTES = {
-  id: { type: 'exact', value: sql.ref('u.id') },
-  username: text(sql`coalesce(${sql.ref('s.user_name')}, ${sql.ref('u.email')})`),
-  externalid: { type: 'exact', value: sql.ref('s.external_id') },
-  active: { type: 'boolean', value: sql`(${sql.ref('m.role')} is not null)` },
-  displayname: text(sql.ref('u.name')),
-  'name.formatted': text(sql.ref('u.name')),
-  'name.givenname': profile('givenName'),
-  'name.familyname': profile('familyName'),
-  emails: text(sql.ref('u.email')),
-  'emails.value': text(sql.ref('u.email')),
-  'emails.type': text(sql`'work'`),
-  'emails.primary': { type: 'boolean', value: sql`true` },
-  'meta.resourcetype': text(sql`'User'`),
-  'meta.created': { type: 'instant', value: sql`coalesce(${sql.ref('s.created_at')}, ${sql.ref('u.created_at')})` },
-  'meta.lastmodified': {
-    type: 'instant',
-    value: sql`greatest(${sql.ref('s.updated_at')}, ${sql.ref('u.updated_at')})`,
-  },
-} as const satisfies Readonly<Record<string, Compared>>;

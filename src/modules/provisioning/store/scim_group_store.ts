@@ -72,14 +72,23 @@ export class ScimGroupStore {
     return group ?? null;
   }
 
-  async findByName(orgId: Id<'org'>, displayName: string): Promise<Id<'scimgroup'> | null> {
-    const group = await this.#session.db
+  /** Returns which group has this name, and how many there are. */
+  async findTaken(
+    orgId: Id<'org'>,
+    displayName: string,
+  ): Promise<{ readonly holder: Id<'scimgroup'> | null; readonly count: number }> {
+    return await this.#session.db
       .selectFrom('scim_groups')
-      .select('id')
+      .select(({ eb, fn, val }) => [
+        fn
+          .max('id')
+          .filterWhere(eb(fn('lower', ['display_name']), '=', fn('lower', [val(displayName)])))
+          .$castTo<Id<'scimgroup'> | null>()
+          .as('holder'),
+        fn.countAll<number>().as('count'),
+      ])
       .where('org_id', '=', orgId)
-      .where(({ eb, fn, val }) => eb(fn('lower', ['display_name']), '=', fn('lower', [val(displayName)])))
-      .executeTakeFirst();
-    return group?.id ?? null;
+      .executeTakeFirstOrThrow();
   }
 
   /** The same, locked until the transaction ends, so that changes of its members come one after another. */
