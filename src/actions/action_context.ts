@@ -5,6 +5,7 @@ import { AppError } from '#kernel/errors.ts';
 import type { AuditedBy } from '#modules/audit/store/audit_store.ts';
 import type { UnitOfWork, UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 import type { Cipher } from '#auth/cipher.ts';
+import type { ProviderFetch } from '#auth/external_fetch.ts';
 import type { OpenIdClient } from '#auth/openid/client.ts';
 import type { ConnectRequest } from '#auth/oauth/connect_request.ts';
 import type { Visitor } from '#auth/sessions.ts';
@@ -69,6 +70,8 @@ export interface Installation {
   readonly allowsInternalAddresses: boolean;
   /** Asks the DNS whether a host name stands for an address that is not public. */
   readonly isPrivateHost: (hostname: string) => Promise<boolean>;
+  /** Calls the APIs of issue trackers that organizations name. */
+  readonly trackerFetch: ProviderFetch;
   readonly ciphers: {
     readonly calendarFeeds: Cipher;
     readonly invitations: Cipher;
@@ -77,6 +80,7 @@ export interface Installation {
     readonly openIdSecrets: Cipher;
     readonly places: Cipher;
     readonly auditStreams: Cipher;
+    readonly issueTrackers: Cipher;
   };
 }
 

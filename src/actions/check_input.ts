@@ -3,6 +3,7 @@ import { Compile, type Validator } from 'typebox/compile';
 
 import { type Fault, invalidInput } from '#kernel/errors.ts';
 import { findFaults, findUnstorable, pathOfPointer } from '#kernel/input_faults.ts';
+import { isRecord } from '#kernel/records.ts';
 
 /** Declaration of an input. */
 interface Checked {
@@ -35,10 +36,6 @@ function shapeFaults(schema: TObject, validator: Validator, input: unknown): Fau
     };
   });
   return refused.length > 0 ? refused : [{ path: '', message: 'is not valid: it does not fit its schema' }];
-}
-
-function isRecord(input: unknown): input is Readonly<Record<string, unknown>> {
-  return typeof input === 'object' && input !== null && !Array.isArray(input);
 }
 
 /** Keeps one fault for each path: one of the shape says more than one of the meaning. */

@@ -24,6 +24,7 @@ export const EXAMPLE_IDS = {
   subscriptionId: 'subscription_01k9z8kd4e5f6g7h8j9kambnpq',
   monitorId: 'monitor_01kdwm4a1b2c3d4e5f6g7h8j9m',
   alertSourceId: 'alertsource_01kdwm4a1b2c3d4e5f6g7h8j9n',
+  trackerId: 'tracker_01kdwm4a1b2c3d4e5f6g7h8j9p',
   placeId: 'place_01kdwm4a1b2c3d4e5f6g7h8j9p',
   deliveryId: 'delivery_01kdwm4a1b2c3d4e5f6g7h8j9q',
   chatAccountId: 'chataccount_01kdwm4a1b2c3d4e5f6g7h8j9r',

@@ -27,6 +27,7 @@ export function createCipher(
     | 'openid-secrets'
     | 'status-subscribers'
     | 'audit-streams'
+    | 'issue-trackers'
     | 'places' = 'ingest-keys',
 ): Cipher {
   const key = Buffer.from(hkdfSync('sha256', appSecret, 'tocsin', purpose, 32));

@@ -271,6 +271,25 @@ export async function isInternalHostname(
   return await promise;
 }
 
+/** Returns what is wrong with an address outside that people type, as words behind its field; null for nothing. */
+export async function externalAddressFault(
+  address: string,
+  allowed: {
+    /** Whether addresses of this machine and of private networks may be used, also without TLS. */
+    readonly allowsInternalAddresses: boolean;
+    readonly isPrivateHost: (hostname: string) => Promise<boolean>;
+  },
+): Promise<string | null> {
+  if (/[^\x21-\x7e]/.test(address)) return 'must be of visible ASCII characters without spaces';
+  if (!URL.canParse(address)) return 'must be a whole address, as https://example.com/path';
+  const { protocol, hostname, username, password } = new URL(address);
+  if (username !== '' || password !== '') return 'must not have a user name or password in it';
+  if (protocol !== 'https:' && !(protocol === 'http:' && allowed.allowsInternalAddresses)) {
+    return 'must begin with https://';
+  }
+  return (await allowed.isPrivateHost(hostname)) ? 'must be on the public Internet' : null;
+}
+
 async function get(
   url: URL,
   { bytesMax, accept }: { readonly bytesMax: number; readonly accept: string },

@@ -3,7 +3,7 @@ import { CHANNELS, declarationOf } from '#modules/contacts/decide/channel.ts';
 import { simulatedAccountSid, simulatedIdsOf } from '#notify/twilio/simulated_account.ts';
 import { findOldRules, readTimeZoneRules } from '#entry/time_zone_rules.ts';
 import { createCipher } from '#auth/cipher.ts';
-import { createProviderFetch, isInternalHostname } from '#auth/external_fetch.ts';
+import { createProviderFetch, createToolFetch, isInternalHostname } from '#auth/external_fetch.ts';
 import { createOpenIdClient } from '#auth/openid/client.ts';
 import { createTextRecordFinder } from '#auth/openid/text_records.ts';
 import type { Clock } from '#kernel/time.ts';
@@ -16,6 +16,9 @@ import { addressIn, mailServerOf, rememberMailFault } from '#notify/mail/send_ma
 export function mailInDomainOf({ mailInDomain, baseUrl }: Pick<FoundationConfig, 'mailInDomain' | 'baseUrl'>): string {
   return mailInDomain ?? new URL(baseUrl).hostname;
 }
+
+/** Bytes of the largest answer of an issue tracker, which repeats the text of the issue. */
+const TRACKER_BYTES_MAX = 1024 * 1024;
 
 /** Returns the setup of this installation, for the operations of the console. */
 export function installationOf(config: FoundationConfig, clock: Clock): Installation {
@@ -45,6 +48,7 @@ export function installationOf(config: FoundationConfig, clock: Clock): Installa
     hasAuditFolder: config.auditStreamFolder !== undefined,
     allowsInternalAddresses: externalFetchOptionsOf(config).allowInternalAddresses,
     isPrivateHost: (hostname) => isInternalHostname(hostname, externalFetchOptionsOf(config)),
+    trackerFetch: createToolFetch({ ...externalFetchOptionsOf(config), bytesMax: TRACKER_BYTES_MAX }),
     ciphers: {
       calendarFeeds: createCipher(appSecret, 'calendar-feeds'),
       invitations: createCipher(appSecret, 'invitations'),
@@ -53,6 +57,7 @@ export function installationOf(config: FoundationConfig, clock: Clock): Installa
       openIdSecrets: createCipher(appSecret, 'openid-secrets'),
       places: createCipher(appSecret, 'places'),
       auditStreams: createCipher(appSecret, 'audit-streams'),
+      issueTrackers: createCipher(appSecret, 'issue-trackers'),
     },
   };
 }

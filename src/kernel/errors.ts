@@ -128,6 +128,18 @@ function socketCodes(error: unknown): string {
   return `${String(originalCode)} ${String(code)}`;
 }
 
+/** Returns why no answer came from an address outside, as the end of a sentence about it: "it cannot be reached". */
+export function connectionFault(error: unknown): string {
+  const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
+  if (code === 'ERR_NOT_PUBLIC') return 'its address is not on the public Internet';
+  if (name === 'TimeoutError' || name === 'AbortError' || code === 'ABORT_ERR') return 'it does not answer in time';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'its name cannot be resolved';
+  const certificate = certificateFault(error);
+  if (certificate === 'untrusted') return 'its certificate is not signed by an authority that is trusted here';
+  if (certificate === 'invalid') return 'its certificate has expired, or is for another name';
+  return 'it cannot be reached';
+}
+
 /** Returns the `code` that Node and most clients give their errors: a name of the system, or a number of the server. */
 export function errorCodeOf(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;

@@ -40,6 +40,7 @@ export const KIND_NOUNS = {
   subscription: 'a push subscription',
   feed: 'a calendar feed',
   scimgroup: 'a group of the identity provider',
+  tracker: 'an issue tracker',
   place: 'a place where incidents are announced',
   delivery: 'a delivery to a place',
   chataccount: 'a linked chat account',

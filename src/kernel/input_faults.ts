@@ -1,4 +1,5 @@
 import { type Fault, FAULTS_MAX } from '#kernel/errors.ts';
+import { isRecord } from '#kernel/records.ts';
 
 /** The part of JSON Schema that input schemas use. */
 interface Schema {
@@ -80,7 +81,7 @@ function visitAlternatives(alternatives: readonly Schema[], value: unknown, path
 }
 
 function visitObject(schema: Schema, value: unknown, path: string, faults: Fault[]): void {
-  if (!isObject(value)) {
+  if (!isRecord(value)) {
     faults.push({ path, message: `must be an object; found ${show(value)}` });
     return;
   }
@@ -149,10 +150,6 @@ function range(minimum: number, maximum: number): string {
   if (maximum === Infinity) return `of at least ${minimum}`;
   if (minimum === -Infinity) return `of at most ${maximum}`;
   return `from ${minimum} to ${maximum}`;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function join(path: string, name: string): string {

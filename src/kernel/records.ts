@@ -13,3 +13,8 @@ export function recordOf<Key extends string, Value>(
 export function keysOf<Declared extends object>(record: Declared): (keyof Declared & string)[] {
   return Object.keys(record) as (keyof Declared & string)[];
 }
+
+/** Whether parsed JSON is an object, which may have any members. */
+export function isRecord(json: unknown): json is Readonly<Record<string, unknown>> {
+  return typeof json === 'object' && json !== null && !Array.isArray(json);
+}

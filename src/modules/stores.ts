@@ -37,6 +37,7 @@ import { SuppressionStore } from '#modules/incidents/store/suppression_store.ts'
 import { IncidentSearch } from '#modules/incidents/store/incident_search.ts';
 import { GroupActivityStore } from '#modules/exceptions/store/group_activity_store.ts';
 import { GroupAssignmentStore, GroupWatcherStore } from '#modules/exceptions/store/group_people_store.ts';
+import { IssueTrackerStore } from '#modules/exceptions/store/issue_tracker_store.ts';
 import { SavedSearchStore } from '#modules/exceptions/store/saved_search_store.ts';
 import { GroupSnoozeStore } from '#modules/exceptions/store/group_snooze_store.ts';
 import { GroupKeyStore } from '#modules/exceptions/store/group_key_store.ts';
@@ -151,6 +152,7 @@ export interface Stores {
   readonly groupReleases: GroupReleaseStore;
   readonly groupRates: GroupRateStore;
   readonly groupAssignments: GroupAssignmentStore;
+  readonly issueTrackers: IssueTrackerStore;
   readonly groupActivity: GroupActivityStore;
   readonly groupSnoozes: GroupSnoozeStore;
   readonly groupWatchers: GroupWatcherStore;
@@ -267,6 +269,7 @@ export function storesOf(session: Session): Stores {
     groupReleases: new GroupReleaseStore(session),
     groupRates: new GroupRateStore(session),
     groupAssignments: new GroupAssignmentStore(session),
+    issueTrackers: new IssueTrackerStore(session),
     groupActivity: new GroupActivityStore(session),
     groupSnoozes: new GroupSnoozeStore(session),
     groupWatchers: new GroupWatcherStore(session),

@@ -49,7 +49,14 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
   ownedTable('billing_periods'),
   ownedTable('alert_rules', ['service_id', 'escalation_policy_id']),
   ownedTable('maintenance_windows', ['service_id', 'rule_id']),
-  { table: 'exception_settings', where: OF_SERVICES, orderBy: 'service_id', refersTo: ['service_id'] },
+  {
+    table: 'exception_settings',
+    where: OF_SERVICES,
+    orderBy: 'service_id',
+    refersTo: ['service_id'],
+    // Trackers stay behind, with their tokens.
+    without: ['tracker_id', 'tracker_project'],
+  },
   ownedTable('monitors', ['service_id']),
   {
     table: 'monitor_runs',
@@ -150,6 +157,8 @@ export const NOT_EXPORTED: Readonly<Record<string, string>> = {
   alert_keys: 'a secret: make new ones and put them into the tools',
   alert_bodies: 'encrypted under APP_SECRET',
   places: 'secrets: add them again, with what the vendor issued',
+  issue_trackers: 'secrets: add them again, with a token',
+  group_issues: 'of issue trackers, which stay behind; the addresses of issues are in their groups',
   status_subscribers: 'addresses of readers, who subscribe again where the page is',
   place_messages: 'of places, which stay behind',
   place_deliveries: 'of places, which stay behind',

@@ -1,4 +1,4 @@
-import { certificateFault } from '#kernel/errors.ts';
+import { connectionFault } from '#kernel/errors.ts';
 import type { PlaceOutcome } from '#modules/places/decide/delivery.ts';
 
 /** Sends a body to an address; refuses addresses that are not on the public Internet (`ERR_NOT_PUBLIC`). */
@@ -56,7 +56,10 @@ export async function exchange(http: PlaceHttp, request: PlaceRequest): Promise<
     const answer = text.slice(0, ANSWER_LENGTH_MAX).toWellFormed().replaceAll('\0', '');
     return { kind: 'answered', status, afterMs, text, exchange: { body, status, answer } };
   } catch (error) {
-    return { kind: 'failed', outcome: { kind: 'retry', reason: failureOf(error), body, status: null, answer: null } };
+    return {
+      kind: 'failed',
+      outcome: { kind: 'retry', reason: sentenceOf(connectionFault(error)), body, status: null, answer: null },
+    };
   }
 }
 
@@ -80,13 +83,6 @@ function retryAfterMs(header: string | null, nowMs: number): number | undefined 
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
 }
 
-function failureOf(error: unknown): string {
-  const { code, name } = error as { readonly code?: unknown; readonly name?: unknown };
-  if (code === 'ERR_NOT_PUBLIC') return 'Its address is not on the public Internet.';
-  if (name === 'TimeoutError' || name === 'AbortError' || code === 'ABORT_ERR') return 'It does not answer in time.';
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'Its name cannot be resolved.';
-  const certificate = certificateFault(error);
-  if (certificate === 'untrusted') return 'Its certificate is not signed by an authority that is trusted here.';
-  if (certificate === 'invalid') return 'Its certificate has expired, or is for another name.';
-  return 'It cannot be reached.';
+function sentenceOf(fault: string): string {
+  return `${fault.slice(0, 1).toUpperCase()}${fault.slice(1)}.`;
 }

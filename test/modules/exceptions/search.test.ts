@@ -189,7 +189,8 @@ test('a service assigns its new exceptions and knows where issues are written', 
   const teamId = await w.staff.team();
   const assignmentRules = [{ path: 'src/app.ts', tag: null, assigneeId: teamId }];
   const issueLink = 'https://tracker.example.com/new?title={title}&body={link}';
-  const set = (fields: object) => run(w, setExceptionAssignment, editor, { serviceId, ...fields });
+  const set = (fields: object) =>
+    run(w, setExceptionAssignment, editor, { serviceId, trackerId: null, trackerProject: null, ...fields });
   await set({ assignmentRules, issueLink });
   const groupId = await arrive('Alpha & more');
   expect(await run(w, getExceptionOverview, editor, { groupId })).toMatchObject({

@@ -18,6 +18,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   incident: 'incident',
   group: 'exception',
   team: 'team',
+  tracker: 'issue tracker',
   schedule: 'schedule',
   policy: 'escalation policy',
   dashboard: 'dashboard',

@@ -21,6 +21,7 @@ import { Page } from '#console/components/page.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { IngestCard } from '#console/pages/services/ingest_card.tsx';
 import { KeysCard } from '#console/pages/services/keys_card.tsx';
+import { IssueTrackersCard } from '#console/pages/settings/issue_trackers.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { parseTraceLink, TRACE_ID, TRACE_LINK_LENGTH_MAX } from '#modules/metrics/decide/trace_link.ts';
@@ -33,6 +34,7 @@ export function Integrations() {
     <Page title="Integrations" lead="What sends data to this organization, and what may act in it." isNarrow>
       <Senders />
       <Programs />
+      <IssueTrackersCard />
       <TraceLinkCard />
       <ConfigurationFiles />
     </Page>

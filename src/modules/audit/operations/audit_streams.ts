@@ -4,6 +4,7 @@ import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
 import { newSigningSecret } from '#auth/secret_text.ts';
+import { externalAddressFault } from '#auth/external_fetch.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { AUDIT_STREAM_KINDS, AUDIT_STREAMS_MAX } from '#modules/audit/decide/audit_stream.ts';
@@ -118,19 +119,8 @@ async function checkTarget(
     const message = 'files need a folder that the operator configures: AUDIT_STREAM_FOLDER';
     throw invalidInput([{ path: 'kind', message }]);
   }
-  const message = await faultOf(address ?? '', installation);
+  const message = await externalAddressFault(address ?? '', installation);
   if (message !== null) throw invalidInput([{ path: 'address', message }]);
-}
-
-async function faultOf(address: string, installation: ActionContext['installation']): Promise<string | null> {
-  if (/[^\x21-\x7e]/.test(address)) return 'must be of visible ASCII characters without spaces';
-  if (!URL.canParse(address)) return 'must be a whole address, as https://example.com/path';
-  const { protocol, hostname, username, password } = new URL(address);
-  if (username !== '' || password !== '') return 'must not have a user name or password in it';
-  if (protocol !== 'https:' && !(protocol === 'http:' && installation.allowsInternalAddresses)) {
-    return 'must begin with https://';
-  }
-  return (await installation.isPrivateHost(hostname)) ? 'must be on the public Internet' : null;
 }
 
 const HEALTHY = { failures: 0, failingSince: null, lastFailure: null, toldAt: null, heldUntil: null };

@@ -266,6 +266,7 @@ export const setExceptionIssue = defineAction({
     const { issueUrl } = await stores.exceptionGroups.get(caller.orgId, id, now);
     if (issueUrl === url) return { groupId: id, url };
     await stores.groupAssignments.saveIssue(id, url, now);
+    await stores.issueTrackers.forgetIssue(id);
     record({ target: id, before: { issueUrl }, after: { issueUrl: url } });
     await recordActivity(context, id, { kind: 'issue', url });
     return { groupId: id, url };

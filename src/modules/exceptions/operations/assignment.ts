@@ -15,6 +15,7 @@ import {
 } from '#modules/exceptions/assignees.ts';
 import type { AssignmentRule } from '#modules/exceptions/decide/assignment.ts';
 import { ISSUE_URL_LENGTH_MAX, issueLinkFault } from '#modules/exceptions/decide/issue_link.ts';
+import { requireServiceTracker } from '#modules/exceptions/operations/issue_trackers.ts';
 
 const GROUPS_MAX = 200;
 
@@ -108,6 +109,12 @@ const ASSIGNMENT_FIELDS = {
       description: 'address of the form for a new issue, with {title}, {type}, {culprit}, {service} and {link}',
     }),
   ),
+  trackerId: nullable(
+    Type.String({ maxLength: 100, description: 'tracker for issues; null: the first, unless there is an address' }),
+  ),
+  trackerProject: nullable(
+    Type.String({ minLength: 1, maxLength: 200, description: 'repository or project there; null: its own' }),
+  ),
 };
 
 const AssignmentView = Type.Object({
@@ -120,11 +127,13 @@ const AssignmentView = Type.Object({
 interface Assignments {
   readonly assignmentRules: readonly AssignmentRule[];
   readonly issueLink: string | null;
+  readonly trackerId: string | null;
+  readonly trackerProject: string | null;
 }
 
 /** Returns the assignment rules and the link with the names of whom they name. */
 async function toAssignmentView(
-  { assignmentRules, issueLink }: Assignments,
+  { assignmentRules, issueLink, trackerId, trackerProject }: Assignments,
   { caller, stores }: ActionContext,
 ): Promise<Static<typeof AssignmentView>> {
   const ids = [...new Set(assignmentRules.map(({ assigneeId }) => assigneeId))];
@@ -132,6 +141,8 @@ async function toAssignmentView(
   return {
     assignmentRules: assignmentRules.map((rule) => ({ ...rule })),
     issueLink,
+    trackerId,
+    trackerProject,
     names: [...assignees].map(([assigneeId, { name }]) => ({ assigneeId, name })),
   };
 }
@@ -151,7 +162,7 @@ async function requireAssignees(
   if (index >= 0) throw notFound(`assignmentRules[${index}].assigneeId`, 'member or team');
 }
 
-const NO_ASSIGNMENT = { assignmentRules: [], issueLink: null };
+const NO_ASSIGNMENT = { assignmentRules: [], issueLink: null, trackerId: null, trackerProject: null };
 
 export const getExceptionAssignment = defineAction({
   name: 'get_exception_assignment',
@@ -175,6 +186,8 @@ const EXAMPLE = {
     { path: null, tag: null, assigneeId: EXAMPLE_IDS.teamId },
   ],
   issueLink: 'https://github.com/acme/shop/issues/new?title={title}&body={link}',
+  trackerId: null,
+  trackerProject: null,
 };
 
 export const setExceptionAssignment = defineAction({
@@ -198,16 +211,26 @@ export const setExceptionAssignment = defineAction({
     const fault = typeof issueLink === 'string' ? issueLinkFault(issueLink) : null;
     return fault === null ? [] : [{ path: 'issueLink', message: fault }];
   },
-  example: { serviceId: EXAMPLE_IDS.serviceId, ...EXAMPLE, basedOn: { assignmentRules: [], issueLink: null } },
-  async handle({ serviceId, basedOn, assignmentRules, issueLink }, context) {
+  example: { serviceId: EXAMPLE_IDS.serviceId, ...EXAMPLE, basedOn: NO_ASSIGNMENT },
+  async prepare({ trackerId, trackerProject, basedOn }, context) {
+    const isSame = basedOn?.trackerId === trackerId && basedOn.trackerProject === trackerProject;
+    if (!isSame) await requireServiceTracker({ trackerId, trackerProject }, context);
+  },
+  async handle({ serviceId, basedOn, assignmentRules, issueLink, trackerId, trackerProject }, context) {
     const { caller, stores, now, record } = context;
     const { id } = await stores.services.lock(caller.orgId, serviceId);
     await requireAssignees(caller.orgId, assignmentRules, context);
     const stored = (await stores.exceptionSettings.find([id])).get(id) ?? NO_ASSIGNMENT;
-    const before = { assignmentRules: [...stored.assignmentRules], issueLink: stored.issueLink };
-    const wanted = { assignmentRules, issueLink };
+    const before: Omit<Static<typeof AssignmentView>, 'names'> = {
+      assignmentRules: [...stored.assignmentRules],
+      issueLink: stored.issueLink,
+      trackerId: stored.trackerId,
+      trackerProject: stored.trackerProject,
+    };
+    const wanted = { assignmentRules, issueLink, trackerId, trackerProject };
     const after = { ...before, ...changesSince(basedOn, before, wanted, 'these settings') };
-    await stores.exceptionSettings.saveAssignment(id, after, now);
+    const tracker = after.trackerId === null ? null : await stores.issueTrackers.get(caller.orgId, after.trackerId);
+    await stores.exceptionSettings.saveAssignment(id, { ...after, trackerId: tracker?.id ?? null }, now);
     record({ target: id, before, after });
     return await toAssignmentView(after, context);
   },

@@ -15,6 +15,13 @@ import { browseExceptionEvents, listExceptionUsers } from '#modules/exceptions/o
 import { deleteSavedSearch, listSavedSearches, saveSearch } from '#modules/exceptions/operations/saved_searches.ts';
 import { browseExceptionGroups } from '#modules/exceptions/operations/browse_exception_groups.ts';
 import { getExceptionOverview } from '#modules/exceptions/operations/get_exception_overview.ts';
+import { createExceptionIssue, getExceptionIssue } from '#modules/exceptions/operations/exception_issues.ts';
+import {
+  createIssueTracker,
+  deleteIssueTracker,
+  listIssueTrackers,
+  updateIssueTracker,
+} from '#modules/exceptions/operations/issue_trackers.ts';
 import { listEventExtras, listFeedback, readEventAttachment } from '#modules/exceptions/operations/event_extras.ts';
 import {
   resolveInRelease,
@@ -60,6 +67,12 @@ export const EXCEPTION_OPERATIONS = [
   deleteExceptionComment,
   watchException,
   setExceptionIssue,
+  createExceptionIssue,
+  getExceptionIssue,
+  listIssueTrackers,
+  createIssueTracker,
+  updateIssueTracker,
+  deleteIssueTracker,
   browseExceptionEvents,
   listExceptionUsers,
   listSavedSearches,

@@ -16,6 +16,7 @@ import { similarTo } from '#modules/exceptions/decide/similar_groups.ts';
 import { trendOf } from '#modules/exceptions/decide/triage.ts';
 import { linkTo, PAGES } from '#modules/pages/decide/pages.ts';
 import { INCIDENT_STATUSES } from '#modules/incidents/decide/incident.ts';
+import { trackerDeclarationOf } from '#modules/exceptions/decide/issue_tracker.ts';
 import { newIssueUrlOf } from '#modules/exceptions/decide/issue_link.ts';
 import { fromEpochMilliseconds, isAtOrBefore, type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 
@@ -48,6 +49,13 @@ export const getExceptionOverview = defineAction({
     issueUrl: nullable(Type.String({ description: 'its issue in a tracker' })),
     newIssueUrl: nullable(
       Type.String({ description: 'form for a new issue, filled in; null if its service has none' }),
+    ),
+    issueNumber: nullable(Type.String({ description: 'of an issue that was created here' })),
+    tracker: nullable(
+      Type.Object(
+        { title: Type.String(), project: Type.String() },
+        { description: 'where its issue can be created; null if its service has no tracker' },
+      ),
     ),
     hours: nullable(
       Type.Array(Type.Object({ at: Timestamp, count: Type.Integer() }), {
@@ -159,6 +167,8 @@ export const getExceptionOverview = defineAction({
       isWatched,
       settings,
       hourly,
+      issue,
+      tracker,
     ] = await Promise.all([
       stores.services.get(caller.orgId, group.serviceId),
       readGroupTotals(context, [group]),
@@ -176,6 +186,8 @@ export const getExceptionOverview = defineAction({
       caller.actor.kind === 'user' && stores.groupWatchers.has(group.id, caller.actor.userId),
       stores.exceptionSettings.find([group.serviceId]),
       isNew ? exceptions.lists.countByHour(scopeOf(group, now), now.subtract({ hours: NEW_HOURS })) : null,
+      group.issueUrl === null ? null : stores.issueTrackers.findIssue(group.id),
+      group.issueUrl === null ? stores.issueTrackers.findOfService(caller.orgId, group.serviceId) : null,
     ]);
     const totals = totalsOf(group);
     const fix = fixes?.get(group.id) ?? null;
@@ -193,6 +205,8 @@ export const getExceptionOverview = defineAction({
         service: service.name,
         link: linkTo(baseUrl, `${PAGES.exceptions}/${group.id}`, caller.orgId),
       }),
+      issueNumber: issue?.number ?? null,
+      tracker: tracker && { title: trackerDeclarationOf(tracker.kind).title, project: tracker.project },
       hours: hourly && toHours(hourly, now),
       pattern: group.pattern,
       isHandled: totals.isHandled,

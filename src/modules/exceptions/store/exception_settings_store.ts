@@ -16,6 +16,8 @@ export interface StoredExceptionSettings extends ExceptionSettings {
   readonly learntAt: Temporal.Instant | null;
   readonly assignmentRules: readonly AssignmentRule[];
   readonly issueLink: string | null;
+  readonly trackerId: Id<'tracker'> | null;
+  readonly trackerProject: string | null;
 }
 
 /** Stores which exceptions services leave out. */
@@ -48,7 +50,7 @@ export class ExceptionSettingsStore {
   /** Saves whom new groups are assigned to and where issues are written, and leaves the other settings. */
   async saveAssignment(
     serviceId: Id<'service'>,
-    assignment: Pick<StoredExceptionSettings, 'assignmentRules' | 'issueLink'>,
+    assignment: Pick<StoredExceptionSettings, 'assignmentRules' | 'issueLink' | 'trackerId' | 'trackerProject'>,
     now: Temporal.Instant,
   ): Promise<void> {
     const values = { ...assignment, updatedAt: now };

@@ -4,6 +4,7 @@ import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, STRICT } from '#actions/fields.ts';
 import { newSigningSecret } from '#auth/secret_text.ts';
+import { externalAddressFault } from '#auth/external_fetch.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import type { Role } from '#kernel/permissions.ts';
 import { keysOf } from '#kernel/records.ts';
@@ -84,6 +85,8 @@ function missing({ isRequired, label, help }: PlaceField): string | null {
   return isRequired ? `is required: ${label.toLowerCase()} (${help})` : null;
 }
 
+const VISIBLE_ASCII = /^[\x21-\x7e]*$/;
+
 async function faultOf(
   kind: PlaceKind,
   name: PlaceFieldName,
@@ -91,18 +94,12 @@ async function faultOf(
   value: string,
   installation: ActionContext['installation'],
 ): Promise<string | null> {
-  if (/[^\x21-\x7e]/.test(value)) return 'must be of visible ASCII characters without spaces';
+  if (!VISIBLE_ASCII.test(value)) return 'must be of visible ASCII characters without spaces';
   if (kind === 'webhook' && name === 'signingSecret' && !/^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/.test(value)) {
     return 'must be whsec_ and 24 to 64 bytes in Base64';
   }
   if (check !== 'address') return null;
-  if (!URL.canParse(value)) return 'must be a whole address, as https://example.com/path';
-  const { protocol, hostname, username, password } = new URL(value);
-  if (username !== '' || password !== '') return 'must not have a user name or password in it';
-  if (protocol !== 'https:' && !(protocol === 'http:' && installation.allowsInternalAddresses)) {
-    return 'must begin with https://';
-  }
-  return (await installation.isPrivateHost(hostname)) ? 'must be on the public Internet' : null;
+  return await externalAddressFault(value, installation);
 }
 
 /** Checks that services and teams of the routes belong to the organization. Throws `not_found`. */

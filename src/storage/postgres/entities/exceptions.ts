@@ -8,6 +8,7 @@ import type { InboundFilter } from '#modules/exceptions/decide/inbound_filters.t
 import type { Level } from '#modules/exceptions/decide/level.ts';
 import type { GroupStatus } from '#modules/exceptions/decide/group_status.ts';
 import type { ActivityFacts } from '#modules/exceptions/decide/activity.ts';
+import type { TrackerKind } from '#modules/exceptions/decide/issue_tracker.ts';
 import type { IncidentActor } from '#modules/incidents/decide/incident.ts';
 import { bigint, bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
 
@@ -242,7 +243,43 @@ export const ExceptionSettingsEntity = defineEntity({
     assignmentRules: jsonColumn<readonly AssignmentRule[]>(),
     /** Address of the form for a new issue, with placeholders for the group's title and address. */
     issueLink: p.text().strictNullable(),
+    /** Tracker for its issues, and the project there; null for the first of the organization, and for its own project. */
+    trackerId: id<'tracker'>().strictNullable(),
+    trackerProject: p.text().strictNullable(),
     updatedAt: instant(),
+  },
+});
+
+/** An issue tracker of an organization, in which people create issues about exceptions. */
+export const IssueTrackerEntity = defineEntity({
+  name: 'IssueTracker',
+  tableName: 'issue_trackers',
+  properties: {
+    id: id<'tracker'>().primary(),
+    orgId: id<'org'>(),
+    kind: text<TrackerKind>(),
+    address: p.text(),
+    account: p.text().strictNullable(),
+    project: p.text(),
+    issueType: p.text().strictNullable(),
+    /** Token, encrypted. */
+    sealed: bytes(),
+    createdAt: instant(),
+  },
+});
+
+/** The issue of a group that was created in a tracker, or is being created until then. */
+export const GroupIssueEntity = defineEntity({
+  name: 'GroupIssue',
+  tableName: 'group_issues',
+  properties: {
+    groupId: id<'group'>().primary(),
+    /** Null once the tracker was deleted. */
+    trackerId: id<'tracker'>().strictNullable(),
+    project: p.text(),
+    /** Null while it is being created. */
+    number: p.text().strictNullable(),
+    claimedUntil: instant(),
   },
 });
 

@@ -20,8 +20,12 @@ export function AssignmentCard({ serviceId }: { readonly serviceId: string }) {
   const { org, may } = useOrganization();
   const [isEditing, setIsEditing] = useState(false);
   const { data } = useQuery(actionQuery(org.orgId, 'services', 'get_exception_assignment', { serviceId }));
+  const trackers = useQuery(actionQuery(org.orgId, 'settings', 'list_issue_trackers', {})).data?.trackers;
   if (data === undefined) return null;
-  const { assignmentRules, issueLink, names } = data;
+  const { assignmentRules, issueLink, trackerId, trackerProject, names } = data;
+  const tracker = trackers?.find((candidate, index) =>
+    trackerId === null ? index === 0 && issueLink === null : candidate.trackerId === trackerId,
+  );
   const nameOf = (id: string): string => {
     const name = names.find(({ assigneeId }) => assigneeId === id)?.name;
     return name === undefined ? 'somebody who has left: the next rule decides' : isolateBidi(name);
@@ -54,7 +58,13 @@ export function AssignmentCard({ serviceId }: { readonly serviceId: string }) {
           {assignmentRules.length === 0 && <Row title="Nobody" sub="New exceptions are assigned by hand." />}
           <Row
             title="Issues"
-            sub={issueLink === null ? 'No address of a tracker: issues are linked by hand.' : isolateBidi(issueLink)}
+            sub={
+              tracker !== undefined
+                ? isolateBidi(`${tracker.title}: ${trackerProject ?? tracker.project}`)
+                : issueLink === null
+                  ? 'No tracker: issues are linked by hand. Settings, Integrations connect one.'
+                  : isolateBidi(issueLink)
+            }
           />
         </>
       }

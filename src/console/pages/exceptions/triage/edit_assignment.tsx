@@ -1,7 +1,9 @@
 import { Button, Fieldset, Group, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import type { ResultOf } from '#console/api/actions.ts';
+import { actionQuery } from '#console/api/queries.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
@@ -10,6 +12,7 @@ import { PersonPicker } from '#console/components/forms/person_picker.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
 
 type Assignments = ResultOf<'get_exception_assignment'>;
 
@@ -29,14 +32,26 @@ interface RuleValues {
 }
 
 const EMPTY: RuleValues = { path: '', tag: '', kind: 'team', assigneeId: null };
-const LABELS = { rules: 'Rules', issueLink: 'Address for new issues' };
+const LABELS = {
+  rules: 'Rules',
+  issueLink: 'Address for new issues',
+  trackerId: 'Issue tracker',
+  trackerProject: 'Project there',
+};
 
 /** Dialog for the assignment rules of a service, in their order, and the address of its tracker. */
 export function EditAssignment({ serviceId, assignments, onClose }: EditAssignmentProps) {
-  const { assignmentRules, issueLink } = assignments;
+  const { assignmentRules, issueLink, trackerId, trackerProject } = assignments;
+  const { orgId } = useOrganization().org;
+  const { trackers } = useQuery(actionQuery(orgId, 'settings', 'list_issue_trackers', {})).data ?? { trackers: [] };
   const [values, setValues, draft] = useDraftState({
     form: `set_exception_assignment ${serviceId}`,
-    base: { rules: assignmentRules.map(toValues), issueLink: issueLink ?? '' },
+    base: {
+      rules: assignmentRules.map(toValues),
+      issueLink: issueLink ?? '',
+      trackerId: trackerId ?? '',
+      trackerProject: trackerProject ?? '',
+    },
   });
   const [missing, setMissing] = useState<string | null>(null);
   const saving = useServiceChange('set_exception_assignment', () => {
@@ -68,7 +83,9 @@ export function EditAssignment({ serviceId, assignments, onClose }: EditAssignme
       serviceId,
       assignmentRules: rules.map(toRule),
       issueLink: values.issueLink.trim() === '' ? null : values.issueLink.trim(),
-      basedOn: { assignmentRules, issueLink },
+      trackerId: values.trackerId === '' ? null : values.trackerId,
+      trackerProject: values.trackerProject.trim() === '' ? null : values.trackerProject.trim(),
+      basedOn: { assignmentRules, issueLink, trackerId, trackerProject },
     });
   };
   return (
@@ -142,6 +159,41 @@ export function EditAssignment({ serviceId, assignments, onClose }: EditAssignme
           <Button variant="default" onClick={() => setRules([...rules, EMPTY])}>
             Add a rule
           </Button>
+          {(trackers.length > 0 || trackerId !== null) && (
+            <>
+              <NativeSelect
+                label={LABELS.trackerId}
+                description="“Create issue” writes there."
+                value={values.trackerId}
+                onChange={(event) => {
+                  const chosen = event.currentTarget.value;
+                  setValues({
+                    ...values,
+                    trackerId: chosen,
+                    trackerProject: chosen === '' ? '' : values.trackerProject,
+                  });
+                }}
+                error={faults['trackerId']}
+                data={[
+                  { value: '', label: 'The first of the organization, unless there is an address below' },
+                  ...trackers.map((tracker) => ({
+                    value: tracker.trackerId,
+                    label: `${tracker.title}: ${tracker.project}`,
+                  })),
+                ]}
+              />
+              {values.trackerId !== '' && (
+                <TextInput
+                  label={LABELS.trackerProject}
+                  description="Left empty, the one that the tracker has."
+                  maxLength={200}
+                  value={values.trackerProject}
+                  onChange={(event) => setValues({ ...values, trackerProject: event.currentTarget.value })}
+                  error={faults['trackerProject']}
+                />
+              )}
+            </>
+          )}
           <TextInput
             label={LABELS.issueLink}
             description="With {title}, {type}, {culprit}, {service} and {link}, which are filled in."

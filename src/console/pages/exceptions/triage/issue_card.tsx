@@ -1,16 +1,22 @@
-import { Anchor, Button, Group, Stack, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Anchor, Button, Group, Skeleton, Stack, Text, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { type ExceptionOverview, refreshExceptions } from '#console/api/exceptions.ts';
+import { actionQuery } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
+import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
+import { SubmitButtons } from '#console/components/forms/form.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
+import { Status } from '#console/components/status.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { ISSUE_TITLE_LENGTH_MAX, issueTitleOf } from '#modules/exceptions/decide/issue_tracker.ts';
 import { ISSUE_URL_LENGTH_MAX } from '#modules/exceptions/decide/issue_link.ts';
 
 interface IssueCardProps {
@@ -19,11 +25,13 @@ interface IssueCardProps {
 }
 
 /** Card of the issue of an exception in a tracker: a form for a new one, filled in, and the address of a known one. */
-export function IssueCard({ overview: { groupId, issueUrl, newIssueUrl }, mayEdit }: IssueCardProps) {
+export function IssueCard({ overview, mayEdit }: IssueCardProps) {
+  const { groupId, issueUrl, issueNumber, newIssueUrl, tracker } = overview;
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
   const [values, setValues, draft] = useDraftState({ form: `set_exception_issue ${groupId}`, base: { url: '' } });
   const [fault, setFault] = useState<string | null>(null);
+  const [isCreating, setIsCreating] = useState(false);
   const saving = useMutation({
     mutationFn: (url: string | null) => invoke(orgId, 'set_exception_issue', { groupId, url }),
     onSuccess() {
@@ -38,7 +46,11 @@ export function IssueCard({ overview: { groupId, issueUrl, newIssueUrl }, mayEdi
       title="Issue"
       action={
         issueUrl === null &&
-        newIssueUrl !== null && (
+        (tracker !== null ? (
+          <Button size="xs" variant="default" onClick={() => setIsCreating(true)}>
+            Create issue
+          </Button>
+        ) : newIssueUrl === null ? null : (
           <Button
             size="xs"
             variant="default"
@@ -46,14 +58,15 @@ export function IssueCard({ overview: { groupId, issueUrl, newIssueUrl }, mayEdi
           >
             New issue
           </Button>
-        )
+        ))
       }
     >
       {issueUrl !== null && (
         <Group justify="space-between" wrap="nowrap">
           <Anchor href={issueUrl} target="_blank" rel="noopener noreferrer" size="sm">
-            <Name>{issueUrl}</Name>
+            <Name>{issueNumber === null ? issueUrl : issueNumber.replace(/^\d/, '#$&')}</Name>
           </Anchor>
+          {issueNumber !== null && <IssueState groupId={groupId} />}
           {mayEdit && (
             <Button size="xs" variant="default" loading={saving.isPending} onClick={() => saving.mutate(null)}>
               Unlink
@@ -95,6 +108,83 @@ export function IssueCard({ overview: { groupId, issueUrl, newIssueUrl }, mayEdi
           </Stack>
         </Form>
       )}
+      {isCreating && <CreateIssue overview={overview} onClose={() => setIsCreating(false)} />}
     </Card>
+  );
+}
+
+/** State of an issue that was created here, as its tracker says it now. */
+function IssueState({ groupId }: { readonly groupId: string }) {
+  const { orgId } = useOrganization().org;
+  const { data, isError } = useQuery(actionQuery(orgId, 'exceptions', 'get_exception_issue', { groupId }));
+  if (data === undefined) return isError ? null : <Skeleton height={20} width={80} />;
+  const { state, isDone, fault } = data;
+  if (fault !== null) {
+    return (
+      <Text size="sm" c="dimmed">
+        State unknown: {fault}.
+      </Text>
+    );
+  }
+  return state === null ? null : (
+    <Status tone={isDone ? 'green' : 'blue'}>
+      <Name>{state.charAt(0).toUpperCase() + state.slice(1)}</Name>
+    </Status>
+  );
+}
+
+/** Dialog that creates an issue about an exception in the tracker of its service. */
+function CreateIssue({
+  overview: { groupId, title, tracker },
+  onClose,
+}: {
+  readonly overview: ExceptionOverview;
+  readonly onClose: () => void;
+}) {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  const [values, setValues, draft] = useDraftState({
+    form: `create_exception_issue ${groupId}`,
+    base: { title: issueTitleOf(title) },
+  });
+  const creating = useMutation({
+    mutationFn: () => invoke(orgId, 'create_exception_issue', { groupId, title: values.title.trim() }),
+    onSuccess({ number }) {
+      showSuccess(`Issue ${number} is created.`);
+      draft.done();
+      onClose();
+    },
+    onSettled: () => refreshExceptions(queryClient, orgId, [groupId]),
+  });
+  return (
+    <Dialog title={`Create an issue in ${tracker?.title ?? 'the tracker'}`} onClose={onClose}>
+      <Form
+        error={creating.error}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!creating.isPending && draft.conflicts.length === 0) creating.mutate();
+        }}
+      >
+        <Stack>
+          <DraftNotice draft={draft} labels={{ title: 'Title' }} />
+          <TextInput
+            label="Title"
+            required
+            data-autofocus
+            maxLength={ISSUE_TITLE_LENGTH_MAX}
+            value={values.title}
+            onChange={(event) => setValues({ title: event.currentTarget.value })}
+            error={faultsAtFields(creating.error, values)['title']}
+          />
+          <Text size="sm" c="dimmed">
+            It goes to {tracker?.project}, with a link to this exception, its message, counts and the top of its stack.
+          </Text>
+          {creating.isError && (
+            <ErrorAlert title="The issue was not created" error={creating.error} atFields={values} />
+          )}
+          <SubmitButtons label="Create issue" isPending={creating.isPending} draft={draft} onCancel={onClose} />
+        </Stack>
+      </Form>
+    </Dialog>
   );
 }
