@@ -7,19 +7,23 @@ interface Schema {
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | Schema;
   readonly items?: Schema;
+  readonly minLength?: number;
+  readonly pattern?: string;
+  readonly format?: string;
 }
 
 /**
- * Reads the arguments that a model passes to a tool: null for an optional field counts as absent, unless null has a
- * meaning there; `"60"`, `"true"` and JSON in text are parsed where the schema takes no text. Everything else stays as
- * it was sent, and is checked like a request over REST. Returns the same object if nothing is changed.
+ * Reads the arguments that a model passes to a tool: null and an empty text for an optional field count as absent, unless
+ * they have a meaning there; `"60"`, `"true"` and JSON in text are parsed where the schema takes no text; one value stands
+ * for a list of one, and a word of an enumeration may be in other letters. Everything else stays as it was sent, and is
+ * checked like a request over REST. Returns the same object if nothing is changed.
  */
 export function readAgentInput(schema: object, input: unknown): unknown {
   return read(schema, input);
 }
 
 function read(schema: Schema, sent: unknown): unknown {
-  const value = typeof sent === 'string' && !isText(schema, sent) ? spelt(schema, sent) : sent;
+  const value = listed(schema, typeof sent === 'string' ? readText(schema, sent) : sent);
   if (Array.isArray(value)) {
     const { items } = schemaFor(schema, 'array');
     return items === undefined ? value : ifChanged(value, (entries) => entries.map((entry) => read(items, entry)));
@@ -37,11 +41,42 @@ function readObject(
     const schema = property ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined);
     if (schema === undefined) return [[name, sent]];
     const value = read(schema, sent);
-    const isAbsent = value === null && property !== undefined && !required.includes(name) && !takes(schema, 'null');
+    const isOptional = property !== undefined && !required.includes(name);
+    const isAbsent =
+      isOptional && ((value === null && !takes(schema, 'null')) || (value === '' && !takesNothingSaid(schema)));
     isChanged ||= isAbsent || value !== sent;
     return isAbsent ? [] : [[name, value]];
   });
   return isChanged ? Object.fromEntries(entries) : object;
+}
+
+function readText(schema: Schema, text: string): unknown {
+  return isText(schema, text) ? inLettersOf(schema, text) : spelt(schema, text);
+}
+
+/** Returns the word of an enumeration that differs only in its letters' case; else the text. */
+function inLettersOf(schema: Schema, text: string): string {
+  const words = (schema.anyOf ?? [schema]).flatMap(({ enum: values = [] }) => values);
+  if (words.length === 0 || words.includes(text)) return text;
+  const same = words.filter((word) => typeof word === 'string' && word.toLowerCase() === text.trim().toLowerCase());
+  return same.length === 1 ? String(same[0]) : text;
+}
+
+/** Returns a list of the value where only a list of such values is taken. */
+function listed(schema: Schema, value: unknown): unknown {
+  if (typeof value !== 'string' && typeof value !== 'number' && !isRecord(value)) return value;
+  const { items } = schemaFor(schema, 'array');
+  if (schema.type === undefined && schema.anyOf === undefined) return value;
+  if (value === '' || items === undefined || takes(schema, kindOf(value)) || !takes(items, kindOf(value))) return value;
+  return typeof value === 'string' && /^\s*[[{]/.test(value) ? value : [value];
+}
+
+/** Whether an empty text may be meant as one. */
+function takesNothingSaid(schema: Schema): boolean {
+  if (schema.anyOf !== undefined) return schema.anyOf.some(takesNothingSaid);
+  const { type, minLength = 0, pattern, format } = schema;
+  if (schema.enum !== undefined) return schema.enum.includes('');
+  return type === undefined || (type === 'string' && minLength === 0 && pattern === undefined && format === undefined);
 }
 
 const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?$/;

@@ -16,6 +16,11 @@ const schema = Type.Object(
     steps: Type.Optional(Type.Array(Type.Object({ after: Type.Integer(), note: Type.Optional(Type.String()) }))),
     level: Type.Optional(Type.Enum(['low', 'high'])),
     query: Type.Optional(Type.Unknown()),
+    cursor: Type.Optional(Type.String({ minLength: 1 })),
+    from: Type.Optional(Type.String({ format: 'date-time' })),
+    note: Type.Optional(Type.String()),
+    channels: Type.Optional(Type.Array(Type.Enum(['sms', 'call']))),
+    place: Type.Optional(Type.Union([Type.Enum(['in', 'out']), Type.Null()])),
   },
   { additionalProperties: false },
 );
@@ -42,6 +47,14 @@ test.each([
   [{ steps: '[{"after":"5","note":null}]' }, { steps: [{ after: 5 }] }],
   [{ query: '{"metricName":"a"}' }, { query: { metricName: 'a' } }],
   [{ steps: ['{"after":5}'] }, { steps: [{ after: 5 }] }],
+  [{ cursor: '', from: '', minutes: '', level: '', users: '', days: '', isOn: '' }, {}],
+  [{ users: 'a' }, { users: ['a'] }],
+  [{ channels: 'SMS' }, { channels: ['sms'] }],
+  [
+    { channels: ['Call', 'sms'], level: 'HIGH', place: 'Out' },
+    { channels: ['call', 'sms'], level: 'high', place: 'out' },
+  ],
+  [{ steps: { after: '5' } }, { steps: [{ after: 5 }] }],
 ])('%j is read as %j', (sent, meant) => {
   expect(readAgentInput(schema, sent)).toEqual(meant);
 });
@@ -49,9 +62,10 @@ test.each([
 test.each([
   { serviceId: '60', environment: 'true', level: 'null' },
   { serviceId: '["a"]', users: ['1', 'null'] },
-  { minutes: 'an hour', ratio: '', isOn: 'yes', users: '[1', days: '0x10' },
+  { minutes: 'an hour', isOn: 'yes', users: '[1', days: '0x10' },
+  { serviceId: '', note: '', environment: '', level: 'lower', channels: ['fax'] },
   { unknown: null, other: '60' },
-  { minutes: true, users: { 0: 'a' } },
+  { minutes: true, users: { 0: 'a' }, steps: 'soon' },
   { query: 'true' },
   { query: '{broken' },
   null,
