@@ -56,7 +56,8 @@ const NUMBERED: readonly Rule[] = [
   [/(?<=\bliftedTree|\bscript(?=\d{10}))\d+/, ''],
   [/(?<=\bGenerated\w{1,40}Stage)\d+/, ''],
   [/(?<=\bG__)\d+/g, ''],
-  [/\bjdk\.proxy\d+/, 'jdk.proxy'],
+  [/\b(?:jdk\.proxy\d+|com\.sun\.proxy)(?=\.)/, 'jdk.proxy'],
+  [/(?<=_aroundBody|\$AjcClosure|\$\$\$view)\d+$/, ''],
   [/(?<=\baccess\$)\d+/, ''],
   [/(?<=[$/](?:fn|eval|reify|iter)(?:_{0,2}|--))\d+(?:__auto__)?/g, ''],
   // Go: `defer` and `go` with arguments, loops over functions, and what initialises packages.
@@ -252,6 +253,9 @@ const FILES: readonly Rule[] = [
   [/(?<=^<[\w. -]{0,200}[a-z])[-_]?\d+(?=>$)/is, ''],
   [/^memory:0x[0-9a-f]+$|(?<=^<@?[\w.() ]{1,200}) at 0x[0-9a-f]+(?=>$)/, ''],
   [/(?<=^<doctest .{1,200})\[\d+\](?=>$)/s, ''],
+  // Python's extension modules, libraries and archives with a version.
+  [/\.(?:cpython|pypy|cp)\d{2,4}[\w-]{0,60}(?=\.(?:so|pyd)$)|\.(?:cpython|pypy)-\d[\w-]{0,60}(?=\.(?:so|pyd)$)/, ''],
+  [/(?<=\.so)(?:\.\d{1,6}){1,4}$|-\d{1,6}(?:\.\d{1,6}){1,4}(?:[.-][A-Za-z]\w{0,20})?(?=\.jar$)/, ''],
   [/:wasm-function\[\d+\](?::0x[0-9a-f]+)?$/, ''],
   [/^(?:\(eval|<eval|eval at).*/s, '<eval>'],
 ];

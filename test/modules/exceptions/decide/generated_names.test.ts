@@ -36,6 +36,10 @@ test.each([
   ['https://x/main.dart.js_12.part.js', 'https://x/main.dart.js_9.part.js'],
   ['wasm://wasm/shop-0a1b2c3d', 'wasm://wasm/shop-ff1b2c3d'],
   ['wasm://wasm/0a1b2c3d', 'wasm://wasm/ff1b2c3d'],
+  ['shop.cpython-311-x86_64-linux-gnu.so', 'shop.cpython-312-x86_64-linux-gnu.so'],
+  ['shop.cp311-win_amd64.pyd', 'shop.cp312-win_amd64.pyd'],
+  ['/opt/libshop.so.1.2.3', '/opt/libshop.so.1.4.0'],
+  ['shop-1.2.3-SNAPSHOT.jar', 'shop-1.10.0.jar'],
   ['https://x/shop.wasm:wasm-function[12]:0x1234', 'https://x/shop.wasm:wasm-function[14]:0x1299'],
 ])('the files %s and %s are one', (a, b) => {
   expect(stableFile(a)).toBe(stableFile(b));
@@ -120,6 +124,7 @@ test.each([
   ['java', 'onCreate$lambda-3', 'onCreate$lambda-4'],
   ['java', '$r8$lambda$K8f3Zq0b1cD2eF3gH4iJ5kL6mN7', '$r8$lambda$A1b2C3d4E5f6G7h8I9j0K1l2M3n'],
   ['java', 'access$000', 'access$100'],
+  ['java', 'pay_aroundBody0', 'pay_aroundBody2'],
   ['clojure', 'pay$fn__1234', 'pay$fn__1301'],
   ['native', 'pay.isra.0', 'pay.constprop.3'],
   ['native', 'pay() [clone .cold.2]', 'pay()'],
@@ -199,6 +204,8 @@ test.each([
   ['java', 'com.shop.Main$$InternalSyntheticLambda$1$0a1b$0', 'com.shop.Main$$InternalSyntheticLambda$2$ff00$1'],
   ['java', 'java.lang.invoke.LambdaForm$MH012', 'java.lang.invoke.LambdaForm$MH155'],
   ['java', 'jdk.proxy2.$Proxy31', 'jdk.proxy3.$Proxy40'],
+  ['java', 'com.sun.proxy.$Proxy31', 'jdk.proxy3.$Proxy40'],
+  ['java', 'com.shop.Cart$AjcClosure1', 'com.shop.Cart$AjcClosure3'],
   ['csharp', 'Shop.Program+pay@31', 'Shop.Program+pay@35'],
   ['php', `App\\Job@anonymous${NUL}/srv/1/Run.php:41$0`, `App\\Job@anonymous${NUL}/srv/2/Run.php:44$3`],
   ['java', 'com.shop.Cart$$EnhancerBySpringCGLIB$$1a2b3c4d', 'com.shop.Cart$$EnhancerBySpringCGLIB$$12345678'],
