@@ -70,8 +70,6 @@ const NUMBERED: readonly Rule[] = [
   ],
   [/^(gopkg\.in\/[^\s.]{1,200})\.v\d{1,4}(?=[/.]|$)/, '$1'],
   [/\binit\.\d+(?!\w)/, 'init'],
-  // Go: the path of a module names its major version.
-  [/^([\w-]{1,60}\.[\w.-]{1,60}\/\S{1,300}?)[./]v\d{1,3}(?=[/.]|$)/, '$1'],
   [/(?<=[.-](?:deferwrap|gowrap|range))\d+(?:\.\d+)*/g, ''],
   [/(?<=\.func\d[\w.]{0,200})\.\d+(?=\.|$)/g, ''],
   // Rust by either mangling, as it is and demangled, and by debuggers.
