@@ -14,7 +14,7 @@ import { CAPABILITIES, RETENTION_DAYS_MAX } from '#modules/capabilities/decide/c
 import { FIX_KINDS } from '#modules/exceptions/decide/fix.ts';
 import { GROUP_STATUSES } from '#modules/exceptions/decide/group_status.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
-import { LINKS_MAX } from '#modules/alerts/decide/alert_limits.ts';
+import { LINKS_MAX } from '#modules/alerts/decide/alert_links.ts';
 import { ROUTE_CONDITIONS_MAX, ROUTE_OUTCOMES } from '#modules/alerts/decide/route.ts';
 import { INCIDENT_STATUSES, NEWS_EVENTS } from '#modules/incidents/decide/incident.ts';
 import { CAUSE_KINDS, INCIDENT_KINDS } from '#modules/incidents/decide/incident_limit.ts';

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 
 import { type AlertEvent, bareEvent, severityOf } from '#modules/alerts/decide/alert_event.ts';
-import { cutKey, cutLinks, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
+import { cutKey, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
+import { cutLinks } from '#modules/alerts/decide/alert_links.ts';
 import type { SentAlert } from '#modules/alerts/decide/sent_alert.ts';
 import { SOURCE_NAME_LENGTH_MAX } from '#modules/alerts/decide/tools.ts';
 import type { AlertAnswer, AlertEndpoint, AlertReading } from '#ingest/protocols/alerts/alert_protocol.ts';

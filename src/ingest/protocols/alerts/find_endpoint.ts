@@ -1,5 +1,5 @@
 import type { AlertEndpoint } from '#ingest/protocols/alerts/alert_protocol.ts';
-import { storable } from '#modules/alerts/decide/alert_limits.ts';
+import { storable } from '#modules/alerts/decide/alert_links.ts';
 
 /** The endpoint of an address, with the parts of the path that it names; or why there is none. */
 export type EndpointMatch =

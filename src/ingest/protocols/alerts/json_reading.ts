@@ -1,4 +1,5 @@
-import { cutDetails, cutLinks, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
+import { cutDetails, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
+import { cutLinks } from '#modules/alerts/decide/alert_links.ts';
 import type { AlertLink } from '#modules/alerts/decide/alert_event.ts';
 import { Temporal } from '#kernel/time.ts';
 

@@ -1,5 +1,5 @@
 import type { AlertFilter, Comparison, FilterText, FilterTime } from '#modules/alerts/decide/alert_filter.ts';
-import { storable } from '#modules/alerts/decide/alert_limits.ts';
+import { storable } from '#modules/alerts/decide/alert_links.ts';
 import { severityOf } from '#modules/alerts/decide/alert_event.ts';
 import type { IncidentStatus } from '#modules/incidents/decide/incident.ts';
 import { timeOf } from '#ingest/protocols/alerts/json_reading.ts';

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
 import { type AlertAction, type AlertEvent, bareEvent, severityOf } from '#modules/alerts/decide/alert_event.ts';
-import { cutKey, cutLinks, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
+import { cutKey, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
+import { cutLinks } from '#modules/alerts/decide/alert_links.ts';
 import type { AlertAnswer, AlertEndpoint, AlertReading } from '#ingest/protocols/alerts/alert_protocol.ts';
 import {
   detailsOf,

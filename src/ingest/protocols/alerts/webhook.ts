@@ -1,5 +1,6 @@
 import { type AlertEvent, bareEvent, severityOf } from '#modules/alerts/decide/alert_event.ts';
-import { cutKey, cutLinks, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
+import { cutKey, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
+import { cutLinks } from '#modules/alerts/decide/alert_links.ts';
 import {
   isOfTemplate,
   isWebhookTemplate,

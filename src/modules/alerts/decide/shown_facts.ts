@@ -1,4 +1,4 @@
-import { cutLinks } from '#modules/alerts/decide/alert_limits.ts';
+import { cutLinks } from '#modules/alerts/decide/alert_links.ts';
 import { toolOf } from '#modules/alerts/decide/tools.ts';
 
 /** A detail of an alert, as it is shown: its path and its value as text. */

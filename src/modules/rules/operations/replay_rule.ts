@@ -17,12 +17,8 @@ import { escalationCost } from '#modules/policies/decide/escalation_cost.ts';
 import { readPolicySettings } from '#modules/policies/read_run.ts';
 import type { JudgedRule } from '#modules/rules/decide/breach.ts';
 import { COMPARATORS } from '#modules/rules/decide/kind_settings.ts';
-import {
-  replayByLabelInSteps,
-  type ReplayedIncident,
-  type ReplayedPart,
-  replayRuleInSteps,
-} from '#modules/rules/decide/replay.ts';
+import { type ReplayedIncident, replayRuleInSteps } from '#modules/rules/decide/replay.ts';
+import { replayByLabelInSteps, type ReplayedPart } from '#modules/rules/decide/replay_by_label.ts';
 import {
   GROUP_MINUTES_MAX,
   parseRuleSettings,

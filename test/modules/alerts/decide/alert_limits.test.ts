@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import { cutDetails, cutKey, cutLinks, cutTitle, DETAILS_BYTES_MAX } from '#modules/alerts/decide/alert_limits.ts';
+import { cutDetails, cutKey, cutTitle, DETAILS_BYTES_MAX } from '#modules/alerts/decide/alert_limits.ts';
+import { cutLinks } from '#modules/alerts/decide/alert_links.ts';
 
 describe('titles', () => {
   test('in any script stay as they are, on one line', () => {
