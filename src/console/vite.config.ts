@@ -2,20 +2,20 @@ import path from 'node:path';
 
 import react from '@vitejs/plugin-react';
 import postcssPresetMantine from 'postcss-preset-mantine';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
 
 /** Placeholder that the server replaces with the nonce of each answer (src/entry/http/console_pages.ts). */
 const NONCE_PLACEHOLDER = '__NONCE__';
 
 /**
- * Large packages that only some pages need, by their purpose. Faults, with the limits that they name, are thrown where selectors
- * are read. A small shared file is bundled with others that need the
- * same packages, so that no page loads a package because of something small.
+ * Large packages that only some pages need, by their purpose. Faults are thrown where selectors are read. A small shared
+ * file is bundled with others that need the same packages, so that no page loads a package because of something small.
  */
 const PACKAGES = {
   charts: /(?:node_modules\/uplot\/|components\/time_chart\/(?!sparkline|heatmap)).*\.(?:m?js|tsx?)$/,
   metrics:
-    /src\/modules\/(?:metrics\/decide\/(?!quantity|limits|ratio)|rules\/decide\/(?:breach|metric_|replay|rule_templates|slow)|dashboards\/decide\/)|src\/kernel\/(?:errors|limit_|threads)/,
+    /src\/modules\/(?:metrics\/decide\/(?!quantity|limits|ratio)|rules\/decide\/(?:breach|metric_|replay|rule_templates|slow))|src\/kernel\/(?:errors|limit_)/,
+  widgets: /src\/modules\/dashboards\/decide\//,
   passkeys: /@simplewebauthn\/|node_modules\/uqr\//,
   fields: /react-number-format|core\/esm\/components\/NumberInput\//,
   forms: /@mantine\/form\//,
@@ -103,10 +103,10 @@ function nameOfShared(id: string, modules: Modules): string | null {
   // A page keeps its own file, although another one shows parts of it.
   if ((modules.getModuleInfo(id)?.dynamicImporters.length ?? 0) > 0) return null;
   const needed = packagesOf(id, modules);
-  // Code with number fields is a form, and charts show metrics.
+  // Code with number fields is a form, and charts and widgets show metrics.
   const implied = new Set([
     ...(needed.has('fields') ? ['forms', 'metrics'] : []),
-    ...(needed.has('charts') ? ['metrics'] : []),
+    ...(needed.has('charts') || needed.has('widgets') ? ['metrics'] : []),
   ]);
   const names = Object.keys(PACKAGES).filter((name) => needed.has(name) && !implied.has(name));
   const folder = folderOf(id);
@@ -138,12 +138,18 @@ const SMALL = 2_500;
 
 const FIRST = 'app';
 
+/** Leaves out the limits of server processes: errors name the one that was reached, and the console reaches none. */
+const withoutServerLimits: Plugin = {
+  name: 'without-server-limits',
+  load: (id) => (id.endsWith('/src/kernel/limit_settings.ts') ? 'export const LIMIT_SETTINGS = {};' : null),
+};
+
 /** Build configuration. Every address is relative, so that one build works below any path of BASE_URL. */
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
   publicDir: path.join(import.meta.dirname, 'public'),
-  plugins: [react()],
+  plugins: [react(), withoutServerLimits],
   html: { cspNonce: NONCE_PLACEHOLDER },
   css: { postcss: { plugins: [postcssPresetMantine()] } },
   build: {

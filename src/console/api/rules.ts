@@ -2,7 +2,7 @@ import { type InfiniteData, type Query, type QueryClient, queryOptions } from '@
 
 import { type InputOf, invoke, type ResultOf, type Rule } from '#console/api/actions.ts';
 import { actionQuery, pagedQuery, topicKey, updateRows } from '#console/api/queries.ts';
-import { RULE_STATES } from '#modules/rules/decide/rule_settings.ts';
+import { RULE_STATES } from '#modules/rules/decide/rule_kind.ts';
 
 /** The filter of a list of rules. */
 export type RuleSearch = Omit<InputOf<'search_rules'>, 'cursor' | 'ruleIds' | 'incidentIds'>;

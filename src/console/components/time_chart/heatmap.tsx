@@ -8,7 +8,6 @@ import type { ChartMarker, ChartSeries } from '#console/components/time_chart/ch
 import type { PlotCells } from '#console/components/time_chart/plot.ts';
 import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
 import classes from '#console/components/time_chart/time_chart.module.css';
-import { readRange } from '#modules/metrics/decide/exponential_buckets.ts';
 import { type Measure, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 /** Colours of cells, from few observations to many: further from the background of the scheme the more there are. */
@@ -45,7 +44,7 @@ export function Heatmap({ label, result, from, to, measure, markers, onRange, gr
   const scheme = useComputedColorScheme('light');
   const stepMs = (result.stepSeconds || 60) * 1_000;
   const unit = JSON.stringify(measure);
-  const rows = useMemo(() => result.series.map(({ value }) => readRange(value ?? '') ?? { from: 0, to: 0 }), [result]);
+  const rows = useMemo(() => result.series.map(rowOf), [result]);
   const series = useMemo(() => {
     const names = rowNames(rows, measure);
     return result.series.map(({ steps, values }, place): ChartSeries => ({
@@ -114,6 +113,11 @@ function colorOfLevel(levels: readonly number[], value: number, scheme: Scheme):
   const ramp = RAMPS[scheme];
   const level = levels.findIndex((most) => value <= most);
   return ramp[ramp.length - levels.length + (level === -1 ? levels.length - 1 : level)] ?? 'transparent';
+}
+
+function rowOf({ value }: ChartResult['series'][number]): Row {
+  const [from = 0, to = 0] = (value ?? '').split('...').map(Number);
+  return { from, to };
 }
 
 /** Returns the name of each row: with as many digits as tell them apart. */

@@ -1,8 +1,9 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
-import { carriedSearch } from '#console/pages/dashboards/dashboard_search.ts';
+import type { DashboardPageSearch } from '#console/pages/dashboards/dashboard_search.ts';
 import type { VariableValues } from '#modules/dashboards/decide/widget.ts';
+import { VARIABLES_MAX } from '#modules/metrics/decide/limits.ts';
 
 const route = getRouteApi('/inside/dashboards/$dashboardId');
 
@@ -28,4 +29,18 @@ export function DashboardLink({ dashboardId, serviceId, values, children }: Dash
       {children}
     </Link>
   );
+}
+
+/** Returns what a link to another dashboard carries: the period, the service and the values of variables. */
+function carriedSearch(
+  search: DashboardPageSearch,
+  serviceId: string | null,
+  values: VariableValues = {},
+): DashboardPageSearch {
+  const vars = Object.fromEntries(Object.entries({ ...search.vars, ...values }).slice(-VARIABLES_MAX));
+  return {
+    ...search,
+    ...(serviceId !== null && { service: serviceId }),
+    ...(Object.keys(vars).length > 0 && { vars }),
+  };
 }

@@ -1,4 +1,5 @@
-import { type VariableValues, VARIABLES_MAX } from '#modules/dashboards/decide/widget.ts';
+import type { VariableValues } from '#modules/dashboards/decide/widget.ts';
+import { VARIABLES_MAX } from '#modules/metrics/decide/limits.ts';
 import { type RangeSearch, readRangeSearch } from '#console/components/text/time_range.ts';
 
 export const REFRESHES = [
@@ -31,20 +32,6 @@ export function readDashboardSearch(search: Record<string, unknown>): DashboardP
     ...(typeof service === 'string' && service !== '' && { service }),
     ...(texts.length > 0 && { vars: Object.fromEntries(texts) }),
     ...(REFRESHES.some(({ name }) => name === refresh) && { refresh: String(refresh) }),
-  };
-}
-
-/** Returns what a link to another dashboard carries: the period, the service and the values of variables. */
-export function carriedSearch(
-  search: DashboardPageSearch,
-  serviceId: string | null,
-  values: VariableValues = {},
-): DashboardPageSearch {
-  const vars = Object.fromEntries(Object.entries({ ...search.vars, ...values }).slice(-VARIABLES_MAX));
-  return {
-    ...search,
-    ...(serviceId !== null && { service: serviceId }),
-    ...(Object.keys(vars).length > 0 && { vars }),
   };
 }
 

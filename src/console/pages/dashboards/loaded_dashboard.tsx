@@ -31,9 +31,8 @@ import { saveDashboard, useDuplicateDashboard } from '#console/pages/dashboards/
 import { toDraft, useDashboardDraft } from '#console/pages/dashboards/use_dashboard_draft.ts';
 import { type GridSize, widthOf, WidgetGrid } from '#console/pages/dashboards/widget_grid.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { compacted, freePlace, moveInOrder, nudge } from '#modules/dashboards/decide/grid.ts';
+import { compacted, freePlace, moveInOrder, newWidget, nudge } from '#modules/dashboards/decide/grid.ts';
 import { mergeDrafts, titleOf } from '#modules/dashboards/decide/merge_layouts.ts';
-import { newWidget } from '#modules/dashboards/decide/template.ts';
 import {
   type VariableValues,
   placeWidget,

@@ -12,11 +12,14 @@ import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { IncidentStatus, Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
+import type { ChartSeries } from '#console/components/time_chart/chart_series.ts';
 import classes from '#console/pages/dashboards/dashboards.module.css';
+import { DashboardLink } from '#console/pages/dashboards/dashboard_link.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { useTimeline } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import type { Widget } from '#modules/dashboards/decide/widget.ts';
+import { type Measure, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 const INCIDENTS = 20;
 const HOUR_MS = 3_600_000;
@@ -156,6 +159,74 @@ export function OnCallWidget({ teamId }: { readonly teamId: string | null }) {
       </ul>
       <LoadMore list={query} />
     </div>
+  );
+}
+
+interface TableOfSeriesProps {
+  readonly series: readonly ChartSeries[];
+  /** The part of a split that each series is. */
+  readonly parts: readonly {
+    readonly label: string | undefined;
+    readonly value: string | null;
+    readonly isOther: boolean;
+  }[];
+  readonly measure: Measure;
+  /** Dashboard that rows of a split lead to, with their value of its label; null for none. */
+  readonly leadsTo: string | null;
+  readonly serviceId: string | null;
+}
+
+/** Table with one row for each line, the greatest newest value first. */
+export function TableOfSeries({ series, parts, measure, leadsTo, serviceId }: TableOfSeriesProps) {
+  const rows = series
+    .map((line, place) => ({ ...line, part: parts[place] }))
+    .filter(({ values }) => values.length > 0)
+    .toSorted((a, b) => (b.values.at(-1) ?? 0) - (a.values.at(-1) ?? 0));
+  if (rows.length === 0) return <p className={classes.empty}>No points in this period.</p>;
+  return (
+    <table className={`${classes.table} numbers`}>
+      <thead>
+        <tr>
+          <th scope="col">Series</th>
+          <th scope="col">Newest</th>
+          <th scope="col">Lowest</th>
+          <th scope="col">Highest</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ name, values, openValues, part }) => (
+          <tr key={name}>
+            <td className={classes.seriesName}>
+              {leadsTo === null || part?.label === undefined || part.isOther || !part.value ? (
+                <Name>{name}</Name>
+              ) : (
+                <DashboardLink dashboardId={leadsTo} serviceId={serviceId} values={{ [part.label]: part.value }}>
+                  <Name>{name}</Name>
+                </DashboardLink>
+              )}
+            </td>
+            <Value value={values.at(-1) ?? 0} measure={measure} openValues={openValues} />
+            <Value value={values.reduce((a, b) => Math.min(a, b))} measure={measure} openValues={openValues} />
+            <Value value={values.reduce((a, b) => Math.max(a, b))} measure={measure} openValues={openValues} />
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface ValueProps {
+  readonly value: number;
+  readonly measure: Measure;
+  readonly openValues: ReadonlySet<number> | undefined;
+}
+
+function Value({ value, measure, openValues }: ValueProps) {
+  return (
+    <td>
+      {openValues?.has(value) === true && 'more than '}
+      {quantityText(value, measure)}
+    </td>
   );
 }
 

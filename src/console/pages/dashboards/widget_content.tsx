@@ -3,14 +3,12 @@ import { memo, useMemo } from 'react';
 
 import { type ChartQuery, measureOfQuery, seriesOf, stepText } from '#console/api/charts.ts';
 import { lazyPart } from '#console/components/lazy_part.tsx';
-import { Name } from '#console/components/text/name.tsx';
 import type { ChartMarker, ChartSeries } from '#console/components/time_chart/chart_series.ts';
 import { Sparkline } from '#console/components/time_chart/sparkline.tsx';
 import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
-import { DashboardLink } from '#console/pages/dashboards/dashboard_link.tsx';
 import { type AnsweredChart, keyOfQuery } from '#console/pages/dashboards/use_chart_batch.ts';
 import { titleOf } from '#modules/dashboards/decide/merge_layouts.ts';
-import type { ChartLook, VariableValues, Widget } from '#modules/dashboards/decide/widget.ts';
+import type { ChartLook, Widget } from '#modules/dashboards/decide/widget.ts';
 import { type Measure, measureOf, quantityText, type Unit } from '#modules/metrics/decide/quantity.ts';
 import { spacingSeconds } from '#modules/metrics/decide/spacing.ts';
 import classes from '#console/pages/dashboards/dashboards.module.css';
@@ -31,6 +29,7 @@ const ExceptionsWidget = lazyPart(() => loadOthers().then((m) => m.ExceptionsWid
 const IncidentsWidget = lazyPart(() => loadOthers().then((m) => m.IncidentsWidget));
 const MonitorsWidget = lazyPart(() => loadOthers().then((m) => m.MonitorsWidget));
 const OnCallWidget = lazyPart(() => loadOthers().then((m) => m.OnCallWidget));
+const TableOfSeries = lazyPart(() => loadOthers().then((m) => m.TableOfSeries));
 const TextWidget = lazyPart(() => loadOthers().then((m) => m.TextWidget));
 const UnknownWidget = lazyPart(() => loadOthers().then((m) => m.UnknownWidget));
 const Heatmap = lazyPart(() => import('#console/components/time_chart/heatmap.tsx').then((m) => m.Heatmap));
@@ -207,80 +206,32 @@ const NumberWidget = memo(function NumberWidget({ title, queries, answers, unit,
 }, isSameWidget);
 
 interface TableWidgetProps extends MetricWidgetProps {
-  /** Dashboard that rows of a split lead to, with their value of its label; null for none. */
   readonly leadsTo: string | null;
   readonly serviceId: string | null;
 }
 
-/** Table with one row for each line, the greatest newest value first. */
+/** Widget of the newest value of each line, the greatest first. */
 const TableWidget = memo(function TableWidget(props: TableWidgetProps) {
   const { title, queries, answers, unit, leadsTo, serviceId } = props;
   const series = useAllSeries(queries, answers);
-  const variables = answers.flatMap(
-    (answer, index) =>
-      answer?.result.series.map(({ value, isOther }): VariableValues | null => {
-        const label = queries[index]?.splitBy;
-        return label === undefined || isOther || !value ? null : { [label]: value };
-      }) ?? [],
-  );
   if (answers[0] === undefined) return <Skeleton height="100%" />;
-  const measure = commonMeasure(queries, unit);
-  const rows = series
-    .map((line, place) => ({ ...line, variables: variables[place] ?? null }))
-    .filter(({ values }) => values.length > 0)
-    .toSorted((a, b) => (b.values.at(-1) ?? 0) - (a.values.at(-1) ?? 0));
+  const parts = answers.flatMap(
+    (answer, index) =>
+      answer?.result.series.map(({ value, isOther }) => ({ label: queries[index]?.splitBy, value, isOther })) ?? [],
+  );
   return (
     <div className={classes.scroll} tabIndex={0} role="region" aria-label={`Table: ${title}`}>
       <Faults answers={answers} queries={queries} />
-      {rows.length === 0 && <p className={classes.empty}>No points in this period.</p>}
-      {rows.length > 0 && (
-        <table className={`${classes.table} numbers`}>
-          <thead>
-            <tr>
-              <th scope="col">Series</th>
-              <th scope="col">Newest</th>
-              <th scope="col">Lowest</th>
-              <th scope="col">Highest</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ name, values, openValues, variables: ownValues }) => (
-              <tr key={name}>
-                <td className={classes.seriesName}>
-                  {leadsTo === null || ownValues === null ? (
-                    <Name>{name}</Name>
-                  ) : (
-                    <DashboardLink dashboardId={leadsTo} serviceId={serviceId} values={ownValues}>
-                      <Name>{name}</Name>
-                    </DashboardLink>
-                  )}
-                </td>
-                <Value value={values.at(-1) ?? 0} measure={measure} openValues={openValues} />
-                <Value value={values.reduce((a, b) => Math.min(a, b))} measure={measure} openValues={openValues} />
-                <Value value={values.reduce((a, b) => Math.max(a, b))} measure={measure} openValues={openValues} />
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
+      <TableOfSeries
+        series={series}
+        parts={parts}
+        measure={commonMeasure(queries, unit)}
+        leadsTo={leadsTo}
+        serviceId={serviceId}
+      />
     </div>
   );
 }, isSameWidget);
-
-interface ValueProps {
-  readonly value: number;
-  readonly measure: Measure;
-  readonly openValues: ReadonlySet<number> | undefined;
-}
-
-function Value({ value, measure, openValues }: ValueProps) {
-  return (
-    <td>
-      {openValues?.has(value) === true && 'more than '}
-      {quantityText(value, measure)}
-    </td>
-  );
-}
 
 /** Returns the lines of all queries; if a metric is queried twice, its lines have their aggregation in their names. */
 function useAllSeries(queries: readonly ChartQuery[], answers: readonly (AnsweredChart | undefined)[]): ChartSeries[] {

@@ -20,7 +20,7 @@ import {
   shownAggregationOf,
 } from '#console/pages/explore/explore_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { newWidget } from '#modules/dashboards/decide/template.ts';
+import { newWidget } from '#modules/dashboards/decide/grid.ts';
 import { readWidgets, toLayout } from '#modules/dashboards/decide/widget.ts';
 import { type Aggregation, askedOf } from '#modules/metrics/decide/aggregation.ts';
 

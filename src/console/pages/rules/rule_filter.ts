@@ -1,7 +1,7 @@
 import { type Aggregation, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { type Comparator, COMPARATORS } from '#modules/rules/decide/kind_settings.ts';
 import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
-import { RULE_STATES, type RuleState } from '#modules/rules/decide/rule_settings.ts';
+import { RULE_STATES, type RuleState } from '#modules/rules/decide/rule_kind.ts';
 
 /** Filter of the list in an address. Absent parameters have their default. */
 export interface RuleFilter {

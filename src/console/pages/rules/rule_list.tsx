@@ -27,7 +27,7 @@ import { useSwitchRule } from '#console/pages/rules/use_rule_change.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { conditionText, isRuleKind, RULE_KIND_NAMES, RULE_KINDS } from '#modules/rules/decide/rule_kinds.ts';
-import { RULE_STATES } from '#modules/rules/decide/rule_settings.ts';
+import { RULE_STATES } from '#modules/rules/decide/rule_kind.ts';
 import bar from '#console/components/lists/filter_bar.module.css';
 import listClasses from '#console/pages/incidents/incident_list.module.css';
 import classes from '#console/pages/rules/rule_row.module.css';

@@ -1,6 +1,6 @@
 import type { Rule } from '#console/api/actions.ts';
 import type { Tone } from '#console/components/status.tsx';
-import type { RuleState } from '#modules/rules/decide/rule_settings.ts';
+import type { RuleState } from '#modules/rules/decide/rule_kind.ts';
 
 export const STATE_NAMES: Readonly<Record<RuleState, string>> = {
   breached: 'Incident open',

@@ -1,4 +1,13 @@
-import { GRID_COLUMNS, type GridPlace, placeWidget, type Widget } from '#modules/dashboards/decide/widget.ts';
+import {
+  GRID_COLUMNS,
+  type GridPlace,
+  placeWidget,
+  readWidget,
+  type Widget,
+  WIDGET_SIZES,
+  type WidgetFacts,
+  writeWidget,
+} from '#modules/dashboards/decide/widget.ts';
 
 /** Whether two widgets would cover each other. */
 function isOverlap(a: GridPlace, b: GridPlace): boolean {
@@ -128,4 +137,10 @@ function inOneColumn(widgets: readonly Widget[]): Widget[] {
 
 function within(value: number, min: number, max: number): number {
   return Math.min(Math.max(value, min), max);
+}
+
+/** Returns a new widget at a free position beside the others. */
+export function newWidget(id: string, facts: WidgetFacts, others: readonly Widget[]): Widget {
+  const grid = { ...freePlace(others, WIDGET_SIZES[facts.kind]) };
+  return readWidget({ ...writeWidget({}, id, facts), grid }, id);
 }

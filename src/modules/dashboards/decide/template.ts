@@ -1,11 +1,5 @@
-import { compacted, freePlace } from '#modules/dashboards/decide/grid.ts';
-import {
-  readWidget,
-  type Widget,
-  type WidgetFacts,
-  WIDGET_SIZES,
-  writeWidget,
-} from '#modules/dashboards/decide/widget.ts';
+import { compacted, newWidget } from '#modules/dashboards/decide/grid.ts';
+import type { Widget, WidgetFacts } from '#modules/dashboards/decide/widget.ts';
 import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
 import { selectorText } from '#modules/metrics/decide/selector_text.ts';
 
@@ -83,10 +77,4 @@ function add(
   facts: Pick<WidgetFacts, 'title' | 'queries'>,
 ): void {
   widgets.push(newWidget(id, { kind, text: '', serviceId: null, teamId: null, ...facts }, widgets));
-}
-
-/** Returns a new widget at a free position beside the others. */
-export function newWidget(id: string, facts: WidgetFacts, others: readonly Widget[]): Widget {
-  const grid = { ...freePlace(others, WIDGET_SIZES[facts.kind]) };
-  return readWidget({ ...writeWidget({}, id, facts), grid }, id);
 }

@@ -1,4 +1,5 @@
 import { type Unit, UNITS } from '#modules/metrics/decide/quantity.ts';
+import { VARIABLES_MAX } from '#modules/metrics/decide/limits.ts';
 import { type Aggregation, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 
 /** A widget as it is stored. The console changes only the fields that it knows. */
@@ -264,9 +265,6 @@ export type VariableValues = Readonly<Record<string, string>>;
 
 /** Condition of a selector whose value is a variable: `host=\"$host\"`. */
 const VARIABLE = /([A-Za-z_][\w.]*)\s*=\s*"\$([A-Za-z]\w{0,39})"/g;
-
-/** Limit on the variables of one dashboard. */
-export const VARIABLES_MAX = 10;
 
 /** Variable of a dashboard, and the first query that has it. */
 export interface DashboardVariable {

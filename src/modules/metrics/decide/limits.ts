@@ -18,3 +18,6 @@ export const LABEL_VALUES_MAX = 200;
 
 /** Longest metric name with its label selector, in a query or a rule. */
 export const METRIC_NAME_LENGTH_MAX = 4_000;
+
+/** Limit on the variables that the selectors of one dashboard have. */
+export const VARIABLES_MAX = 10;

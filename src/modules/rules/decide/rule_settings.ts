@@ -276,13 +276,5 @@ function recoveryFault(config: RuleConfig, { recoveryThreshold }: StoredSettings
   };
 }
 
-/**
- * States of a rule, in the order of a list: the most urgent first. `waiting_for_data`: its points wait to be stored, or
- * its metric has never arrived. `disabled`: by somebody, or since its service lacks a capability.
- */
-export const RULE_STATES = ['breached', 'waiting_for_data', 'ok', 'disabled'] as const;
-
-export type RuleState = (typeof RULE_STATES)[number];
-
 /** Days of an objective: shorter ones have no budget to speak of, longer ones are kept by few. */
 export const OBJECTIVE_DAYS = { min: 7, max: 90 };

@@ -13,7 +13,8 @@ import { simulateEscalation } from '#modules/policies/decide/simulate_escalation
 import { readPolicySettings } from '#modules/policies/read_run.ts';
 import { isBehind } from '#modules/rules/decide/breach.ts';
 import { metricOf, RULE_KIND_NAMES, RULE_KINDS, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';
-import { expectedSeverity, RULE_STATES, type RuleState } from '#modules/rules/decide/rule_settings.ts';
+import { RULE_STATES, type RuleState } from '#modules/rules/decide/rule_kind.ts';
+import { expectedSeverity } from '#modules/rules/decide/rule_settings.ts';
 import { findUnmetSelectors } from '#modules/rules/missing_metric.ts';
 import type { PolicyOfTeam, RulePlace, WatchingRule } from '#modules/rules/store/rule_search.ts';
 import { RuleKindName, RuleSettingsView, RuleStateView, shownSettings, toRuleView } from '#modules/rules/view.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 
 import { RULE_KINDS, RULE_KIND_NAMES, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';
-import { RULE_STATES, type RuleState } from '#modules/rules/decide/rule_settings.ts';
+import { RULE_STATES, type RuleState } from '#modules/rules/decide/rule_kind.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, field, rowsOf } from '#storage/postgres/columns.ts';

@@ -9,7 +9,8 @@ import {
   mergeDrafts,
   titleOf,
 } from '#modules/dashboards/decide/merge_layouts.ts';
-import { newWidget, mostUsefulMetrics, templateOf } from '#modules/dashboards/decide/template.ts';
+import { newWidget } from '#modules/dashboards/decide/grid.ts';
+import { mostUsefulMetrics, templateOf } from '#modules/dashboards/decide/template.ts';
 import {
   variablesOf,
   withVariables,
