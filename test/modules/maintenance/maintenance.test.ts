@@ -107,7 +107,7 @@ describe('a maintenance window', () => {
           name: 'Weekly',
           // 02:30 does not exist on that day.
           startsAt: '2027-03-28T01:30:00.000Z',
-          endsAt: '2027-03-28T02:30:00.000Z',
+          endsAt: '2027-03-28T03:30:00.000Z',
         },
       ],
       conflictCount: 1,

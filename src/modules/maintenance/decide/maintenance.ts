@@ -13,7 +13,10 @@ export interface Recurrence {
   readonly weekdays: readonly number[];
   /** Time of day, such as `02:30`. A time that a day skips moves forward; of one that it repeats, the first counts. */
   readonly startTime: string;
-  /** Length by the wall clock, too: from 01:00 for 120 minutes it ends at 03:00, also when the clocks change. */
+  /**
+   * Length by the wall clock, too: from 01:00 for 120 minutes it ends at 03:00, also when the clocks change. From a time
+   * that the day skips it lasts as long as it says: by the wall clock it might be over before it begins.
+   */
   readonly minutes: number;
 }
 
@@ -162,8 +165,11 @@ export function occurrencesBetween(
   for (let day = first; day <= last; day += 1) {
     if (!recurrence.weekdays.includes(weekdayOf(day))) continue;
     const wall = day * DAY_MS + startOfDay;
-    const fromMs = Math.max(firstMs, clock.instantOf(wall));
-    const toMs = Math.min(lastMs, clock.instantOf(wall + recurrence.minutes * MINUTE_MS));
+    const beginsMs = clock.instantOf(wall);
+    const lengthMs = recurrence.minutes * MINUTE_MS;
+    const isSkipped = clock.wallOf(beginsMs) !== wall;
+    const fromMs = Math.max(firstMs, beginsMs);
+    const toMs = Math.min(lastMs, isSkipped ? beginsMs + lengthMs : clock.instantOf(wall + lengthMs));
     if (fromMs < toMs && fromMs < untilMs && toMs > sinceMs) occurrences.push({ fromMs, toMs });
   }
   return occurrences;

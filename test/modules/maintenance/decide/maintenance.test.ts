@@ -76,8 +76,10 @@ function occurrences({ startsAt, endsAt, recurrence, timezone }: MaintenanceTime
     const weekday = new Date(day).getUTCDay() || 7;
     if (!recurrence.weekdays.includes(weekday)) return [];
     const wall = day + (hour * 60 + minute) * MINUTE;
-    const from = Math.max(first, instantOf(wall, timezone));
-    const to = Math.min(last, instantOf(wall + recurrence.minutes * MINUTE, timezone));
+    const [begins, length] = [instantOf(wall, timezone), recurrence.minutes * MINUTE];
+    const from = Math.max(first, begins);
+    // From a time that the day skips it lasts as long as it says.
+    const to = Math.min(last, wallOf(begins, timezone) === wall ? instantOf(wall + length, timezone) : begins + length);
     return from < to ? [[from, to]] : [];
   });
 }
@@ -157,6 +159,19 @@ test('pages wait exactly as long as walking over the days of the zone says, in a
     { numRuns: slowRuns(3_000) },
   );
   expect(quiet).toBeGreaterThan(1);
+});
+
+test('a window at a time that the clocks skip is in effect that day, too', () => {
+  const weekly = {
+    startsAt: Temporal.Instant.from('2027-01-01T00:00:00Z'),
+    endsAt: null,
+    recurrence: { weekdays: [7], startTime: '02:30', minutes: 30 },
+    timezone: 'Europe/Amsterdam',
+  };
+  expect(nextMaintenance(weekly, Temporal.Instant.from('2027-03-28T00:00:00Z'))).toEqual({
+    startsAt: Temporal.Instant.from('2027-03-28T01:30:00Z'),
+    endsAt: Temporal.Instant.from('2027-03-28T02:00:00Z'),
+  });
 });
 
 test('the next maintenance is in effect when it begins, and none is in effect before', () => {
