@@ -5,7 +5,7 @@ import {
   ENVIRONMENT_LENGTH_MAX,
   toSlug,
 } from '#modules/monitors/decide/check_in.ts';
-import { type MonitorConfig, readMonitorConfig, scheduleFault } from '#modules/monitors/decide/schedule.ts';
+import { type MonitorConfig, numberOf, readMonitorConfig, scheduleFault } from '#modules/monitors/decide/schedule.ts';
 import { asObject, asText, type JsonObject, parseJson } from '#ingest/protocols/sentry/json.ts';
 import { asEventId } from '#ingest/protocols/sentry/values.ts';
 
@@ -38,9 +38,7 @@ export function readCheckInRequest(
 ): SentCheckIn | null {
   const sent = body.length === 0 ? {} : asObject(parseJson(body));
   if (sent === null) return null;
-  const duration = query['duration'];
-  const numbers = typeof duration === 'string' && duration !== '' ? { duration: Number(duration) } : {};
-  return toCheckIn(slug, { ...sent, ...query, ...numbers });
+  return toCheckIn(slug, { ...sent, ...query });
 }
 
 const YEAR_SECONDS = 366 * 86_400;
@@ -49,8 +47,8 @@ function toCheckIn(name: unknown, sent: JsonObject): SentCheckIn | null {
   const slug = typeof name === 'string' ? toSlug(name) : null;
   const status = asCheckInStatus(sent['status']);
   if (slug === null || status === null) return null;
-  const duration = sent['duration'];
-  const isDuration = typeof duration === 'number' && duration >= 0 && duration <= YEAR_SECONDS;
+  const duration = numberOf(sent['duration']);
+  const isDuration = duration !== null && duration >= 0 && duration <= YEAR_SECONDS;
   const config = sent['monitor_config'];
   const read = config == null ? null : readMonitorConfig(asObject(config) ?? {});
   const fault = scheduleFault(read && read.schedule);

@@ -40,7 +40,8 @@ export function toSlug(text: string): string | null {
   return slug === '' ? null : slug;
 }
 
-/** Returns a status as clients write it; null for what is none. */
+/** Returns a status as clients and scripts write it, in whatever letters; null for what is none. */
 export function asCheckInStatus(value: unknown): CheckInStatus | null {
-  return CHECK_IN_STATUSES.find((status) => status === value) ?? null;
+  const plain = typeof value === 'string' ? value.trim().toLowerCase().replace('-', '_') : value;
+  return CHECK_IN_STATUSES.find((status) => status === plain) ?? null;
 }

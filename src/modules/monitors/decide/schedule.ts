@@ -91,8 +91,9 @@ function parseSchedule(schedule: unknown, timezone: string): Parsed<MonitorSched
     return parseCrontabText(textOf(value) ?? '', timezone);
   }
   if (type !== 'interval') return fault('schedule.type', `${shown(type)} is neither "crontab" nor "interval"`);
-  const every = typeof value === 'number' ? value : Number(textOf(value) ?? Number.NaN);
-  const knownUnit = INTERVAL_UNITS.find((intervalUnit) => intervalUnit === unit);
+  const every = numberOf(value) ?? Number.NaN;
+  const unitName = textOf(unit)?.trim().toLowerCase().replace(/s$/, '');
+  const knownUnit = INTERVAL_UNITS.find((intervalUnit) => intervalUnit === unitName);
   if (knownUnit === undefined) return fault('schedule.unit', `${shown(unit)} is none of ${INTERVAL_UNITS.join(', ')}`);
   if (!Number.isInteger(every) || every < 1 || every > INTERVAL_MAX) {
     return fault('schedule.value', `${shown(value)} is no whole number between 1 and ${INTERVAL_MAX}`);
@@ -101,7 +102,7 @@ function parseSchedule(schedule: unknown, timezone: string): Parsed<MonitorSched
 }
 
 /** Zone before a line, as Go's schedulers and Kubernetes take it: `CRON_TZ=Europe/Berlin 0 4 * * *`. */
-const ZONED = /^\s*(?:CRON_)?TZ=(\S{1,100})\s+(.+)$/s;
+const ZONED = /^\s*(?:CRON_)?TZ=["']?([^\s"']{1,100})["']?\s+(.+)$/s;
 /** Pause of Go's schedulers: `@every 90m`, `@every 1h30m`. */
 const EVERY = /^\s*@every (?=\d)(?:(\d{1,4})h)?(?:(\d{1,5})m)?(?:0{1,2}s)?\s*$/i;
 
@@ -145,9 +146,16 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' && value.length <= CRONTAB_LENGTH_MAX ? value : null;
 }
 
+/** Returns a number, which scripts also write as text; null for what is none. */
+export function numberOf(value: unknown): number | null {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : null;
+}
+
 /** Returns a count within its range; another value gives the nearest or the default. */
 function countOf(value: unknown, missing: number, most: number): number {
-  return typeof value === 'number' && Number.isFinite(value) ? Math.min(Math.max(Math.trunc(value), 1), most) : missing;
+  const number = numberOf(value);
+  return number === null ? missing : Math.min(Math.max(Math.trunc(number), 1), most);
 }
 
 /** Returns when the next run is due, if one began at this instant; null for never. */

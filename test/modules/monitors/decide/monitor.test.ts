@@ -13,6 +13,7 @@ import {
   overdueFrom,
   type Run,
 } from '#modules/monitors/decide/monitor.ts';
+import { readCheckInRequest } from '#ingest/protocols/sentry/check_ins.ts';
 import { type MonitorConfig, parseMonitorConfig, readMonitorConfig } from '#modules/monitors/decide/schedule.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { Temporal } from '#kernel/time.ts';
@@ -131,6 +132,7 @@ test.each([
   ['@every 90m', { type: 'interval', value: 90, unit: 'minute', timezone: 'UTC' }],
   ['@every 1h30m0s', { type: 'interval', value: 90, unit: 'minute', timezone: 'UTC' }],
   ['@every 24h', { type: 'interval', value: 24, unit: 'hour', timezone: 'UTC' }],
+  ['CRON_TZ="Europe/Berlin" 0 4 * * *', { type: 'crontab', crontab: '0 4 * * *', timezone: 'Europe/Berlin' }],
   ['CRON_TZ=Nowhere 0 4 * * *', { type: 'unreadable', fault: expect.stringContaining('Nowhere') }],
   ['@every 5s', { type: 'unreadable' }],
   ['@every 0m', { type: 'unreadable' }],
@@ -197,6 +199,26 @@ test.each([
   [{}, ''],
 ])('what cannot be read of %j is shown as it was sent', (sent, text) => {
   expect(readMonitorConfig(sent).schedule).toMatchObject({ type: 'unreadable', text });
+});
+
+test('numbers, units and statuses that a script writes as text are read', () => {
+  const schedule = { type: 'interval', value: '2', unit: 'Hours' };
+  expect(readMonitorConfig({ schedule, checkin_margin: '5', max_runtime: ' 45 ', recovery_threshold: '' })).toEqual({
+    schedule: { type: 'interval', value: 2, unit: 'hour', timezone: 'UTC' },
+    marginMinutes: 5,
+    runtimeMinutes: 45,
+    failureThreshold: 1,
+    recoveryThreshold: 1,
+  });
+  const run = { status: ' In-Progress', duration: '1.5' };
+  expect(readCheckInRequest('job', {}, Buffer.from(JSON.stringify(run)))).toMatchObject({
+    status: 'in_progress',
+    durationMs: 1_500,
+  });
+  expect(readCheckInRequest('job', { status: 'OK', duration: 'long' }, Buffer.alloc(0))).toMatchObject({
+    status: 'ok',
+    durationMs: null,
+  });
 });
 
 test('what was missed while nobody looked counts as one', () => {
