@@ -12,6 +12,7 @@ const RULES: Record<string, { parts: string[]; packages: string[] }> = {
       'node:timers/promises',
       'node:async_hooks',
       'node:net',
+      'node:v8',
       'node:vm',
       'node:events',
       'node:fs',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { freeBytes, ownMemoryOf } from '#kernel/free_bytes.ts';
+import { freeBytes, garbageCollector, ownMemoryOf, ThreadGarbage } from '#kernel/free_bytes.ts';
 
 test('large bytes are given back at once, in every view of them', () => {
   const bytes = Buffer.alloc(1_000_000, 1);
@@ -29,4 +29,35 @@ test('bytes that share their memory with nobody can be moved to a thread, others
   expect(ownMemoryOf(own)).toEqual([own.buffer]);
   expect(ownMemoryOf(own.subarray(1))).toEqual([]);
   expect(ownMemoryOf(Buffer.from('from the pool'))).toEqual([]);
+});
+
+test('a thread collects its garbage once there is enough of it, and counts from what was left', () => {
+  const [mebibyte, heap] = [1_048_576, { bytes: 30 * 1_048_576 }];
+  let collected = 0;
+  const garbage = new ThreadGarbage({
+    heapBytes: () => heap.bytes,
+    collect() {
+      collected += 1;
+      heap.bytes = 20 * mebibyte;
+    },
+  });
+  const lookAt = (bytes: number): number => {
+    heap.bytes = bytes;
+    garbage.look();
+    return collected;
+  };
+  expect([30, 27, 28, 27].map((mebibytes) => lookAt(mebibytes * mebibyte))).toEqual([1, 1, 2, 2]);
+});
+
+test('the collector of a process collects', () => {
+  const garbage = new WeakRef({});
+  const collect = garbageCollector();
+  return new Promise<void>((resolve) => {
+    // What a turn of the event loop has looked at stays until its end.
+    setImmediate(() => {
+      collect();
+      expect(garbage.deref()).toBeUndefined();
+      resolve();
+    });
+  });
 });

@@ -7,7 +7,7 @@ import zlib from 'node:zlib';
 import { build } from 'vite';
 
 import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
-import { OriginalCode } from '#modules/releases/decide/source_maps/original_code.ts';
+import { withFunctions } from '#modules/releases/decide/source_maps/original_code.ts';
 import { readSourceMap } from '#modules/releases/decide/source_maps/source_map.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
@@ -47,7 +47,7 @@ export async function measureMapping(
 ): Promise<MappingFigures> {
   const { code, map } = await buildApplication(folder);
   const owner = { orgId: asId('org', organizationId), serviceId: asId('service', serviceId) };
-  await storeMap(db, owner, new OriginalCode({ ...readSourceMap(map), functions: [] }).withFunctions(code));
+  await storeMap(db, owner, withFunctions({ ...readSourceMap(map), functions: [] }, code));
   const maps = new SourceMaps({
     db,
     clock: systemClock,

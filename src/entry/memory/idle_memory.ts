@@ -1,5 +1,4 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { garbageCollector } from '#kernel/free_bytes.ts';
 
 const LOOK_EVERY_MS = 5_000;
 /**
@@ -51,11 +50,6 @@ export function releaseMemoryWhenIdle(): void {
 
 export function thisProcess(): Process {
   let [used, atMs] = [process.cpuUsage(), performance.now()];
-  setFlagsFromString('--expose-gc');
-  const collect: unknown = runInNewContext('gc');
-  // Compiled code that is kept on disk fits only programs with the same flags.
-  setFlagsFromString('--no-expose-gc');
-  if (typeof collect !== 'function') throw new Error('this program of Node has no gc()');
   return {
     busyShare() {
       const { user, system } = process.cpuUsage(used);
@@ -67,6 +61,6 @@ export function thisProcess(): Process {
       const { heapUsed, external } = process.memoryUsage();
       return heapUsed + external;
     },
-    collect: () => void collect({ type: 'major', execution: 'sync', flavor: 'last-resort' }),
+    collect: garbageCollector(),
   };
 }

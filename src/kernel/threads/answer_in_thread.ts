@@ -2,6 +2,7 @@ import { readlinkSync } from 'node:fs';
 import os from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 
+import { ThreadGarbage } from '#kernel/free_bytes.ts';
 import { threadProcessorMs } from '#kernel/threads/run_with_time_limit.ts';
 
 /** Answer of the thread. */
@@ -11,13 +12,14 @@ export interface PostedAnswer<Answer> {
   readonly processorMs: number;
 }
 
-/** Answers each question of the `OwnThread` that runs this program. */
-export function answerInThread(answer: (question: never) => unknown): void {
+/** Answers each question of the `OwnThread` that runs this program, and holds little garbage between them. */
+export function answerInThread(answer: (question: never) => unknown, garbage = new ThreadGarbage()): void {
   parentPort?.on('message', (question) => {
     const began = threadProcessorMs();
     const posted = { answer: answer(question as never), processorMs: threadProcessorMs() - began };
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a thread has no origin
     parentPort?.postMessage(posted satisfies PostedAnswer<unknown>);
+    garbage.look();
   });
 }
 

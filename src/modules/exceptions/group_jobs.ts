@@ -40,13 +40,14 @@ const BATCH_BYTES_MAX = 2 * 1024 * 1024;
 const LARGE_AT_ONCE = { concurrency: 3, concurrencyPerKey: 1 };
 /**
  * Capacity for grouping: at most one batch of one organization at a time, so that others only wait for the one that is
- * running.
+ * running, and 8 MiB of it, as large jobs wait for each other.
  */
 export const GROUPING_CAPACITY = {
   items: 2 * BATCH_EVENTS_MAX,
   itemsOfOrg: BATCH_EVENTS_MAX,
   jobs: 2 * JOBS_MAX,
   jobsOfOrg: JOBS_MAX,
+  bytesOfItem: 16 * 1024,
 };
 
 /**

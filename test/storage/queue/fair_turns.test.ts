@@ -1,6 +1,7 @@
 import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
+import { GROUPING_CAPACITY } from '#modules/exceptions/group_jobs.ts';
 import { scheduleFairly, type WaitingWork } from '#storage/queue/fair_turns.ts';
 
 const work = fc
@@ -47,6 +48,13 @@ test('work that is large for its items counts as more of them', () => {
   expect(scheduleFairly(large, large.slice(0, 2), room)).toEqual([]);
   const small = { orgId: 'little', serviceId: 'shop', items: 1, size: 3 };
   expect(scheduleFairly([...large, small], large.slice(0, 2), room)).toEqual([small]);
+});
+
+test('large jobs of exceptions, which wait for each other, are not all held in memory', () => {
+  const jobs = (size: number) => Array.from({ length: 60 }, () => ({ orgId: 'much', serviceId: 'a', items: 1, size }));
+  const megabyte = 1_000_000;
+  expect(scheduleFairly(jobs(megabyte), [], GROUPING_CAPACITY).length).toBeLessThan(10);
+  expect(scheduleFairly(jobs(10_000), [], GROUPING_CAPACITY)).toHaveLength(48);
 });
 
 test('nothing that has room waits, bounds hold but for one piece, and nobody who waits has less than who was taken', () => {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import zlib from 'node:zlib';
 
 import { CODE_BYTES_MAX } from '#modules/releases/decide/source_maps/function_ranges.ts';
-import { OriginalCode } from '#modules/releases/decide/source_maps/original_code.ts';
+import { withFunctions } from '#modules/releases/decide/source_maps/original_code.ts';
 import {
   BadSourceMap,
   readSourceMap,
@@ -55,7 +55,7 @@ function readMap(packed: PackedFile, packedCode: PackedFile | null): StoredMap {
   const stored = { ...map, mappings, functions: [] };
   if (uploaded.length > CODE_BYTES_MAX) return stored;
   try {
-    return runWithTimeLimit(READ_MS_MAX, () => new OriginalCode(stored).withFunctions(code));
+    return runWithTimeLimit(READ_MS_MAX, () => withFunctions(stored, code));
   } catch (error) {
     if (error instanceof TimeLimitExceeded || error instanceof RangeError) return stored;
     throw error;

@@ -2,7 +2,8 @@
 import zlib from 'node:zlib';
 
 import type { OriginalCode } from '#modules/releases/decide/source_maps/original_code.ts';
-import { freeBytes } from '#kernel/free_bytes.ts';
+import type { StoredMap } from '#modules/releases/decide/source_maps/source_map.ts';
+import { freeBytes, ThreadGarbage } from '#kernel/free_bytes.ts';
 import { answerInThread, lowerThreadPriority, THREAD_NICENESS, threadData } from '#kernel/threads/answer_in_thread.ts';
 import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/threads/run_with_time_limit.ts';
 import type { MapAnswer, MapQuestion, MapThreadLimits } from '#modules/releases/source_maps/map_thread.ts';
@@ -15,6 +16,7 @@ import { chunkSizeFor } from '#modules/releases/source_maps/zip_archive.ts';
 const WEIGHT_OF_CHARACTER = 6;
 
 const limits = threadData() as MapThreadLimits;
+const garbage = new ThreadGarbage();
 const codes = new WeightedCache<OriginalCode>(limits.keptBytesMax, (code) => code.free());
 
 function answer({ key, stored, places }: MapQuestion): MapAnswer {
@@ -37,14 +39,22 @@ function open(key: string, { content, size }: StoredContent): OriginalCode {
     chunkSize: chunkSizeFor(size),
   });
   freeBytes(content);
-  const text = bytes.toString('utf8');
-  freeBytes(bytes);
-  codes.makeRoom(text.length * WEIGHT_OF_CHARACTER);
-  const { code, weight } = runWithTimeLimit(limits.milliseconds, () => openMap(text));
+  codes.makeRoom(bytes.length * WEIGHT_OF_CHARACTER);
+  garbage.look();
+  const map = parse(bytes);
+  garbage.look();
+  const { code, weight } = runWithTimeLimit(limits.milliseconds, () => openMap(map));
   // The content of a hash never changes.
   codes.set(key, code, { weight, until: Infinity });
   return code;
 }
 
+/** Leaves nothing of the text in use. */
+function parse(bytes: Buffer): StoredMap {
+  const text = bytes.toString('utf8');
+  freeBytes(bytes);
+  return runWithTimeLimit(limits.milliseconds, () => JSON.parse(text) as StoredMap);
+}
+
 lowerThreadPriority(THREAD_NICENESS);
-answerInThread(answer);
+answerInThread(answer, garbage);

@@ -12,9 +12,8 @@ export interface OpenedMap {
   readonly weight: number;
 }
 
-/** Reads what `assembleBundle` has written. Takes time in proportion to the text; whoever calls it bounds the time. */
-export function openMap(text: string): OpenedMap {
-  const map = JSON.parse(text) as StoredMap;
+/** Opens what `assembleBundle` has written. Takes time in proportion to its size; whoever calls it bounds the time. */
+export function openMap(map: StoredMap): OpenedMap {
   return { code: new OriginalCode(map), weight: weightOf(map) };
 }
 

@@ -41,7 +41,8 @@ export class Segments {
   #count = 0;
   /** Offset at which each line of the code begins, and at which the last one ends. */
   readonly #starts: number[] = [0];
-  readonly #mappings: string;
+  /** Empty once they are read, as they are long. */
+  #mappings: string;
   #at = 0;
 
   constructor(mappings: string) {
@@ -50,6 +51,7 @@ export class Segments {
     this.#numbers = new Int32Array(expected * WIDTH);
     this.#fields = new Uint8Array(expected);
     this.#read();
+    this.#mappings = '';
   }
 
   /** The last segment that begins at the place or before it, on the same line; of several at the place the first. */
@@ -217,7 +219,8 @@ export class OriginalCode {
   readonly #parents: Int32Array;
 
   constructor(map: StoredMap) {
-    this.#map = map;
+    // Its mappings are long, and are in numbers now.
+    this.#map = { ...map, mappings: '' };
     this.#segments = new Segments(map.mappings);
     this.#ignored = new Set(map.ignored);
     this.#parents = parentsOf(map.functions);
@@ -251,9 +254,9 @@ export class OriginalCode {
     this.#segments.free();
   }
 
-  /** Returns the map with the functions of the code to which it belongs. */
-  withFunctions(code: string): StoredMap {
-    return { ...this.#map, functions: findFunctions(code, (written) => this.#nameOf(written)) };
+  /** Returns the functions of the code, by their names in the source. */
+  functionsOf(code: string): FunctionRange[] {
+    return findFunctions(code, (written) => this.#nameOf(written));
   }
 
   #nameOf({ text, line, column, isKey }: WrittenName): string | null {
@@ -289,6 +292,11 @@ export class OriginalCode {
     }
     return null;
   }
+}
+
+/** Returns the map with the functions of the code to which it belongs. */
+export function withFunctions(map: StoredMap, code: string): StoredMap {
+  return { ...map, functions: new OriginalCode(map).functionsOf(code) };
 }
 
 function shortened(lines: readonly string[] | undefined): readonly string[] {

@@ -1,4 +1,4 @@
-import { OriginalCode } from '#modules/releases/decide/source_maps/original_code.ts';
+import { OriginalCode, withFunctions } from '#modules/releases/decide/source_maps/original_code.ts';
 import { readSourceMap } from '#modules/releases/decide/source_maps/source_map.ts';
 
 const MAP = { version: 3, sources: ['a.js'], sourcesContent: ['one\ntwo'], names: ['n'], mappings: 'AAAA' };
@@ -39,8 +39,7 @@ export const HOSTILE_MAPS: Readonly<Record<string, (size: number) => string>> = 
 /** Reads a map as the worker that stores an upload, and looks places up in it; tells how long the longest place is. */
 export function readHostileMap(uploaded: string): number {
   const map = readSourceMap(uploaded);
-  const code = new OriginalCode({ ...map, functions: [] }).withFunctions('function n(){n()}');
-  const original = new OriginalCode(code);
+  const original = new OriginalCode(withFunctions({ ...map, functions: [] }, 'function n(){n()}'));
   const places = [
     [1, 1],
     [1, 2],

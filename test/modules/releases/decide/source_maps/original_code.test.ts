@@ -2,7 +2,7 @@ import { TraceMap, traceSegment } from '@jridgewell/trace-mapping';
 import { expect, test } from 'vitest';
 
 import { resolveAddress, sourcePath, uploadedAddresses } from '#modules/releases/decide/source_maps/code_address.ts';
-import { OriginalCode, Segments } from '#modules/releases/decide/source_maps/original_code.ts';
+import { OriginalCode, Segments, withFunctions } from '#modules/releases/decide/source_maps/original_code.ts';
 import { BadSourceMap, readSourceMap } from '#modules/releases/decide/source_maps/source_map.ts';
 import fc from '#test/kit/properties.ts';
 
@@ -161,11 +161,11 @@ test('whatever a map says, it is read or refused, and no place in it fails', () 
 
 test('the function around a place has the name that it has in the source', () => {
   const code = 'class A{pay(){var a=()=>{x()};a()}}var b=function(){y()};b()';
-  const named = codeOf({ ...MAP, mappings: 'AAAA' }).withFunctions(code);
-  const original = new OriginalCode(named);
+  const stored = (mappings: string) => ({ ...readSourceMap(JSON.stringify({ ...MAP, mappings })), functions: [] });
+  const original = new OriginalCode(withFunctions(stored('AAAA'), code));
   expect(original.find(1, code.indexOf('var a') + 1)?.functionName).toBe('pay');
   // Of this one nothing says what it was called.
   expect(original.find(1, code.indexOf('x()') + 1)?.functionName).toBeNull();
   expect(original.find(1, code.length)?.functionName).toBeNull();
-  expect(codeOf(MAP).withFunctions('this is no code').functions).toEqual([]);
+  expect(withFunctions(stored('AACA'), 'this is no code').functions).toEqual([]);
 });
