@@ -58,9 +58,9 @@ const onDeliverPage = (runtime: DeliveryRuntime): JobHandler =>
 
 /**
  * Connections of the pager, enough for its concurrent work. A step whose incident is locked by a process that hangs is
- * left to the next sweep.
+ * left to the next sweep, and one that is frozen holds its locks no longer than its messages.
  */
-const CONNECTIONS: Connections = { database: 16, queue: 4, lockWaitMsMax: 2_000 };
+const CONNECTIONS: Connections = { database: 16, queue: 4, lockWaitMsMax: 2_000, idleMsMax: 2_000 };
 
 /** A database that is starting answers within this time; after it, the supervisor starts this process again. */
 const RESUME_RETRY = { pauseMs: 200, timeoutMs: 30_000 };

@@ -14,8 +14,6 @@ export type Delivery =
 
 /** A way to reach people. Senders keep no state and retry nothing. */
 export interface ChannelSender {
-  /** Longest duration of a call to `send`. */
-  readonly timeoutMs: number;
   /** Maximum number of attempts for a message of unknown fate, before it counts as sent, unconfirmed. */
   readonly uncertainAttemptsMax: number;
   /** Loads the library that sends, so that the first message need not wait for it. */

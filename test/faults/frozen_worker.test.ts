@@ -1,11 +1,12 @@
 import path from 'node:path';
 
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 
 import { programService } from '#infra/embedded/services.ts';
 import { supervise, type Supervised } from '#infra/embedded/supervisor.ts';
 import { runningClock } from '#test/kit/clock.ts';
 import { pace } from '#test/kit/pace.ts';
+import { canRunWith } from '#test/kit/programs/debian_packages.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 const ROUNDS = 4;
@@ -16,11 +17,17 @@ const OPENS_WITHIN_MS = 4_000;
 /** The health endpoint tells within three seconds, and its answer is read every 200 ms. */
 const TOLD_WITHIN_MS = 4_000;
 
-test(
-  'incidents open within three seconds while one of two workers is frozen, once each; with none at work, the health check says so',
+const QUEUES = [
+  { name: 'PostgreSQL', redisUrl: null },
+  { name: 'Redis', redisUrl: inject('redisUrl') },
+].filter(({ name, redisUrl }) => name === 'PostgreSQL' || canRunWith('redis-server', redisUrl !== null));
+
+test.each(QUEUES)(
+  'with its queue in $name, incidents open within three seconds while one of two workers is frozen, once each; with none at work, the health check says so',
   { timeout: 240_000 },
-  async () => {
-    const w = await staffedWorld({ jobs: 'real queue', clock: runningClock() });
+  async ({ redisUrl }) => {
+    const settings = redisUrl === null ? {} : { redisUrl };
+    const w = await staffedWorld({ jobs: 'real queue', clock: runningClock(), settings });
     const services = [];
     for (let index = 0; index < ROUNDS * EVENTS_A_ROUND; index += 1) {
       const service = await w.given.service({ name: `service ${index}` });
@@ -100,6 +107,7 @@ async function startWorkers({ context: { config } }: StaffedWorld): Promise<Supe
       APP_SECRET: config.appSecret,
       DATABASE_URL: config.databaseUrl,
       CLICKHOUSE_URL: config.clickhouseUrl,
+      ...(config.redisUrl !== undefined && { REDIS_URL: config.redisUrl }),
       LOG_LEVEL: 'error',
     },
   };

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { addEscalationPolicy } from '#modules/policies/operations/create_escalation_policy.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';
-import { countPages, isAllDone, PageWatch } from '#infra/bench/paging/pages.ts';
+import { countPages, isAllDone, PageWatch, type TakenPages } from '#infra/bench/paging/pages.ts';
 import { programService } from '#infra/embedded/services.ts';
 import { supervise, type Supervised } from '#infra/embedded/supervisor.ts';
 import type { ActiveRule } from '#modules/rules/store/active_rule_store.ts';
@@ -69,8 +69,57 @@ test(
   },
 );
 
+/** Longest from a page that is due to the provider's taking it, while one of three pagers is frozen: 5 s, and 3 for a busy machine. */
+const PAGED_WITHIN_MS = 8_000;
+const FROZEN_MS = 6_000;
+const FREEZES = 3;
+
+test(
+  'pages leave within seconds, once each, while one of three pagers is frozen in the middle of sending',
+  { timeout: 240_000 },
+  async () => {
+    const random = seeded(SEED);
+    const w = await staffedWorld({ jobs: 'real queue', clock: runningClock() });
+    const rules = await makeRules(w);
+    // Slow enough that each freeze strikes requests that are on their way.
+    const phoneUrl = await startPhoneProcess(w, 400);
+    const pagers = await startPagers(w, phoneUrl);
+    const watch = new PageWatch(`${phoneUrl}/${PHONE_TOKEN}`);
+    const spreadMs = FREEZES * FROZEN_MS;
+    await openIncidents(w, rules, () => Date.now() + random() * spreadMs);
+    for (let freeze = 0; freeze < FREEZES; freeze += 1) {
+      const { pid } = pagers[freeze % pagers.length]!;
+      process.kill(pid!, 'SIGSTOP');
+      for await (const _ of pace(() => FROZEN_MS)) break;
+      process.kill(pid!, 'SIGCONT');
+    }
+    await expect.poll(() => hasBegunAgain(w), { timeout: 90_000, interval: 200 }).toBe(true);
+    await expect.poll(() => isAllDone(w.context.db), { timeout: 180_000, interval: 200 }).toBe(true);
+    const taken = await watch.look();
+    const found = await countPages(w.context.db, taken);
+    expect(found).toMatchObject({ stepsNotFired: 0, stepsFiredTwice: 0, pages: PAGES, lost: 0, duplicates: 0 });
+    const late = await latenessOf(w, taken);
+    console.log(`pages after they were due, in ms: ${late.slice(-20).join(' ')}`);
+    expect(late.at(-1)).toBeLessThan(PAGED_WITHIN_MS);
+  },
+);
+
+/** Delay of each page from its step to the provider, in milliseconds, the shortest first. */
+async function latenessOf({ context }: StaffedWorld, taken: TakenPages): Promise<number[]> {
+  const pages = await context.db.sql.rows<{ id: string; due_ms: number }>(
+    `select n.id, extract(epoch from t.due_at)::float8 * 1000 as due_ms
+     from notifications n join incident_steps t on t.incident_id = n.incident_id and t.step_index = n.step_index
+     where n.kind = 'page'`,
+  );
+  const late = pages.flatMap(({ id, due_ms: dueMs }) => {
+    const [first] = taken.get(id) ?? [];
+    return first === undefined ? [] : [Math.round(first.receivedAtMs - dueMs)];
+  });
+  return late.toSorted((a, b) => a - b);
+}
+
 /** The provider in a process of its own: one that stands still while this process works would look slow to pagers. */
-async function startPhoneProcess({ app, context }: StaffedWorld): Promise<string> {
+async function startPhoneProcess({ app, context }: StaffedWorld, byMs = PROVIDER_MS): Promise<string> {
   const { config } = context;
   const { port } = app.server.address() as AddressInfo;
   const service = programService('Phone simulator', {
@@ -89,7 +138,7 @@ async function startPhoneProcess({ app, context }: StaffedWorld): Promise<string
   });
   const phone = await service.start(new AbortController().signal);
   onTestFinished(() => phone.stop());
-  const slow = { kind: 'slow', byMs: PROVIDER_MS };
+  const slow = { kind: 'slow', byMs };
   const headers = { 'content-type': 'application/json' };
   const answer = await fetch(`${service.url}/${PHONE_TOKEN}/phone/api/faults`, {
     method: 'POST',
@@ -179,7 +228,10 @@ async function startPagers({ context }: StaffedWorld, phoneUrl: string): Promise
   const pagers = Array.from({ length: PAGERS }, (_, index) =>
     supervise(programService(`Pager ${index}`, program), () => {}, atOnce),
   );
-  onTestFinished(async () => void (await Promise.all(pagers.map((pager) => pager.stop(1_000)))));
+  onTestFinished(async () => {
+    for (const { pid } of pagers) if (pid != null) process.kill(pid, 'SIGCONT');
+    await Promise.all(pagers.map((pager) => pager.stop(1_000)));
+  });
   await Promise.all(pagers.map(({ ready }) => ready));
   return pagers;
 }

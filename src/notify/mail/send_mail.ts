@@ -68,7 +68,7 @@ interface Mail extends MailText {
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Timeout for the whole SMTP conversation; many servers scan a mail before they accept it. */
-export const SEND_TIMEOUT_MS = 20_000;
+const SEND_TIMEOUT_MS = 20_000;
 
 export function messageIdOf(id: string, host: string): string {
   return `<${id}@${host}>`;

@@ -82,7 +82,7 @@ export interface TwilioAccount {
 /** Loads the library when it is first needed: it is large, and most processes send nothing. */
 export type TwilioClient = () => Promise<ReturnType<typeof twilio>>;
 
-export const REQUEST_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 10_000;
 
 /** Attempts for a message or call of unknown fate: waking somebody twice is better than not at all. */
 export const UNCERTAIN_ATTEMPTS_MAX = 2;

@@ -1,11 +1,6 @@
 import type { ChannelSender } from '#notify/channel.ts';
 import type { OutgoingMessage } from '#notify/message.ts';
-import {
-  deliveryOfError,
-  REQUEST_TIMEOUT_MS,
-  type TwilioClient,
-  UNCERTAIN_ATTEMPTS_MAX,
-} from '#notify/twilio/client.ts';
+import { deliveryOfError, type TwilioClient, UNCERTAIN_ATTEMPTS_MAX } from '#notify/twilio/client.ts';
 
 type Twilio = Awaited<ReturnType<TwilioClient>>;
 
@@ -24,7 +19,6 @@ interface TwilioChannel {
 /** A sender by Twilio. */
 export function twilioSender(client: TwilioClient, channel: TwilioChannel): ChannelSender {
   return {
-    timeoutMs: REQUEST_TIMEOUT_MS,
     uncertainAttemptsMax: UNCERTAIN_ATTEMPTS_MAX,
     findsByWords: channel.findsByWords,
     load: client,

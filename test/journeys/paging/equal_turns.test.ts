@@ -49,7 +49,6 @@ test('a provider that does not answer one organization delays neither the pages 
   const asked: string[] = [];
   const silent = Promise.withResolvers<void>();
   const sender: ChannelSender = {
-    timeoutMs: 10_000,
     uncertainAttemptsMax: 1,
     load: async () => {},
     listSent: async () => [],

@@ -64,10 +64,13 @@ export interface DeliveryRuntime extends UnitOfWorkRuntime {
   readonly latencies?: LatencyHistograms;
 }
 
-/**
- * Margin added to the longest time that a request to the provider takes; after that the sending process counts as dead.
- */
-const LEASE_MARGIN_MS = 2_000;
+/** A process that dies or is frozen holds a message no longer than this; while it is sending, it extends the lease. */
+const LEASE_MS = 2_500;
+const EXTEND_EVERY_MS = 700;
+/** Every provider has answered by then, or is given up. */
+const HELD_MS_MAX = 60_000;
+/** Rest of a lease below which nothing is sent. */
+const LEFT_MS_MIN = 1_000;
 
 /**
  * Sends one notification, if it is still to be sent. One transaction claims it before the provider is called, another
@@ -82,7 +85,7 @@ export async function sendNotification(
   const waiting = await stores.notifications.find(notificationId);
   if (waiting === null) return null;
   const sender = runtime.senders.get(waiting.channel);
-  const leaseUntil = leaseOf(sender, runtime);
+  const leaseUntil = leaseOf(runtime);
   const claimed = await inUnitOfWork(runtime, (unit) => claimNotification(unit, waiting, leaseUntil));
   if (claimed === null) return await stores.deliveries.findQueuedDueAt(notificationId);
   const hasLeft = (await stores.people.findRole(claimed.orgId, claimed.userId)) === null;
@@ -90,7 +93,9 @@ export async function sendNotification(
   await inSpan(`send ${claimed.channel}`, { kind: 'client', parent: claimed.traceparent }, async (span) => {
     const delivery: Delivery | null = hasLeft
       ? { kind: 'rejected', reason: 'left_organization' }
-      : await sendOnce(runtime, sender, { claimed, leaseUntil }, await writeMessage(stores, claimed));
+      : await whileHeld(runtime, claimed, async () =>
+          sendOnce(runtime, sender, { claimed, leaseUntil }, await writeMessage(stores, claimed)),
+        );
     if (delivery === null) return;
     span?.set({ ...describe(claimed), 'tocsin.provider_answer': delivery.kind });
     if (delivery.kind === 'accepted' && claimed.kind === 'page') {
@@ -116,13 +121,38 @@ function describe({ id, incidentId, attempts, channel }: ClaimedNotification): R
   };
 }
 
-function leaseOf(sender: ChannelSender | undefined, { clock }: DeliveryRuntime): Temporal.Instant {
-  return clock.now().add({ milliseconds: (sender?.timeoutMs ?? 0) + LEASE_MARGIN_MS });
+function leaseOf({ clock }: DeliveryRuntime): Temporal.Instant {
+  return clock.now().add({ milliseconds: LEASE_MS });
 }
 
-/** Whether the provider answers before others take the message over. */
-function covers(leaseUntil: Temporal.Instant, { timeoutMs }: ChannelSender, { clock }: DeliveryRuntime): boolean {
-  return clock.now().epochMilliseconds + timeoutMs <= leaseUntil.epochMilliseconds;
+/** Whether nobody else takes the message over before its lease can be extended. */
+function covers(leaseUntil: Temporal.Instant, { clock }: DeliveryRuntime): boolean {
+  return clock.now().epochMilliseconds + LEFT_MS_MIN <= leaseUntil.epochMilliseconds;
+}
+
+/** Keeps the message for as long as the work on it takes, which may be long where a provider is slow. */
+async function whileHeld<Result>(
+  runtime: DeliveryRuntime,
+  claimed: ClaimedNotification,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const { deliveries } = storesOf(runtime.db.session());
+  const until = performance.now() + HELD_MS_MAX;
+  const extend = (): void => {
+    if (performance.now() > until) return;
+    deliveries.extend(claimed, leaseOf(runtime)).catch((error: unknown) => {
+      runtime.log.warn(
+        { notificationId: claimed.id, err: messageOf(error) },
+        'failed to extend the lease of a message',
+      );
+    });
+  };
+  const extending = setInterval(extend, EXTEND_EVERY_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(extending);
+  }
 }
 
 /** Sends the message once; null if another process has taken it over. */
@@ -142,8 +172,8 @@ async function sendOnce(
     }
     // The answer to the claim may have come late, over a network that was cut meanwhile.
     let heldUntil = claimed.isUncertain ? null : leaseUntil;
-    while (heldUntil === null || !covers(heldUntil, sender, runtime)) {
-      heldUntil = leaseOf(sender, runtime);
+    while (heldUntil === null || !covers(heldUntil, runtime)) {
+      heldUntil = leaseOf(runtime);
       if (!(await deliveries.extend(claimed, heldUntil))) return null;
     }
     return await sender.send(outgoing);

@@ -4,7 +4,7 @@ import type { RuleGuidance } from '#modules/rules/decide/kind_settings.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import type { ChannelSender } from '#notify/channel.ts';
 import { type MailText, type Piece, render } from '#notify/mail/mail_pieces.ts';
-import { loadMailLibrary, type MailServer, messageIdOf, SEND_TIMEOUT_MS, sendMail } from '#notify/mail/send_mail.ts';
+import { loadMailLibrary, type MailServer, messageIdOf, sendMail } from '#notify/mail/send_mail.ts';
 import {
   digestSummary,
   type Message,
@@ -23,7 +23,6 @@ import { withoutLinks } from '#notify/texts/without_links.ts';
 export function emailSender(server: MailServer, links: AnswerLinks, baseUrl: string): ChannelSender {
   const host = new URL(baseUrl).hostname;
   return {
-    timeoutMs: SEND_TIMEOUT_MS,
     uncertainAttemptsMax: 1,
     load: loadMailLibrary,
     send: (outgoing) =>

@@ -108,7 +108,6 @@ const REQUEST_TIMEOUT_MS = 10_000;
 export function pushSender(settings: PushSettings, links: AnswerLinks): ChannelSender {
   const { subscriptions } = settings;
   return {
-    timeoutMs: REQUEST_TIMEOUT_MS,
     uncertainAttemptsMax: 3,
     load: loadLibrary,
     async send(outgoing) {
