@@ -59,7 +59,7 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
     ['oncall/policies', 'Wake somebody'],
     ['oncall/policies/new', 'Repeat all steps'],
     [`oncall/policies/${policyId}`, 'If an incident opened now'],
-    [`oncall/policies/${policyId}/edit`, 'The people on call then'],
+    [`oncall/policies/${policyId}/edit`, 'Who is on call in any schedule'],
     [`oncall/simulator?service=${serviceId}`, 'What is assumed'],
     ['rules', 'Checkout is slow'],
     [`rules/new?service=${serviceId}`, 'Fires when'],

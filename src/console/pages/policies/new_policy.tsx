@@ -75,11 +75,12 @@ function Form({ firstTeamId }: { readonly firstTeamId: string }) {
   const hasTeam = values.teamId !== '';
   const team = useQuery({ ...teamQuery(org.orgId, values.teamId), enabled: hasTeam });
   const memberIds = team.data?.members.map(({ userId }) => userId) ?? [];
+  const scheduleIds = team.data?.schedules.map(({ scheduleId }) => scheduleId) ?? [];
   const [isCut, setIsCut] = useState(false);
   const fromTemplate = (index: number): void => {
     const chosen = POLICY_TEMPLATES[index];
     if (chosen === undefined) return;
-    const steps = chosen.steps(memberIds);
+    const steps = chosen.steps(memberIds, scheduleIds);
     const isOfMembers = steps.some(({ targetUserIds }) => targetUserIds.length > 0);
     setIsCut(isOfMembers && (team.data?.memberCount ?? 0) > memberIds.length);
     setValues({ ...values, name: values.name === '' ? chosen.name : values.name, steps });

@@ -242,6 +242,46 @@ export function addStep(steps: readonly DraftStep[]): DraftStep[] {
   return [...steps, step].slice(0, POLICY_STEPS_MAX);
 }
 
+/** Value of everybody on call in the schedules of the team, among the targets of a step. */
+export const ON_CALL = 'on_call';
+const SCHEDULE = 'schedule ';
+const TEAM = 'team ';
+
+export const scheduleTarget = (scheduleId: string): string => `${SCHEDULE}${scheduleId}`;
+export const teamTarget = (teamId: string): string => `${TEAM}${teamId}`;
+
+/** Returns whom a step pages as the values of one picker: schedules, a team and people. */
+export function targetsOf({ useSchedule, scheduleIds, pagedTeamId, targetUserIds }: DraftStep): string[] {
+  return [
+    ...(useSchedule && scheduleIds.length === 0 ? [ON_CALL] : []),
+    ...(useSchedule ? scheduleIds.map(scheduleTarget) : []),
+    ...(pagedTeamId === null ? [] : [teamTarget(pagedTeamId)]),
+    ...targetUserIds,
+  ];
+}
+
+/**
+ * Returns the changes of a step whose picker has these values. A schedule takes the place of all schedules and the other
+ * way round, whichever was chosen last; a step pages one team.
+ */
+export function withTargets(step: DraftStep, targets: readonly string[]): Partial<DraftStep> {
+  const isAll = targets.includes(ON_CALL);
+  const named = targets.filter((target) => target.startsWith(SCHEDULE)).map((target) => target.slice(SCHEDULE.length));
+  const scheduleIds = isAll && (step.scheduleIds.length > 0 || named.length === 0) ? [] : named;
+  const useSchedule = isAll || named.length > 0;
+  const team = targets.findLast((target) => target.startsWith(TEAM));
+  return {
+    useSchedule,
+    scheduleIds,
+    isNext: step.isNext && useSchedule,
+    pagedTeamId: team === undefined ? null : team.slice(TEAM.length),
+    isInTurn: step.isInTurn && team !== undefined,
+    targetUserIds: targets.filter(
+      (target) => target !== ON_CALL && !target.startsWith(SCHEDULE) && !target.startsWith(TEAM),
+    ),
+  };
+}
+
 /** Moves a step to the place of its neighbour, whose time it takes: times stay in their order. */
 export function moveStep(steps: readonly DraftStep[], key: number, by: 1 | -1): readonly DraftStep[] {
   const from = steps.findIndex((step) => step.key === key);

@@ -5,12 +5,36 @@ export interface PolicyTemplate {
   readonly title: string;
   readonly about: string;
   readonly name: string;
-  steps(memberIds: readonly string[]): DraftStep[];
+  /** Returns its steps for a team with these members and schedules, the oldest first. */
+  steps(memberIds: readonly string[], scheduleIds: readonly string[]): DraftStep[];
 }
 
 const onCallOnly = { ...NO_DETAILS, targetUserIds: [], useSchedule: true } as const;
 
 export const POLICY_TEMPLATES: readonly PolicyTemplate[] = [
+  {
+    title: 'Primary, then secondary',
+    about:
+      'Who is on call in the first schedule at once, in the second after 10 minutes; without a second, who follows.',
+    name: 'Primary, then secondary',
+    steps: (_, [primary, secondary]) => [
+      {
+        key: 0,
+        afterMinutes: 0,
+        channels: ['push', 'sms'],
+        ...onCallOnly,
+        scheduleIds: primary === undefined ? [] : [primary],
+      },
+      {
+        key: 1,
+        afterMinutes: 10,
+        channels: ['push', 'sms', 'call'],
+        ...onCallOnly,
+        scheduleIds: secondary === undefined ? [] : [secondary],
+        isNext: secondary === undefined,
+      },
+    ],
+  },
   {
     title: 'Wake the people on call, then everybody',
     about: 'Push and SMS at once, a call after 5 minutes, the whole team after 15.',

@@ -1,22 +1,38 @@
 import { ActionIcon, Checkbox, Group, NumberInput } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useState } from 'react';
 
+import { teamNamesQuery, teamQuery } from '#console/api/teams.ts';
 import { lazyPart } from '#console/components/lazy_part.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { SHOWN_CHANNELS } from '#console/components/text/channel.tsx';
 import { MultiSelect } from '#console/components/forms/multi_select.tsx';
+import type { Option } from '#console/components/forms/option_list.tsx';
+import { useTeamName } from '#console/components/forms/team_picker.tsx';
 import { dutyLabel } from '#console/components/text/role.ts';
 import { useFoundMembers } from '#console/components/forms/person_picker.tsx';
 import { Bullet, Step } from '#console/components/forms/steps.tsx';
 import type { Names } from '#console/components/text/use_names_of.ts';
 import classes from '#console/pages/policies/policy_editor.module.css';
-import type { DraftStep } from '#console/pages/policies/policy_draft.ts';
+import {
+  type DraftStep,
+  ON_CALL,
+  scheduleTarget,
+  targetsOf,
+  teamTarget,
+  withTargets,
+} from '#console/pages/policies/policy_draft.ts';
 import type { DetailFaults } from '#console/pages/policies/step_details.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
 import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
 
 const MoreFields = lazyPart(() => import('#console/pages/policies/step_details.tsx').then((m) => m.MoreFields));
-const OnCallFields = lazyPart(() => import('#console/pages/policies/step_details.tsx').then((m) => m.OnCallFields));
+
+/** Pause in typing, in milliseconds, after which the server is asked. */
+const DEBOUNCE_MS = 150;
+const TEAMS_MAX = 5;
 
 export interface StepFaults extends DetailFaults {
   readonly afterMinutes?: string;
@@ -43,16 +59,6 @@ interface StepEditorProps {
 /** Editor of one step: its delay, people and channels. */
 export function StepEditor(props: StepEditorProps) {
   const { step, index, count, teamId, names, faults, isOutOfOrder, onChange, onMove, onRemove } = props;
-  const [typed, setTyped] = useState('');
-  const { members } = useFoundMembers(typed);
-  const choices = members.filter(({ userId }) => !step.targetUserIds.includes(userId));
-  const hasLeavers = !names.isLoading && step.targetUserIds.some((userId) => names.nameOf(userId) === undefined);
-  const chosen = step.targetUserIds.map((userId) => {
-    // The name of the person just chosen is shown at once.
-    const name = names.nameOf(userId) ?? members.find((member) => member.userId === userId)?.name;
-    const unknown = names.isLoading ? '…' : 'Somebody who has left';
-    return { value: userId, label: name === undefined ? unknown : isolateBidi(name) };
-  });
   const moveByKey = (event: KeyboardEvent): void => {
     if (!event.altKey || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
     event.preventDefault();
@@ -80,34 +86,26 @@ export function StepEditor(props: StepEditorProps) {
             error={faults.afterMinutes}
           />
           {step.policyId === null && (
-            <MultiSelect
-              label="Page"
-              placeholder={step.targetUserIds.length === 0 ? 'Type a name' : ''}
-              data-focus="people"
-              options={choices.map(({ userId, name: memberName, role }) => ({
-                value: userId,
-                label: dutyLabel(memberName, role),
-              }))}
-              chosen={chosen}
-              onChange={(targetUserIds) => onChange({ targetUserIds })}
-              typed={typed}
-              onSearch={setTyped}
-              emptyText="Nobody has this name"
-              error={faults.targetUserIds ?? (hasLeavers && 'Somebody here has left the organization: remove them')}
-            />
+            <StepTargets step={step} teamId={teamId} names={names} faults={faults} onChange={onChange} />
           )}
         </div>
         {isOutOfOrder && <p className={classes.hint}>Fires before a step that stands above it.</p>}
-        {step.policyId === null && (
+        {step.policyId === null && step.useSchedule && (
           <Checkbox
-            data-focus="on_call"
-            label="The people on call then"
-            checked={step.useSchedule}
-            onChange={(event) => onChange({ useSchedule: event.currentTarget.checked })}
+            data-focus="next"
+            label="Not who is on call, but whose turn follows"
+            checked={step.isNext}
+            onChange={(event) => onChange({ isNext: event.currentTarget.checked })}
+            error={faults.turn}
           />
         )}
-        {step.policyId === null && step.useSchedule && (
-          <OnCallFields step={step} teamId={teamId} faults={faults} onChange={onChange} />
+        {step.policyId === null && step.pagedTeamId !== null && (index === 0 || step.isInTurn) && (
+          <Checkbox
+            data-focus="in_turn"
+            label="One member of the team, another with each incident"
+            checked={step.isInTurn}
+            onChange={(event) => onChange({ isInTurn: event.currentTarget.checked })}
+          />
         )}
         <Checkbox.Group
           label="By"
@@ -127,7 +125,7 @@ export function StepEditor(props: StepEditorProps) {
             ))}
           </Group>
         </Checkbox.Group>
-        <MoreFields step={step} index={index} faults={faults} onChange={onChange} />
+        <MoreFields step={step} faults={faults} onChange={onChange} />
         {/* After the fields in tab order, beside them on the screen. */}
         <div className={classes.tools}>
           <ActionIcon
@@ -167,5 +165,73 @@ export function StepEditor(props: StepEditorProps) {
         </div>
       </div>
     </Step>
+  );
+}
+
+type StepTargetsProps = Pick<StepEditorProps, 'step' | 'teamId' | 'names' | 'faults' | 'onChange'>;
+
+/** Picker of whom a step pages: who is on call in schedules, a whole team, and people. */
+function StepTargets({ step, teamId, names, faults, onChange }: StepTargetsProps) {
+  const { orgId } = useOrganization().org;
+  const [typed, setTyped] = useState('');
+  const { members } = useFoundMembers(typed);
+  const { data: team } = useQuery({ ...teamQuery(orgId, teamId), enabled: teamId !== '' });
+  const wanted = typed.trim().toLowerCase();
+  const [text] = useDebouncedValue(wanted.slice(0, 200), DEBOUNCE_MS);
+  const { data: found } = useQuery({
+    ...teamNamesQuery(orgId, { limit: TEAMS_MAX, ...(text !== '' && { text }) }),
+    placeholderData: keepPreviousData,
+  });
+  const pagedTeam = useTeamName(step.pagedTeamId);
+  const onCall = [
+    { value: ON_CALL, label: 'Who is on call in any schedule' },
+    ...(team?.schedules ?? []).map(({ scheduleId, name }) => {
+      return { value: scheduleTarget(scheduleId), label: `On call in ${isolateBidi(name)}` };
+    }),
+  ];
+  const teams = (found?.teams ?? []).map((other) => {
+    return { value: teamTarget(other.teamId), label: `Everybody in ${isolateBidi(other.name)}` };
+  });
+  const targets = targetsOf(step);
+  const isMeant = ({ value, label }: Option) => !targets.includes(value) && label.toLowerCase().includes(wanted);
+  const people = members.map(({ userId, name, role }) => ({ value: userId, label: dutyLabel(name, role) }));
+  const options: Option[] = [
+    ...people
+      .filter(({ value }) => wanted !== '' && !targets.includes(value))
+      .map((option) => ({ ...option, group: 'People' })),
+    ...onCall.filter(isMeant).map((option) => ({ ...option, group: 'On call' })),
+    ...teams.filter(isMeant).map((option) => ({ ...option, group: 'Teams' })),
+    ...people
+      .filter(({ value }) => wanted === '' && !targets.includes(value))
+      .map((option) => ({ ...option, group: 'People' })),
+  ];
+  const hasLeavers = !names.isLoading && step.targetUserIds.some((userId) => names.nameOf(userId) === undefined);
+  const labelOf = (target: string): string => {
+    if (target === teamTarget(step.pagedTeamId ?? '')) return `Everybody in ${isolateBidi(pagedTeam ?? '…')}`;
+    const asked = onCall.find(({ value }) => value === target)?.label;
+    if (asked !== undefined) return asked;
+    if (step.scheduleIds.some((id) => scheduleTarget(id) === target)) return team ? 'Deleted schedule' : '…';
+    // The name of the person just chosen is shown at once.
+    const name = names.nameOf(target) ?? members.find(({ userId }) => userId === target)?.name;
+    return name === undefined ? (names.isLoading ? '…' : 'Somebody who has left') : isolateBidi(name);
+  };
+  return (
+    <MultiSelect
+      label="Page"
+      placeholder={targets.length === 0 ? 'Person, schedule or team' : ''}
+      data-focus="people"
+      options={options}
+      chosen={targets.map((value) => ({ value, label: labelOf(value) }))}
+      onChange={(values) => onChange(withTargets(step, values))}
+      typed={typed}
+      onSearch={setTyped}
+      emptyText="No person, schedule or team has this name"
+      error={
+        faults.targetUserIds ??
+        faults.scheduleIds ??
+        faults.members ??
+        (hasLeavers && 'Somebody here has left the organization: remove them')
+      }
+    />
   );
 }

@@ -11,11 +11,16 @@ import {
   moveStep,
   NO_DETAILS,
   NO_REPEAT,
+  ON_CALL,
   removeStep,
   repeatSteps,
+  scheduleTarget,
+  targetsOf,
+  teamTarget,
   toDraft,
   toPolicyInput,
   toStepInputs,
+  withTargets,
 } from '#console/pages/policies/policy_draft.ts';
 import { POLICY_TEMPLATES } from '#console/pages/policies/policy_templates.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
@@ -95,10 +100,36 @@ describe('the editor of a policy', () => {
 
   test('has templates without faults', () => {
     for (const { name, steps } of POLICY_TEMPLATES) {
-      const made = steps(['user_1', 'user_2']);
-      expect(hasFaults(faultsOf({ ...ALWAYS, name, teamId: 't', steps: made }, true))).toBe(false);
-      expect(toStepInputs(made)).toHaveLength(made.length);
+      for (const scheduleIds of [[], ['primary'], ['primary', 'secondary']]) {
+        const made = steps(['user_1', 'user_2'], scheduleIds);
+        expect(hasFaults(faultsOf({ ...ALWAYS, name, teamId: 't', steps: made }, true))).toBe(false);
+        expect(toStepInputs(made)).toHaveLength(made.length);
+      }
     }
+  });
+
+  test('has the template of a primary and a secondary, who is whose turn follows without a schedule of their own', () => {
+    const made = (...scheduleIds: string[]) => toStepInputs(POLICY_TEMPLATES[0]!.steps([], scheduleIds));
+    expect(made('primary', 'secondary')).toMatchObject([
+      { afterMinutes: 0, useSchedule: true, scheduleIds: ['primary'] },
+      { afterMinutes: 10, useSchedule: true, scheduleIds: ['secondary'] },
+    ]);
+    expect(made('primary')).toMatchObject([{ scheduleIds: ['primary'] }, { useSchedule: true, turn: 'next' }]);
+  });
+
+  test('takes schedules, a team and people from one picker, and sets what each needs', () => {
+    const [step] = addStep([]);
+    const changed = (from: DraftStep, targets: string[]): DraftStep => ({ ...from, ...withTargets(from, targets) });
+    expect(targetsOf(step!)).toEqual([ON_CALL]);
+    const primary = changed(step!, [...targetsOf(step!), scheduleTarget('primary')]);
+    expect(primary).toMatchObject({ useSchedule: true, scheduleIds: ['primary'] });
+    const both = changed(primary, [...targetsOf(primary), scheduleTarget('secondary'), 'anna', teamTarget('t')]);
+    expect(targetsOf(both)).toEqual(['schedule primary', 'schedule secondary', 'team t', 'anna']);
+    expect(changed(both, [...targetsOf(both), ON_CALL])).toMatchObject({ useSchedule: true, scheduleIds: [] });
+    expect(changed(both, [...targetsOf(both), teamTarget('u')]).pagedTeamId).toBe('u');
+    const nobody = changed({ ...both, isNext: true, isInTurn: true }, ['anna']);
+    expect(nobody).toMatchObject({ useSchedule: false, isNext: false, pagedTeamId: null, isInTurn: false });
+    expect(targetsOf(nobody)).toEqual(['anna']);
   });
 });
 
