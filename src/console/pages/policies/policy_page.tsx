@@ -64,7 +64,6 @@ function Policy({ policy }: { readonly policy: PolicyDetails }) {
   useShortcut('e', () => {
     if (mayEdit) edit();
   });
-  const [first] = rules;
   return (
     <Page
       title={name}
@@ -79,20 +78,13 @@ function Policy({ policy }: { readonly policy: PolicyDetails }) {
       }
       actions={
         <>
-          {first !== undefined && (
-            <Button
-              variant="default"
-              leftSection={<IconPlayerPlay size={16} />}
-              onClick={() =>
-                void navigate({
-                  to: '/oncall/simulator',
-                  search: { service: first.serviceId, rule: first.ruleId },
-                })
-              }
-            >
-              Simulate
-            </Button>
-          )}
+          <Button
+            variant="default"
+            leftSection={<IconPlayerPlay size={16} />}
+            onClick={() => void navigate({ to: '/oncall/simulator', search: { policy: policyId } })}
+          >
+            Simulate
+          </Button>
           {mayEdit && (
             <Button leftSection={<IconPencil size={16} />} onClick={edit}>
               Edit

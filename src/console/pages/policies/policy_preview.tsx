@@ -1,10 +1,14 @@
+import { Button, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 
+import { serverNow } from '#console/api/http.ts';
 import { previewQuery } from '#console/api/teams.ts';
 import { EscalationFlow } from '#console/pages/policies/escalation_flow.tsx';
 import { faultsOf, hasFaults, type PolicyDraft, toPolicyInput } from '#console/pages/policies/policy_draft.ts';
 import classes from '#console/pages/policies/policy_editor.module.css';
+import { fromLocalInput, nextNight, toLocalInput } from '#console/pages/simulator/simulator_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 /** Pause in typing, in milliseconds, after which the server is asked whom the steps would page. */
@@ -25,20 +29,44 @@ export function PolicyPreview({ values, policyId }: PolicyPreviewProps) {
   const [draft] = useDebouncedValue(values, DEBOUNCE_MS);
   const { teamId, steps } = draft;
   const isReady = teamId !== '' && steps.length > 0 && !hasFaults(faultsOf({ ...draft, name: '-' }, false));
+  const [at, setAt] = useState('');
+  const asked = fromLocalInput(at);
   const { data, isPlaceholderData } = useQuery({
-    ...previewQuery(org.orgId, { teamId, ...(policyId !== undefined && { policyId }), ...toPolicyInput(draft) }),
+    ...previewQuery(org.orgId, {
+      ...(asked !== null && { at: asked }),
+      teamId,
+      ...(policyId !== undefined && { policyId }),
+      ...toPolicyInput(draft),
+    }),
     enabled: isReady,
   });
   return (
     <section className={classes.preview} aria-labelledby="policy-preview" tabIndex={0}>
       <h2 id="policy-preview" className={classes.previewTitle}>
-        If an incident opened now
+        If an incident opened {asked === null ? 'now' : 'then'}
       </h2>
+      <div className={classes.previewTime}>
+        <TextInput
+          aria-label="Time of the incident"
+          type="datetime-local"
+          size="xs"
+          value={at}
+          onChange={(event) => setAt(event.currentTarget.value)}
+        />
+        <Button size="xs" variant="default" onClick={() => setAt(toLocalInput(Date.parse(nextNight(serverNow()))))}>
+          Next night, 3:00
+        </Button>
+        {at !== '' && (
+          <Button size="xs" variant="default" onClick={() => setAt('')}>
+            Now
+          </Button>
+        )}
+      </div>
       {data === undefined ? (
         <p className={classes.unknown}>Shows whom each step pages, once the team and all steps are complete.</p>
       ) : (
         <div aria-busy={!isReady || isPlaceholderData}>
-          <EscalationFlow steps={data.steps} />
+          <EscalationFlow steps={data.steps} hasClock={asked !== null} />
         </div>
       )}
     </section>

@@ -12,6 +12,7 @@ import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Page } from '#console/components/page.tsx';
+import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
@@ -32,33 +33,34 @@ const route = getRouteApi('/inside/on-call/oncall/simulator');
 /** Page of who would be paged at a time for a rule or an alert of a service, step by step. The address holds all three. */
 export function Simulator() {
   const { org } = useOrganization();
-  const { service, rule, alerts, at } = route.useSearch();
+  const { service, rule, alerts, policy, at } = route.useSearch();
+  const isAsked = service !== undefined || policy !== undefined;
   const { data, error, isPlaceholderData, refetch } = useQuery({
     ...simulationQuery(org.orgId, {
-      serviceId: service ?? '',
+      ...(service === undefined ? policy !== undefined && { policyId: policy } : { serviceId: service }),
       ...(rule !== undefined && { ruleId: rule }),
       ...(alerts !== undefined && { routeNumber: alerts }),
       ...(at !== undefined && { at }),
     }),
-    enabled: service !== undefined,
+    enabled: isAsked,
   });
-  const shown = service === undefined ? undefined : data;
+  const shown = isAsked ? data : undefined;
   return (
     <Page
       title="Simulator"
-      lead="Who would be paged, in which order and how, if a rule or an alert of another tool opened an incident and nobody answered."
+      lead="Who would be paged, in which order and how, if an incident opened and nobody answered."
       actions={shown !== undefined && <CopyLink simulation={shown} />}
     >
       <Question simulation={shown} />
-      {service === undefined && (
-        <EmptyState icon={<IconPlayerPlay size={24} />} title="Choose a service">
+      {!isAsked && (
+        <EmptyState icon={<IconPlayerPlay size={24} />} title="Choose a service or a policy">
           Nothing is sent: the simulator only shows what would happen.
         </EmptyState>
       )}
-      {service !== undefined && error !== null && (
+      {isAsked && error !== null && (
         <ErrorAlert title="This cannot be simulated" error={error} onRetry={() => void refetch()} />
       )}
-      {service !== undefined && shown === undefined && error === null && <Skeleton height={360} radius="lg" />}
+      {isAsked && shown === undefined && error === null && <Skeleton height={360} radius="lg" />}
       {shown !== undefined && error === null && (
         <div aria-busy={isPlaceholderData}>
           <Answer simulation={shown} />
@@ -73,7 +75,7 @@ function Question({ simulation }: { readonly simulation: Simulation | undefined 
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const change = (changed: SimulatorSearch): void => void navigate({ search: changed, replace: true });
-  const { service, rule, alerts, at } = search;
+  const { service, rule, alerts, policy, at } = search;
   const shownAt = at ?? new Date(serverNow()).toISOString();
   const setTime = (time: string | null): void => {
     const { at: _, ...others } = search;
@@ -112,6 +114,14 @@ function Question({ simulation }: { readonly simulation: Simulation | undefined 
               ? [{ value: '', label: simulation === undefined ? 'Choose a service first' : 'The service has no rules' }]
               : causes
           }
+        />
+        <PolicyPicker
+          label="Or a policy alone"
+          placeholder="That of the rule or alert"
+          clearLabel="That of the rule or alert"
+          value={service === undefined ? (policy ?? null) : null}
+          onChange={(chosen) => change({ ...(chosen !== null && { policy: chosen }), ...(at !== undefined && { at }) })}
+          error={undefined}
         />
         <TextInput
           label="Time"
@@ -170,7 +180,12 @@ function Answer({ simulation: { at, service, simulated } }: { readonly simulatio
       <Card
         title={
           <>
-            <Name>{service.name}</Name>: <Name>{name}</Name>, <Timestamp at={at} format="date_time" />
+            {service !== null && (
+              <>
+                <Name>{service.name}</Name>:{' '}
+              </>
+            )}
+            <Name>{name}</Name>, <Timestamp at={at} format="date_time" />
           </>
         }
         about={
@@ -214,8 +229,16 @@ function Answer({ simulation: { at, service, simulated } }: { readonly simulatio
           <li>Nobody acknowledges or resolves the incident, and every message arrives.</li>
           <li>Schedules and overrides are those that are planned now for that time.</li>
           <li>Numbers, devices, channels and who belongs to the organization are as they are now.</li>
-          <li>Maintenance windows are those that are there now, and other incidents are open as they are known now.</li>
-          <li>The service does not open so many incidents at once that they become one.</li>
+          {service === null ? (
+            <li>No maintenance holds it back, no other incident takes it in, and its severity is error.</li>
+          ) : (
+            <>
+              <li>
+                Maintenance windows are those that are there now, and other incidents are open as they are known now.
+              </li>
+              <li>The service does not open so many incidents at once that they become one.</li>
+            </>
+          )}
         </ul>
       </Card>
     </>
@@ -291,7 +314,11 @@ function CopyLink({ simulation: { at, service, simulated } }: { readonly simulat
   const clipboard = useClipboard({ timeout: 2_000 });
   const router = useRouter();
   const copy = (): void => {
-    const search = { service: service.serviceId, ...causeIn(simulated), at };
+    const policyId = simulated?.policy?.policyId;
+    const search =
+      service === null
+        ? { ...(policyId !== undefined && { policy: policyId }), at }
+        : { service: service.serviceId, ...causeIn(simulated), at };
     const { href } = router.buildLocation({ to: '/oncall/simulator', search });
     clipboard.copy(new URL(router.history.createHref(href), location.href).href);
   };

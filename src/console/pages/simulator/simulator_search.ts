@@ -4,16 +4,19 @@ export interface SimulatorSearch {
   readonly rule?: string;
   /** Number of the route of alerts, in place of a rule. */
   readonly alerts?: number;
+  /** Policy alone, in place of a service. */
+  readonly policy?: string;
   /** Time, RFC 3339 in UTC. */
   readonly at?: string;
 }
 
 export function readSimulatorSearch(search: Record<string, unknown>): SimulatorSearch {
-  const { service, rule, alerts, at } = search;
+  const { service, rule, alerts, policy, at } = search;
   return {
     ...(typeof service === 'string' && service !== '' && { service }),
     ...(typeof rule === 'string' && rule !== '' && { rule }),
     ...(typeof alerts === 'number' && Number.isInteger(alerts) && alerts > 0 && { alerts }),
+    ...(typeof policy === 'string' && policy !== '' && { policy }),
     ...(typeof at === 'string' && !Number.isNaN(Date.parse(at)) && { at: new Date(at).toISOString() }),
   };
 }

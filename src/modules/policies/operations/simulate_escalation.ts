@@ -161,12 +161,15 @@ export const simulateEscalation = defineAction({
   name: 'simulate_escalation',
   consoleOnly: true,
   summary:
-    'Show who would be paged, step by step, if a rule or an alert of a service opened an incident at a given time.',
+    'Show who would be paged, step by step, if a rule or an alert of a service opened an incident at a given time; or by a policy alone.',
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object(
     {
-      serviceId: IdText,
+      serviceId: Type.Optional(IdText),
+      policyId: Type.Optional(
+        Type.String({ description: 'in place of a service: an error that nothing holds back pages by this policy' }),
+      ),
       ruleId: Type.Optional(Type.String({ description: 'the first rule that pages when left out' })),
       routeNumber: Type.Optional(
         Type.Integer({
@@ -181,15 +184,30 @@ export const simulateEscalation = defineAction({
   ),
   result: Type.Object({
     at: Timestamp,
-    service: Type.Object({ serviceId: IdText, name: Type.String() }),
+    service: nullable(Type.Object({ serviceId: IdText, name: Type.String() }), {
+      description: 'null for a policy alone',
+    }),
     rules: Type.Array(RuleView, { description: `of the service, oldest first; at most ${LIST_LIMIT}` }),
     routes: Type.Array(RouteView, { description: 'of alerts of other tools' }),
     simulated: nullable(SimulatedRuleView),
   }),
+  meaning: ({ serviceId, policyId, ruleId, routeNumber }) => {
+    if (policyId === undefined) {
+      return serviceId === undefined
+        ? [{ path: 'serviceId', message: 'must be given, or policyId to simulate a policy alone' }]
+        : [];
+    }
+    const isAlone = serviceId === undefined && ruleId === undefined && routeNumber === undefined;
+    return isAlone ? [] : [{ path: 'policyId', message: 'must be given without serviceId, ruleId and routeNumber' }];
+  },
   example: { serviceId: EXAMPLE_IDS.serviceId, ruleId: EXAMPLE_IDS.ruleId, routeNumber: 1, at: '2027-02-06T02:00:00Z' },
-  async handle({ serviceId, ruleId, routeNumber, at }, context) {
+  async handle({ serviceId, policyId, ruleId, routeNumber, at }, context) {
     const { stores, caller, now } = context;
     const triggeredAt = at === undefined ? now : unwrap(parseInstant(at, 'UTC', 'at'));
+    if (serviceId === undefined) {
+      const simulated = await simulatePolicy(policyId ?? '', triggeredAt, context);
+      return { at: toTimestamp(triggeredAt), service: null, rules: [], routes: [], simulated };
+    }
     const service = await stores.services.get(caller.orgId, serviceId);
     const rules = await stores.alertRules.listOfService(caller.orgId, service.id, LIST_LIMIT);
     const rule =
@@ -240,6 +258,28 @@ async function simulateRoute(
   const severity = leastSeverity(route.conditions) ?? SEVERITY_UNSAID;
   const incident = { serviceId, ruleId: null, labels: {}, severity, groupMinutes, repageMinutes };
   return { ...view, ...(await simulateBy(route.policyId, incident, triggeredAt, context)) };
+}
+
+/** Simulates an error that pages by the policy at once: no maintenance, and no other incident to join. */
+async function simulatePolicy(
+  policyId: string,
+  triggeredAt: Temporal.Instant,
+  context: ActionContext,
+): Promise<Static<typeof SimulatedRuleView>> {
+  const { stores, caller } = context;
+  const policy = await stores.policies.get(caller.orgId, policyId);
+  const team = await stores.teams.get(caller.orgId, policy.teamId);
+  return {
+    ruleId: null,
+    routeNumber: null,
+    name: policy.name,
+    status: 'active',
+    condition: 'An incident of the severity error opens.',
+    pages: true,
+    ...NOBODY,
+    policy: { policyId: policy.id, name: policy.name, teamId: team.id, teamName: team.name },
+    steps: await readSimulation(policy, triggeredAt, context),
+  };
 }
 
 const NOBODY = { policy: null, quiet: null, joined: null, stale: null, steps: [] };
@@ -297,7 +337,7 @@ async function simulate(
 export const previewEscalation = defineAction({
   name: 'preview_escalation',
   consoleOnly: true,
-  summary: 'Show whom steps that are not saved yet would page now.',
+  summary: 'Show whom steps that are not saved yet would page at a given time.',
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object(
@@ -306,6 +346,7 @@ export const previewEscalation = defineAction({
       policyId: Type.Optional(Type.String({ description: 'the policy that is edited; absent for a new one' })),
       steps: Type.Array(DetailedStepInput, { maxItems: POLICY_STEPS_MAX }),
       ...POLICY_DETAILS,
+      at: Type.Optional(Type.String({ maxLength: 40, description: 'RFC 3339; now when left out' })),
     },
     STRICT,
   ),
@@ -315,8 +356,10 @@ export const previewEscalation = defineAction({
     policyId: EXAMPLE_IDS.policyId,
     steps: [{ afterMinutes: 0, channels: ['push', 'sms'], useSchedule: true }],
     ...POLICY_DETAILS_EXAMPLE,
+    at: '2027-02-06T02:00:00Z',
   },
-  async handle({ teamId, policyId, steps, repeat, hours }, context) {
+  async handle({ teamId, policyId, steps, repeat, hours, at }, context) {
+    const triggeredAt = at === undefined ? context.now : unwrap(parseInstant(at, 'UTC', 'at'));
     const team = await context.stores.teams.get(context.caller.orgId, teamId);
     const stored = policyId === undefined ? null : await context.stores.policies.get(context.caller.orgId, policyId);
     const wanted = {
@@ -327,6 +370,6 @@ export const previewEscalation = defineAction({
       details: readDetails(toPolicyDetails({ repeat, hours })),
       lastTurn: stored?.lastTurn ?? null,
     };
-    return { steps: await readSimulation(wanted, context.now, context) };
+    return { steps: await readSimulation(wanted, triggeredAt, context) };
   },
 });
