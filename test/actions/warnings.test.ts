@@ -1,5 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 
+import { addEscalationPolicy } from '#modules/policies/operations/create_escalation_policy.ts';
+import { previewEscalation } from '#modules/policies/operations/simulate_escalation.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const NOW = '2026-03-02T12:00:00Z';
@@ -30,6 +33,44 @@ async function warnings(): Promise<{ kind: string; message: string }[]> {
 }
 
 const policy = (...steps: object[]) => w.expectOk('create_escalation_policy', { teamId, name: 'Wake somebody', steps });
+
+test('a policy whose secondary is on call as the primary at the same time is told, with the time', async () => {
+  const { userId } = await member('Dana');
+  const { userId: other } = await member('Anna');
+  const startAt = '2026-03-02T09:00:00Z';
+  const make = async (name: string, userIds: string[]): Promise<string> => {
+    const rotationConfig = { userIds };
+    return (await w.expectOk('create_schedule', { teamId, name, rotationType: 'daily', rotationConfig, startAt }))
+      .scheduleId;
+  };
+  const primary = await make('Primary', [userId, other]);
+  const secondary = await make('Secondary', [userId]);
+  const steps = [primary, secondary].map((scheduleId, place) => ({
+    afterMinutes: place * 10,
+    channels: ['sms'],
+    targetUserIds: [],
+    useSchedule: true,
+    scheduleIds: [scheduleId],
+  }));
+  const owner = memberCaller(w.orgId, userId, 'owner');
+  const created = await runOperation(w, addEscalationPolicy, owner, { teamId, name: 'Wake somebody', steps });
+  const at = 'from 2026-03-02T12:00:00.000Z to 2026-03-03T09:00:00.000Z, and 14 more times within 28 days';
+  const message = `Dana is on call in "Primary" and "Secondary" at once ${at}.`;
+  const warning = {
+    kind: 'on_call_twice',
+    message: `${message} The policy "Wake somebody" asks one after the other.`,
+    policyId: created.policyId,
+    step: 1,
+    scheduleIds: [primary, secondary],
+    userId,
+  };
+  expect(created.warnings).toEqual([warning]);
+  expect(await warnings()).toEqual([warning]);
+  const preview = await runOperation(w, previewEscalation, owner, { teamId, steps });
+  expect(preview.warnings).toEqual([message]);
+  await w.expectOk('update_schedule', { scheduleId: secondary, rotationConfig: { userIds: [other, userId] } });
+  expect(await warnings()).toEqual([]);
+});
 
 describe('a policy step that today reaches nobody', () => {
   test('because nobody is on call', async () => {

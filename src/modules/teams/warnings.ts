@@ -7,7 +7,13 @@ import { IdText, Timestamp } from '#actions/fields.ts';
 import { reasonOf } from '#modules/incidents/decide/reasons.ts';
 import { contactsOf } from '#modules/contacts/decide/contact.ts';
 import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';
-import { findWarnings, isAboutPolicy, type ReachabilityWarning } from '#modules/contacts/decide/reachability.ts';
+import {
+  DOUBLE_DUTY_DAYS,
+  findWarnings,
+  isAboutPolicy,
+  type ReachabilityWarning,
+} from '#modules/contacts/decide/reachability.ts';
+import type { DoubleDuty } from '#modules/policies/decide/double_duty.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { mayAnswer, type Role } from '#kernel/permissions.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -45,6 +51,7 @@ export const WarningView = Type.Object(
       'step_reaches_nobody',
       'schedule_unreadable',
       'schedule_gap',
+      'on_call_twice',
       'member_unreachable',
       'cannot_answer',
     ]),
@@ -55,6 +62,11 @@ export const WarningView = Type.Object(
     gaps: Type.Optional(
       Type.Array(Type.Object({ since: Timestamp, until: Timestamp }), {
         description: 'when nobody is on call, of the next 30 days; at most 20',
+      }),
+    ),
+    scheduleIds: Type.Optional(
+      Type.Array(IdText, {
+        description: 'two by which the same person is on call at once: of the earlier step, and of the step',
       }),
     ),
     memberId: Type.Optional(IdText),
@@ -72,6 +84,8 @@ export const WARNING_EXAMPLE: Static<typeof WarningView> = {
 };
 
 const GAPS_SHOWN_MAX = 20;
+/** People whom a sentence names. */
+const NAMED_MAX = 5;
 
 /** A team and what belongs to it. */
 export interface TeamParts {
@@ -221,6 +235,22 @@ function teamsPagedBy(policies: readonly Pick<PolicyPlan, 'steps'>[]): Id<'team'
   );
 }
 
+/** Returns who is first and second on call at once, and when. */
+export function doubleDutyText(
+  { scheduleIds, times }: DoubleDuty,
+  schedules: TeamOnCall['schedules'],
+  nameOf: (userId: string) => string,
+): string {
+  const names = scheduleIds.map((id) => `"${schedules.find(({ schedule }) => schedule.id === id)?.schedule.name}"`);
+  const [first, ...others] = times;
+  if (first === undefined) return '';
+  const further = [...new Set(others.map(({ userId }) => userId))].filter((userId) => userId !== first.userId);
+  const count = `${others.length} more ${others.length === 1 ? 'time' : 'times'} within ${DOUBLE_DUTY_DAYS} days`;
+  const whom = further.length === 0 ? '' : ` (also ${further.slice(0, NAMED_MAX).map(nameOf).join(', ')})`;
+  const more = others.length === 0 ? '' : `, and ${count}${whom}`;
+  return `${nameOf(first.userId)} is on call in ${names.join(' and ')} at once from ${toTimestamp(first.since)} to ${toTimestamp(first.until)}${more}.`;
+}
+
 function toWarningView(
   warning: ReachabilityWarning,
   team: TeamParts,
@@ -255,6 +285,21 @@ function toWarningView(
       const more = others === 0 ? '' : `, and ${others} more ${others === 1 ? 'time' : 'times'} within 30 days`;
       const message = `Nobody is on call in the schedule "${name}" from ${gaps[0]?.since} to ${gaps[0]?.until}${more}.`;
       return { kind, message, scheduleId, gaps };
+    }
+    case 'on_call_twice': {
+      const { kind, policyId, stepIndex, scheduleIds, times } = warning;
+      const name = team.policies.find(({ id }) => id === policyId)?.name;
+      const nameOf = (userId: string) => people.get(userId)?.name ?? team.onCall.people.get(userId)?.name ?? '';
+      const message = doubleDutyText(warning, team.onCall.schedules, nameOf);
+      const [first] = times;
+      return {
+        kind,
+        message: `${message} The policy "${name}" asks one after the other.`,
+        policyId,
+        step: stepIndex,
+        scheduleIds: [...scheduleIds],
+        ...(first && { userId: first.userId }),
+      };
     }
     case 'member_unreachable': {
       const { kind, memberId, userId } = warning;

@@ -7,6 +7,7 @@ import { serverNow } from '#console/api/http.ts';
 import { previewQuery } from '#console/api/teams.ts';
 import { EscalationFlow } from '#console/pages/policies/escalation_flow.tsx';
 import { faultsOf, hasFaults, type PolicyDraft, toPolicyInput } from '#console/pages/policies/policy_draft.ts';
+import { Warnings } from '#console/pages/policies/warnings.tsx';
 import classes from '#console/pages/policies/policy_editor.module.css';
 import { fromLocalInput, nextNight, toLocalInput } from '#console/pages/simulator/simulator_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -66,6 +67,7 @@ export function PolicyPreview({ values, policyId }: PolicyPreviewProps) {
         <p className={classes.unknown}>Shows whom each step pages, once the team and all steps are complete.</p>
       ) : (
         <div aria-busy={!isReady || isPlaceholderData}>
+          <Warnings messages={data.warnings} />
           <EscalationFlow steps={data.steps} hasClock={asked !== null} />
         </div>
       )}

@@ -2,6 +2,7 @@ import type { Steps } from '#kernel/cooperative_task.ts';
 import type { Id } from '#kernel/ids.ts';
 import { isAtOrBefore, Temporal } from '#kernel/time.ts';
 import { audienceOf } from '#modules/policies/decide/audience.ts';
+import { type DoubleDuty, findDoubleDuty } from '#modules/policies/decide/double_duty.ts';
 import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
 import { decideRecipients, type NobodyReached } from '#modules/policies/decide/recipients.ts';
 import type { IsPresent } from '#modules/schedules/decide/layer.ts';
@@ -25,6 +26,8 @@ export type ReachabilityWarning =
   | { readonly kind: 'policy_unreadable'; readonly policyId: Id<'policy'> }
   | { readonly kind: 'schedule_unreadable'; readonly scheduleId: Id<'schedule'> }
   | { readonly kind: 'schedule_gap'; readonly scheduleId: Id<'schedule'>; readonly gaps: readonly Gap[] }
+  /** Somebody is on call for a step and, by another schedule, for an earlier one. */
+  | ({ readonly kind: 'on_call_twice'; readonly policyId: Id<'policy'> } & DoubleDuty)
   | { readonly kind: 'member_unreachable'; readonly memberId: Id<'member'>; readonly userId: UserId }
   /** Somebody whom this team pages, in a role that may neither acknowledge nor resolve. */
   | { readonly kind: 'cannot_answer'; readonly userId: UserId };
@@ -54,12 +57,15 @@ interface TeamReach {
 }
 
 const DAYS_AHEAD = 30;
+/** Days ahead in which nobody should be on call twice in one policy. */
+export const DOUBLE_DUTY_DAYS = 28;
 /** Limit on the gaps of a schedule: those of 30 days with a gap each hour. */
 const GAPS_MAX = 24 * DAYS_AHEAD;
 
 /**
  * Finds policies and schedules that cannot be read, steps that would reach nobody if they fired now, gaps in the next
- * 30 days, members whom no channel reaches, and people who are paged but may not answer.
+ * 30 days, people who are on call twice in a policy in the next four weeks, members whom no channel reaches, and people who are paged
+ * but may not answer.
  */
 export function* findWarnings(
   team: TeamReach,
@@ -70,7 +76,12 @@ export function* findWarnings(
   const warnings: ReachabilityWarning[] = team.policies.flatMap(({ id: policyId, isUnreadable }) =>
     isUnreadable ? [{ kind: 'policy_unreadable', policyId } as const] : [],
   );
+  const readable = team.schedules.filter(({ isUnreadable }) => isUnreadable === undefined);
   for (const { id: policyId, steps } of team.policies) {
+    const range = { from: now, to: now.add({ hours: DOUBLE_DUTY_DAYS * 24 }), isPresent: team.isPresent };
+    for (const twice of findDoubleDuty(steps, readable, range)) {
+      warnings.push({ kind: 'on_call_twice', policyId, ...twice });
+    }
     for (const [stepIndex, step] of steps.entries()) {
       // Warnings of the policy that it goes to say whom that one reaches.
       if (step.policyId !== undefined) continue;
@@ -125,6 +136,7 @@ export function isAboutPolicy(
   switch (warning.kind) {
     case 'step_reaches_nobody':
     case 'policy_unreadable':
+    case 'on_call_twice':
       return warning.policyId === id;
     case 'schedule_unreadable':
     case 'schedule_gap':

@@ -9,7 +9,8 @@ import { type PolicyRow, readPolicy } from '#modules/policies/store.ts';
 export const PolicyWithWarningsView = Type.Object({
   ...PolicyView.properties,
   warnings: Type.Array(WarningView, {
-    description: 'steps that would reach nobody now, and people who may not answer; none when all is well',
+    description:
+      'steps that would reach nobody now, people who are on call twice, and people who may not answer; none when all is well',
   }),
 });
 
@@ -18,6 +19,7 @@ export const POLICY_WARNINGS_EXAMPLE = [WARNING_EXAMPLE];
 const SHOWN: ReadonlySet<string> = new Set<Static<typeof WarningView>['kind']>([
   'policy_unreadable',
   'step_reaches_nobody',
+  'on_call_twice',
   'cannot_answer',
 ]);
 

@@ -14,6 +14,8 @@ import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { type RealIncident, replayPaging } from '#modules/incidents/decide/replay_paging.ts';
 import { staleAt } from '#modules/incidents/decide/escalation_state.ts';
 import { labelsOf } from '#modules/maintenance/decide/maintenance.ts';
+import { DOUBLE_DUTY_DAYS } from '#modules/contacts/decide/reachability.ts';
+import { findDoubleDuty } from '#modules/policies/decide/double_duty.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
 import { readDetails } from '#modules/policies/decide/stored_steps.ts';
 import { POLICY_DETAILS, POLICY_DETAILS_EXAMPLE, toPolicyDetails } from '#modules/policies/details_fields.ts';
@@ -24,6 +26,7 @@ import { conditionText, RULE_STATUSES, ruleStatusOf } from '#modules/rules/decid
 import { expectedSeverity, GROUP_MINUTES_MAX, settingsOf } from '#modules/rules/decide/rule_settings.ts';
 import type { AlertRuleRow } from '#modules/rules/store/alert_rule_store.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
+import { doubleDutyText } from '#modules/teams/warnings.ts';
 import type { ServiceWithCapabilities } from '#modules/services/store/service_store.ts';
 
 const OTHERS_MAX = 200;
@@ -184,9 +187,9 @@ export const simulateEscalation = defineAction({
   ),
   result: Type.Object({
     at: Timestamp,
-    service: nullable(Type.Object({ serviceId: IdText, name: Type.String() }), {
-      description: 'null for a policy alone',
-    }),
+    service: nullable(
+      Type.Object({ serviceId: IdText, name: Type.String() }, { description: 'null for a policy alone' }),
+    ),
     rules: Type.Array(RuleView, { description: `of the service, oldest first; at most ${LIST_LIMIT}` }),
     routes: Type.Array(RouteView, { description: 'of alerts of other tools' }),
     simulated: nullable(SimulatedRuleView),
@@ -350,7 +353,10 @@ export const previewEscalation = defineAction({
     },
     STRICT,
   ),
-  result: Type.Object({ steps: SimulationView }),
+  result: Type.Object({
+    steps: SimulationView,
+    warnings: Type.Array(Type.String(), { description: 'who would be on call for two steps at once, and when' }),
+  }),
   example: {
     teamId: EXAMPLE_IDS.teamId,
     policyId: EXAMPLE_IDS.policyId,
@@ -370,6 +376,16 @@ export const previewEscalation = defineAction({
       details: readDetails(toPolicyDetails({ repeat, hours })),
       lastTurn: stored?.lastTurn ?? null,
     };
-    return { steps: await readSimulation(wanted, triggeredAt, context) };
+    const { schedules, people } = await context.stores.onCall.ofTeam(context.caller.orgId, team.id, context.now);
+    const range = { from: context.now, to: context.now.add({ hours: DOUBLE_DUTY_DAYS * 24 }) };
+    const twice = findDoubleDuty(
+      wanted.steps,
+      schedules.map(({ schedule, layered }) => ({ id: schedule.id, layered })),
+      { ...range, isPresent: (userId) => people.has(userId) },
+    );
+    return {
+      steps: await readSimulation(wanted, triggeredAt, context),
+      warnings: twice.map((double) => doubleDutyText(double, schedules, (userId) => people.get(userId)?.name ?? '')),
+    };
   },
 });
