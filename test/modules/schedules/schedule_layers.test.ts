@@ -4,7 +4,11 @@ import type { AnyOperation } from '#actions/action_context.ts';
 import { getOnCallTimeline } from '#modules/schedules/operations/get_on_call_timeline.ts';
 import { createLayerOverride } from '#modules/schedules/operations/create_layer_override.ts';
 import { createHolidayCalendar, deleteHolidayCalendar } from '#modules/schedules/operations/holiday_calendars.ts';
-import { previewScheduleLayers, setScheduleLayers } from '#modules/schedules/operations/schedule_layers.ts';
+import {
+  duplicateSchedule,
+  previewScheduleLayers,
+  setScheduleLayers,
+} from '#modules/schedules/operations/schedule_layers.ts';
 import { givenTeam, UNKNOWN_USER } from '#test/modules/schedules/given_team.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 
@@ -180,4 +184,31 @@ test.each(FAULTS)('layers with %j are refused', async (fault, code, path) => {
   const layers = [rotation, ...Array.from({ length: Number(count) }, () => wrong)];
   const refused = run(setScheduleLayers, { ...change, readAt, ...others, layers });
   await expect(refused).rejects.toMatchObject({ code, faults: [{ path }] });
+});
+
+test('a duplicate is a secondary: whose turn follows on each layer, with its own layers and no overrides', async () => {
+  const { w, teamId, anna, bram, cleo, scheduleId, change, readAt, run, rotation, nights, turnsOf } =
+    await givenSchedule();
+  const byTurns = { ...nights, turns: turnsOf([cleo], [anna]), startsAt: '2026-03-02T09:00' };
+  const saved = await run(setScheduleLayers, { ...change, readAt, layers: [rotation, byTurns] });
+  const window = { startAt: '2026-03-04T12:00:00Z', endAt: '2026-03-04T14:00:00Z' };
+  await w.expectOk('create_schedule_override', { scheduleId, userId: cleo.userId, ...window });
+  const copy = await run(duplicateSchedule, { scheduleId, name: 'Secondary' });
+  expect(copy).toMatchObject({
+    teamId,
+    name: 'Secondary',
+    timezone: 'Europe/Amsterdam',
+    rotationType: 'weekly',
+    rotationConfig: { userIds: [bram.userId, anna.userId] },
+    layers: [{ name: 'Days' }, { name: 'Nights', hours: NIGHTS, turns: turnsOf([anna], [cleo]) }],
+  });
+  expect(copy.layers[1].layerId).not.toBe(saved.layers[1].layerId);
+  const { schedules } = await w.expectOk('who_is_on_call', { teamId });
+  expect(schedules).toMatchObject([
+    { name: 'Primary', onCall: { userId: cleo.userId }, source: 'override' },
+    { name: 'Secondary', onCall: { userId: bram.userId }, source: 'rotation' },
+  ]);
+  await expect(run(duplicateSchedule, { scheduleId: 'schedule_0', name: 'Secondary' })).rejects.toMatchObject({
+    code: 'not_found',
+  });
 });

@@ -1,5 +1,5 @@
-import { Button, Group } from '@mantine/core';
-import { IconPencil } from '@tabler/icons-react';
+import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { IconCopy, IconPencil } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -8,8 +8,10 @@ import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Dialog } from '#console/components/dialog.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { CopyField, CopyId } from '#console/components/forms/copy_field.tsx';
+import { Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
@@ -41,15 +43,20 @@ export function SchedulePage() {
       scheduleId={scheduleId}
       title={(name) => name}
       lead={({ teamName }) => <Name>{teamName}</Name>}
-      actions={() =>
+      actions={(schedule) =>
         may('oncall:edit') && (
-          <Button
-            variant="default"
-            leftSection={<IconPencil size={16} />}
-            renderRoot={(props) => <Link to="/oncall/schedules/$scheduleId/edit" params={{ scheduleId }} {...props} />}
-          >
-            Edit
-          </Button>
+          <>
+            <Duplicate schedule={schedule} />
+            <Button
+              variant="default"
+              leftSection={<IconPencil size={16} />}
+              renderRoot={(props) => (
+                <Link to="/oncall/schedules/$scheduleId/edit" params={{ scheduleId }} {...props} />
+              )}
+            >
+              Edit
+            </Button>
+          </>
         )
       }
     >
@@ -60,6 +67,68 @@ export function SchedulePage() {
         </>
       )}
     </ScheduleFrame>
+  );
+}
+
+/** Button for a copy in which everybody takes the turn that is next: the usual way to make a secondary. */
+function Duplicate({ schedule: { scheduleId, name: original } }: { readonly schedule: ShownSchedule }) {
+  const { orgId } = useOrganization().org;
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const [name, setName] = useState<string | null>(null);
+  const copying = useMutation({
+    mutationFn: () => invoke(orgId, 'duplicate_schedule', { scheduleId, name: (name ?? '').trim() }),
+    async onSuccess(copy) {
+      setName(null);
+      showSuccess(named`${copy.name} is created.`);
+      await navigate({ to: '/oncall/schedules/$scheduleId', params: { scheduleId: copy.scheduleId } });
+    },
+    onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'teams') }),
+  });
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<IconCopy size={16} />}
+        onClick={() =>
+          setName(/primary/i.test(original) ? original.replace(/primary/i, 'Secondary') : `${original}, second`)
+        }
+      >
+        Add a secondary
+      </Button>
+      {name !== null && (
+        <Dialog title={named`Add a secondary to ${original}`} onClose={() => setName(null)}>
+          <Form
+            error={copying.error}
+            onSubmit={(event) => {
+              event.preventDefault();
+              copying.mutate();
+            }}
+          >
+            <Stack>
+              <p>
+                A copy with the same layers, hours and holidays. On each layer it has on call whose turn follows, so
+                that nobody stands beside themselves where two or more take turns. Overrides are not copied.
+              </p>
+              <TextInput
+                label="Name"
+                value={name}
+                onChange={({ currentTarget }) => setName(currentTarget.value)}
+                maxLength={500}
+                data-autofocus
+              />
+              {copying.isError && <ErrorAlert title="The schedule was not created" error={copying.error} />}
+              <SubmitButtons
+                label="Create"
+                isPending={copying.isPending}
+                isDisabled={name.trim() === ''}
+                onCancel={() => setName(null)}
+              />
+            </Stack>
+          </Form>
+        </Dialog>
+      )}
+    </>
   );
 }
 

@@ -99,7 +99,7 @@ function spansByPerson(layered: LayeredSchedule, { from, to, isPresent }: Range)
     for (const userId of new Set(userIds)) {
       const own = spans.get(userId) ?? [];
       const last = own.at(-1);
-      spans.set(userId, last?.[1] === begin ? own.with(-1, [last[0], finish]) : [...own, [begin, finish]]);
+      spans.set(userId, last?.[1] === begin ? [...own.slice(0, -1), [last[0], finish]] : [...own, [begin, finish]]);
     }
   }
   return spans;

@@ -57,6 +57,14 @@ export function currentTurn(layer: Layer, clock: ZoneClock, now: number): Curren
   };
 }
 
+/** Returns a layer in which everybody takes the turn that the layer has next: whose turn follows in one is on call in the other. */
+export function withTurnsAhead(layer: Layer): Layer {
+  const [first, ...others] = layer.turns;
+  if (first === undefined) return layer;
+  const { carried } = layer;
+  return { ...layer, turns: [...others, first], carried: carried ? { ...carried, userIds: first.userIds } : null };
+}
+
 /** Returns the position in the new order of the turn that follows the current one. */
 function positionAfter(before: Layer, current: CurrentTurn, after: Layer): number {
   const count = after.turns.length;

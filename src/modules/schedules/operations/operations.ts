@@ -16,7 +16,11 @@ import {
 } from '#modules/schedules/operations/holiday_calendars.ts';
 import { getOwnCalendar, renewOwnCalendar, revokeOwnCalendar } from '#modules/schedules/operations/own_calendar.ts';
 import { previewRotation } from '#modules/schedules/operations/preview_rotation.ts';
-import { previewScheduleLayers, setScheduleLayers } from '#modules/schedules/operations/schedule_layers.ts';
+import {
+  duplicateSchedule,
+  previewScheduleLayers,
+  setScheduleLayers,
+} from '#modules/schedules/operations/schedule_layers.ts';
 import { swapShifts, undoShiftSwap } from '#modules/schedules/operations/swaps.ts';
 
 /** Operations of the console on schedules and shifts. */
@@ -39,6 +43,7 @@ export const SCHEDULE_OPERATIONS = [
 export const LAYER_OPERATIONS = [
   setScheduleLayers,
   previewScheduleLayers,
+  duplicateSchedule,
   createLayerOverride,
   listHolidayCalendars,
   createHolidayCalendar,

@@ -5,11 +5,12 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { IdText, Name, STRICT, Timestamp } from '#actions/fields.ts';
 import { collectInTurns, nextTurn } from '#kernel/cooperative_task.ts';
 import { notFound } from '#kernel/errors.ts';
+import { newId } from '#kernel/ids.ts';
 import { isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { PREVIEW_WEEKS_MAX } from '#modules/pages/decide/limits.ts';
 import { changedShifts } from '#modules/schedules/decide/changed_shifts.ts';
-import { currentTurn } from '#modules/schedules/decide/keep_turn.ts';
+import { currentTurn, withTurnsAhead } from '#modules/schedules/decide/keep_turn.ts';
 import {
   eachFinalShiftBetween,
   type Gap,
@@ -97,6 +98,45 @@ export const setScheduleLayers = defineAction({
     record({ target: schedule.id, before, after: { ...after, ...(removed > 0 && { removedOverrides: removed }) } });
     const people = layers.flatMap(({ turns }) => turns.flatMap(({ userIds }) => userIds));
     return { ...after, removedOverrides: removed, warnings: await readDutyWarnings(people, context) };
+  },
+});
+
+export const duplicateSchedule = defineAction({
+  name: 'duplicate_schedule',
+  consoleOnly: true,
+  summary:
+    'Copy a schedule with its layers into the same team, every turn taken by whoever follows in the original: a secondary, in which nobody stands beside themselves. Overrides are not copied.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object({ scheduleId: IdText, name: Name }, STRICT),
+  result: ScheduleView,
+  example: { scheduleId: EXAMPLE_IDS.scheduleId, name: 'Secondary' },
+  async handle({ scheduleId, name }, { stores, caller, now, record }) {
+    const original = await stores.schedules.lock(caller.orgId, scheduleId);
+    makeReadable(original);
+    const layers = readLayers(original).map((layer, index) => {
+      return { ...withTurnsAhead(layer), ...(index > 0 && { id: newId('layer') }) };
+    });
+    const { rotationType, rotationConfig } = original;
+    const columns = toColumnsOfLayers(layers);
+    const isLengthElsewhere = columns.layers?.[0]?.rotation !== undefined;
+    const schedule = await stores.schedules.insert(
+      { orgId: original.orgId, id: original.teamId },
+      {
+        name,
+        timezone: original.timezone,
+        ...columns,
+        // The contract's own words for the length stay as they were given.
+        ...(!isLengthElsewhere && {
+          rotationType,
+          rotationConfig: { ...rotationConfig, userIds: columns.rotationConfig.userIds },
+        }),
+      },
+      now,
+    );
+    const after = toScheduleView(schedule);
+    record({ target: schedule.id, before: null, after: { ...after, copyOf: original.id } });
+    return after;
   },
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { changesTurns, currentTurn, keepTurn } from '#modules/schedules/decide/keep_turn.ts';
+import { changesTurns, currentTurn, keepTurn, withTurnsAhead } from '#modules/schedules/decide/keep_turn.ts';
 import type { Layer, RotationUnit } from '#modules/schedules/decide/layer.ts';
 import { onCallOfSchedule } from '#modules/schedules/decide/layered_shifts.ts';
 import { Temporal } from '#kernel/time.ts';
@@ -81,4 +81,27 @@ describe('a change of a layer', () => {
       expect(Temporal.Instant.compare(following!.until, was!.until)).toBe(1);
     }
   });
+});
+
+test('the copy of a layer has on call whose turn follows in it, at every instant, after an edit too', () => {
+  const random = randomOf(20_261_129);
+  const below = (count: number) => Math.floor(random() * count);
+  const people = [ANNA, BRAM, CHLOE, DIRK];
+  const someTurns = () => Array.from({ length: 1 + below(4) }, (_, place) => [people[place]!]);
+  for (let index = 0; index < 300; index += 1) {
+    const unit = (['hours', 'days', 'weeks', 'months'] as RotationUnit[])[below(4)]!;
+    const before = layerOf(someTurns(), { rotation: { every: 1 + below(3), unit } });
+    const edited = keepTurn(before, { ...before, turns: someTurns().map((userIds) => ({ userIds })) }, clock, NOW);
+    for (const layer of [before, edited]) {
+      const copy = withTurnsAhead(layer);
+      let moment = NOW;
+      for (let turn = 0; turn < 6; turn += 1) {
+        const own = currentTurn(layer, clock, moment.epochMilliseconds)!;
+        const following = currentTurn(layer, clock, own.until.epochMilliseconds)!;
+        const ahead = currentTurn(copy, clock, moment.epochMilliseconds)!;
+        expect([ahead.userIds, ahead.until.toString()]).toEqual([following.userIds, own.until.toString()]);
+        moment = own.until;
+      }
+    }
+  }
 });
