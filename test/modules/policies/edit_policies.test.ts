@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 
 import { getEscalationPolicy, searchEscalationPolicies } from '#modules/policies/operations/policies.ts';
-import { previewEscalation } from '#modules/policies/operations/simulate_escalation.ts';
+import { previewEscalation, simulateEscalation } from '#modules/policies/operations/simulate_escalation.ts';
 import { replaceEscalationPolicy } from '#modules/policies/operations/update_escalation_policy.ts';
 import type { AnyOperation } from '#actions/action_context.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -62,6 +62,23 @@ test('a policy shows whom it would page now, and a gap only where it asks a sche
   expect(await run(getEscalationPolicy, { policyId: names.policyId })).toMatchObject({
     now: [{ step: 0, people: [{ name: 'Anna', isOnCall: false }], nobodyReached: 'channel_not_configured' }],
   });
+});
+
+test('a policy is simulated alone as with a rule that pages by it, and one or the other has to be given', async () => {
+  await w.expectOk('create_schedule', { teamId, name: 'Primary', rotationConfig: { userIds: [userId] } });
+  const { policyId } = await policy('Wake Anna');
+  const { serviceId } = await w.given.service({ name: 'checkout' });
+  const rule = { serviceId, name: 'Slow', kind: 'exception', config: {}, escalationPolicyId: policyId };
+  await w.expectOk('create_alert_rule', rule);
+  const at = w.clock.now().add({ hours: 400 }).toString();
+  const alone = await run(simulateEscalation, { policyId, at });
+  expect(alone).toMatchObject({ service: null, rules: [], simulated: { ruleId: null, policy: { policyId } } });
+  expect(alone.simulated.steps).toMatchObject([{ onCall: [{ personName: 'Anna' }] }]);
+  expect(alone.simulated.steps).toEqual((await run(simulateEscalation, { serviceId, at })).simulated.steps);
+  await expect(run(simulateEscalation, { at })).rejects.toMatchObject({ faults: [{ path: 'serviceId' }] });
+  const both = run(simulateEscalation, { serviceId, policyId });
+  await expect(both).rejects.toMatchObject({ faults: [{ path: 'policyId' }] });
+  await expect(run(simulateEscalation, { policyId: 'policy_0' })).rejects.toMatchObject({ code: 'not_found' });
 });
 
 test('a draft shows whom it would page, people who have left included', async () => {

@@ -45,10 +45,10 @@ export function findDoubleDuty(
   schedules: readonly TeamSchedule[],
   { from, to, isPresent }: Range,
 ): DoubleDuty[] {
-  const known = new Map<string, ReadonlyMap<UserId, Span[]>>();
+  const spansById = new Map<string, ReadonlyMap<UserId, Span[]>>();
   const spansOf = (schedule: TeamSchedule): ReadonlyMap<UserId, Span[]> => {
-    const spans = known.get(schedule.id) ?? spansByPerson(schedule.layered, { from, to, isPresent });
-    known.set(schedule.id, spans);
+    const spans = spansById.get(schedule.id) ?? spansByPerson(schedule.layered, { from, to, isPresent });
+    spansById.set(schedule.id, spans);
     return spans;
   };
   return pairsOf(steps, schedules).flatMap(({ stepIndex, earlier, later }): DoubleDuty[] => {
@@ -97,9 +97,10 @@ function spansByPerson(layered: LayeredSchedule, { from, to, isPresent }: Range)
     const begin = Math.max(start, since.epochMilliseconds);
     const finish = Math.min(end, until?.epochMilliseconds ?? end);
     for (const userId of new Set(userIds)) {
-      const own = spans.get(userId) ?? [];
-      const last = own.at(-1);
-      spans.set(userId, last?.[1] === begin ? [...own.slice(0, -1), [last[0], finish]] : [...own, [begin, finish]]);
+      const earlier = spans.get(userId) ?? [];
+      const last = earlier.at(-1);
+      const joins = last !== undefined && last[1] === begin;
+      spans.set(userId, joins ? [...earlier.slice(0, -1), [last[0], finish]] : [...earlier, [begin, finish]]);
     }
   }
   return spans;

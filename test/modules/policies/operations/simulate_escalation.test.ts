@@ -313,19 +313,6 @@ describe('the simulator of the console', () => {
     return { w, anna, bram, serviceId, ruleId, policyId, simulate };
   }
 
-  test('shows a policy alone as it shows the rule that pages by it, and asks for one or the other', async () => {
-    const { w, anna, ruleId, policyId, simulate } = await givenRule();
-    const at = '2026-03-04T09:00:00Z';
-    const viewer = memberCaller(w.orgId, anna.userId, 'viewer');
-    const alone = (input: object) => runOperation(w, simulateEscalation, viewer, input);
-    const found = await alone({ policyId, at });
-    expect(found).toMatchObject({ service: null, rules: [], simulated: { ruleId: null, policy: { policyId } } });
-    expect(found.simulated.steps).toEqual((await simulate({ ruleId, at })).simulated.steps);
-    await expect(alone({ at })).rejects.toMatchObject({ faults: [{ path: 'serviceId' }] });
-    await expect(simulate({ policyId })).rejects.toMatchObject({ faults: [{ path: 'policyId' }] });
-    await expect(alone({ policyId: 'policy_0' })).rejects.toMatchObject({ code: 'not_found' });
-  });
-
   test('names the rule, its policy, the people of that time and why channels are skipped', async () => {
     const { simulate, bram, ruleId, policyId } = await givenRule();
     const found = await simulate({ ruleId, at: '2026-03-04T10:00:00+01:00' });
