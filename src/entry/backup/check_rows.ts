@@ -1,4 +1,4 @@
-import { CLICKHOUSE_TABLES } from '#entry/backup/clickhouse_rows.ts';
+import { CLICKHOUSE_TABLES, findRowFault, ROW_COLUMNS } from '#entry/backup/clickhouse_rows.ts';
 import { isSequenceValue, type StoredTable } from '#entry/backup/postgres_rows.ts';
 import { isInstant, type Row, RowCheck } from '#entry/transfer/check_row.ts';
 import { ANY_COLUMN_CONTRACTS } from '#entry/transfer/column_contracts.ts';
@@ -81,15 +81,23 @@ export class BackupCheck {
   readonly #declared: DeclaredColumns;
   /** Whether every table must be as this release declares it: the backup has all of its migrations, and no other. */
   readonly #isSameSchema: boolean;
+  /** Whether the tables of ClickHouse must be as this release declares them. */
+  readonly #hasSamePoints: boolean;
   /** Whether rows that no operation would write are taken, too. */
   readonly #asIs: boolean;
   readonly #owners = new Map<string, string>();
+  /** Rows of ClickHouse so far, by table. */
+  readonly #points = new Map<string, number>();
   /** References to rows that come later, as a group that was merged into a newer one. */
   readonly #open: Reference[] = [];
 
-  constructor(declared: DeclaredColumns, options: { readonly isSameSchema: boolean; readonly asIs: boolean }) {
+  constructor(
+    declared: DeclaredColumns,
+    options: { readonly isSameSchema: boolean; readonly hasSamePoints?: boolean; readonly asIs: boolean },
+  ) {
     this.#declared = declared;
     this.#isSameSchema = options.isSameSchema;
+    this.#hasSamePoints = options.hasSamePoints ?? options.isSameSchema;
     this.#asIs = options.asIs;
   }
 
@@ -141,11 +149,21 @@ export class BackupCheck {
     }
   }
 
-  /** Checks that rows of ClickHouse are for a table and columns, as both become part of a statement. */
-  points({ table, columns }: StoredTable): void {
-    const isNamed =
-      (CLICKHOUSE_TABLES as readonly string[]).includes(table) && columns.every((name) => NAME.test(name));
-    if (!isNamed) throw refused(`it has rows of ClickHouse for ${table}`);
+  /**
+   * Checks that rows of ClickHouse are for a table and columns, as both become part of a statement, and the rows. Those of
+   * a release that had other columns are read by ClickHouse only.
+   */
+  async points({ table: name, columns }: StoredTable, content: AsyncIterable<Buffer>): Promise<void> {
+    const table = CLICKHOUSE_TABLES.find((candidate) => candidate === name);
+    if (table === undefined || !columns.every((column) => NAME.test(column)))
+      throw refused(`it has rows of ClickHouse for ${name}`);
+    const isDeclared = columns.toSorted().join() === Object.keys(ROW_COLUMNS[table]).toSorted().join();
+    if (!isDeclared && this.#hasSamePoints) throw refused(`the rows of ClickHouse for ${table} have other columns`);
+    if (this.#asIs || !isDeclared) return;
+    const { row, fault } = await findRowFault({ table, columns }, content);
+    const before = this.#points.get(table) ?? 0;
+    if (fault !== null) throw refusedRow(`${table}, row ${before + row}`, fault);
+    this.#points.set(table, before + row - 1);
   }
 
   /** Checks references to rows that came later. */

@@ -1,6 +1,11 @@
+import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
+import { isJsonObject } from '#entry/transfer/check_folder.ts';
+import { FAR_FUTURE, toTimestamp } from '#kernel/time.ts';
+import { LEVELS } from '#modules/exceptions/decide/level.ts';
+import { POINT_KINDS } from '#modules/metrics/decide/point.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { type DataTable, ROLLUP_TABLES } from '#storage/clickhouse/layout.ts';
 
@@ -26,6 +31,187 @@ const SOURCES: readonly Source[] = [
 
 /** Names of every table with rows, for a restore that begins anew. */
 export const CLICKHOUSE_TABLES = SOURCES.map(({ table }) => table);
+
+/** Contents of a column in RowBinary: of eight bytes any, a whole number of a list, or a text that is read further. */
+type ColumnKind = 'uuid' | 'number' | 'time' | 'text' | 'tags' | 'level' | 'payload' | readonly string[];
+
+const HANDLED = ['unknown', 'unhandled', 'handled'];
+
+/** Columns of the tables of this release. */
+export const ROW_COLUMNS: Readonly<Record<DataTable, Readonly<Record<string, ColumnKind>>>> = {
+  metric_series: { service_id: 'uuid', metric: 'text', series: 'number', last_at: 'time', tags: 'tags' },
+  metric_names: { service_id: 'uuid', metric: 'text', last_at: 'time' },
+  metric_exemplars: {
+    service_id: 'uuid',
+    metric: 'text',
+    at: 'time',
+    trace_id: 'text',
+    span_id: 'text',
+    value: 'number',
+    tags: 'tags',
+  },
+  metric_points: {
+    service_id: 'uuid',
+    metric: 'text',
+    series: 'number',
+    ts: 'time',
+    value: 'number',
+    kind: POINT_KINDS,
+  },
+  exception_origins: {
+    service_id: 'uuid',
+    release: 'text',
+    environment: 'text',
+    group_id: 'uuid',
+    first_at: 'time',
+    last_at: 'time',
+  },
+  exception_events: {
+    service_id: 'uuid',
+    group_id: 'uuid',
+    event_id: 'uuid',
+    at: 'time',
+    received_at: 'time',
+    level: 'level',
+    environment: 'text',
+    release: 'text',
+    user_key: 'text',
+    handled: HANDLED,
+    tags: 'tags',
+    payload: 'payload',
+  },
+};
+
+const TEXT_BYTES_MAX = 800_000;
+const PAYLOAD_BYTES_MAX = 64 * 1024 * 1024;
+const TAGS_MAX = 10_000;
+const FAR_FUTURE_MS = BigInt(FAR_FUTURE.epochMilliseconds);
+
+/** Thrown where a row goes on in bytes that are still to come. */
+const INCOMPLETE = new Error('the row goes on');
+
+/** A fault of a row, in words that follow `row 7: `. */
+class RowFault extends Error {}
+
+/** Reads rows in RowBinary up to the first that no operation would write, and says what is wrong with that. */
+export async function findRowFault(
+  { table, columns }: { readonly table: DataTable; readonly columns: readonly string[] },
+  content: AsyncIterable<Buffer>,
+): Promise<{ readonly row: number; readonly fault: string | null }> {
+  const kinds = columns.map((name) => [name, ROW_COLUMNS[table][name] ?? 'text'] as const);
+  let row = 1;
+  let rest: Buffer = Buffer.alloc(0);
+  try {
+    for await (const chunk of content) {
+      const reader = new RowReader(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]));
+      for (; !reader.isAtEnd && readRow(reader, kinds); row += 1);
+      rest = reader.rest();
+    }
+  } catch (error) {
+    if (error instanceof RowFault) return { row, fault: error.message };
+    throw error;
+  }
+  return { row, fault: rest.length === 0 ? null : 'it is cut off' };
+}
+
+/** Reads one row; false if it goes on in bytes that are still to come. */
+function readRow(reader: RowReader, columns: readonly (readonly [name: string, kind: ColumnKind])[]): boolean {
+  try {
+    for (const [name, kind] of columns) reader.column(name, kind);
+    reader.endRow();
+    return true;
+  } catch (error) {
+    if (error === INCOMPLETE) return false;
+    throw error;
+  }
+}
+
+class RowReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+  #rowAt = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#bytes.length;
+  }
+
+  endRow(): void {
+    this.#rowAt = this.#at;
+  }
+
+  /** Returns the bytes of the row that has not ended. */
+  rest(): Buffer {
+    return this.#bytes.subarray(this.#rowAt);
+  }
+
+  column(name: string, kind: ColumnKind): void {
+    if (typeof kind !== 'string') {
+      if (this.#bytes.readUInt8(this.#take(1)) >= kind.length)
+        throw new RowFault(`${name} must be one of ${kind.join(', ')}`);
+      return;
+    }
+    switch (kind) {
+      case 'uuid':
+        this.#take(16);
+        return;
+      case 'number':
+        this.#take(8);
+        return;
+      case 'time': {
+        const ms = this.#bytes.readBigInt64LE(this.#take(8));
+        if (ms >= 0n && ms <= FAR_FUTURE_MS) return;
+        throw new RowFault(`${name} must be a time between 1970 and ${toTimestamp(FAR_FUTURE)}`);
+      }
+      case 'text':
+        this.#text(name, TEXT_BYTES_MAX);
+        return;
+      case 'tags': {
+        const count = this.#varint(name, TAGS_MAX);
+        for (let texts = 2 * count; texts > 0; texts -= 1) this.#text(name, TEXT_BYTES_MAX);
+        return;
+      }
+      case 'level':
+        if (!(LEVELS as readonly string[]).includes(this.#text(name, TEXT_BYTES_MAX).toString('utf8')))
+          throw new RowFault(`${name} must be one of ${LEVELS.join(', ')}`);
+        return;
+      case 'payload':
+        if (!isJsonObject(this.#text(name, PAYLOAD_BYTES_MAX).toString('utf8')))
+          throw new RowFault(`${name} must be a JSON object`);
+    }
+  }
+
+  #text(name: string, bytesMax: number): Buffer {
+    const length = this.#varint(name, bytesMax);
+    const start = this.#take(length);
+    const text = this.#bytes.subarray(start, start + length);
+    if (!isUtf8(text)) throw new RowFault(`${name} must be a text in UTF-8`);
+    return text;
+  }
+
+  #varint(name: string, max: number): number {
+    let [value, factor] = [0, 1];
+    for (;;) {
+      const byte = this.#bytes.readUInt8(this.#take(1));
+      value += (byte & 127) * factor;
+      if (value > max) throw new RowFault(`${name} is longer than anything that is stored`);
+      if (byte < 128) return value;
+      factor *= 128;
+      if (factor > 2 ** 35) throw new RowFault(`${name} has no length`);
+    }
+  }
+
+  /** Returns where so many bytes begin. */
+  #take(length: number): number {
+    const start = this.#at;
+    if (start + length > this.#bytes.length) throw INCOMPLETE;
+    this.#at = start + length;
+    return start;
+  }
+}
 
 /** Size of a part, in bytes: well below the limit on the body of an insert, and small enough for a query to hold. */
 const PART_BYTES = 48 * 1024 * 1024;

@@ -179,13 +179,14 @@ async function check(entries: AsyncGenerator<ReadEntry>, columns: DeclaredColumn
       manifest = entry;
       requireMigrations(manifest);
       const isSameSchema = manifest.postgresMigrations.length === migrationNames('postgres').size;
-      rows = new BackupCheck(columns, { isSameSchema, asIs });
+      const hasSamePoints = manifest.clickhouseMigrations.length === migrationNames('clickhouse').size;
+      rows = new BackupCheck(columns, { isSameSchema, hasSamePoints, asIs });
     } else if (entry.kind === 'secret') appSecret = entry.appSecret;
     else if (entry.kind === 'snapshot') snapshotAt = entry.at;
     else if (entry.kind === 'postgres_table') await rows?.table(entry, content());
     else if (entry.kind === 'postgres_sequences') rows?.sequences(entry.values);
     else if (entry.kind === 'jobs') await rows?.jobs(content());
-    else if (entry.kind === 'clickhouse_rows') rows?.points(entry);
+    else if (entry.kind === 'clickhouse_rows') await rows?.points(entry, content());
   }
   rows?.end();
   if (manifest === null || snapshotAt === null) throw new AppError('invalid_input', 'the backup is damaged');

@@ -202,7 +202,7 @@ function timeFault(column: string, text: string): string | null {
   return ms <= FAR_FUTURE.epochMilliseconds ? null : `${column} must be a time before ${toTimestamp(FAR_FUTURE)}`;
 }
 
-function isJsonObject(text: string): boolean {
+export function isJsonObject(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value);
