@@ -4,5 +4,11 @@ import { BY_NODE, ON_EMBEDDED_STORES } from '#test/kit/vitest_options.ts';
 
 /** `npm run check:accessibility`: each file keeps a browser busy for a minute. */
 export default defineConfig({
-  test: { ...ON_EMBEDDED_STORES, ...BY_NODE, include: ['test/accessibility/**/*.test.ts'], maxWorkers: 3 },
+  test: {
+    ...ON_EMBEDDED_STORES,
+    ...BY_NODE,
+    testTimeout: 180_000,
+    include: ['test/accessibility/**/*.test.ts'],
+    maxWorkers: 3,
+  },
 });

@@ -26,7 +26,7 @@ let waitMsOfTests = 0;
 
 interface BrowserOptions {
   readonly kind?: Kind;
-  /** For each test. */
+  /** For each test; absent: as configured. */
   readonly timeoutMs?: number;
   /** For each thing that a test waits for in a page. */
   readonly waitMs?: number;
@@ -34,21 +34,25 @@ interface BrowserOptions {
 
 /** Tests in a real browser. Without Chromium they are skipped or, in CI, fail. */
 export function inBrowser(name: string, tests: () => void, options: BrowserOptions = {}): void {
-  const { kind = 'windowless', timeoutMs = 180_000, waitMs = 60_000 } = options;
+  const { kind = 'windowless', timeoutMs, waitMs = 60_000 } = options;
   // eslint-disable-next-line vitest/valid-title -- each file names its own
-  describe.skipIf(!canRunWith('chromium', CHROMIUM !== undefined))(name, { timeout: timeoutMs }, () => {
-    beforeAll(async () => {
-      waitMsOfTests = waitMs;
-      if (!isConsoleFresh()) {
-        await promisify(execFile)(process.execPath, [path.resolve('infra/console/build.ts')]);
-      }
-      if (browsers[kind]?.isConnected() !== true) {
-        browsers[kind] = await chromium.launch({ executablePath: EXECUTABLES[kind] ?? '', args: ['--no-sandbox'] });
-      }
-      browser = browsers[kind];
-    });
-    tests();
-  });
+  describe.skipIf(!canRunWith('chromium', CHROMIUM !== undefined))(
+    name,
+    timeoutMs === undefined ? {} : { timeout: timeoutMs },
+    () => {
+      beforeAll(async () => {
+        waitMsOfTests = waitMs;
+        if (!isConsoleFresh()) {
+          await promisify(execFile)(process.execPath, [path.resolve('infra/console/build.ts')]);
+        }
+        if (browsers[kind]?.isConnected() !== true) {
+          browsers[kind] = await chromium.launch({ executablePath: EXECUTABLES[kind] ?? '', args: ['--no-sandbox'] });
+        }
+        browser = browsers[kind];
+      });
+      tests();
+    },
+  );
 }
 
 /** Playwright clicks faster than people do: this puts a second between two clicks of the mouse. */

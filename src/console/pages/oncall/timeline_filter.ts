@@ -1,4 +1,4 @@
-export const TIMELINE_VIEWS = ['week', 'two_weeks', 'month'] as const;
+export const TIMELINE_VIEWS = ['week', 'two_weeks', 'month', 'quarter'] as const;
 
 export type TimelineView = (typeof TIMELINE_VIEWS)[number];
 

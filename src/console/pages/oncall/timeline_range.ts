@@ -1,6 +1,11 @@
 import type { TimelineView } from '#console/pages/oncall/timeline_filter.ts';
 
-export const VIEW_NAMES: Record<TimelineView, string> = { week: 'Week', two_weeks: '2 weeks', month: 'Month' };
+export const VIEW_NAMES: Record<TimelineView, string> = {
+  week: 'Week',
+  two_weeks: '2 weeks',
+  month: 'Month',
+  quarter: 'Quarter',
+};
 
 /** Range `[from, to)` in milliseconds, and the days in it, in the viewer's zone. */
 export interface TimelineRange {
@@ -14,7 +19,22 @@ export interface TimelineDay {
   readonly end: number;
 }
 
-/** Returns the range that contains a day. Weeks begin on Monday, months on their first day. */
+/** Longest range whose days are marked; longer ones have room for weeks. */
+const DAYS_MARKED_MAX = 31;
+
+/** Returns what is marked in a range: its days, or the weeks of a long one. */
+export function marksOf({ days }: TimelineRange): readonly TimelineDay[] {
+  if (days.length <= DAYS_MARKED_MAX) return days;
+  const weeks: TimelineDay[] = [];
+  for (const { start, end } of days) {
+    const last = weeks.at(-1);
+    if (last === undefined || new Date(start).getDay() === 1) weeks.push({ start, end });
+    else weeks[weeks.length - 1] = { start: last.start, end };
+  }
+  return weeks;
+}
+
+/** Returns the range that contains a day. Weeks begin on Monday, months and quarters on their first day. */
 export function rangeOf(view: TimelineView, day: Date): TimelineRange {
   const first = firstDayOf(view, day);
   return daysBetween(first, addToRange(view, first, 1));
@@ -42,12 +62,14 @@ export function addToRange(view: TimelineView, day: Date, by: number): Date {
   const first = firstDayOf(view, day);
   const [year, month, date] = [first.getFullYear(), first.getMonth(), first.getDate()];
   if (view === 'month') return localDay(year, month + by, 1);
+  if (view === 'quarter') return localDay(year, month + 3 * by, 1);
   return localDay(year, month, date + by * (view === 'week' ? 7 : 14));
 }
 
 function firstDayOf(view: TimelineView, day: Date): Date {
   const [year, month, date] = [day.getFullYear(), day.getMonth(), day.getDate()];
   if (view === 'month') return localDay(year, month, 1);
+  if (view === 'quarter') return localDay(year, month - (month % 3), 1);
   return localDay(year, month, date - ((day.getDay() + 6) % 7));
 }
 

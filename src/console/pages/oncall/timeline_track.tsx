@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 
 import { personStyle } from '#console/components/text/person/person_dot.tsx';
 import type { Selection } from '#console/pages/oncall/selection.ts';
-import { placeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
+import { marksOf, placeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import classes from '#console/pages/oncall/timeline_track.module.css';
 
 interface TimelineTrackProps {
@@ -34,9 +34,11 @@ export function TimelineTrack({ range, selections, userId, now, shownUntil, chil
             <rect key={start} className={classes.weekend} x={at(start)} y="0" width={width(start, end)} height="100%" />
           ) : null,
         )}
-        {range.days.slice(1).map(({ start }) => (
-          <line key={start} className={classes.day} x1={at(start)} x2={at(start)} y1="0" y2="100%" />
-        ))}
+        {marksOf(range)
+          .slice(1)
+          .map(({ start }) => (
+            <line key={start} className={classes.day} x1={at(start)} x2={at(start)} y1="0" y2="100%" />
+          ))}
         {selections
           .flatMap((selection) => partsOf(selection, now))
           .map(({ source, since, until, userId: person }) => (

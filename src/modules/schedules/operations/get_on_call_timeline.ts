@@ -14,8 +14,8 @@ import type { ScheduleOverTime } from '#modules/schedules/store/on_call_reader.t
 import { ZoneClock } from '#kernel/zone_clock.ts';
 import { gapsBetween } from '#modules/schedules/decide/layered_shifts.ts';
 
-/** Longest period in days: two calendar months, and the hour that the clocks may add. */
-const DAYS_MAX = 63;
+/** Longest period in days: three calendar months, and the hour that the clocks may add. */
+const DAYS_MAX = 93;
 const SCHEDULES_MAX = 50;
 /** Limit on the shifts of a schedule: an hourly rotation of six weeks. */
 const SHIFTS_MAX = 1_000;
@@ -63,7 +63,7 @@ export const getOnCallTimeline = defineAction({
   name: 'get_on_call_timeline',
   consoleOnly: true,
   summary:
-    'Show who is on call in every schedule within a range of at most 63 days, exactly as who_is_on_call answers at each instant; with who is on call now and next, and when nobody is.',
+    'Show who is on call in every schedule within a range of at most 93 days, exactly as who_is_on_call answers at each instant; with who is on call now and next, and when nobody is.',
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object(

@@ -2,7 +2,15 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 
 import { readLocalField, readOrKeep, toLocalField } from '#console/pages/oncall/local_time.ts';
 import { readTimelineFilter, TIMELINE_VIEWS } from '#console/pages/oncall/timeline_filter.ts';
-import { addToRange, dayText, findDay, placeOf, rangeFrom, rangeOf } from '#console/pages/oncall/timeline_range.ts';
+import {
+  addToRange,
+  dayText,
+  marksOf,
+  findDay,
+  placeOf,
+  rangeFrom,
+  rangeOf,
+} from '#console/pages/oncall/timeline_range.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -40,6 +48,16 @@ test('a week begins on Monday and a month on its first day', () => {
   expect(dayText(new Date(rangeOf('two_weeks', day).from))).toBe('2026-11-16');
   expect(dayText(new Date(rangeOf('month', day).from))).toBe('2026-11-01');
   expect(rangeOf('month', day).days).toHaveLength(30);
+  expect(marksOf(rangeOf('month', day))).toEqual(rangeOf('month', day).days);
+});
+
+test('a quarter begins with its first month, and its weeks are marked, each from Monday', () => {
+  const range = rangeOf('quarter', new Date(2026, 10, 22));
+  expect([range.from, range.to].map((at) => dayText(new Date(at)))).toEqual(['2026-10-01', '2027-01-01']);
+  const marks = marksOf(range);
+  expect(marks.slice(0, 2).map(({ start }) => dayText(new Date(start)))).toEqual(['2026-10-01', '2026-10-05']);
+  expect(marks).toHaveLength(14);
+  expect(marks.at(-1)!.end).toBe(range.to);
 });
 
 test('an instant has its place in percent, and what lies outside is at the edge', () => {

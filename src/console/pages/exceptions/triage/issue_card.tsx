@@ -90,7 +90,7 @@ export function IssueCard({ overview, mayEdit }: IssueCardProps) {
             <Group gap="xs" align="flex-start" wrap="nowrap">
               <TextInput
                 aria-label="Address of the issue"
-                placeholder="https://tracker.example.com/SHOP-42"
+                placeholder="Its address"
                 style={{ flex: 1 }}
                 maxLength={ISSUE_URL_LENGTH_MAX}
                 value={values.url}

@@ -61,7 +61,7 @@ export function GoldenCharts({ serviceId }: { readonly serviceId: string }) {
       about="Its most telling metrics of the last three hours, with deploys and incidents."
       action={
         <Link to="/explore" search={{ service: serviceId }}>
-          {listed === undefined ? 'All metrics' : `All ${listed.total} metrics`}
+          {listed === undefined || listed.total < 2 ? 'All metrics' : `All ${listed.total} metrics`}
         </Link>
       }
     >
