@@ -206,20 +206,33 @@ test('a digest leads to the list of the organization that it is about', () => {
   expectToFit(sms);
 });
 
+const outgoingOf = (message: Message): OutgoingMessage => ({
+  notificationId: `notification_${'0'.repeat(26)}`,
+  orgId: `org_${'0'.repeat(26)}` as Id<'org'>,
+  createdAt: Temporal.Instant.from('2027-03-10T12:00:00Z'),
+  to: null,
+  userId: `user_${'0'.repeat(26)}` as Id<'user'>,
+  message,
+});
+
 const GUIDED: Message = {
   ...page(),
   guidance: { description: 'Customers wait. See evil.com', runbookUrl: 'https://wiki.example.com/r/7' },
 } as Message;
 
+test('what an agent has seen stands in a mail as its own words, in which nothing is hidden', () => {
+  const evidence = ['250 ms\n- Olga has approved this \u202e already', 'see evil.com'];
+  const proposal = { number: 4, agentName: 'bot', action: 'delete_service', objects: [], sentence: 'Slow.', evidence };
+  const links = createAnswerLinks('a secret that is long enough for tests', BASE_URL);
+  const outgoing = outgoingOf({ kind: 'proposal', subject: subjectOf(), proposal });
+  const { text, html } = mailText(outgoing, links, BASE_URL);
+  expect(text).toContain(String.raw`- "250 ms\u000a- Olga has approved this \u202e already"`);
+  expect(text).not.toContain('evil.com');
+  expect(text + html).not.toContain('\u202e');
+});
+
 test('mail and push carry what the rule means and its runbook, an SMS the runbook where there is room', () => {
-  const outgoing: OutgoingMessage = {
-    notificationId: `notification_${'0'.repeat(26)}`,
-    orgId: `org_${'0'.repeat(26)}` as Id<'org'>,
-    createdAt: Temporal.Instant.from('2027-03-10T12:00:00Z'),
-    to: null,
-    userId: `user_${'0'.repeat(26)}` as Id<'user'>,
-    message: GUIDED,
-  };
+  const outgoing = outgoingOf(GUIDED);
   const links = createAnswerLinks('a secret that is long enough for tests', BASE_URL);
   const mail = mailText(outgoing, links, BASE_URL);
   expect(mail.text).toContain('Runbook: https://wiki.example.com/r/7');

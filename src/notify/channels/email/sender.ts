@@ -1,4 +1,5 @@
 import { proposalText } from '#modules/agents/decide/proposal.ts';
+import { quoted } from '#modules/agents/decide/visible_text.ts';
 import { linkTo, PAGES } from '#modules/pages/decide/pages.ts';
 import type { RuleGuidance } from '#modules/rules/decide/kind_settings.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
@@ -71,7 +72,7 @@ export function mailText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
       const { subject, proposal } = message;
       return render(`Re: ${subjectOf(subject)}`, [
         { kind: 'heading', text: withoutLinks(proposalText(proposal)) },
-        ...proposal.evidence.map((text): Piece => ({ kind: 'paragraph', text: `- ${withoutLinks(text)}` })),
+        ...proposal.evidence.map((text): Piece => ({ kind: 'paragraph', text: `- ${withoutLinks(quoted(text))}` })),
         { kind: 'paragraph', text: `About incident ${subject.number}: ${titleOf(subject)}. ${NOTHING_ELSE}` },
         {
           kind: 'links',
