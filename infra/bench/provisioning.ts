@@ -3,7 +3,9 @@ import { type Bench, type BenchInstallation, printInputs, printTable, withInstal
 import { countProcessorBelow } from './paging/processes.ts';
 
 const CLIENTS = 8;
-const CHANGES = 800;
+const CHANGES = 600;
+/** Changes of each kind that are made first and not counted: statements earn their names, and code is compiled. */
+const UNCOUNTED = 200;
 const PEOPLE = 10_000;
 /** Members that a provider adds in one request, as Entra ID does with a large group. */
 const MEMBERS_AT_ONCE = 100;
@@ -21,7 +23,7 @@ export const provisioning: Bench = {
   about: `changes by SCIM from ${CLIENTS} clients of one organization (goal: 200 a second of each kind), ${count(PEOPLE)} people, groups of all of them`,
   run: () =>
     withInstallation(async (installation) => {
-      printInputs({ clients: CLIENTS, 'changes of each kind': CHANGES, people: PEOPLE });
+      printInputs({ clients: CLIENTS, 'changes of each kind': CHANGES, uncounted: UNCOUNTED, people: PEOPLE });
       const ask = await connect(installation);
       await changes(ask);
       await manyPeople(ask);
@@ -54,8 +56,9 @@ async function changes(ask: Ask): Promise<void> {
   };
   const rows: Record<string, string>[] = [];
   for (const [kind, change] of Object.entries(kinds)) {
+    await concurrently(UNCOUNTED, change);
     const spentMs = countProcessorBelow(process.pid);
-    const { ms, samples } = await concurrently(CHANGES, change);
+    const { ms, samples } = await concurrently(CHANGES, (index) => change(UNCOUNTED + index));
     const spent = spentMs();
     const [api = 0, postgres = 0] = ['API', 'PostgreSQL'].map((name) => (spent.get(name) ?? 0) / CHANGES);
     const { p50, p99 } = spreadOf(samples);
