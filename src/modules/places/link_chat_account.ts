@@ -1,7 +1,9 @@
 import { createHash, randomInt } from 'node:crypto';
 
 import type { RequestOrigin } from '#kernel/caller.ts';
+import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
+import { isAbove, type Role } from '#kernel/permissions.ts';
 import type { ChatIdentity } from '#modules/places/store/chat_account_store.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 
@@ -30,12 +32,18 @@ export function linkCodeHash(typed: string): Buffer {
 interface TypingAccount extends ChatIdentity {
   readonly placeId: Id<'place'>;
   readonly name: string;
+  /** Role of whoever knows the secret of the place. */
+  readonly secretRole: Role;
 }
 
-/** Links a chat account to the person whose code was typed, and returns their name; null for a wrong code. */
+/**
+ * Links a chat account to the person whose code was typed, and returns their name; null for a wrong code. Throws
+ * `forbidden` where that takes the account from somebody whose role is above the role that knows the secret of the place:
+ * who knows it can type in the name of any account.
+ */
 export async function linkChatAccount(
   { stores, now }: UnitOfWork,
-  { orgId, placeId, kind, account, name }: TypingAccount,
+  { orgId, placeId, kind, account, name, secretRole }: TypingAccount,
   typed: string,
   origin: RequestOrigin,
 ): Promise<string | null> {
@@ -43,6 +51,16 @@ export async function linkChatAccount(
   if (code === null) return null;
   const person = (await stores.people.listPeople(orgId, [code.userId])).get(code.userId);
   if (person === undefined) return null;
+  const before = await stores.chatAccounts.lock({ orgId, kind, account });
+  if (before !== null && before.userId !== code.userId) {
+    const role = await stores.people.findRole(orgId, before.userId);
+    if (role !== null && isAbove(role, secretRole)) {
+      throw new AppError(
+        'forbidden',
+        'this chat account is linked to somebody, and this place was set up by somebody of a lower role: unlink it in the console first',
+      );
+    }
+  }
   await stores.chatAccounts.link(code, account, name, now);
   const chatAccount = { placeId, account, name };
   const actor = { kind: 'user', userId: code.userId, apiKeyId: null, chatAccount } as const;

@@ -1,5 +1,6 @@
 import { connectionFault } from '#kernel/errors.ts';
 import type { PlaceOutcome } from '#modules/places/decide/delivery.ts';
+import { fieldsOf, parseFields } from '#notify/places/text.ts';
 
 /** Sends a body to an address; refuses addresses that are not on the public Internet (`ERR_NOT_PUBLIC`). */
 export type PlaceHttp = (
@@ -52,7 +53,7 @@ export async function exchange(http: PlaceHttp, request: PlaceRequest): Promise<
       body,
       timeoutMs,
     });
-    const afterMs = retryAfterMs(retryAfter, nowMs);
+    const afterMs = retryAfterMs(retryAfter, nowMs) ?? (status === 429 ? retryAfterIn(text) : undefined);
     const answer = text.slice(0, ANSWER_LENGTH_MAX).toWellFormed().replaceAll('\0', '');
     return { kind: 'answered', status, afterMs, text, exchange: { body, status, answer } };
   } catch (error) {
@@ -81,6 +82,12 @@ function retryAfterMs(header: string | null, nowMs: number): number | undefined 
   if (Number.isFinite(seconds)) return Math.max(0, seconds * 1_000);
   const at = Date.parse(header);
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
+}
+
+/** Seconds in the answer itself: Telegram names them nowhere else. */
+function retryAfterIn(text: string): number | undefined {
+  const seconds = fieldsOf(parseFields(text)['parameters'])['retry_after'];
+  return typeof seconds === 'number' && seconds > 0 ? seconds * 1_000 : undefined;
 }
 
 function sentenceOf(fault: string): string {

@@ -23,6 +23,10 @@ export interface ChatVendors {
   // eslint-disable-next-line typescript/no-explicit-any -- tests look into bodies of any shape
   readonly forms: readonly any[];
   removeMessages(): void;
+  /** Refuses every request from now on, as each vendor does that limits, for so many seconds; null takes them again. */
+  limit(seconds: number | null): void;
+  /** Requests that were refused so. */
+  limited(): number;
   /** Public key of the Discord application, and its signature of a request. */
   readonly publicKey: string;
   signed(timestamp: string, body: string): string;
@@ -34,13 +38,31 @@ export const VENDOR_TOKEN = 'token-of-the-bot';
 interface Reply {
   readonly status: number;
   readonly body: object;
+  readonly headers?: Readonly<Record<string, string>>;
 }
+
+/** How each vendor says how long it wants to be left alone. */
+const LIMITS: Readonly<Record<string, (seconds: number) => Omit<Reply, 'status'>>> = {
+  teams: (seconds) => ({ headers: { 'retry-after': String(seconds) }, body: { error: { code: 'TooManyRequests' } } }),
+  mattermost: (seconds) => ({ headers: { 'retry-after': String(seconds), 'x-ratelimit-remaining': '0' }, body: {} }),
+  discord: (seconds) => {
+    const body = { message: 'You are being rate limited.', retry_after: seconds, global: false };
+    return { headers: { 'retry-after': String(seconds), 'x-ratelimit-scope': 'user' }, body };
+  },
+  telegram: (seconds) => {
+    const description = `Too Many Requests: retry after ${seconds}`;
+    return { body: { ok: false, error_code: 429, description, parameters: { retry_after: seconds } } };
+  },
+  ntfy: (seconds) => ({ headers: { 'retry-after': String(seconds) }, body: { code: 42_901, http: 429 } }),
+};
 
 export async function startChatVendors(): Promise<ChatVendors> {
   const messages: VendorMessage[] = [];
   // eslint-disable-next-line typescript/no-explicit-any -- as above
   const forms: any[] = [];
   let count = 0;
+  let limited = 0;
+  let limitSeconds: number | null = null;
   const add = (body: object): string => {
     const id = String(1_000 + (count += 1));
     messages.push({ id, body, edits: 0 });
@@ -116,6 +138,11 @@ export async function startChatVendors(): Promise<ChatVendors> {
     const authorization = request.headers.authorization ?? '';
     const [, vendor, path = ''] = /^\/(\w+)(\/.*)?$/.exec(request.url ?? '') ?? [];
     const method = request.method ?? '';
+    const refusal = limitSeconds === null ? undefined : LIMITS[vendor ?? '']?.(limitSeconds);
+    if (refusal !== undefined) {
+      limited += 1;
+      return { status: 429, ...refusal };
+    }
     switch (vendor) {
       case 'mattermost':
         return mattermost(method, path, authorization, body);
@@ -137,8 +164,8 @@ export async function startChatVendors(): Promise<ChatVendors> {
   };
 
   const server = createServer((request, response) => {
-    void answer(request).then(({ status, body }) =>
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
+    void answer(request).then(({ status, body, headers = {} }) =>
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body)),
     );
   });
   server.listen(0, '127.0.0.1');
@@ -153,7 +180,13 @@ export async function startChatVendors(): Promise<ChatVendors> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     messages,
     forms,
-    removeMessages: () => void messages.splice(0),
+    removeMessages() {
+      messages.splice(0);
+      limited = 0;
+      limitSeconds = null;
+    },
+    limit: (seconds) => void (limitSeconds = seconds),
+    limited: () => limited,
     publicKey: der.subarray(-32).toString('hex'),
     signed: (timestamp, body) =>
       sign(null, Buffer.from(timestamp + body), createPrivateKey(keys.privateKey)).toString('hex'),

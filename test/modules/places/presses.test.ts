@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 
 import { OnCallReader } from '#modules/schedules/store/on_call_reader.ts';
+import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import { addIncidentNote } from '#modules/incidents/operations/notes.ts';
 import { beginChatLink, listChatAccounts, unlinkChatAccount } from '#modules/places/operations/chat_accounts.ts';
@@ -160,6 +161,21 @@ test('a code links once, within ten minutes, after ten tries at most', async () 
   await runOperation(w, unlinkChatAccount, caller, { chatAccountId: accounts[0].chatAccountId });
   await press({ user: 'Bram', button: 'acknowledge' });
   expect(await statusOf()).toBe('triggered');
+});
+
+test('an account of somebody with a higher role is not linked anew through a place that a lower role set up', async () => {
+  const admin = await w.given.user({ name: 'Ada', role: 'admin' });
+  const olga = await linked('Olga', 'owner');
+  const settings = { channel: SLACK_CHANNEL, token: SLACK_TOKEN, signingSecret: SLACK_SECRET };
+  await runOperation(w, updatePlace, memberCaller(w.orgId, admin.userId, 'admin'), { placeId, settings });
+  const linkAs = async ({ userId }: { userId: Id<'user'> }, role: Role) => {
+    const { code } = await runOperation(w, beginChatLink, memberCaller(w.orgId, userId, role), { kind: 'slack' });
+    return await slack.command(w.app, placeId, { user: 'Olga', text: `link ${code}` });
+  };
+  expect(await linkAs(admin, 'admin')).toContain('of a lower role');
+  expect(await linkAs(olga, 'owner')).toContain('act for Olga');
+  await press({ user: 'Olga', button: 'acknowledge' });
+  expect(await auditOf('acknowledge_incident')).toMatchObject([{ actor: { userId: olga.userId } }]);
 });
 
 test('notes go to the thread of the message, and /oncall says who is on call', async () => {

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
+import type { Id } from '#kernel/ids.ts';
+import { linkChatAccount } from '#modules/places/link_chat_account.ts';
 import { beginChatLink } from '#modules/places/operations/chat_accounts.ts';
+import { testPlace } from '#modules/places/operations/deliveries.ts';
 import { createPlace, listPlaces } from '#modules/places/operations/places.ts';
+import { inUnitOfWork } from '#modules/unit_of_work.ts';
 import { type ChatVendors, startChatVendors, VENDOR_TOKEN } from '#test/kit/programs/chat_vendors.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
@@ -26,9 +30,10 @@ beforeEach(async () => {
 const asOwner = (operation: Parameters<typeof runOperation>[1], input: object) =>
   runOperation(w, operation, memberCaller(w.orgId, w.owner.userId, 'owner'), input);
 
+const ALL = [{ serviceId: null, teamId: null, atLeast: null }];
+
 async function makePlace(kind: string, settings: object): Promise<string> {
-  const routes = [{ serviceId: null, teamId: null, atLeast: null }];
-  return (await asOwner(createPlace, { kind, name: kind, settings, routes })).place.placeId;
+  return (await asOwner(createPlace, { kind, name: kind, settings, routes: ALL })).place.placeId;
 }
 
 async function trigger(title = TITLE): Promise<void> {
@@ -45,8 +50,31 @@ async function trigger(title = TITLE): Promise<void> {
 
 const statusOf = async () => (await w.expectOk('get_incident', { incidentId })).status as string;
 
+interface Answered {
+  readonly status: number;
+  // eslint-disable-next-line typescript/no-explicit-any -- tests look into bodies of any shape
+  readonly body: any;
+}
+
+/** Settings of a place of each vendor. */
+const settingsOf = (kind: string): object => {
+  const [token, signingSecret] = [VENDOR_TOKEN, kind === 'mattermost' ? 'command-token' : 'secret-token'];
+  switch (kind) {
+    case 'mattermost':
+      return { address: `${vendors.url}/mattermost`, channel: 'c'.repeat(26), token, signingSecret };
+    case 'discord':
+      return { channel: '77', token, publicKey: vendors.publicKey };
+    case 'telegram':
+      return { channel: '-1001234567890', token, signingSecret };
+    case 'ntfy':
+      return { address: `${vendors.url}/ntfy`, channel: 'ops', token };
+    default:
+      return { address: `${vendors.url}/teams/workflow?sig=secret` };
+  }
+};
+
 /** Sends a request as the vendor does. */
-async function send(placeId: string, kind: string, payload: string, headers: object) {
+async function send(placeId: string, kind: string, payload: string, headers: object): Promise<Answered> {
   const answer = await w.app.inject({
     method: 'POST',
     url: `/api/places/${placeId}/${kind}`,
@@ -55,6 +83,17 @@ async function send(placeId: string, kind: string, payload: string, headers: obj
   });
   return { status: answer.statusCode, body: answer.body === '' ? {} : answer.json() };
 }
+
+/** Sends an interaction that Discord has signed. */
+const interact = async (placeId: string, interaction: object, { age = 0, forged = false } = {}) => {
+  const body = JSON.stringify(interaction);
+  const timestamp = String(Math.floor(w.clock.now().epochMilliseconds / 1_000) - age);
+  const signature = vendors.signed(timestamp, forged ? `${body} ` : body);
+  return await send(placeId, 'discord', body, {
+    'x-signature-timestamp': timestamp,
+    'x-signature-ed25519': signature,
+  });
+};
 
 /** Returns a code of a responder of this name. */
 async function codeOf(kind: string, name = 'Bram'): Promise<string> {
@@ -68,7 +107,7 @@ const shown = () => JSON.stringify(vendors.messages.map(({ body }) => body));
 
 describe('Microsoft Teams', () => {
   test('gets a card for each state, with what senders wrote as plain text', async () => {
-    await makePlace('teams', { address: `${vendors.url}/teams/workflow?sig=secret` });
+    await makePlace('teams', settingsOf('teams'));
     await trigger();
     const { content } = vendors.messages[0]!.body.attachments[0];
     expect(content).toMatchObject({ type: 'AdaptiveCard', version: '1.4' });
@@ -82,7 +121,7 @@ describe('Microsoft Teams', () => {
 
 describe('ntfy', () => {
   test('gets a notification with its priority and a link', async () => {
-    await makePlace('ntfy', { address: `${vendors.url}/ntfy`, channel: 'ops', token: VENDOR_TOKEN });
+    await makePlace('ntfy', settingsOf('ntfy'));
     await trigger();
     expect(vendors.messages[0]?.body).toMatchObject({
       topic: 'ops',
@@ -94,17 +133,11 @@ describe('ntfy', () => {
 });
 
 describe('Mattermost', () => {
-  const settings = () => ({
-    address: `${vendors.url}/mattermost`,
-    channel: 'c'.repeat(26),
-    token: VENDOR_TOKEN,
-    signingSecret: 'command-token',
-  });
   const form = (text: string, token = 'command-token') =>
     new URLSearchParams({ token, command: '/oncall', text, user_id: 'u1', user_name: 'bram' }).toString();
 
   test('has one post that is kept up to date, and its buttons act for a linked person', async () => {
-    const placeId = await makePlace('mattermost', settings());
+    const placeId = await makePlace('mattermost', settingsOf('mattermost'));
     await trigger();
     const post = vendors.messages[0]!;
     const [attachment] = post.body.props.attachments;
@@ -132,7 +165,7 @@ describe('Mattermost', () => {
   });
 
   test('has a form whose text becomes a note of the linked person who opened it, once', async () => {
-    const placeId = await makePlace('mattermost', settings());
+    const placeId = await makePlace('mattermost', settingsOf('mattermost'));
     await trigger();
     const post = vendors.messages[0]!;
     const json = (body: object) =>
@@ -164,19 +197,10 @@ describe('Mattermost', () => {
 });
 
 describe('Discord', () => {
-  const interact = async (placeId: string, interaction: object, { age = 0, forged = false } = {}) => {
-    const body = JSON.stringify(interaction);
-    const timestamp = String(Math.floor(w.clock.now().epochMilliseconds / 1_000) - age);
-    const signature = vendors.signed(timestamp, forged ? `${body} ` : body);
-    return await send(placeId, 'discord', body, {
-      'x-signature-timestamp': timestamp,
-      'x-signature-ed25519': signature,
-    });
-  };
   const user = { member: { user: { id: '42', username: 'bram' } } };
 
   test('has one message that mentions nobody, and its buttons act for a linked person', async () => {
-    const placeId = await makePlace('discord', { channel: '77', token: VENDOR_TOKEN, publicKey: vendors.publicKey });
+    const placeId = await makePlace('discord', settingsOf('discord'));
     expect(await interact(placeId, { type: 1 })).toMatchObject({ status: 200, body: { type: 1 } });
     expect(await interact(placeId, { type: 1 }, { forged: true })).toMatchObject({ status: 401 });
     expect(await interact(placeId, { type: 1 }, { age: 301 })).toMatchObject({ status: 401 });
@@ -201,7 +225,7 @@ describe('Discord', () => {
   });
 
   test('has a form whose text becomes a note of a linked person, once', async () => {
-    const placeId = await makePlace('discord', { channel: '77', token: VENDOR_TOKEN, publicKey: vendors.publicKey });
+    const placeId = await makePlace('discord', settingsOf('discord'));
     await trigger();
     const { id, body } = vendors.messages[0]!;
     const at = { channel_id: '77', message: { id }, ...user };
@@ -231,11 +255,7 @@ describe('Telegram', () => {
   const from = { id: 42, username: 'bram' };
 
   test('has one message in its HTML, and its buttons act for a linked person', async () => {
-    const placeId = await makePlace('telegram', {
-      channel: '-1001234567890',
-      token: VENDOR_TOKEN,
-      signingSecret: 'secret-token',
-    });
+    const placeId = await makePlace('telegram', settingsOf('telegram'));
     await trigger();
     const message = vendors.messages[0]!;
     expect(message.body.text).toContain('<b>@\u200Beveryone &lt;b&gt;*latency*&lt;/b&gt; https:// evil(.)example</b>');
@@ -261,7 +281,7 @@ describe('Telegram', () => {
 
   test('takes an answer of a linked person to its message as a note, once, and tells nobody', async () => {
     const channel = '-1001234567890';
-    const placeId = await makePlace('telegram', { channel, token: VENDOR_TOKEN, signingSecret: 'secret-token' });
+    const placeId = await makePlace('telegram', settingsOf('telegram'));
     await trigger();
     const chat = { id: Number(channel) };
     const answered = { message_id: Number(vendors.messages[0]!.id), chat };
@@ -290,5 +310,89 @@ describe('Telegram', () => {
     expect(await notes()).toEqual([{ body: 'The replica lags.' }]);
     await w.runUntilIdle();
     expect(vendors.messages).toHaveLength(1);
+  });
+});
+
+test.each(['teams', 'mattermost', 'discord', 'telegram', 'ntfy'])(
+  '%s is left alone for as long as it asks when it limits',
+  async (kind) => {
+    const placeId = await makePlace(kind, settingsOf(kind));
+    vendors.limit(120);
+    await asOwner(testPlace, { placeId });
+    await w.runUntilIdle();
+    expect(vendors.limited()).toBe(1);
+    await w.advance({ seconds: 119 });
+    expect(vendors.limited()).toBe(1);
+    vendors.limit(null);
+    await w.advance({ seconds: 1 });
+    expect(vendors.messages).toHaveLength(1);
+  },
+);
+
+describe.each(['mattermost', 'discord', 'telegram'])('a press in %s', (kind) => {
+  const by = { account: '42', id: 'first', secret: 'secret-token' };
+  /** Presses the first button of the message of the incident, which acknowledges. */
+  const press = async (placeId: string, { account, id, secret }: typeof by): Promise<Answered> => {
+    const { id: messageId, body } = vendors.messages[0]!;
+    if (kind === 'mattermost') {
+      const { context } = body.props.attachments[0].actions[0].integration;
+      const marked = secret === by.secret ? context : { ...context, token: secret };
+      const pressed = { user_id: account, user_name: 'bram', post_id: messageId, trigger_id: id, context: marked };
+      return await send(placeId, kind, JSON.stringify(pressed), { 'content-type': 'application/json' });
+    }
+    if (kind === 'discord') {
+      const { custom_id: data } = body.components[0].components[0];
+      const at = { channel_id: '77', message: { id: messageId } };
+      const pressed = { type: 3, id, data: { custom_id: data }, member: { user: { id: account } }, ...at };
+      return await interact(placeId, pressed, { forged: secret !== by.secret });
+    }
+    const data = body.reply_markup.inline_keyboard[0][0].callback_data;
+    const message = { message_id: Number(messageId), chat: { id: -1_001_234_567_890 } };
+    const pressed = { callback_query: { id, from: { id: Number(account) }, message, data } };
+    return await send(placeId, kind, JSON.stringify(pressed), { 'x-telegram-bot-api-secret-token': secret });
+  };
+  const saidIn = ({ body }: Answered): string => body.ephemeral_text ?? body.data?.content ?? body.text;
+  const link = async ({ orgId }: Pick<StaffedWorld, 'orgId'>, userId: Id<'user'>) => {
+    const { code } = await runOperation(w, beginChatLink, memberCaller(orgId, userId, 'responder'), { kind });
+    const identity = {
+      orgId,
+      kind: kind as 'discord',
+      account: by.account,
+      name: 'bram',
+      secretRole: 'owner' as const,
+    };
+    const placeId = (await w.context.db.sql.row<{ id: Id<'place'> }>('select id from places where org_id = $1', [
+      orgId,
+    ]))!.id;
+    const origin = { requestId: 'req_link', address: null };
+    const name = await inUnitOfWork(w.context.actions, (unit) =>
+      linkChatAccount(unit, { ...identity, placeId }, code, origin),
+    );
+    expect(name).toBe('Bram');
+  };
+
+  test('that is forged, replayed, foreign or by a stranger does nothing and says so', async () => {
+    const placeId = await makePlace(kind, settingsOf(kind));
+    await trigger();
+    const bram = await w.given.user({ name: 'Bram' });
+    await link(w, bram.userId);
+    expect((await press(placeId, { ...by, secret: 'another' })).status).toBeGreaterThanOrEqual(401);
+    expect(saidIn(await press(placeId, { ...by, account: '43' }))).toContain('is not linked');
+
+    const other = await w.given.organization('Other');
+    const owner = memberCaller(other.orgId, other.owner.userId, 'owner');
+    const foreign = { kind, name: kind, settings: settingsOf(kind), routes: ALL };
+    const { place } = await runOperation(w, createPlace, owner, foreign);
+    const joining = `insert into memberships (org_id, user_id, role, created_at) values ($1, $2, 'responder', now())`;
+    await w.context.db.sql.run(joining, [other.orgId, bram.userId]);
+    await link(other, bram.userId);
+    expect(saidIn(await press(place.placeId, by))).toContain('belongs to no message');
+    expect(await statusOf()).toBe('triggered');
+
+    expect(saidIn(await press(placeId, by))).toBe('Acknowledged. Thank you.');
+    const reset = `set status = 'triggered', acknowledged_at = null, acknowledged_by = null where id = $1`;
+    await w.context.db.sql.run(`update incidents ${reset}`, [incidentId]);
+    expect(saidIn(await press(placeId, by))).toBe('This press was counted already. Nothing was changed.');
+    expect(await statusOf()).toBe('triggered');
   });
 });

@@ -12,6 +12,7 @@ import {
   type ChatPerson,
   countPress,
   refusedSentence,
+  sentenceOf,
   unlinkedSentence,
 } from '#entry/http/places/press.ts';
 import { parseRawBodies, rawBodyOf } from '#entry/http/request_body.ts';
@@ -67,8 +68,14 @@ async function linkAccount(context: AppContext, { place, kind, account, name, or
   const stores = storesOf(context.db.session());
   const counted = await countTry(stores, tries, context.clock.now());
   if (!counted.isAllowed) return 'Too many wrong codes. Try again in 15 minutes.';
-  const chat = { orgId, placeId: place.id, kind, account, name: name.slice(0, 100).toWellFormed() };
-  const linkedTo = await inUnitOfWork(context.actions, (unit) => linkChatAccount(unit, chat, typed, origin));
+  const secretRole = place.settingsRole ?? 'admin';
+  const chat = { orgId, placeId: place.id, kind, account, name: name.slice(0, 100).toWellFormed(), secretRole };
+  const linking = inUnitOfWork(context.actions, (unit) => linkChatAccount(unit, chat, typed, origin));
+  const linkedTo = await linking.catch((error: unknown) => {
+    if (error instanceof AppError && error.code === 'forbidden') return error;
+    throw error;
+  });
+  if (linkedTo instanceof AppError) return sentenceOf(linkedTo);
   if (linkedTo === null) return 'This code is wrong, or older than ten minutes. Get another one in the console.';
   await forgetTries(stores, tries.key);
   return `Linked: buttons that you press in ${placeDeclarationOf(kind).title} act for ${linkedTo} from now on.`;

@@ -97,6 +97,10 @@ export async function countPress(
 export function refusedSentence({ code, message }: AppError): string {
   if (code === 'forbidden') return 'Your role does not allow this. Nothing was changed.';
   if (code === 'not_found') return 'This incident is gone. Nothing was changed.';
+  return sentenceOf({ message });
+}
+
+export function sentenceOf({ message }: Pick<AppError, 'message'>): string {
   return `${message.charAt(0).toUpperCase()}${message.slice(1)}. Nothing was changed.`;
 }
 
