@@ -3,7 +3,8 @@ import { type Static, Type } from 'typebox';
 import type { ActionContext } from '#actions/action_context.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import type { Id } from '#kernel/ids.ts';
-import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { isAtOrBefore, type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { queryOfMetric } from '#modules/dashboards/decide/template.ts';
 import { INCIDENT_STATUSES } from '#modules/incidents/decide/incident.ts';
 import { actorName } from '#modules/incidents/decide/incident_actor.ts';
 import { durationsOf } from '#modules/incidents/decide/similar.ts';
@@ -11,7 +12,6 @@ import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import { readChart } from '#modules/metrics/chart.ts';
 import { AGGREGATIONS, usualAggregation } from '#modules/metrics/decide/aggregation.ts';
 import { findMove, MOVE_SPAN } from '#modules/metrics/decide/moved.ts';
-import { selectorOfName } from '#modules/metrics/decide/selector_text.ts';
 import type { MetricEntry } from '#modules/metrics/store/metric_catalog.ts';
 import { readDeploys } from '#modules/releases/deploys.ts';
 
@@ -66,7 +66,10 @@ export const CONTEXT_FIELDS = {
       target: IdText,
       targetName: nullable(Type.String()),
     }),
-    { description: 'of the service, its rules and the policy, from two hours before the trigger; newest first' },
+    {
+      description:
+        'of the service, its rules and the policy, from two hours before the trigger; those before it first, the nearest first, then those after it',
+    },
   ),
   changeTotal: Type.Integer({ description: `how many there were, counted up to ${COUNTED_MAX}` }),
   newGroups: Type.Array(
@@ -94,7 +97,7 @@ export const CONTEXT_FIELDS = {
     }),
     {
       description:
-        'of the service, deployed or first seen from two hours before the trigger to two hours after it; newest first',
+        'of the service, deployed or first seen from two hours before the trigger to two hours after it; in the same order',
     },
   ),
   releaseTotal: Type.Integer({ description: `how many there were, counted up to ${COUNTED_MAX}` }),
@@ -138,6 +141,25 @@ export async function readStoredContext(
   };
 }
 
+interface Span {
+  readonly from: Temporal.Instant;
+  readonly to: Temporal.Instant;
+}
+
+/**
+ * Reads what happened before an instant, the nearest first, and then what happened after it, the nearest first, so that
+ * however much follows an incident hides nothing that led to it. `read` returns the newest first, at most `COUNTED_MAX`.
+ */
+async function readAround<Item>(
+  at: Temporal.Instant,
+  { from, to }: Span,
+  read: (span: Span) => Promise<readonly Item[]>,
+): Promise<readonly Item[]> {
+  const after = at.add({ milliseconds: 1 });
+  const [before, later] = await Promise.all([read({ from, to: after }), read({ from: after, to })]);
+  return [...before, ...later.toReversed()].slice(0, COUNTED_MAX);
+}
+
 /** Throws `unavailable` when the store of exceptions cannot be asked. */
 export async function readReleases(
   { serviceId, triggeredAt }: IncidentRow,
@@ -147,7 +169,7 @@ export async function readReleases(
     from: triggeredAt.subtract({ minutes: CHANGES_BEFORE_MINUTES }),
     to: triggeredAt.add({ minutes: RELEASES_AFTER_MINUTES }),
   };
-  const deploys = await readDeploys(serviceId, period, COUNTED_MAX, context);
+  const deploys = await readAround(triggeredAt, period, (span) => readDeploys(serviceId, span, COUNTED_MAX, context));
   const releases = deploys.slice(0, SHOWN);
   return {
     releases: releases.map(({ release, at, environment }) => ({ release, at: toTimestamp(at), environment })),
@@ -194,21 +216,17 @@ async function readChanges(
   const names = new Map<string, string>([[incident.serviceId, incident.serviceName]]);
   for (const { id, name } of rules) names.set(id, name);
   const policyId = incident.escalationPolicyId;
-  const lines = await stores.auditLog.list(
-    caller.orgId,
-    {
-      from: incident.triggeredAt.subtract({ minutes: CHANGES_BEFORE_MINUTES }),
-      to: incident.triggeredAt.add({ minutes: AROUND_MINUTES }),
-      targets: [
-        ...names.keys(),
-        ...(incident.ruleId === null ? [] : [incident.ruleId]),
-        ...(policyId === null ? [] : [policyId]),
-      ],
-      result: 'done',
-      changesOnly: true,
-    },
-    null,
-    COUNTED_MAX,
+  const targets = [
+    ...names.keys(),
+    ...(incident.ruleId === null ? [] : [incident.ruleId]),
+    ...(policyId === null ? [] : [policyId]),
+  ];
+  const period = {
+    from: incident.triggeredAt.subtract({ minutes: CHANGES_BEFORE_MINUTES }),
+    to: incident.triggeredAt.add({ minutes: AROUND_MINUTES }),
+  };
+  const lines = await readAround(incident.triggeredAt, period, (span) =>
+    stores.auditLog.list(caller.orgId, { ...span, targets, result: 'done', changesOnly: true }, null, COUNTED_MAX),
   );
   return lines.map(({ at, action, target, actor, actorName, apiKeyName }) => ({
     at: toTimestamp(at),
@@ -220,6 +238,8 @@ async function readChanges(
 }
 
 const LOOKED_AT_MAX = 40;
+/** Limit on the metrics out of which those that are compared are taken. */
+const NAMES_MAX = 1_000;
 const SHOWN_MAX = 5;
 /** Limit on the series of a metric: charts of more would take longer than people wait. */
 const SERIES_MAX = 2_000;
@@ -228,8 +248,9 @@ const CONCURRENT = 4;
 const PIXELS = 85;
 
 const MovedView = Type.Object({
-  metricName: Type.String(),
+  metricName: Type.String({ description: 'as a selector; of a histogram, that of a quantile' }),
   aggregation: Type.Enum([...AGGREGATIONS]),
+  isRate: Type.Boolean({ description: 'whether the values are rates per second' }),
   before: Type.Number({ description: 'mean of the hour before' }),
   after: Type.Number({ description: 'median around the trigger' }),
 });
@@ -251,9 +272,13 @@ export async function readMovedMetrics(
   const { caller, stores, metrics, now } = context;
   const { retentionMetrics } = await stores.services.get(caller.orgId, serviceId);
   const keptSince = now.subtract({ hours: 24 * retentionMetrics });
-  const page = { words: [], sort: 'name', offset: 0, limit: LOOKED_AT_MAX } as const;
-  const busiest = await metrics.catalog.search(serviceId, keptSince, page);
-  const compared = busiest.metrics.filter(({ seriesCount }) => seriesCount <= SERIES_MAX);
+  const page = { words: [], sort: 'name', offset: 0, limit: NAMES_MAX } as const;
+  const named = await metrics.catalog.search(serviceId, keptSince, page);
+  const aliveSince = triggeredAt.add({ milliseconds: MOVE_SPAN.fromMs });
+  const comparable = named.metrics.filter(
+    ({ seriesCount, lastAt }) => seriesCount <= SERIES_MAX && isAtOrBefore(aliveSince, lastAt),
+  );
+  const compared = spread(comparable, LOOKED_AT_MAX);
   const moved: (Static<typeof MovedView> & { readonly score: number })[] = [];
   for (let first = 0; first < compared.length; first += CONCURRENT) {
     const some = compared.slice(first, first + CONCURRENT);
@@ -266,13 +291,21 @@ export async function readMovedMetrics(
       .slice(0, SHOWN_MAX)
       .map(({ score: _, ...shown }) => shown),
     lookedAt: compared.length,
-    total: busiest.total,
+    total: named.total,
   };
+}
+
+/** Returns so many entries from all over a list: names that sort alike are of one part of a program. */
+function spread<Entry>(entries: readonly Entry[], max: number): readonly Entry[] {
+  if (entries.length <= max) return entries;
+  return entries.filter(
+    (_, index) => Math.floor((index * max) / entries.length) !== Math.floor(((index - 1) * max) / entries.length),
+  );
 }
 
 async function readMove(
   serviceId: Id<'service'>,
-  { name, kind }: MetricEntry,
+  { name, kind, isHistogram }: MetricEntry,
   at: Temporal.Instant,
   context: ActionContext,
 ) {
@@ -281,8 +314,8 @@ async function readMove(
     from: at.add({ milliseconds: MOVE_SPAN.fromMs }),
     to: at.add({ milliseconds: MOVE_SPAN.toMs }),
   };
-  const metricName = selectorOfName(name);
-  const wanted = { serviceId, metricName, aggregation, splitBy: null, top: 1, offsetDays: 0, pixels: PIXELS } as const;
+  const query = queryOfMetric({ metricName: name, isHistogram, aggregation });
+  const wanted = { serviceId, ...query, splitBy: null, top: 1, offsetDays: 0, pixels: PIXELS } as const;
   // The metric's name is known, so the names are not looked up.
   const chart = await readChart(wanted, period, context, new Map([[serviceId, Promise.resolve([name])]]));
   const { steps = [], values = [] } = chart.series[0] ?? {};
@@ -290,5 +323,5 @@ async function readMove(
     return { atMs: chart.start + step * chart.stepSeconds * 1_000, value: values[index] ?? 0 };
   });
   const move = findMove(points, at.epochMilliseconds);
-  return move === null ? null : ({ metricName: name, aggregation, ...move } as const);
+  return move === null ? null : { ...query, ...move };
 }

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 
+import { getMe } from '#modules/accounts/operations/me.ts';
 import type { Channel } from '#modules/contacts/decide/channel.ts';
 import { spokenText } from '@tocsin/phone-simulator';
 import type { Config } from '#entry/config.ts';
 import { storesOf } from '#modules/stores.ts';
 import { seeded } from '#infra/bench/seeded.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { startMailServer } from '#test/kit/programs/mail_server.ts';
 import { startPushService } from '#test/kit/programs/push_service.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';
@@ -343,6 +345,9 @@ describe('one answer for all', () => {
     const { incidents } = await w.expectOk('list_incidents', { status: 'acknowledged' });
     expect(incidents).toHaveLength(7);
     expect(incidents[0].acknowledgedBy).toEqual({ userId: anna.userId, via: 'call' });
+    // A key pressed in the call of a digest shows that calls reach her, as in that of a page.
+    const me = await runOperation(w, getMe, memberCaller(w.orgId, anna.userId, 'responder'), {});
+    expect(me.teams[0].readiness.answer).toBe('yes');
   });
 
   test('a digest by mail has links for each incident, and one for all', async () => {

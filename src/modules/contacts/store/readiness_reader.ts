@@ -45,7 +45,7 @@ export class ReadinessReader {
   }
 
   /**
-   * The last test or page of the organization that reached each of them, by channel and address. A call counts once a key
+   * The last test, page or digest of pages of the organization that reached each of them, by channel and address. A call counts once a key
    * was pressed in it; whatever was answered counts, whether or not its arrival was reported. What the provider may not
    * even have taken shows nothing, nor does what went to the phone simulator, whose ids match `simulatedIds`.
    */
@@ -72,7 +72,7 @@ export class ReadinessReader {
             .whereRef('n.channel', '=', 'asked.channel')
             .where('n.org_id', '=', orgId)
             .where('n.released_at', 'is not', null)
-            .where('n.kind', 'in', ['test', 'page'])
+            .where('n.kind', 'in', ['test', 'page', 'digest'])
             .where((n) => n.or([n('n.provider_id', 'is', null), n('n.provider_id', 'not like', simulatedIds)]))
             .where((n) =>
               n.or([

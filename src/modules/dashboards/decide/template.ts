@@ -59,7 +59,7 @@ export function templateOf(metrics: readonly SentMetric[], newId: () => string):
 const SHOWN_QUANTILE = { label: 'quantile', operator: '=', value: '0.95' } as const;
 
 /** Returns what is asked for a metric: of a histogram, a quantile. */
-export function queryOfMetric({ metricName, isHistogram, aggregation }: SentMetric) {
+export function queryOfMetric({ metricName, isHistogram, aggregation }: Omit<SentMetric, 'seriesCount'>) {
   const selector = selectorText(metricName, isHistogram ? [SHOWN_QUANTILE] : []);
   return { metricName: selector, aggregation, isRate: aggregation === 'sum' };
 }

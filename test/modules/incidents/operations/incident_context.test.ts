@@ -84,6 +84,62 @@ test('it names the releases that were deployed or first seen shortly before, and
   expect(newest).toMatchObject({ release: '1.2.0', environment: 'production' });
 });
 
+test('however much follows an incident, what led to it is listed first', async () => {
+  const { w, alert } = await anAlert();
+  w.clock.advance({ hours: 3 });
+  const { serviceId } = alert;
+  const deploy = (release: string) =>
+    runOperation(w, recordDeploy, memberCaller(w.orgId, w.owner.userId, 'editor'), {
+      serviceId,
+      release,
+      environment: 'production',
+    });
+  await deploy('1.0.0');
+  await w.expectOk('update_alert_rule', { ruleId: alert.ruleId, name: 'Before' });
+  w.clock.advance({ minutes: 1 });
+  const incidentId = await alert.trigger();
+  for (let after = 1; after <= 25; after += 1) {
+    w.clock.advance({ seconds: 10 });
+    if (after <= 12) await deploy(`2.0.${after}`);
+    await w.expectOk('update_alert_rule', { ruleId: alert.ruleId, name: `After ${after}` });
+  }
+  const { changes, changeTotal, releases, releaseTotal } = await contextOf(w, incidentId);
+  expect([releases[0]?.release, releases[1]?.release]).toEqual(['1.0.0', '2.0.1']);
+  expect([releases.length, releaseTotal]).toEqual([10, 13]);
+  expect(Date.parse(changes[0]!.at)).toBeLessThan(Date.parse(changes[1]!.at));
+  expect([changes.length, changeTotal]).toEqual([20, 26]);
+});
+
+test('histograms that moved are listed by a quantile, counters by their rate, out of all names', async () => {
+  const { w, alert } = await anAlert();
+  const { serviceId } = alert;
+  const series = { minutes: 80, everySeconds: 60 };
+  const bucket = (le: string, value: (step: number) => number) =>
+    ({ name: 'z.latency_bucket', labels: { le }, kind: 'delta', ...series, value }) as const;
+  await givenMetrics(
+    w,
+    serviceId,
+    // Every other name is compared.
+    ...[...Array.from({ length: 76 }, (_, index) => `a.steady.${index}`), 'z.filler', 'z.queue'].map((name) => ({
+      name,
+      ...series,
+      value: () => 7,
+    })),
+    bucket('0.1', (step) => (step < 76 ? 10 : 0)),
+    bucket('5', () => 10),
+    bucket('+Inf', () => 10),
+    { name: 'z.latency_count', kind: 'delta', ...series, value: () => 10 },
+    { name: 'z.errors_total', kind: 'delta', ...series, value: (step) => (step < 76 ? 6 + (step % 2) : 600) },
+  );
+  const incidentId = await alert.trigger();
+  const caller = memberCaller(w.orgId, w.owner.userId, 'viewer');
+  const { metrics, lookedAt, total } = await runOperation(w, listMovedMetrics, caller, { incidentId });
+  const findMoved = (name: string) => metrics.find(({ metricName }: { metricName: string }) => metricName === name);
+  expect(findMoved('z.errors_total')).toMatchObject({ aggregation: 'sum', isRate: true, after: 10 });
+  expect(findMoved('z.latency{quantile="0.95"}').after).toBeGreaterThan(1);
+  expect([lookedAt, total]).toEqual([40, 80]);
+});
+
 test('it lists the metrics that left their usual range when the incident opened, and no others', async () => {
   const { w, alert } = await anAlert();
   const { serviceId } = alert;

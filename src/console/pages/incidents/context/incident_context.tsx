@@ -14,7 +14,7 @@ import { durationText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { type Around, byNearness } from '#modules/incidents/decide/around.ts';
-import { measureOf, quantityText } from '#modules/metrics/decide/quantity.ts';
+import { measureOf, measureOfRate, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 type Context = ResultOf<'get_incident_context'>;
 
@@ -241,8 +241,8 @@ function MovedMetrics({ incident: { incidentId, serviceId } }: { readonly incide
     <Card
       title="Metrics that moved"
       about={`Around the trigger they left the range of the hour before.${lookedAt < total ? ` ${lookedAt} of ${total.toLocaleString()} metrics were compared.` : ''}`}
-      rows={metrics.map(({ metricName, aggregation, before, after }) => {
-        const measure = measureOf(metricName, aggregation);
+      rows={metrics.map(({ metricName, aggregation, isRate, before, after }) => {
+        const measure = isRate ? measureOfRate(metricName) : measureOf(metricName, aggregation);
         return (
           <Row
             key={metricName}
