@@ -6,6 +6,8 @@ import type { AppContext } from '#entry/compose.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { type Id, newId, uuidOf } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
+import { SEARCH_KINDS, type SearchKind, wordsOf } from '#modules/search/decide/search_kinds.ts';
+import { storesOf } from '#modules/stores.ts';
 
 import { count, duration, spreadCells, spreadOf } from './figures.ts';
 import { type Bench, printInputs, printTable, timed, withStores } from './harness.ts';
@@ -19,6 +21,7 @@ const USERS = 20_000;
 const HOT_SHARE = 0.25;
 const DAYS = 20;
 const INCIDENTS = 10_000;
+const SEARCHED_SERVICES = 10_000;
 const TIMES = 60;
 const WARM_UP = 10;
 
@@ -43,6 +46,7 @@ export const lists: Bench = {
           rows.push(await measure(app, firstRun.apiKey, action));
         }
         printTable(rows);
+        printTable(await measureSearch(quiet, firstRun.organizationId as Id<'org'>));
       } finally {
         await app.close();
       }
@@ -65,6 +69,38 @@ async function measure(app: FastifyInstance, key: string, action: string): Promi
   await timed(call, { times: WARM_UP });
   const samples = await timed(call, { times: TIMES });
   return { action, first: duration(first), ...spreadCells(spreadOf(samples)), bytes: count(bytes) };
+}
+
+/** Texts of the search of everything: of most things, of some, of one, of none; two words; other letters. */
+const SEARCHES = ['s', 'service 7', 'latency', '9876', 'checkout 42', 'no such thing', 'überweisung'];
+
+/** Measures the search of everything (Ctrl K) with many services, each with a rule; the goal is 50 ms. */
+async function measureSearch(context: AppContext, orgId: Id<'org'>): Promise<Record<string, string>[]> {
+  const serviceIds = Array.from({ length: SEARCHED_SERVICES }, () => newId('service'));
+  await context.db.sql.run(
+    `with made as (
+       insert into services (id, org_id, name, environment, created_at, updated_at)
+       select id, $1, 'checkout service of team ' || n, 'production', now(), now()
+       from unnest($2::text[]) with ordinality _(id, n) returning id, name)
+     insert into alert_rules (id, org_id, service_id, name, kind, config, enabled, created_at, updated_at)
+     select 'rule_' || substr(id, 9), $1, id, 'p95 latency of ' || name || ' is above 800 ms', 'metric_threshold',
+       '{"metricName":"latency","comparator":">","threshold":800,"windowMinutes":5,"aggregation":"avg"}', true, now(), now()
+     from made`,
+    [orgId, serviceIds],
+  );
+  await context.db.sql.run('analyze');
+  const kinds = Object.keys(SEARCH_KINDS) as SearchKind[];
+  const rows: Record<string, string>[] = [];
+  for (const text of SEARCHES) {
+    let found = 0;
+    const search = async (): Promise<void> => {
+      const reader = storesOf(context.db.session()).search;
+      found = (await reader.find(orgId, kinds, wordsOf(text), context.clock.now())).length;
+    };
+    await timed(search, { times: WARM_UP });
+    rows.push({ search: text, found: count(found), ...spreadCells(spreadOf(await timed(search, { times: TIMES }))) });
+  }
+  return rows;
 }
 
 async function fill(context: AppContext, orgId: Id<'org'> | string): Promise<void> {

@@ -1,4 +1,4 @@
-import { type Expression, type SelectQueryBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 
 import { FOUND_PER_KIND, FOUND_TOTAL_MAX, type SearchKind } from '#modules/search/decide/search_kinds.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -17,16 +17,24 @@ export interface FoundThing {
   readonly total: number;
 }
 
-interface Thing {
-  readonly id: string;
-  readonly name: string;
-  readonly detail: string | null;
+type Sql = RawBuilder<unknown>;
+
+/** Words that are looked for in an organization. */
+interface Search {
+  readonly orgId: Id<'org'>;
+  readonly words: readonly string[];
+  readonly now: Temporal.Instant;
+  /** Returns the column in small letters. */
+  fold(column: Sql): Sql;
 }
 
 /** Incidents and exceptions that are looked through, the newest first: of these an organization may have very many. */
 const LOOKED_THROUGH_MAX = 5_000;
 
-/** Finds things of any kind by their names, in one statement. */
+/**
+ * Finds things of any kind by their names, in one statement. The text of a row is folded once for all words, and the names
+ * of services are matched once for all that belongs to them, which is joined with its service only when it is found.
+ */
 export class SearchReader {
   readonly #session: Session;
 
@@ -41,120 +49,120 @@ export class SearchReader {
     words: readonly string[],
     now: Temporal.Instant,
   ): Promise<FoundThing[]> {
-    const [first, ...rest] = kinds.map((kind) => this.#best(kind, this.#things(orgId, kind, now), words));
-    if (first === undefined || words.length === 0) return [];
-    return await rest.reduce((all, next) => all.unionAll(next), first).execute();
-  }
-
-  #best(kind: SearchKind, things: Things, words: readonly string[]) {
-    const [begin = ''] = words;
-    const matching = this.#session.db
-      .selectFrom(things.as('t'))
-      .select(['t.id', 't.name', 't.detail'])
-      .where(({ and, or, ref }) =>
-        and(words.map((word) => or([holds(ref('t.name'), word), holds(ref('t.detail'), word)]))),
-      )
-      .limit(FOUND_TOTAL_MAX);
-    const best = this.#session.db
-      .selectFrom(matching.as('m'))
-      .select(['m.id', 'm.name', 'm.detail'])
-      .select((eb) => eb.fn.countAll<number>().over().as('total'))
-      .orderBy(({ ref }) => beginsWith(ref('m.name'), begin), 'desc')
-      .orderBy(({ ref }) => holds(ref('m.name'), begin), 'desc')
-      .orderBy(({ fn }) => fn('lower', ['m.name']))
-      .orderBy('m.id')
-      .limit(FOUND_PER_KIND);
-    return this.#session.db
-      .selectFrom(best.as('b'))
-      .select(['b.id', 'b.name', 'b.detail', 'b.total'])
-      .select(sql<SearchKind>`${kind}::text`.as('kind'));
-  }
-
-  /** Selects the organization's things of a kind, as far as they are looked through. */
-  #things(orgId: Id<'org'>, kind: SearchKind, now: Temporal.Instant): Things {
-    const { db } = this.#session;
-    const services = db.selectFrom('services as s').where('s.org_id', '=', orgId).where('s.deleted_at', 'is', null);
-    const teams = db.selectFrom('teams as t').where('t.org_id', '=', orgId);
-    const none = sql<null>`null::text`.as('detail');
-    switch (kind) {
-      case 'service':
-        return services.select(['s.id', 's.name', 's.environment as detail']);
-      case 'rule':
-        return services
-          .innerJoin('alert_rules as r', 'r.service_id', 's.id')
-          .select(['r.id', 'r.name', 's.name as detail']);
-      case 'group': {
-        const newest = db
-          .selectFrom('exception_groups')
-          .select(['id', 'title', 'service_id'])
-          .where('org_id', '=', orgId)
-          .where('merged_into_id', 'is', null)
-          .orderBy('last_seen_at', 'desc')
-          .orderBy('id', 'desc')
-          .limit(LOOKED_THROUGH_MAX);
-        return services
-          .innerJoin(newest.as('g'), 'g.service_id', 's.id')
-          .select(['g.id', 'g.title as name', 's.name as detail']);
-      }
-      case 'incident': {
-        const newest = db
-          .selectFrom('incidents')
-          .select(['id', 'number', 'title', 'status', 'service_id', 'resolved_at'])
-          .where('org_id', '=', orgId)
-          .orderBy('triggered_at', 'desc')
-          .orderBy('id', 'desc')
-          .limit(LOOKED_THROUGH_MAX);
-        return services
-          .innerJoin(newest.as('i'), 'i.service_id', 's.id')
-          .where((eb) =>
-            eb.or([
-              eb('i.status', '<>', 'resolved'),
-              eb('i.resolved_at', '>=', daysBefore(now, eb.ref('s.retention_oncall'))),
-            ]),
-          )
-          .select(['i.id', 'i.title as name'])
-          .select(({ ref }) =>
-            sql<string>`concat('#', ${ref('i.number')}, ' ', ${ref('i.status')}, ' ', ${ref('s.name')})`.as('detail'),
-          );
-      }
-      case 'dashboard':
-        return db
-          .selectFrom('dashboards as d')
-          .leftJoin('services as s', 's.id', 'd.service_id')
-          .where('d.org_id', '=', orgId)
-          .where('s.deleted_at', 'is', null)
-          .select(['d.id', 'd.name', 's.name as detail']);
-      case 'person':
-        return db
-          .selectFrom('memberships as m')
-          .innerJoin('users as u', 'u.id', 'm.user_id')
-          .where('m.org_id', '=', orgId)
-          .select(['u.id', 'u.name', 'u.email as detail']);
-      case 'team':
-        return teams.select(['t.id', 't.name', none]);
-      case 'schedule':
-        return teams.innerJoin('schedules as c', 'c.team_id', 't.id').select(['c.id', 'c.name', 't.name as detail']);
-      case 'policy':
-        return teams
-          .innerJoin('escalation_policies as p', 'p.team_id', 't.id')
-          .select(['p.id', 'p.name', 't.name as detail']);
-    }
+    if (kinds.length === 0 || words.length === 0) return [];
+    const search: Search = { orgId, words, now, fold: foldFor(words) };
+    const best = kinds.map((kind) => bestOf(kind, search));
+    const { rows } = await sql<FoundThing>`
+      with matched as materialized (
+        select s.id, w.place
+        from (select id, ${search.fold(sql`name`)} as folded from services
+          where org_id = ${orgId} and deleted_at is null offset 0) s
+        join unnest(${words.map(holding)}::text[]) with ordinality w(pattern, place) on s.folded like w.pattern)
+      ${sql.join(best, sql` union all `)}`.execute(this.#session.db);
+    return rows;
   }
 }
 
-type Things = SelectQueryBuilder<never, never, Thing>;
-
-function holds(value: Expression<string | null>, word: string) {
-  return sql<boolean>`${folding(value, word)} ilike ${`%${escaped(word)}%`}`;
+/** Selects the best few of a kind, those that begin with the first word first, each with how many there are. */
+function bestOf(kind: SearchKind, search: Search): Sql {
+  const [begin = ''] = search.words;
+  return sql`(
+    select ${kind}::text as kind, id, name, detail, count(*) over () as total
+    from (${thingsOf(kind, search)} limit ${FOUND_TOTAL_MAX}) m
+    order by folded like ${`${escaped(begin)}%`} desc, split_part(folded, E'\n', 1) like ${holding(begin)} desc, folded, id
+    limit ${FOUND_PER_KIND})`;
 }
 
-function beginsWith(value: Expression<string | null>, word: string) {
-  return sql<boolean>`${folding(value, word)} ilike ${`${escaped(word)}%`}`;
+/** Selects the organization's things of a kind that hold the words, as far as they are looked through. */
+function thingsOf(kind: SearchKind, search: Search): Sql {
+  const { orgId, now, fold } = search;
+  switch (kind) {
+    case 'service':
+      return holdingAll(
+        sql`select id, name, environment as detail, ${fold(sql`concat_ws(E'\n', name, environment)`)} as folded
+          from services where org_id = ${orgId} and deleted_at is null`,
+        search,
+      );
+    case 'rule':
+      return ofService(
+        sql`select id, name, service_id, ${fold(sql`name`)} as folded from alert_rules where org_id = ${orgId}`,
+        search,
+      );
+    case 'group':
+      return ofService(
+        sql`select id, title as name, service_id, ${fold(sql`title`)} as folded from exception_groups
+          where org_id = ${orgId} and merged_into_id is null
+          order by last_seen_at desc, id desc limit ${LOOKED_THROUGH_MAX}`,
+        search,
+      );
+    case 'incident':
+      return ofService(
+        sql`select id, title as name, service_id, status, resolved_at, concat('#', number, ' ', status) as label,
+            ${fold(sql`concat(title, E'\n#', number, ' ', status)`)} as folded from incidents where org_id = ${orgId}
+          order by triggered_at desc, id desc limit ${LOOKED_THROUGH_MAX}`,
+        search,
+        sql`concat(t.label, ' ', s.name)`,
+        sql`(t.status <> 'resolved' or t.resolved_at >= ${daysBefore(now, sql`s.retention_oncall`)})`,
+      );
+    case 'dashboard':
+      return holdingAll(
+        sql`select d.id, d.name, s.name as detail, ${fold(sql`concat_ws(E'\n', d.name, s.name)`)} as folded
+          from dashboards d left join services s on s.id = d.service_id
+          where d.org_id = ${orgId} and s.deleted_at is null`,
+        search,
+      );
+    case 'person':
+      return holdingAll(
+        sql`select u.id, u.name, u.email as detail, ${fold(sql`concat_ws(E'\n', u.name, u.email)`)} as folded
+          from memberships m join users u on u.id = m.user_id where m.org_id = ${orgId}`,
+        search,
+      );
+    case 'team':
+      return holdingAll(
+        sql`select id, name, null::text as detail, ${fold(sql`name`)} as folded from teams where org_id = ${orgId}`,
+        search,
+      );
+    case 'schedule':
+      return ofTeam(sql`schedules`, search);
+    case 'policy':
+      return ofTeam(sql`escalation_policies`, search);
+  }
 }
 
-/** Folding only ASCII letters takes half of the time, and suffices for a word of ASCII letters. */
-function folding(value: Expression<string | null>, word: string) {
-  return /^[ -~]*$/.test(word) ? sql<string>`${value} collate "C"` : value;
+/** Selects those of the things that hold all words; without `offset`, each word would fold the text again. */
+function holdingAll(things: Sql, { words }: Search): Sql {
+  const holds = words.map((word) => sql`t.folded like ${holding(word)}`);
+  return sql`select id, name, detail, folded from (${things} offset 0) t where ${sql.join(holds, sql` and `)}`;
+}
+
+/** Selects those of the things of services that hold all words, themselves or in the name of their service. */
+function ofService(things: Sql, { words }: Search, detail: Sql = sql`s.name`, condition: Sql = sql`true`): Sql {
+  const holds = words.map(
+    (word, index) => sql`(t.folded like ${holding(word)}
+      or t.service_id in (select id from matched where place = ${index + 1}))`,
+  );
+  return sql`select t.id, t.name, ${detail} as detail, t.folded from (${things} offset 0) t
+    join services s on s.id = t.service_id and s.deleted_at is null
+    where ${condition} and ${sql.join(holds, sql` and `)}`;
+}
+
+function ofTeam(table: Sql, search: Search): Sql {
+  return holdingAll(
+    sql`select c.id, c.name, t.name as detail, ${search.fold(sql`concat_ws(E'\n', c.name, t.name)`)} as folded
+      from teams t join ${table} c on c.team_id = t.id where t.org_id = ${search.orgId}`,
+    search,
+  );
+}
+
+/** Folding only ASCII letters takes half of the time, and suffices for words of ASCII letters. */
+function foldFor(words: readonly string[]): Search['fold'] {
+  const isAscii = words.every((word) => /^[ -~]*$/.test(word));
+  return (column) => (isAscii ? sql`lower(${column} collate "C")` : sql`lower(${column})`);
+}
+
+/** Returns the pattern of texts that hold the word. */
+function holding(word: string): string {
+  return `%${escaped(word)}%`;
 }
 
 function escaped(word: string): string {

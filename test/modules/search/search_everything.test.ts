@@ -35,6 +35,18 @@ test('the search finds things of every kind by their words, a few of each, and s
   await w.given.service({ name: 'Überweisung' });
   expect(kindsOf(await search('überW'))).toEqual(['service']);
 
+  // Each word is in the name of one thing, or in that of its service, team or mail address.
+  const { serviceId } = await w.given.service({ name: 'Checkout' });
+  await w.expectOk('create_dashboard', { name: 'Golden signals', serviceId, layout: [] });
+  expect(await search('golden CHECK')).toMatchObject({
+    found: [{ kind: 'dashboard', items: [{ name: 'Golden signals', detail: 'Checkout' }] }],
+  });
+  const { services } = await w.expectOk('list_services');
+  const ofRule = services.find(({ serviceId: id }: { serviceId: string }) => id === alert.serviceId);
+  expect(kindsOf(await search(`latency ${ofRule.name.slice(0, 4)}`))).toContain('rule');
+  const [number] = tills.found[0].items[0].detail.split(' ');
+  expect((await search(`till ${number} trigg`)).found[0].items[0].id).toBe(incidentId);
+
   const narrow = { ...viewer, permissions: new Set(['services:view', 'organization:view'] as const) };
   expect(kindsOf(await search('till', narrow))).toEqual(['service']);
   const other = await w.given.organization('Umbrella');

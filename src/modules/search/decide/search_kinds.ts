@@ -19,7 +19,7 @@ export type SearchKind = keyof typeof SEARCH_KINDS;
 export const FOUND_PER_KIND = 5;
 
 /** Limit up to which results are counted: of more, not all are looked at. */
-export const FOUND_TOTAL_MAX = 2_000;
+export const FOUND_TOTAL_MAX = 500;
 
 /** Limit on the words of a search that are looked for; further ones do not narrow it. */
 const WORDS_MAX = 6;
