@@ -137,6 +137,7 @@ function SideFields({ serviceId, label, text, onChange, error }: SideFieldsProps
         serviceId={serviceId}
         label={label}
         value={name}
+        hasQuantile={parts?.matchers.some((matcher) => matcher.label === 'quantile') === true}
         onChange={(next) => {
           const typed = partsOf(next);
           // A selector or a ratio that was pasted brings its own labels.

@@ -4,6 +4,7 @@ import { act, cleanup, fireEvent, render, screen } from '@testing-library/react'
 import { useState } from 'react';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
+import { hintOfName } from '#console/pages/rules/metric_picker.tsx';
 import { Choice } from '#console/components/forms/choice.tsx';
 import type { Option } from '#console/components/forms/option_list.tsx';
 import { Autocomplete } from '#console/components/forms/autocomplete.tsx';
@@ -146,4 +147,16 @@ test('a list that leaves options out says how many, in a row that cannot be chos
   );
   focus();
   expect(options()).toEqual(['a', 'b', '1 more: type part of a name']);
+});
+
+test.each([
+  ['latency', false, 'A histogram: write latency{quantile="0.95"}, latency_count or latency_sum.'],
+  ['latency', true, undefined],
+  ['latency_count', false, undefined],
+  ['cpu', false, 'No point of this name has arrived yet. The rule waits for it.'],
+  ['cpu', true, 'No point of this name has arrived yet. The rule waits for it.'],
+  ['latency{quantile="0.95"}', false, undefined],
+  ['', false, undefined],
+])('the field of a metric says of %j, with a quantile: %j, %j', (name, hasQuantile, hint) => {
+  expect(hintOfName(name, ['latency_bucket', 'latency_count', 'latency_sum'], hasQuantile)).toBe(hint);
 });
