@@ -69,6 +69,47 @@ test(
   },
 );
 
+/** Time in which rules are made and incidents opened before the hours begin. */
+const PREPARED_MS = 30_000;
+const WAITING = 40;
+
+test(
+  'incidents that wait for hours are paged once, and not before, though pagers are killed as they begin',
+  { timeout: 240_000 },
+  async () => {
+    const random = seeded(SEED);
+    const w = await staffedWorld({ jobs: 'real queue', clock: runningClock() });
+    await withholdJobs(w);
+    const phoneUrl = await startPhoneProcess(w);
+    const pagers = await startPagers(w, phoneUrl);
+    const beginMs = Math.ceil((Date.now() + PREPARED_MS) / 60_000) * 60_000;
+    const rules = await makeRules(w, { hours: hoursFrom(beginMs) }, WAITING);
+    const watch = new PageWatch(`${phoneUrl}/${PHONE_TOKEN}`);
+    await openIncidents(w, rules, Date.now);
+    expect(Date.now(), 'the incidents were opened before the hours').toBeLessThan(beginMs);
+
+    await killUntil(beginMs - SPREAD_MS / 2, pagers, random);
+    const kills = await killUntil(beginMs + SPREAD_MS, pagers, random);
+    expect(kills).toBeGreaterThanOrEqual(KILLS_MIN);
+    await expect.poll(() => isAllDone(w.context.db), { timeout: 180_000, interval: 200 }).toBe(true);
+
+    const taken = await watch.look();
+    const found = { seed: SEED, kills, ...(await countPages(w.context.db, taken)) };
+    const steps = WAITING * STEPS.length;
+    const wanted = { steps, stepsNotFired: 0, stepsFiredTwice: 0, pages: steps * CHANNELS.length, lost: 0 };
+    expect(found).toMatchObject(wanted);
+    expect(found.duplicates, JSON.stringify(found)).toBeLessThanOrEqual(kills);
+    const first = Math.min(...[...taken.values()].flat().map(({ receivedAtMs }) => receivedAtMs));
+    expect(first).toBeGreaterThanOrEqual(beginMs);
+  },
+);
+
+/** Hours of an hour a day, by UTC; outside them incidents wait. */
+function hoursFrom(beginMs: number) {
+  const [from, to] = [beginMs, beginMs + 3_600_000].map((ms) => new Date(ms).toISOString().slice(11, 16));
+  return { timezone: 'UTC', windows: [{ days: [1, 2, 3, 4, 5, 6, 7], from, to }], outside: 'hold', exemptFrom: null };
+}
+
 /** Longest from a page that is due to the provider's taking it, while one of three pagers is frozen: 5 s, and 3 for a busy machine. */
 const PAGED_WITHIN_MS = 8_000;
 const FROZEN_MS = 6_000;
@@ -158,24 +199,25 @@ async function withholdJobs({ context }: StaffedWorld): Promise<void> {
   await context.db.sql.run('create trigger withhold before insert on outbox for each row execute function withhold()');
 }
 
+const AGAIN = { repeat: { times: ROUNDS - 1, pauseMinutes: 1 } };
+
 /**
- * Rules with a policy each: its two steps are due at the same time, each pages one person on two channels, and they begin
- * again. Nobody gets so many messages that they would become a digest.
+ * Rules with a policy each: its two steps are due at the same time, each pages one person on two channels, and unless
+ * `details` say otherwise they begin again. Nobody gets so many messages that they would become a digest.
  */
-async function makeRules(w: StaffedWorld): Promise<ActiveRule[]> {
+async function makeRules(w: StaffedWorld, details: object = AGAIN, count = INCIDENTS): Promise<ActiveRule[]> {
   const teamId = await w.staff.team();
   const { serviceId } = await w.given.service();
   const caller = memberCaller(w.orgId, w.owner.userId, 'editor');
-  for (let index = 0; index < INCIDENTS; index += 1) {
+  for (let index = 0; index < count; index += 1) {
     const policy = { teamId, name: `Policy ${index}`, steps: await newSteps(w, teamId) };
-    const repeat = { times: ROUNDS - 1, pauseMinutes: 1 };
-    const { policyId } = await runOperation(w, addEscalationPolicy, caller, { ...policy, repeat });
+    const { policyId } = await runOperation(w, addEscalationPolicy, caller, { ...policy, ...details });
     const config = { metricName: `metric_${index}`, comparator: '>', threshold: 1 };
     const rule = { serviceId, name: `Rule ${index}`, kind: 'metric_threshold', config, escalationPolicyId: policyId };
     await w.expectOk('create_alert_rule', rule);
   }
   const rules = await storesOf(w.context.db.session()).activeRules.list('metric_threshold');
-  expect(rules).toHaveLength(INCIDENTS);
+  expect(rules).toHaveLength(count);
   return rules;
 }
 

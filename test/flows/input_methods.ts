@@ -30,6 +30,8 @@ interface InputMethod {
 
 export interface ConsoleUse extends InputMethod {
   readonly kind: Kind;
+  /** Returns how many acts it took so far: reaching a control, typing and choosing are one each. */
+  acts(): number;
   readonly person: Visitor;
   readonly page: Page;
   readonly dialog: Locator;
@@ -87,7 +89,7 @@ function usageOf(h: ConsoleWorld, kind: Kind, person: Visitor, method: InputMeth
   const { page } = person;
   const dialog = page.getByRole('dialog');
   return {
-    ...method,
+    ...countingActs(method),
     kind,
     person,
     page,
@@ -104,6 +106,34 @@ function usageOf(h: ConsoleWorld, kind: Kind, person: Visitor, method: InputMeth
     },
     sees: (text) => page.getByText(text).locator('visible=true').first().waitFor(),
     isClosed: () => dialog.waitFor({ state: 'detached' }),
+  };
+}
+
+/** Counts acts: a field that has the focus already need not be reached. */
+function countingActs(method: InputMethod): InputMethod & Pick<ConsoleUse, 'acts'> {
+  let acts = 0;
+  const reachActs = async (field: Locator): Promise<number> => {
+    await field.waitFor({ state: 'attached' });
+    return (await field.evaluate('one => one === document.activeElement')) ? 0 : 1;
+  };
+  return {
+    acts: () => acts,
+    async press(control) {
+      acts += 1;
+      await method.press(control);
+    },
+    async write(field, text) {
+      acts += 1 + (await reachActs(field));
+      await method.write(field, text);
+    },
+    async choose(field, label) {
+      acts += 2;
+      await method.choose(field, label);
+    },
+    async pick(field, option) {
+      acts += 2 + (await reachActs(field));
+      await method.pick(field, option);
+    },
   };
 }
 

@@ -22,7 +22,90 @@ inBrowser('with a mouse, the keyboard alone, and a thumb', () => {
     });
     expect(faults).toEqual([]);
   });
+
+  test('somebody new says five people, nights by two others, holidays off and a secondary in under four minutes', async () => {
+    const h = await openConsole();
+    for (const name of [...FIVE, 'Nora', 'Otto']) await givenPerson(h, { role: 'responder', name });
+    const acts: number[] = [];
+    const faults = await withEachInputMethod(h, {}, async (use) => {
+      const { teamId } = await h.expectOk('create_team', { name: use.own('Payments') });
+      await sayCover(use, teamId);
+      await isAsSaid(h, use, teamId);
+      acts.push(use.acts());
+    });
+    expect(faults).toEqual([]);
+    console.log(`acts of a mouse, a keyboard and a thumb, as they ended: ${acts.join(' ')}`);
+    expect(Math.max(...acts) * SECONDS_PER_ACT).toBeLessThan(4 * 60);
+  });
 });
+
+const FIVE = ['Anna', 'Bram', 'Cleo', 'Dirk', 'Emma'];
+const HOLIDAY = '2027-12-25';
+/** What somebody new takes for an act, finding it included. */
+const SECONDS_PER_ACT = 5;
+
+async function sayCover(use: ConsoleUse, teamId: string) {
+  const { page, dialog, own, open, button, press, write, choose, pick } = use;
+  await open(`oncall/teams/${teamId}`, own('Payments'));
+  const card = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Schedules' }) });
+  await press(card.getByRole('link', { name: 'Create' }));
+  await write(page.getByLabel('Name', { exact: true }), 'Primary');
+  for (const name of FIVE) {
+    await pick(page.getByRole('combobox', { name: 'Add a person' }), name);
+    await button(`Remove ${name}`).waitFor();
+  }
+  await press(page.getByRole('checkbox', { name: 'Then add layers, hours or holidays' }));
+  await press(button('Create'));
+  await page.getByRole('heading', { name: 'Edit Primary' }).waitFor();
+
+  await press(button('Nights'));
+  const nights = page.getByRole('region', { name: 'Layer Nights' });
+  for (const name of ['Nora', 'Otto']) {
+    await pick(nights.getByRole('combobox', { name: 'Add a person' }), name);
+    await button(`Remove ${name}`).waitFor();
+  }
+  await write(nights.getByLabel('From', { exact: true }), '18:00');
+  await press(button('Add a calendar', nights));
+  await write(nights.getByLabel(/^Dates, or the address/), HOLIDAY);
+  await press(button('Make the calendar', nights));
+  await nights.getByText('1 day', { exact: true }).waitFor();
+  await press(page.getByRole('button', { name: /^Rotation/ }));
+  const rotation = page.getByRole('region', { name: 'Layer Rotation' });
+  await choose(rotation.getByLabel('Holidays', { exact: true }), 'Holidays');
+  await press(button('Save'));
+
+  await page.getByRole('heading', { name: 'Primary', level: 1, exact: true }).waitFor();
+  await press(button('Add a secondary'));
+  await press(button('Create', dialog));
+  await page.getByRole('heading', { name: 'Create a policy', level: 1 }).waitFor();
+  await press(button('Create'));
+  await page.getByRole('heading', { name: 'Primary, then secondary', level: 1 }).waitFor();
+}
+
+/** Asks the API whether it is what was meant. */
+async function isAsSaid(h: ConsoleWorld, { page }: ConsoleUse, teamId: string) {
+  const { teams } = await h.expectOk('list_teams');
+  const team = teams.find((one: { teamId: string }) => one.teamId === teamId);
+  const [primary, secondary] = team.schedules;
+  expect([primary.name, secondary.name]).toEqual(['Primary', 'Secondary']);
+  expect(team.members).toHaveLength(FIVE.length);
+  const turns = { turns: [{}, {}], hours: Array.from({ length: 7 }, () => ({ from: '18:00', to: '09:00' })) };
+  const off = { on: 'silent' };
+  for (const { layers } of [primary, secondary]) {
+    expect(layers).toMatchObject([
+      { turns: FIVE.map(() => ({})), rotation: { every: 1, unit: 'weeks' }, hours: null, holidays: off },
+      { ...turns, rotation: { every: 1, unit: 'weeks' }, holidays: off },
+    ]);
+    // Nights change hands when the rotation does.
+    expect(layers[1].startsAt).toBe(layers[0].startsAt);
+  }
+  const { steps } = team.escalationPolicies[0];
+  expect(steps).toMatchObject([
+    { afterMinutes: 0, useSchedule: true, scheduleIds: [primary.scheduleId] },
+    { afterMinutes: 10, useSchedule: true, scheduleIds: [secondary.scheduleId] },
+  ]);
+  expect(await page.getByLabel('Warnings').getByText('at once from').count()).toBe(0);
+}
 
 async function makeTeam({ page, dialog, person, own, open, button, press, write, pick, sees, isClosed }: ConsoleUse) {
   await open('oncall/teams', 'Teams');

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, Stack, TextInput } from '@mantine/core';
 import { IconCopy, IconPencil } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
@@ -71,19 +71,22 @@ export function SchedulePage() {
 }
 
 /** Button for a copy in which everybody takes the turn that is next: the usual way to make a secondary. */
-function Duplicate({ schedule: { scheduleId, name: original } }: { readonly schedule: ShownSchedule }) {
+function Duplicate({ schedule: { scheduleId, teamId, name: original } }: { readonly schedule: ShownSchedule }) {
   const { orgId } = useOrganization().org;
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const [name, setName] = useState<string | null>(null);
+  const [thenPolicy, setThenPolicy] = useState(true);
   const copying = useMutation({
     mutationFn: () => invoke(orgId, 'duplicate_schedule', { scheduleId, name: (name ?? '').trim() }),
     async onSuccess(copy) {
       setName(null);
       showSuccess(named`${copy.name} is created.`);
-      await navigate({ to: '/oncall/schedules/$scheduleId', params: { scheduleId: copy.scheduleId } });
+      // The template of the policy names the schedules that the team has now.
+      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'teams') });
+      if (thenPolicy) await navigate({ to: '/oncall/policies/new', search: { team: teamId, template: 0 } });
+      else await navigate({ to: '/oncall/schedules/$scheduleId', params: { scheduleId: copy.scheduleId } });
     },
-    onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'teams') }),
   });
   return (
     <>
@@ -116,6 +119,12 @@ function Duplicate({ schedule: { scheduleId, name: original } }: { readonly sche
                 onChange={({ currentTarget }) => setName(currentTarget.value)}
                 maxLength={500}
                 data-autofocus
+              />
+              <Checkbox
+                label="Then create a policy"
+                description="Pages who is on call in the first schedule of the team, and after ten minutes in the second."
+                checked={thenPolicy}
+                onChange={({ currentTarget }) => setThenPolicy(currentTarget.checked)}
               />
               {copying.isError && <ErrorAlert title="The schedule was not created" error={copying.error} />}
               <SubmitButtons

@@ -27,12 +27,16 @@ const route = getRouteApi('/inside/oncall/policies/new');
 /** Page of a new policy: empty, or from a template in the address. */
 export function NewPolicy() {
   const { org, may } = useOrganization();
-  const { team: wantedTeam } = route.useSearch();
+  const { team: wantedTeam, template } = route.useSearch();
   const { data, error, refetch } = useQuery(teamNamesQuery(org.orgId, { limit: 1 }));
   const firstTeamId = wantedTeam ?? (data?.total === 1 ? data.teams[0]?.teamId : undefined) ?? '';
   // A template may page its members.
   const team = useQuery({ ...teamQuery(org.orgId, firstTeamId), enabled: firstTeamId !== '' });
-  const isLoading = (data === undefined && error === null) || (team.isPending && firstTeamId !== '');
+  // A template names the members and schedules that the team has now, not those of an earlier answer.
+  const [isCurrent, setIsCurrent] = useState(template === undefined);
+  if (!isCurrent && !team.isFetching && data !== undefined) setIsCurrent(true);
+  const isLoading =
+    (data === undefined && error === null) || (firstTeamId !== '' && (team.isPending || (!isCurrent && !team.isError)));
   return (
     <Page title="Create a policy" above={<BackToPolicies />} lead="Minutes count from the trigger of an incident.">
       {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
