@@ -1,3 +1,5 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 
@@ -245,9 +247,36 @@ async function newSteps(w: StaffedWorld, teamId: string): Promise<StepInput[]> {
   return steps;
 }
 
-async function startPagers({ context }: StaffedWorld, phoneUrl: string): Promise<Supervised[]> {
+/** Adds to the word that a process is ready which of these libraries it has loaded. */
+const TELL_LIBRARIES = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module';
+  const names = ['twilio', 'web-push', 'nodemailer'];
+  const loaded = new Set();
+  registerHooks({
+    load(url, context, next) {
+      for (const name of names) if (url.includes('/node_modules/' + name + '/')) loaded.add(name);
+      return next(url, context);
+    },
+  });
+  const send = process.send.bind(process);
+  process.send = (said) => send({ ...said, loaded: names.filter((name) => loaded.has(name)) });
+`)}`;
+
+test('a pager is ready once it has loaded the libraries that send, so that no page waits for them', async () => {
+  const w = await staffedWorld({ jobs: 'real queue', clock: runningClock() });
+  const { entry, args, env } = pagerProgram(w, 'http://127.0.0.1:9');
+  const mail = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'tocsin@example.com' };
+  const pager = fork(entry, args, { env: { ...env, ...mail }, execArgv: ['--import', TELL_LIBRARIES] });
+  onTestFinished(async () => {
+    if (pager.exitCode === null && pager.kill('SIGKILL')) await once(pager, 'exit');
+  });
+  const [ready] = await once(pager, 'message');
+  expect(ready).toEqual({ ready: true, loaded: ['twilio', 'web-push', 'nodemailer'] });
+});
+
+function pagerProgram({ context }: StaffedWorld, phoneUrl: string) {
   const { config } = context;
-  const program = {
+  return {
     entry: path.join(import.meta.dirname, '../../workers/main.ts'),
     args: ['pager'],
     log: path.join(config.dataDir, 'pagers.log'),
@@ -266,6 +295,10 @@ async function startPagers({ context }: StaffedWorld, phoneUrl: string): Promise
       LOG_LEVEL: 'error',
     },
   };
+}
+
+async function startPagers(w: StaffedWorld, phoneUrl: string): Promise<Supervised[]> {
+  const program = pagerProgram(w, phoneUrl);
   const atOnce = { firstDelayMs: 1, maxDelayMs: 1, healthyAfterMs: 0 };
   const pagers = Array.from({ length: PAGERS }, (_, index) =>
     supervise(programService(`Pager ${index}`, program), () => {}, atOnce),
