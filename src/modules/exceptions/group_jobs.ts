@@ -5,7 +5,8 @@ import { type GroupingRuntime, readingOf, recordRefused } from '#modules/excepti
 import { isEvent, readEvents } from '#modules/exceptions/read_events.ts';
 import { quarantineEvents } from '#modules/exceptions/quarantine_events.ts';
 import { Batcher } from '#ingest/batcher.ts';
-import { type ArrivedEvent, unpackEvents } from '#ingest/packing/pack_events.ts';
+import { type ArrivedEvent, listEvents, openEvents } from '#ingest/packing/pack_events.ts';
+import { freeBytes } from '#kernel/free_bytes.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
 import { retryWhileUnavailable } from '#kernel/retry.ts';
 import { deduplicationToken } from '#storage/clickhouse/insert_rows.ts';
@@ -103,9 +104,12 @@ export function groupJobs(runtime: GroupingRuntime): DurableJobHandler['run'] {
 
 /** The events of a job; of a large one whose turn is still to come nothing but its organization. */
 function openJob({ eventCipher }: GroupingRuntime, packed: Buffer, attempt: number) {
-  const unread = unpackEvents(packed, eventCipher);
+  const opened = openEvents(packed, eventCipher);
+  const unread = listEvents(opened);
   const orgIdOfLarge = attempt === 1 && isLarge(unread) ? (unread[0]?.orgId ?? null) : null;
-  return { orgIdOfLarge, unread: orgIdOfLarge === null ? unread : [] };
+  if (orgIdOfLarge === null) return { orgIdOfLarge, unread };
+  freeBytes(opened);
+  return { orgIdOfLarge, unread: [] };
 }
 
 /** Maps each event by the maps of its job. */

@@ -5,6 +5,7 @@ import {
   openEvents,
   type UnreadEvent,
 } from '#ingest/packing/pack_events.ts';
+import { freeBytes } from '#kernel/free_bytes.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import { retryWhileUnavailable } from '#kernel/retry.ts';
@@ -56,6 +57,7 @@ export async function groupLarge(runtime: GroupingRuntime, thread: EventThread, 
     [...rules].map(([id, { filters, patterns, secretNames }]) => [id, { filters, patterns, secretNames }] as const),
   );
   const answer = await ask({ kind: 'read', bytes: opened, settings });
+  freeBytes(opened);
   if (answer.kind !== 'read') throw new Error('the thread answered another question');
   const read = Map.groupBy(answer.events, ({ kind }) => kind);
   await recordRefused(storesOf(runtime.db.session()), 'faulty', countEach(read.get('malformed')), runtime.clock.now());
