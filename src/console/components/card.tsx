@@ -50,7 +50,7 @@ export function Row({ icon, title, sub, children }: RowProps) {
       {icon}
       <div className={classes.grow}>
         <div>{title}</div>
-        {sub !== undefined && <div className={classes.sub}>{sub}</div>}
+        {sub !== undefined && <div className="dimmed small">{sub}</div>}
       </div>
       {children}
     </li>

@@ -40,7 +40,7 @@ function Undoable({ onUndo, children }: { readonly onUndo: () => void; readonly 
   useShortcut('u', onUndo);
   return (
     <div className={classes.undoable}>
-      <span className={classes.text}>{children}</span>
+      <span className="grow">{children}</span>
       <Button size="xs" variant="default" leftSection={<IconArrowBackUp size={16} />} onClick={onUndo}>
         Undo
       </Button>

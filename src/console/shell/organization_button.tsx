@@ -24,7 +24,7 @@ export function OrganizationName() {
   return (
     <>
       <Logo alt="" className={classes.mark} />
-      <bdi className={classes.name}>{withoutBidiControls(org.name)}</bdi>
+      <bdi className="ellipsis">{withoutBidiControls(org.name)}</bdi>
     </>
   );
 }

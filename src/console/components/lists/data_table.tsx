@@ -66,7 +66,7 @@ export function DataTable<Item extends object>({ label, columns, items, keyOf, s
   });
   const columnOf = new Map(columns.map((column) => [column.id, column]));
   return (
-    <div className={classes.frame}>
+    <div className="surface">
       <table className={classes.table} aria-label={label}>
         <thead>
           {table.getHeaderGroups().map((group) => (

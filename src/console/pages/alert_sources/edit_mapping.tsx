@@ -189,7 +189,7 @@ function Fields({ fields, paths, part, onPick }: FieldsProps) {
               onClick={() => onPick(path)}
             >
               <bdi className={classes.path}>{path}</bdi>
-              <bdi className={classes.value}>{value}</bdi>
+              <bdi className="ellipsis dimmed">{value}</bdi>
               <span className={classes.uses}>{uses.map((use) => PART_NAMES[use]).join(', ')}</span>
             </UnstyledButton>
           </li>

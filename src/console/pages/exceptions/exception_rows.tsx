@@ -205,7 +205,7 @@ function ExceptionRow(props: ExceptionRowProps) {
           <Link
             to="/exceptions/$groupId"
             params={{ groupId }}
-            className={exceptionRowClasses.title}
+            className={`${exceptionRowClasses.title} row-link`}
             data-row-link
             title={title}
           >
@@ -242,9 +242,9 @@ function ExceptionRow(props: ExceptionRowProps) {
       </div>
       <div className={exceptionRowClasses.release}>
         {newestRelease !== null && <Name>{newestRelease}</Name>}
-        {releaseCount > 1 && <span className={exceptionRowClasses.more}>+{releaseCount - 1}</span>}
+        {releaseCount > 1 && <span className="rigid">+{releaseCount - 1}</span>}
       </div>
-      <div className={exceptionRowClasses.age}>
+      <div className="dimmed small nowrap to-right">
         <Timestamp at={sort === 'first' ? firstSeenAt : lastSeenAt} format="age" />
       </div>
     </li>

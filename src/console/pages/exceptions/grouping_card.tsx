@@ -149,7 +149,7 @@ export function PartNotice({ overview: { groupId, mergedInto }, maySplit }: Merg
   if (mergedInto === null) return null;
   return (
     <Alert color="blue" variant="light" icon={<IconArrowMerge size={18} />} title="Part of another exception" mb="md">
-      <p className={classes.part}>
+      <p className="flush">
         Its events are counted, shown and decided on the page of{' '}
         <Link to="/exceptions/$groupId" params={{ groupId: mergedInto.groupId }}>
           <Name>{mergedInto.title}</Name>

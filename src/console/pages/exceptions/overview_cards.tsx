@@ -32,7 +32,7 @@ export function IncidentsCard({ overview: { incidents, incidentsTotal } }: CardP
               <Link to="/incidents/$incidentId" params={{ incidentId }} title={title}>
                 <bdi>{withoutBidiControls(title)}</bdi>
               </Link>
-              <span className={classes.sub}>
+              <span className="dimmed tiny">
                 <IncidentStatus status={status} /> #{number}, <Timestamp at={triggeredAt} />
               </span>
             </li>
@@ -96,8 +96,8 @@ export function SimilarCard({ overview: { similar } }: CardProps) {
           <Link to="/exceptions/$groupId" params={{ groupId }} title={title}>
             <bdi>{withoutBidiControls(title)}</bdi>
           </Link>
-          <span className={classes.sub}>{because}</span>
-          <span className={classes.sub}>
+          <span className="dimmed tiny">{because}</span>
+          <span className="dimmed tiny">
             <GroupStatusBadge status={status} /> last <Timestamp at={lastSeenAt} />
           </span>
         </li>
@@ -169,7 +169,7 @@ function Shares({ label, values, whole }: SharesProps) {
           />
           <span className={sharesClasses.value}>
             {shown ?? <Name>{value}</Name>}
-            {sub !== undefined && <span className={sharesClasses.sub}>{sub}</span>}
+            {sub !== undefined && <span className="dimmed tiny">{sub}</span>}
           </span>
           <span className={sharesClasses.share}>{shareText(count, whole)}</span>
         </li>

@@ -124,7 +124,7 @@ export function Explore() {
             </aside>
           )}
           {(!isNarrow || isChosen) && (
-            <div className={classes.view} ref={ref}>
+            <div className="shrinks" ref={ref}>
               {isNarrow && (
                 <Button
                   variant="subtle"

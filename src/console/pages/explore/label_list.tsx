@@ -81,7 +81,7 @@ function Label({ serviceId, search, label, seriesCount, onSplit, onFilter }: Lab
   const values = all?.values.slice(0, isOpen ? ALL : SHOWN) ?? [];
   const left = (all?.valueCount ?? 0) - values.length;
   return (
-    <section className={classes.label} aria-label={`Label ${label.label}`}>
+    <section className="shrinks" aria-label={`Label ${label.label}`}>
       <div className={classes.labelHead}>
         <b>{label.label}</b>
         <span className={classes.facts}>

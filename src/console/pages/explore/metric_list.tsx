@@ -94,7 +94,7 @@ export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: 
         )}
       </form>
       <div className={classes.listHead}>
-        <span className={classes.count}>
+        <span className="dimmed small numbers">
           {data === undefined ? ' ' : `${total.toLocaleString('en')} ${total === 1 ? 'metric' : 'metrics'}`}
         </span>
         <SegmentedControl
@@ -190,7 +190,7 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
         onFocus={rest}
         onBlur={leave}
       >
-        <span className={classes.metricText}>
+        <span className="grow">
           <bdi className={classes.metricName} title={metricName}>
             {metricName}
           </bdi>
@@ -203,7 +203,7 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
         </span>
         {preview === null && value !== null && (
           <span className={classes.preview}>
-            <span className={classes.lastValue}>{value}</span>
+            <span className="tiny numbers">{value}</span>
           </span>
         )}
         {preview !== null && preview.values.length > 0 && (
@@ -214,7 +214,7 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
               length={PREVIEW_SECONDS / stepSeconds}
               label="The last hour"
             />
-            <span className={classes.lastValue}>{value}</span>
+            <span className="tiny numbers">{value}</span>
           </span>
         )}
       </button>

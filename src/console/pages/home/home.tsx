@@ -321,7 +321,7 @@ function NextShifts({ shifts }: { readonly shifts: readonly OwnShift[] }) {
   return (
     <div className={classes.next}>
       <div className={classes.nextTitle}>{shifts.length === 1 ? 'Your next shift' : 'Your next shifts'}</div>
-      <ul className={classes.nextList}>
+      <ul className="plain-list">
         {shifts.map(({ scheduleId, teamName, scheduleName, since }) => (
           <li key={`${scheduleId} ${since}`}>
             <Timestamp at={since} format="date_time" /> <span className="dimmed">(</span>

@@ -70,7 +70,7 @@ function ScheduleRow({ schedule, at, onTakeOver, onRemoveOverride }: ScheduleRow
     <li className={classes.schedule}>
       <div className={classes.scheduleHead}>
         <div className={classes.scheduleText}>
-          <div className={classes.who}>
+          <div className="strong">
             {onCall !== null && <PersonDot userId={onCall.userId} />}
             {onCall === null ? 'Nobody' : <Name>{names}</Name>}
           </div>

@@ -44,7 +44,7 @@ export function AgentsCard({ incident }: { readonly incident: IncidentWithLog })
       {data.proposals.map((proposal) => (
         <ProposalItem key={proposal.proposalId} proposal={proposal} onAnswered={refetch} />
       ))}
-      {left > 0 && <p className={classes.sub}>And {left} older.</p>}
+      {left > 0 && <p className="dimmed small">And {left} older.</p>}
     </Card>
   );
 }
@@ -117,12 +117,12 @@ function ProposalItem({ proposal, onAnswered }: ProposalProps) {
       )}
       <Input proposal={proposal} />
       {state === 'proposed' && (
-        <span className={classes.sub}>
+        <span className="dimmed small">
           until <Timestamp at={expiresAt} format="clock" />
         </span>
       )}
       {decidedAt !== null && decidedBy !== null && (
-        <span className={classes.sub}>
+        <span className="dimmed small">
           {decidedBy} <Timestamp at={decidedAt} />
           {answer !== null && `: ${visibleText(answer)}`}
         </span>

@@ -146,7 +146,7 @@ function StepItem({ step, isNext, begins, team }: StepItemProps) {
           ))}
         </span>
         <Who step={step} team={team} />
-        <div className={classes.who}>
+        <div className="dimmed">
           <Outcome step={step} />
         </div>
       </div>
@@ -187,9 +187,9 @@ function Who({ step, team }: Pick<StepItemProps, 'step' | 'team'>) {
   const nameOf = useMemberNames();
   if (people.length > 0) {
     const named = people.map(({ userId, status }) => `${nameOf(userId)} (${PERSON_WORDS[status]})`);
-    return <div className={classes.who}>{named.join(', ')}</div>;
+    return <div className="dimmed">{named.join(', ')}</div>;
   }
-  return <div className={classes.who}>{whoText(step, team, nameOf)}</div>;
+  return <div className="dimmed">{whoText(step, team, nameOf)}</div>;
 }
 
 /** Outcome of a step; null while it waits. */
@@ -242,7 +242,7 @@ function Progress({ incident }: { readonly incident: IncidentWithLog }) {
     return (
       <div className={classes.count}>
         <Clock to={nextStepAt} />
-        <span className={classes.who}>
+        <span className="dimmed">
           until step {nextStep + 1} of {stepCount}
           {waitsFor === 'maintenance' && ', after the maintenance'}
           {waitsFor === 'hours' && ', when the hours of its policy begin'}

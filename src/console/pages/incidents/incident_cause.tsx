@@ -65,7 +65,7 @@ function MetricDetails({ incident, measured }: { readonly incident: Incident; re
           {comparator} {threshold}
         </span>
       </div>
-      <p className={classes.note}>
+      <p className="dimmed small flush">
         {aggregation} of <code>{metricName}</code> over {windowMinutes} min
       </p>
       <div className={classes.chart}>
@@ -214,7 +214,7 @@ function ExceptionDetails({ incident }: { readonly incident: Incident }) {
       }
     >
       <pre className={classes.message}>{raised?.value ?? event?.message ?? data.title}</pre>
-      <p className={classes.note}>
+      <p className="dimmed small flush">
         {count(data.eventCount, 'event', 'events')}
         {data.userCount > 0 && `, ${count(data.userCount, 'user', 'users')}`}, first seen{' '}
         <Timestamp at={data.firstSeenAt} />, last <Timestamp at={data.lastSeenAt} />
@@ -242,7 +242,7 @@ function Frames({ frames }: { readonly frames: readonly Frame[] }) {
         // eslint-disable-next-line react/no-array-index-key
         <li key={index} className={classes.frame}>
           {functionOf(frame)}{' '}
-          <span className={classes.place}>
+          <span className="dimmed">
             {frame.sourceUrl === null ? placeOf(frame) : <a href={frame.sourceUrl}>{placeOf(frame)}</a>}
           </span>
           {index === 0 && frame.code !== null && <code className={classes.code}>{frame.code.line}</code>}

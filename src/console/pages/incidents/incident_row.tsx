@@ -62,7 +62,13 @@ export function IncidentRow(props: IncidentRowProps) {
         <IncidentStatus status={status} />
       </div>
       <div className={classes.what}>
-        <Link to="/incidents/$incidentId" params={{ incidentId }} className={classes.title} data-row-link title={title}>
+        <Link
+          to="/incidents/$incidentId"
+          params={{ incidentId }}
+          className={`${classes.title} row-link`}
+          data-row-link
+          title={title}
+        >
           <bdi>{withoutBidiControls(title)}</bdi>
         </Link>
         <div className={classes.sub}>
@@ -126,7 +132,7 @@ function Step({ incident }: { readonly incident: FoundIncident }) {
   return (
     <>
       {text}{' '}
-      <span className={classes.countdown}>
+      <span className="nowrap">
         <Countdown to={nextStepAt} />
       </span>
     </>

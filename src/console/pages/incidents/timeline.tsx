@@ -159,7 +159,7 @@ function Message({ entry }: { readonly entry: Notification }) {
   return (
     <li className={classes.message}>
       <ChannelIcon channel={channel} size={16} />
-      <div className={classes.about}>
+      <div>
         {CHANNEL_DECLARATIONS[channel].title}
         {to !== null && ` to ${to}`}, {subjectOf(entry)}
         {reason !== null && <div className={classes.reason}>{capital(reasonOf(reason))}</div>}

@@ -193,7 +193,7 @@ function minutesText(minutes: number | null): string {
 function Beside({ value, mean }: { readonly value: string; readonly mean: string }) {
   return (
     <>
-      {value} <span className={classes.mean}>(mean {mean})</span>
+      {value} <span className="dimmed tiny nowrap">(mean {mean})</span>
     </>
   );
 }

@@ -124,7 +124,7 @@ function Items({ moveInId, verdict }: { readonly moveInId: string; readonly verd
           <li key={position}>
             <div className={classes.itemHead}>
               <Status tone={VERDICT_TONES[verdict]}>{kind.replaceAll('_', ' ')}</Status>
-              <b className={classes.itemName}>
+              <b className="shrinks">
                 <Name>{name === '' ? id : name}</Name>
               </b>
               <HereLink here={here} />

@@ -82,7 +82,7 @@ function ScheduleAgenda({ schedule, nameOf, selections, now, onOpen, isWithoutHe
           {timezone !== viewerZone() && <div>{timezone}</div>}
         </div>
       </div>
-      <ul className={classes.shifts}>
+      <ul className="plain-list">
         {shown.map((selection) => {
           const { since, until, source, userId: person } = selection;
           return (
@@ -99,7 +99,7 @@ function ScheduleAgenda({ schedule, nameOf, selections, now, onOpen, isWithoutHe
                   <Name>{namesOf(selection, nameOf, userId)}</Name>
                   {source === 'override' && ' (override)'}
                 </span>
-                <span className={classes.when}>{spanText(since, until)}</span>
+                <span className="dimmed small numbers">{spanText(since, until)}</span>
               </button>
             </li>
           );

@@ -23,7 +23,7 @@ export function Gaps({ schedules, onOpen }: GapsProps) {
       <p className={classes.title}>
         <IconAlertTriangle size={18} aria-hidden /> Nobody is on call at some times of the next 30 days
       </p>
-      <ul className={classes.gaps}>
+      <ul className="plain-list">
         {withGaps.map(({ scheduleId, name, gaps, gapCount }) => {
           const [gap] = gaps;
           if (gap === undefined) return null;

@@ -133,7 +133,7 @@ function FirstShifts({ preview, nameOf }: { preview: Preview; nameOf: NameOf }) 
 function Span({ since, until }: { readonly since: string; readonly until: string | null }) {
   const from = Date.parse(since);
   return (
-    <span className={classes.span}>
+    <span className="dimmed numbers">
       {until === null ? `from ${momentText(from)} on` : spanText(from, Date.parse(until))}
     </span>
   );

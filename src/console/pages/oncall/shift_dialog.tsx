@@ -148,7 +148,7 @@ function OverrideList({ selection: { since, until }, schedule, nameOf, mayChange
   const isSameTime = (startAt: string, endAt: string) => Date.parse(startAt) === since && Date.parse(endAt) === until;
   if (overrides.length === 0) return null;
   return (
-    <ul className={classes.gaps} aria-label="Overrides">
+    <ul className="plain-list" aria-label="Overrides">
       {overrides.map(({ overrideId, userId, startAt, endAt }) => (
         <li key={overrideId} className={classes.gap}>
           <span className={classes.text}>

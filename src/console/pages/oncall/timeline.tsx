@@ -121,7 +121,7 @@ function Head({ schedule, timeline }: { readonly schedule: ShownSchedule; readon
         </Link>
         {timezone !== viewerZone() && <span className={classes.zone}>{timezone}</span>}
       </div>
-      <div className={classes.sub}>
+      <div className="dimmed tiny">
         <NowAndNext schedule={schedule} nameOf={timeline.nameOf} />
       </div>
     </div>

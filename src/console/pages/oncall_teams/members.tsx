@@ -25,7 +25,6 @@ import {
   type ContactValues,
   toPhone,
 } from '#console/pages/oncall_teams/member_fields.tsx';
-import classes from '#console/pages/oncall_teams/oncall_teams.module.css';
 import { ReadinessDetails, ReadinessStatus } from '#console/pages/oncall_teams/readiness.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -59,7 +58,7 @@ export function Members({ team }: { readonly team: TeamDetails }) {
                 key={member.memberId}
                 title={
                   <>
-                    <Name>{member.name}</Name> <span className={classes.contact}>{member.phone ?? ''}</span>{' '}
+                    <Name>{member.name}</Name> <span className="dimmed numbers">{member.phone ?? ''}</span>{' '}
                     <ReadinessStatus readiness={member.readiness} />
                   </>
                 }
@@ -101,11 +100,11 @@ function NoMembers({ team: { teamId, schedules } }: { readonly team: TeamDetails
     onError: (error) => showError('Not everybody was added', error),
     onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') }),
   });
-  if (people.length === 0) return <p className={classes.none}>No members yet. Add who is on call together.</p>;
+  if (people.length === 0) return <p className="dimmed small flush">No members yet. Add who is on call together.</p>;
   const taking = people.length === 1 ? 'One person takes' : `${people.length} people take`;
   return (
     <>
-      <p className={classes.none}>
+      <p className="dimmed small flush">
         No members yet. {taking} turns in the schedules and are paged by them, but nobody is paged with the whole team.
       </p>
       {may('oncall:edit') && (

@@ -61,13 +61,13 @@ function ChannelState({ state: { channel, state, provedAt }, deviceCount }: Chan
       {devices}
       {state === 'ready' ? (
         provedAt !== null && (
-          <span className={classes.proof}>
+          <span className="dimmed">
             {' arrived '}
             <Timestamp at={provedAt} />
           </span>
         )
       ) : (
-        <span className={classes.proof}>: {whyUnused(channel, state)}</span>
+        <span className="dimmed">: {whyUnused(channel, state)}</span>
       )}
     </span>
   );

@@ -39,7 +39,7 @@ const COLUMNS: readonly Column<FoundTeam>[] = [
     title: 'Team',
     isMain: true,
     cell: ({ teamId, name }) => (
-      <Link to="/oncall/teams/$teamId" params={{ teamId }} data-row-link>
+      <Link to="/oncall/teams/$teamId" params={{ teamId }} className="row-link" data-row-link>
         <Name>{name}</Name>
       </Link>
     ),

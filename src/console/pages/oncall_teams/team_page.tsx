@@ -145,7 +145,7 @@ function Policies({ team: { teamId, policies } }: { readonly team: TeamDetails }
             ))
       }
     >
-      {policies.length === 0 && <p className={classes.none}>None yet: no rule can page this team.</p>}
+      {policies.length === 0 && <p className="dimmed small flush">None yet: no rule can page this team.</p>}
     </Card>
   );
 }
@@ -177,7 +177,7 @@ function Schedules({ team: { teamId, schedules } }: { readonly team: TeamDetails
             ))
       }
     >
-      {schedules.length === 0 && <p className={classes.none}>None yet: no schedule says who is on call.</p>}
+      {schedules.length === 0 && <p className="dimmed small flush">None yet: no schedule says who is on call.</p>}
     </Card>
   );
 }

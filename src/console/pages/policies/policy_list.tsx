@@ -27,7 +27,7 @@ const COLUMNS: readonly Column<PolicyInUse>[] = [
     title: 'Policy',
     isMain: true,
     cell: ({ policyId, name }) => (
-      <Link to="/oncall/policies/$policyId" params={{ policyId }} data-row-link>
+      <Link to="/oncall/policies/$policyId" params={{ policyId }} className="row-link" data-row-link>
         <Name>{name}</Name>
       </Link>
     ),

@@ -229,7 +229,7 @@ export function RuleEditor(props: RuleEditorProps) {
 /** Condition as the list will show it, once the form is complete. */
 function Sentence({ values }: { readonly values: RuleValues }) {
   const text = sentenceOf(values);
-  return <p className={classes.sentence}>{text ?? <span className="dimmed">Say when it should fire.</span>}</p>;
+  return <p className="flush">{text ?? <span className="dimmed">Say when it should fire.</span>}</p>;
 }
 
 function sentenceOf({ kind, config }: Pick<RuleValues, 'kind' | 'config'>): string | null {

@@ -30,7 +30,7 @@ export function RuleRow({ rule, mayEdit, onSwitch, onDelete }: RuleRowProps) {
         <Status tone={tone}>{word}</Status>
       </div>
       <div className={classes.what}>
-        <Link to="/rules/$ruleId" params={{ ruleId }} className={classes.name} data-row-link>
+        <Link to="/rules/$ruleId" params={{ ruleId }} className={`${classes.name} row-link ellipsis`} data-row-link>
           <bdi title={name}>{withoutBidiControls(name)}</bdi>
         </Link>
         <div className={classes.condition}>

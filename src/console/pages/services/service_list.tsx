@@ -120,7 +120,7 @@ function Search({ text, total, onChange, children }: SearchProps) {
         maxLength={200}
       />
       {children}
-      <span className={classes.count} aria-live="polite">
+      <span className="dimmed small nowrap numbers" aria-live="polite">
         {wholeNumberText(total)} {total === 1 ? 'service' : 'services'}
       </span>
     </div>
@@ -161,7 +161,7 @@ function ServiceRows({ rows, total, openOf, healthOf, hasMore, loadMore }: Servi
     if (isShort) more();
   }, [isShort, rows.length]);
   return (
-    <div className={classes.frame}>
+    <div className="surface">
       <div className={classes.head} aria-hidden>
         <span>Service</span>
         <span>Needs attention</span>
@@ -211,10 +211,10 @@ function ServiceRow({ service, open, health }: ServiceRowProps) {
   return (
     <>
       <div className={classes.name}>
-        <Link to="/services/$serviceId" params={{ serviceId }} data-row-link>
+        <Link to="/services/$serviceId" params={{ serviceId }} className="row-link" data-row-link>
           <Name>{name}</Name>
         </Link>
-        <div className={classes.sub}>{sub === '' ? 'Nothing is enabled yet' : <Name>{sub}</Name>}</div>
+        <div className="ellipsis dimmed tiny">{sub === '' ? 'Nothing is enabled yet' : <Name>{sub}</Name>}</div>
       </div>
       <div className={classes.cell}>
         <Attention counts={open} refused={health?.refused ?? 0} />

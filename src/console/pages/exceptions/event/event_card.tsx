@@ -76,9 +76,9 @@ export function EventCard({ overview, address, onAddress, onDay }: EventCardProp
   return (
     <section aria-label="Event" className={classes.event} aria-busy={isPlaceholderData}>
       <div className={classes.bar}>
-        <div className={classes.when}>
+        <div className="strong">
           <Timestamp at={event.at} format="date_time" />{' '}
-          <span className={classes.ago}>
+          <span className="dimmed regular">
             (<Timestamp at={event.at} />)
           </span>
         </div>
@@ -235,12 +235,14 @@ function Breadcrumbs({ event: { breadcrumbs } }: { readonly event: ExceptionEven
             // The same thing can happen many times.
             // eslint-disable-next-line react/no-array-index-key
             <li key={index} data-level={level}>
-              <span className={classes.at}>{timestamp !== null && <Timestamp at={timestamp} format="clock" />}</span>
-              <span className={classes.category}>{category ?? type ?? ''}</span>
+              <span className="dimmed nowrap numbers">
+                {timestamp !== null && <Timestamp at={timestamp} format="clock" />}
+              </span>
+              <span className="ellipsis">{category ?? type ?? ''}</span>
               <span className={classes.said} title={message === null || details === '' ? said : `${said}\n${details}`}>
                 {level !== null && level !== 'info' && <b>{level} </b>}
                 {said}
-                {message !== null && details !== '' && <span className={classes.data}> {details}</span>}
+                {message !== null && details !== '' && <span className="dimmed"> {details}</span>}
               </span>
             </li>
           );

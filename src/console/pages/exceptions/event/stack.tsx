@@ -132,7 +132,7 @@ function OneFrame({ frame, isFirst }: { readonly frame: Frame; readonly isFirst:
   const heading = (
     <>
       <span className={classes.function}>{functionOf(frame)}</span>{' '}
-      <span className={classes.place}>
+      <span className="dimmed">
         {frame.sourceUrl === null ? (
           placeOf(frame)
         ) : (

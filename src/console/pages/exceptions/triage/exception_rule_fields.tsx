@@ -69,7 +69,7 @@ export function ExceptionRuleFields({ values, onChange, errorOf }: ExceptionRule
             allowDecimal={false}
             error={errorOf('rateMinutes')}
           />
-          <p className={classes.note}>
+          <p className="dimmed tiny flush">
             An exception opens an incident when it comes so often, whether it is new or known. One incident is open for
             it at a time; once that is resolved, events count anew.
           </p>

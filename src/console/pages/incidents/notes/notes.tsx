@@ -129,12 +129,12 @@ export function NoteEntry({ incidentId, note }: { readonly incidentId: string; r
   const isOwn = note.userId === session.user.userId && note.agentName === null && may('oncall:edit');
   if (mode === 'editing') return <EditNote incidentId={incidentId} note={note} onClose={() => setMode('reading')} />;
   return (
-    <div className={classes.note}>
+    <div className="shrinks">
       <div className={classes.head}>
         <b>{note.agentName === null ? capital(nameOf(note.userId)) : <Name>{note.agentName}</Name>}</b>
-        {note.agentName !== null && <span className={classes.edited}>agent</span>}
+        {note.agentName !== null && <span className="dimmed">agent</span>}
         {note.editedAt !== null && (
-          <span className={classes.edited}>
+          <span className="dimmed">
             edited <Timestamp at={note.editedAt} />
           </span>
         )}

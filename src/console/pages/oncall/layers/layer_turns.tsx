@@ -8,7 +8,6 @@ import { Choice } from '#console/components/forms/choice.tsx';
 import { dutyLabel } from '#console/components/text/role.ts';
 import { useFoundMembers } from '#console/components/forms/person_picker.tsx';
 import { Name } from '#console/components/text/name.tsx';
-import layerClasses from '#console/pages/oncall/layers/layer_fields.module.css';
 import classes from '#console/pages/oncall/people_order.module.css';
 import { type TurnDraft, withNobody, withPersonIn, withTurnMoved } from '#console/pages/oncall/schedule_draft.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -97,7 +96,7 @@ export function LayerTurns({ turns, teamId, nameOf, error, isPlain = false, onCh
               // eslint-disable-next-line jsx-a11y/no-noninteractive-element-interactions, jsx-a11y/no-noninteractive-tabindex
               <li key={turn.key} className={classes.person} tabIndex={0} onKeyDown={(event) => onKeyDown(event, index)}>
                 <span className={classes.place}>{index + 1}</span>
-                <span className={layerClasses.people}>
+                <span className="grow small">
                   <Name>{names}</Name>
                 </span>
                 <ActionIcon

@@ -282,7 +282,7 @@ function Changes({ preview: { changes, changeCount, to, layers } }: { readonly p
               </s>{' '}
               → <b className={after.length === 0 ? classes.nobody : undefined}>{<Name>{name(after)}</Name>}</b>
             </span>
-            <span className={classes.span}>
+            <span className="dimmed numbers">
               {until === to
                 ? `from ${momentText(Date.parse(since))} on`
                 : spanText(Date.parse(since), Date.parse(until))}

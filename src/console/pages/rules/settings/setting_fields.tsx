@@ -55,7 +55,7 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
           {minutes('groupMinutes', 'Opened with another within')}
         </div>
         {values.groupMinutes !== '' && Number(values.groupMinutes) > 0 && (
-          <p className={classes.note}>
+          <p className="dimmed tiny flush">
             An incident that opens within {values.groupMinutes} min after another one of the service, by the same
             policy, is linked to it: one page for both. It pages by itself if that one ends first.
           </p>
@@ -138,7 +138,7 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
           {minutes('flapMinutes', 'within')}
         </div>
         {values.flapIncidents !== '' && (
-          <p className={classes.note}>
+          <p className="dimmed tiny flush">
             While it flaps, the last incident stays open until the condition has been false for {values.flapMinutes}{' '}
             min: one page instead of many.
           </p>

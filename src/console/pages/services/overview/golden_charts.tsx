@@ -73,7 +73,7 @@ export function GoldenCharts({ serviceId }: { readonly serviceId: string }) {
           if (metric === null || query === undefined) return <Skeleton key={index} height="13rem" />;
           const { metricName, aggregation = 'avg', isRate } = query;
           return (
-            <figure key={metric.metricName} className={classes.chart}>
+            <figure key={metric.metricName} className="flush shrinks">
               <figcaption className={classes.caption}>
                 <Link
                   to="/explore"
