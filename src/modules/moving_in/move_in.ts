@@ -54,14 +54,9 @@ function fileText({ version, ...lists }: ConfigurationFile): string {
 
 function addUnreadable(moved: Moved, unreadable: readonly UnreadableFile[]): void {
   for (const { path, reason } of unreadable) {
-    moved.ledger.add(
-      'file',
-      path,
-      path,
-      'refused',
-      `${reason} Nothing of it was read.`,
-      'Export it again, and read again.',
-    );
+    moved.ledger
+      .see('file', path, path)
+      .refuse(`${reason} Nothing of it was read.`, 'Export it again, and read again.');
   }
 }
 

@@ -65,13 +65,9 @@ function addPolicy(moved: Moved, policy: ReadPolicy, loops: ReadonlySet<string>,
   }
   if (steps.length === 0) {
     const reason = policy.steps.length === 0 ? 'It has no steps.' : 'None of its steps reaches anybody.';
-    moved.ledger.judge(
-      'policy',
-      id,
-      'refused',
-      [reason, ...losses].join(' '),
-      'Make a policy by hand that reaches somebody.',
-    );
+    moved.ledger
+      .item('policy', id)
+      .refuse([reason, ...losses].join(' '), 'Make a policy by hand that reaches somebody.');
     return;
   }
   if (steps.length > STEPS_MAX) {
@@ -104,7 +100,7 @@ function addPolicy(moved: Moved, policy: ReadPolicy, loops: ReadonlySet<string>,
     todos.push('Move it to the right team.');
   }
   if (losses.length > 0) todos.push('Compare its steps with the original.');
-  moved.ledger.judge('policy', id, losses.length > 0 ? 'compiled' : 'exact', losses.join(' '), todos.join(' '));
+  moved.ledger.item('policy', id).judge(losses.length > 0 ? 'compiled' : 'exact', losses.join(' '), todos.join(' '));
 }
 
 function missingReason(

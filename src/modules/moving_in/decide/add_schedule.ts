@@ -46,25 +46,13 @@ export interface ReadSchedule {
 export function addSchedule(moved: Moved, read: ReadSchedule): void {
   const { ledger, since } = moved;
   const { id, name } = read;
-  ledger.see('schedule', id, name);
+  const item = ledger.see('schedule', id, name);
   for (const override of read.overrides) ledger.see('override', override.id, override.name);
   if (!isZone(read.zone)) {
     const reason = read.zone === '' ? 'It has no time zone.' : `Nobody knows the time zone "${read.zone}".`;
-    ledger.judge(
-      'schedule',
-      id,
-      'refused',
-      reason,
-      `Give it an IANA zone such as Europe/Amsterdam in ${moved.tool.title}, and read again.`,
-    );
+    item.refuse(reason, `Give it an IANA zone such as Europe/Amsterdam in ${moved.tool.title}, and read again.`);
     for (const override of read.overrides) {
-      ledger.judge(
-        'override',
-        override.id,
-        'refused',
-        'Its schedule is refused.',
-        'Mend the schedule, and read again.',
-      );
+      ledger.item('override', override.id).refuse('Its schedule is refused.', 'Mend the schedule, and read again.');
     }
     return;
   }
@@ -88,9 +76,7 @@ export function addSchedule(moved: Moved, read: ReadSchedule): void {
     if (written === null) ({ layers, until: horizon } = inLayers);
     else ({ layers, overrides } = written);
     const until = isoDateOf(horizon);
-    ledger.judge(
-      'schedule',
-      id,
+    item.judge(
       'horizon',
       `It is written down until ${until}, because ${compiled.because}.`,
       `Read again before ${until}, or make its layers by hand.`,
@@ -99,9 +85,7 @@ export function addSchedule(moved: Moved, read: ReadSchedule): void {
     ({ layers, layerOf } = compiled);
     if (!compiled.isDirect) {
       verdict = 'compiled';
-      ledger.judge(
-        'schedule',
-        id,
+      item.judge(
         'compiled',
         'Rotations that are on call together became layers that name all their people at each time.',
       );
@@ -133,14 +117,12 @@ export function addSchedule(moved: Moved, read: ReadSchedule): void {
     ...(overrides.length > 0 && { overrides: [...overrides] }),
   });
   if (read.teamIds.length > 0 && teamId === '') {
-    ledger.judge(
-      'schedule',
-      id,
+    item.judge(
       verdict === 'exact' ? 'compiled' : verdict,
       'Its team is not among those that were read; it is in a team of its own.',
       'Move it to the right team.',
     );
-  } else ledger.judge('schedule', id, verdict);
+  } else item.judge(verdict);
   const refused = read.overrides.filter((override) => ledger.verdictOf('override', override.id) === 'refused');
   moved.proofs.push({ key, id, name, rendered: read.rendered, walk: read.walk, refused, horizon });
 }
@@ -164,7 +146,8 @@ function addOverrides(context: OverrideContext): boolean {
   const { moved, read, clock } = context;
   for (const override of read.overrides) {
     const { id, from, to, people } = override;
-    const judge: Judge = (verdict, reason = '', todo = '') => moved.ledger.judge('override', id, verdict, reason, todo);
+    const judge: Judge = (verdict, reason = '', todo = '') =>
+      moved.ledger.item('override', id).judge(verdict, reason, todo);
     if (to <= from) judge('refused', 'It ends before it begins.', 'Nothing, if nobody expects it.');
     else if (to <= moved.since) judge('exact', `It ended at ${isoOf(to)}, so nothing is left to do.`);
     else if (from >= FAR_FUTURE.epochMilliseconds)

@@ -14,55 +14,69 @@ export interface MovedItem {
   readonly todo: string;
 }
 
-interface Entry {
+/** Limit on the sentences that one item collects. */
+const SENTENCES_MAX = 20;
+
+/** An item that was read, with the verdicts on it. */
+class Item {
   readonly kind: string;
   readonly id: string;
   name: string;
-  verdict: Verdict | null;
+  verdict: Verdict | null = null;
   /** Null while there are none: most items have nothing to say. */
-  reasons: Set<string> | null;
-  todos: Set<string> | null;
-}
+  reasons: Set<string> | null = null;
+  todos: Set<string> | null = null;
 
-/** Limit on the sentences that one item collects. */
-const SENTENCES_MAX = 20;
+  constructor(kind: string, id: string, name: string) {
+    this.kind = kind;
+    this.id = id;
+    this.name = name;
+  }
+
+  /** Passes a verdict; of several the worst counts, and every reason is kept. */
+  judge(verdict: Verdict, reason = '', todo = ''): void {
+    if (this.verdict === null || VERDICTS.indexOf(verdict) > VERDICTS.indexOf(this.verdict)) this.verdict = verdict;
+    this.reasons = withSentence(this.reasons, reason);
+    this.todos = withSentence(this.todos, todo);
+  }
+
+  refuse(reason: string, todo = ''): void {
+    this.judge('refused', reason, todo);
+  }
+}
 
 /**
  * Everything that was read, each item once however often the other tool told of it, with the worst verdict that was
  * passed on it. What nobody passed a verdict on is refused: nothing is dropped silently.
  */
 export class Ledger {
-  readonly #entries = new Map<string, Entry>();
+  readonly #items = new Map<string, Item>();
 
   /** Records that an item was read. The first name that is not empty stays. */
-  see(kind: string, id: string, name: string): void {
-    const entry = this.#entries.get(`${kind} ${id}`);
-    if (entry === undefined) {
-      this.#entries.set(`${kind} ${id}`, { kind, id, name, verdict: null, reasons: null, todos: null });
-    } else if (entry.name === '') entry.name = name;
+  see(kind: string, id: string, name: string): Item {
+    const seen = this.#items.get(`${kind} ${id}`);
+    if (seen === undefined) {
+      const item = new Item(kind, id, name);
+      this.#items.set(`${kind} ${id}`, item);
+      return item;
+    }
+    if (seen.name === '') seen.name = name;
+    return seen;
   }
 
-  /** Passes a verdict on an item that was seen; of several the worst counts, and every reason is kept. */
-  judge(kind: string, id: string, verdict: Verdict, reason = '', todo = ''): void {
-    const entry = this.#entries.get(`${kind} ${id}`);
-    if (entry === undefined) throw new Error(`a verdict on ${kind} ${id}, which was not read`);
-    if (entry.verdict === null || VERDICTS.indexOf(verdict) > VERDICTS.indexOf(entry.verdict)) entry.verdict = verdict;
-    entry.reasons = withSentence(entry.reasons, reason);
-    entry.todos = withSentence(entry.todos, todo);
-  }
-
-  /** Records an item and passes a verdict on it. */
-  add(kind: string, id: string, name: string, verdict: Verdict, reason = '', todo = ''): void {
-    this.see(kind, id, name);
-    this.judge(kind, id, verdict, reason, todo);
+  /** Returns an item that was seen. */
+  item(kind: string, id: string): Item {
+    const item = this.#items.get(`${kind} ${id}`);
+    if (item === undefined) throw new Error(`a verdict on ${kind} ${id}, which was not read`);
+    return item;
   }
 
   verdictOf(kind: string, id: string): Verdict | null {
-    return this.#entries.get(`${kind} ${id}`)?.verdict ?? null;
+    return this.#items.get(`${kind} ${id}`)?.verdict ?? null;
   }
 
   items(): MovedItem[] {
-    return [...this.#entries.values()].map(({ kind, id, name, verdict, reasons, todos }) => ({
+    return [...this.#items.values()].map(({ kind, id, name, verdict, reasons, todos }) => ({
       kind,
       id,
       name,
@@ -75,7 +89,7 @@ export class Ledger {
   /** Counts what was read, by kind; the sum over the kinds is the number of items. */
   counts(): Record<string, number> {
     const counts: Record<string, number> = {};
-    for (const { kind } of this.#entries.values()) counts[kind] = (counts[kind] ?? 0) + 1;
+    for (const { kind } of this.#items.values()) counts[kind] = (counts[kind] ?? 0) + 1;
     return counts;
   }
 }

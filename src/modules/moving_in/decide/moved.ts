@@ -108,27 +108,21 @@ export class Moved {
   /** Adds a person. One with the address of another is that other: whatever names the second reaches the first. */
   addPerson(person: ReadPerson): void {
     const { id, name, email } = person;
-    this.ledger.see('user', id, name);
+    const user = this.ledger.see('user', id, name);
     const address = email.trim().toLowerCase();
     const key = this.key(id);
     this.names.set(key, name === '' ? email : name);
     if (this.#keys.has(id)) return;
     if (!/^[^\s@]+@[^\s@]+$/.test(address) || address.length > 320) {
       const todo = `Give them an address in ${this.tool.title}, and read again.`;
-      this.ledger.judge('user', id, 'refused', 'There is no mail address, and people sign in with one.', todo);
+      user.refuse('There is no mail address, and people sign in with one.', todo);
       return;
     }
     const other = this.#addresses.get(address);
     if (other !== undefined) {
       this.#keys.set(id, other);
       const reason = `${email} is the address of ${this.names.get(other) ?? 'somebody else'}, too; whatever names either reaches the one account.`;
-      this.ledger.judge(
-        'user',
-        id,
-        'refused',
-        reason,
-        'If they are two people, give one of them another address, and read again.',
-      );
+      user.refuse(reason, 'If they are two people, give one of them another address, and read again.');
       return;
     }
     this.#addresses.set(address, key);
@@ -145,9 +139,7 @@ export class Moved {
     });
     if (person.channels !== null) this.#channels.set(key, person.channels);
     const reason = isZoneKnown ? '' : `Nobody knows the time zone "${person.zone}"; it is left out.`;
-    this.ledger.judge(
-      'user',
-      id,
+    user.judge(
       isZoneKnown ? 'exact' : 'compiled',
       reason,
       isZoneKnown ? '' : 'Let them choose their zone on the page Me.',
@@ -180,7 +172,7 @@ export class Moved {
   }
 
   addTeam(id: string, name: string): void {
-    this.ledger.add('team', id, name, 'exact');
+    this.ledger.see('team', id, name).judge('exact');
     if (!this.#teams.has(id)) {
       this.#teams.set(id, { key: this.key(id), name: nameInFile(name, id), members: new Map() });
     }
@@ -207,22 +199,16 @@ export class Moved {
   /** Adds a member that the other tool names. */
   addMember(teamId: string, userId: string, name: string): void {
     const id = `${teamId}/${userId}`;
-    this.ledger.see('team_member', id, name);
+    const teamMember = this.ledger.see('team_member', id, name);
     const key = this.person(userId);
     if (key === null) {
       const todo = `Read the people of ${this.tool.title} completely, or invite them here.`;
-      this.ledger.judge('team_member', id, 'refused', 'They are not among the people that were read.', todo);
+      teamMember.refuse('They are not among the people that were read.', todo);
     } else if (this.#teams.has(teamId)) {
       this.join(teamId, key);
-      this.ledger.judge('team_member', id, 'exact');
+      teamMember.judge('exact');
     } else {
-      this.ledger.judge(
-        'team_member',
-        id,
-        'refused',
-        'Their team is not among those that were read.',
-        'Read all teams.',
-      );
+      teamMember.refuse('Their team is not among those that were read.', 'Read all teams.');
     }
   }
 

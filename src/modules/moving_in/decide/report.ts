@@ -25,7 +25,9 @@ export function finish(moved: Moved): { readonly file: ConfigurationFile; readon
   for (const { scheduleId, minutes, equal, from, to } of proof) {
     if (equal === minutes) continue;
     const reason = `${minutes - equal} of ${minutes} minutes differ between ${from} and ${to}; the proof lists them.`;
-    moved.ledger.judge('schedule', scheduleId, 'compiled', reason, 'Compare the differences before you rely on it.');
+    moved.ledger
+      .item('schedule', scheduleId)
+      .judge('compiled', reason, 'Compare the differences before you rely on it.');
   }
   return { file, report: { read: moved.ledger.counts(), items: moved.ledger.items(), proof } };
 }

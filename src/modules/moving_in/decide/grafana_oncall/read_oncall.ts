@@ -34,42 +34,22 @@ export function readOnCall(documents: readonly RawDocument[], time: ReadingTime)
   addChains(moved, answers);
   addIntegrations(moved, answers);
   for (const { path, value } of answers.swap) {
-    moved.ledger.add(
-      'shift_swap',
-      textOf(value, 'id') || path,
-      textOf(value, 'description'),
-      'refused',
-      'Swaps are not taken over.',
-      'Enter an override for each that is taken.',
-    );
+    moved.ledger
+      .see('shift_swap', textOf(value, 'id') || path, textOf(value, 'description'))
+      .refuse('Swaps are not taken over.', 'Enter an override for each that is taken.');
   }
   if (answers.user.length === 0)
-    moved.ledger.add(
-      'list',
-      'users',
-      'users',
-      'refused',
-      'No answer with users was found, so nobody of the shifts can be named.',
-      'Read the users, too.',
-    );
+    moved.ledger
+      .see('list', 'users', 'users')
+      .refuse('No answer with users was found, so nobody of the shifts can be named.', 'Read the users, too.');
   for (const list of new Set(answers.incomplete))
-    moved.ledger.add(
-      'list',
-      list,
-      list,
-      'refused',
-      `Less was read than the list holds: ${list}.`,
-      'Read the list to its end, and then again.',
-    );
+    moved.ledger
+      .see('list', list, list)
+      .refuse(`Less was read than the list holds: ${list}.`, 'Read the list to its end, and then again.');
   for (const path of answers.unknown)
-    moved.ledger.add(
-      'file',
-      path,
-      path,
-      'refused',
-      'Nothing in it looks like an answer of Grafana OnCall.',
-      'Nothing, if it belongs to something else.',
-    );
+    moved.ledger
+      .see('file', path, path)
+      .refuse('Nothing in it looks like an answer of Grafana OnCall.', 'Nothing, if it belongs to something else.');
   return moved;
 }
 
@@ -103,23 +83,19 @@ function addPeople(moved: Moved, answers: OnCallAnswers): void {
 
 function judgeContactRule(moved: Moved, path: string, rule: RawObject): void {
   const [id, type] = [textOf(rule, 'id') || path, textOf(rule, 'type')];
-  moved.ledger.see('contact_rule', id, `${textOf(rule, 'user_id')}: ${type}`);
+  const item = moved.ledger.see('contact_rule', id, `${textOf(rule, 'user_id')}: ${type}`);
   if (CHANNELS[type] !== undefined)
-    moved.ledger.judge(
-      'contact_rule',
-      id,
+    item.judge(
       'compiled',
       'Its channel is switched on for the person; when a message leaves is decided by the step here.',
     );
   else if (type === 'wait')
-    moved.ledger.judge(
-      'contact_rule',
-      id,
+    item.judge(
       'compiled',
       `Its pause of ${numberOf(rule, 'duration') ?? 0} seconds is not kept.`,
       'Add a step of the policy after that time.',
     );
-  else moved.ledger.judge('contact_rule', id, 'refused', `Nothing here is like "${type}".`, 'Choose another channel.');
+  else item.refuse(`Nothing here is like "${type}".`, 'Choose another channel.');
 }
 
 function addChains(moved: Moved, answers: OnCallAnswers): void {
@@ -207,32 +183,22 @@ function addIntegrations(moved: Moved, answers: OnCallAnswers): void {
       ...(team !== null && { team }),
       ...(policy !== undefined && { policy: policy.key }),
     });
-    moved.ledger.add(
-      'integration',
-      id,
-      name,
-      'compiled',
-      'It is a service; its address is another here.',
-      'Change address and key in the sender when you cut over.',
-    );
+    moved.ledger
+      .see('integration', id, name)
+      .judge(
+        'compiled',
+        'It is a service; its address is another here.',
+        'Change address and key in the sender when you cut over.',
+      );
   }
   for (const { path, value } of answers.route) {
     if (value['is_the_last_route'] === true)
-      moved.ledger.add(
-        'route',
-        textOf(value, 'id') || path,
-        'last route',
-        'compiled',
-        'It is the policy of the service.',
-      );
+      moved.ledger
+        .see('route', textOf(value, 'id') || path, 'last route')
+        .judge('compiled', 'It is the policy of the service.');
     else
-      moved.ledger.add(
-        'route',
-        textOf(value, 'id') || path,
-        textOf(value, 'routing_regex'),
-        'refused',
-        'Its pattern is not taken over.',
-        'Make a route of the service with the condition that is meant.',
-      );
+      moved.ledger
+        .see('route', textOf(value, 'id') || path, textOf(value, 'routing_regex'))
+        .refuse('Its pattern is not taken over.', 'Make a route of the service with the condition that is meant.');
   }
 }

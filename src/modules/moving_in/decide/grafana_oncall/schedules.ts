@@ -18,14 +18,9 @@ export function addOnCallSchedules(moved: Moved, answers: OnCallAnswers): void {
   }
   for (const [id, shift] of shifts) {
     if (used.has(id)) continue;
-    moved.ledger.add(
-      'shift',
-      id,
-      textOf(shift, 'name'),
-      'refused',
-      'No schedule that was read uses it.',
-      'Nothing, if it is left over.',
-    );
+    moved.ledger
+      .see('shift', id, textOf(shift, 'name'))
+      .refuse('No schedule that was read uses it.', 'Nothing, if it is left over.');
   }
 }
 
@@ -39,7 +34,7 @@ function addOne(
 ): void {
   const { ledger } = moved;
   const name = textOf(schedule, 'name');
-  ledger.see('schedule', id, name);
+  const item = ledger.see('schedule', id, name);
   const listed = Array.isArray(schedule['shifts'])
     ? schedule['shifts'].filter((shift) => typeof shift === 'string')
     : [];
@@ -56,19 +51,16 @@ function addOne(
   const scheduleZone = textOf(schedule, 'time_zone') || 'UTC';
   const teamIds = [textOf(schedule, 'team_id')].filter((teamId) => teamId !== '');
   if (textOf(schedule, 'type') === 'ical') {
-    ledger.judge(
-      'schedule',
-      id,
-      'refused',
+    item.refuse(
       'It follows an iCal feed, which is another tool.',
       'Save the feed as a file, and move it in with: tocsin move-in ical.',
     );
-    for (const shiftId of shiftIds) ledger.judge('shift', shiftId, 'refused', 'Its schedule is refused.');
+    for (const shiftId of shiftIds) ledger.item('shift', shiftId).refuse('Its schedule is refused.');
     return;
   }
   if (!isZone(scheduleZone)) {
     for (const shiftId of shiftIds)
-      ledger.judge('shift', shiftId, 'refused', 'Its schedule is refused.', 'Mend the schedule, and read again.');
+      ledger.item('shift', shiftId).refuse('Its schedule is refused.', 'Mend the schedule, and read again.');
     addSchedule(moved, {
       id,
       name,
@@ -91,7 +83,7 @@ function addOne(
   const zones = [...new Set(repeating.map(({ zone }) => zone))];
   const zone = zones.length === 1 ? (zones[0] ?? scheduleZone) : scheduleZone;
   if (zone !== scheduleZone && zones.length === 1) {
-    ledger.judge('schedule', id, 'compiled', `Its zone is ${zone}, which its shifts are in, and not ${scheduleZone}.`);
+    item.judge('compiled', `Its zone is ${zone}, which its shifts are in, and not ${scheduleZone}.`);
   }
   addSchedule(moved, {
     id,
@@ -110,7 +102,7 @@ function addOne(
   });
   for (const shift of shifts.filter(({ isOverride }) => isOverride)) {
     const verdict = ledger.verdictOf('override', shift.id);
-    ledger.judge('shift', shift.id, verdict ?? 'exact', 'It is an override.');
+    ledger.item('shift', shift.id).judge(verdict ?? 'exact', 'It is an override.');
   }
 }
 
@@ -224,9 +216,9 @@ interface OnCallShift {
 
 /** Reads a shift, which has a level and may have a zone of its own; null if it cannot be read or names nobody. */
 function readShift(moved: Moved, id: string, shift: RawObject | undefined, defaultZone: string): OnCallShift | null {
-  const { ledger } = moved;
+  const item = moved.ledger.item('shift', id);
   if (shift === undefined) {
-    ledger.judge('shift', id, 'refused', 'The schedule names it, and it was not read.', 'Read all shifts.');
+    item.refuse('The schedule names it, and it was not read.', 'Read all shifts.');
     return null;
   }
   const zone = textOf(shift, 'time_zone') || defaultZone;
@@ -234,16 +226,13 @@ function readShift(moved: Moved, id: string, shift: RawObject | undefined, defau
   const seconds = numberOf(shift, 'duration');
   if (writtenStart === null || seconds === null || seconds <= 0 || !isZone(zone)) {
     const reason = isZone(zone) ? 'Its start or duration cannot be read.' : `Nobody knows the time zone "${zone}".`;
-    ledger.judge('shift', id, 'refused', reason, 'Mend the shift, and read again.');
+    item.refuse(reason, 'Mend the shift, and read again.');
     return null;
   }
   const type = textOf(shift, 'type');
   const groups = groupsOf(moved, id, shift, type);
   if (groups.every((group) => group.length === 0)) {
-    ledger.judge(
-      'shift',
-      id,
-      'refused',
+    item.refuse(
       'It names nobody who was read, so it puts nobody on call; it is left out.',
       'Name people, if it is needed.',
     );
@@ -278,9 +267,8 @@ function readShift(moved: Moved, id: string, shift: RawObject | undefined, defau
   const until = isSingle
     ? clock.instantOf(recurrence.startWall + recurrence.durationMs)
     : endOf(moved, recurrence, zone, wallOf(textOf(shift, 'until')));
-  if (until !== null && until <= moved.since)
-    ledger.judge('shift', id, 'exact', `It ended at ${isoOf(until)}, so it is left out.`);
-  else ledger.judge('shift', id, 'exact');
+  if (until !== null && until <= moved.since) item.judge('exact', `It ended at ${isoOf(until)}, so it is left out.`);
+  else item.judge('exact');
   return {
     id,
     name: textOf(shift, 'name') || id,
@@ -309,13 +297,9 @@ function groupsOf(moved: Moved, id: string, shift: RawObject, type: string): str
     group.flatMap((userId) => {
       const key = moved.person(userId);
       if (key !== null) return [key];
-      moved.ledger.judge(
-        'shift',
-        id,
-        'refused',
-        `${userId} is not among the people that were read; the turn lacks them.`,
-        'Read all users.',
-      );
+      moved.ledger
+        .item('shift', id)
+        .refuse(`${userId} is not among the people that were read; the turn lacks them.`, 'Read all users.');
       return [];
     }),
   );

@@ -89,13 +89,13 @@ function addUser(
   });
   moved.alias(address, id);
   if (user['blocked'] === true)
-    moved.ledger.judge(
-      'user',
-      id,
-      'compiled',
-      'The account is blocked there; here it is invited.',
-      'Remove the person, if nobody needs the account.',
-    );
+    moved.ledger
+      .item('user', id)
+      .judge(
+        'compiled',
+        'The account is blocked there; here it is invited.',
+        'Remove the person, if nobody needs the account.',
+      );
   for (const contact of contacts) judgeContact(moved, contact, name, address, phones);
   for (const rule of rules) judgeRule(moved, rule, id, name);
 }
@@ -114,15 +114,12 @@ function judgeContact(
 ): void {
   const [method, to] = [methodOf(contact), textOf(contact, 'to')];
   const id = textOf(contact, 'id') || `${address}/${method}/${to}`;
-  moved.ledger.see('contact_method', id, `${name}: ${method}`);
+  const contactMethod = moved.ledger.see('contact_method', id, `${name}: ${method}`);
   switch (CHANNELS[method]) {
     case 'email':
-      if (to.toLowerCase() === address.toLowerCase()) moved.ledger.judge('contact_method', id, 'exact');
+      if (to.toLowerCase() === address.toLowerCase()) contactMethod.judge('exact');
       else
-        moved.ledger.judge(
-          'contact_method',
-          id,
-          'refused',
+        contactMethod.refuse(
           `${to} is another address than that of the account, which mail goes to here.`,
           'Forward the mail, or change the address of the account.',
         );
@@ -131,25 +128,11 @@ function judgeContact(
     case 'call': {
       const phone = phoneOf(to);
       if (phone === null)
-        moved.ledger.judge(
-          'contact_method',
-          id,
-          'refused',
-          'Its number is no phone number with a country code.',
-          'Let the person enter the number.',
-        );
+        contactMethod.refuse('Its number is no phone number with a country code.', 'Let the person enter the number.');
       else if (phones[0] === phone)
-        moved.ledger.judge(
-          'contact_method',
-          id,
-          'compiled',
-          'The number comes along unconfirmed.',
-          'Let the person confirm it.',
-        );
+        contactMethod.judge('compiled', 'The number comes along unconfirmed.', 'Let the person confirm it.');
       else
-        moved.ledger.judge(
-          'contact_method',
-          id,
+        contactMethod.judge(
           'compiled',
           'It is kept as a further number; the first one is used in each team.',
           'Let the person choose and confirm the number.',
@@ -157,34 +140,19 @@ function judgeContact(
       return;
     }
     case 'push':
-      moved.ledger.judge(
-        'contact_method',
-        id,
-        'refused',
-        'A phone registers itself for push.',
-        'Open the console on the phone, and turn push on.',
-      );
+      contactMethod.refuse('A phone registers itself for push.', 'Open the console on the phone, and turn push on.');
       return;
     case undefined:
-      moved.ledger.judge(
-        'contact_method',
-        id,
-        'refused',
-        `Nothing here is like a contact of the kind "${method}".`,
-        'Choose another channel.',
-      );
+      contactMethod.refuse(`Nothing here is like a contact of the kind "${method}".`, 'Choose another channel.');
   }
 }
 
 function judgeRule(moved: Moved, rule: RawObject, userId: string, name: string): void {
   const id = textOf(rule, 'id') || `${userId}/${textOf(rule, 'name')}`;
-  moved.ledger.see('contact_rule', id, `${name}: ${textOf(rule, 'name')}`);
+  const contactRule = moved.ledger.see('contact_rule', id, `${name}: ${textOf(rule, 'name')}`);
   const action = textOf(rule, 'actionType');
   if (action !== '' && action !== 'create-alert') {
-    moved.ledger.judge(
-      'contact_rule',
-      id,
-      'refused',
+    contactRule.refuse(
       `It tells of "${action}"; here people are told of incidents and of their shifts.`,
       'Nothing, if nobody misses it.',
     );
@@ -194,11 +162,9 @@ function judgeRule(moved: Moved, rule: RawObject, userId: string, name: string):
     (step) => (numberOf(objectOf(step['sendAfter']), 'timeAmount') ?? 0) > 0,
   );
   const reason = 'Channels are switched on for the person; when a message leaves is decided by the step here.';
-  if (delays.length === 0) moved.ledger.judge('contact_rule', id, 'compiled', reason);
+  if (delays.length === 0) contactRule.judge('compiled', reason);
   else
-    moved.ledger.judge(
-      'contact_rule',
-      id,
+    contactRule.judge(
       'compiled',
       `${reason} Delays of ${delays.length} steps are not kept.`,
       'Add steps of the policy after that time.',

@@ -126,22 +126,13 @@ function judgeRoutingRule(moved: Moved, path: string, rule: RawObject): void {
   const isDefault = rule['isDefault'] === true;
   const name = textOf(rule, 'name') || (isDefault ? 'default' : id);
   if (isDefault)
-    moved.ledger.add(
-      'routing_rule',
-      id,
-      name,
-      'compiled',
-      'It decides where steps for the team and integrations of the team lead.',
-    );
+    moved.ledger
+      .see('routing_rule', id, name)
+      .judge('compiled', 'It decides where steps for the team and integrations of the team lead.');
   else
-    moved.ledger.add(
-      'routing_rule',
-      id,
-      name,
-      'refused',
-      'Its conditions are not taken over.',
-      'Make a route of the service with these conditions.',
-    );
+    moved.ledger
+      .see('routing_rule', id, name)
+      .refuse('Its conditions are not taken over.', 'Make a route of the service with these conditions.');
 }
 
 /** Adds integrations as services, and what has no place here as refused. */
@@ -154,14 +145,9 @@ export function addOpsgenieServices(moved: Moved, answers: OpsgenieAnswers): voi
   }
   for (const { value } of answers.maintenance) judgeMaintenance(moved, value);
   for (const { path, value } of answers.alertPolicy) {
-    moved.ledger.add(
-      'alert_policy',
-      textOf(value, 'id') || path,
-      textOf(value, 'name'),
-      'refused',
-      'Policies that change alerts on their way are not taken over.',
-      'Make routes, or rules that group.',
-    );
+    moved.ledger
+      .see('alert_policy', textOf(value, 'id') || path, textOf(value, 'name'))
+      .refuse('Policies that change alerts on their way are not taken over.', 'Make routes, or rules that group.');
   }
 }
 
@@ -183,14 +169,13 @@ function addIntegration(moved: Moved, id: string, value: RawObject, routed: Read
     policy === undefined
       ? 'It is a service without a policy: no escalation of its team was found.'
       : 'It is a service that pages by the escalation of its team.';
-  moved.ledger.add(
-    'integration',
-    id,
-    name,
-    'compiled',
-    reason,
-    `${policy === undefined ? 'Give it a policy, and change' : 'Change'} address and key in the sender when you cut over.`,
-  );
+  moved.ledger
+    .see('integration', id, name)
+    .judge(
+      'compiled',
+      reason,
+      `${policy === undefined ? 'Give it a policy, and change' : 'Change'} address and key in the sender when you cut over.`,
+    );
 }
 
 function judgeMaintenance(moved: Moved, value: RawObject): void {
@@ -199,20 +184,16 @@ function judgeMaintenance(moved: Moved, value: RawObject): void {
   const time = objectOf(value['time']);
   const [from, to] = [instantOf(textOf(time, 'startDate')), instantOf(textOf(time, 'endDate'))];
   if ((to !== null && to <= moved.since) || ['past', 'cancelled'].includes(textOf(value, 'status'))) {
-    moved.ledger.judge('maintenance', id, 'exact', 'It is over, so nothing is left to do.');
+    moved.ledger.item('maintenance', id).judge('exact', 'It is over, so nothing is left to do.');
     return;
   }
   const services = objectsOf(value['rules']).flatMap(
     (rule) => moved.services.get(textOf(objectOf(rule['entity']), 'id')) ?? [],
   );
   if (from === null || services.length === 0) {
-    moved.ledger.judge(
-      'maintenance',
-      id,
-      'refused',
-      'What it silences or when it begins was not read.',
-      'Enter it by hand.',
-    );
+    moved.ledger
+      .item('maintenance', id)
+      .refuse('What it silences or when it begins was not read.', 'Enter it by hand.');
     return;
   }
   const { times, loss } = maintenanceTimes(moved.clock('UTC'), from, to);
@@ -225,5 +206,5 @@ function judgeMaintenance(moved: Moved, value: RawObject): void {
       ...times,
     });
   }
-  moved.ledger.judge('maintenance', id, loss === '' ? 'exact' : 'compiled', loss);
+  moved.ledger.item('maintenance', id).judge(loss === '' ? 'exact' : 'compiled', loss);
 }

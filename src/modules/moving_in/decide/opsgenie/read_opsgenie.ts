@@ -18,43 +18,26 @@ export function readOpsgenie(documents: readonly RawDocument[], time: ReadingTim
   for (const { path, value } of answers.forwarding) {
     const id = textOf(value, 'id') || textOf(value, 'alias') || path;
     const name = `${textOf(objectOf(value['fromUser']), 'username')} to ${textOf(objectOf(value['toUser']), 'username')}`;
-    moved.ledger.add(
-      'forwarding',
-      id,
-      name,
-      'refused',
-      "Forwarding of one person's messages to another is not taken over.",
-      'Enter overrides for the shifts in that time.',
-    );
+    moved.ledger
+      .see('forwarding', id, name)
+      .refuse(
+        "Forwarding of one person's messages to another is not taken over.",
+        'Enter overrides for the shifts in that time.',
+      );
   }
   if (answers.user.length === 0)
-    moved.ledger.add(
-      'list',
-      'users',
-      'users',
-      'refused',
-      'No answer with users was found, so nobody of the schedules can be named.',
-      'Read the users, too.',
-    );
+    moved.ledger
+      .see('list', 'users', 'users')
+      .refuse('No answer with users was found, so nobody of the schedules can be named.', 'Read the users, too.');
   for (const list of new Set(answers.incomplete)) {
-    moved.ledger.add(
-      'list',
-      list,
-      list,
-      'refused',
-      `Less was read than the list holds: ${list}.`,
-      'Read the list to its end, and then again.',
-    );
+    moved.ledger
+      .see('list', list, list)
+      .refuse(`Less was read than the list holds: ${list}.`, 'Read the list to its end, and then again.');
   }
   for (const path of answers.unknown) {
-    moved.ledger.add(
-      'file',
-      path,
-      path,
-      'refused',
-      'Nothing in it looks like an answer of Opsgenie.',
-      'Nothing, if it belongs to something else.',
-    );
+    moved.ledger
+      .see('file', path, path)
+      .refuse('Nothing in it looks like an answer of Opsgenie.', 'Nothing, if it belongs to something else.');
   }
   return moved;
 }

@@ -42,19 +42,15 @@ function addOne(
   const teamIds = [textOf(objectOf(value['ownerTeam']), 'id') || textOf(value, 'teamId')].filter(
     (teamId) => teamId !== '',
   );
-  ledger.see('schedule', id, name);
+  const item = ledger.see('schedule', id, name);
   const raw = rotationsOf(id, documents, answers);
   for (const rotation of raw) ledger.see('rotation', textOf(rotation, 'id'), `${name}: ${textOf(rotation, 'name')}`);
   const overrides = readOverrides(moved, id, answers);
   if (!isZone(zone)) {
     for (const rotation of raw)
-      ledger.judge(
-        'rotation',
-        textOf(rotation, 'id'),
-        'refused',
-        'Its schedule is refused.',
-        'Mend the schedule, and read again.',
-      );
+      ledger
+        .item('rotation', textOf(rotation, 'id'))
+        .refuse('Its schedule is refused.', 'Mend the schedule, and read again.');
     addSchedule(moved, { id, name, zone, teamIds, patterns: [], overrides: [], rendered: [], walk: () => [] });
     return;
   }
@@ -63,9 +59,7 @@ function addOne(
   const rendered = answers.timeline.flatMap((timeline) => renderedOf(id, name, timeline, participants) ?? []);
   const isWall = isWallClock(rotations, overrides, clock, rendered);
   if (isWall) {
-    ledger.judge(
-      'schedule',
-      id,
+    item.judge(
       'compiled',
       'The digits of startDate are taken for the wall clock of the schedule, since only so its rendered timeline comes out.',
     );
@@ -90,9 +84,7 @@ function addOne(
     walk: (from, to) => walkRotations(read, overrides, clock, from, to),
   });
   if (value['enabled'] === false)
-    ledger.judge(
-      'schedule',
-      id,
+    item.judge(
       'compiled',
       'It is disabled there; here it counts wherever a policy names it.',
       'Take it out of the policies.',
@@ -122,35 +114,22 @@ function readRotation(
   rotation: RawObject,
   participants: ParticipantReader,
 ): OpsgenieRotation | null {
-  const { ledger } = moved;
   const id = textOf(rotation, 'id');
+  const item = moved.ledger.item('rotation', id);
   const start = instantOf(textOf(rotation, 'startDate'));
   const unit = UNIT_MS[textOf(rotation, 'type').toLowerCase()];
   const listed = objectsOf(rotation['participants']);
   if (start === null || unit === undefined) {
-    ledger.judge(
-      'rotation',
-      id,
-      'refused',
-      'Its start or its type cannot be read.',
-      'Look at the rotation, and read again.',
-    );
+    item.refuse('Its start or its type cannot be read.', 'Look at the rotation, and read again.');
     return null;
   }
   if (listed.length === 0) {
-    ledger.judge(
-      'rotation',
-      id,
-      'refused',
-      'Nobody is in it, so it puts nobody on call; it is left out.',
-      'Name people, if it is needed.',
-    );
+    item.refuse('Nobody is in it, so it puts nobody on call; it is left out.', 'Name people, if it is needed.');
     return null;
   }
   const end = instantOf(textOf(rotation, 'endDate'));
-  if (end !== null && end <= moved.since)
-    ledger.judge('rotation', id, 'exact', `It ended at ${isoOf(end)}, so it is left out.`);
-  else ledger.judge('rotation', id, 'exact');
+  if (end !== null && end <= moved.since) item.judge('exact', `It ended at ${isoOf(end)}, so it is left out.`);
+  else item.judge('exact');
   return {
     id,
     name: textOf(rotation, 'name') || 'Rotation',
@@ -162,8 +141,8 @@ function readRotation(
     windows: windowsOf(objectOf(rotation['timeRestriction'])),
     turns: listed.map((participant) => {
       const { people, frozen, missing } = participants.peopleOf(participant);
-      if (frozen !== '') ledger.judge('rotation', id, 'frozen', frozen, 'Change the layer when these people change.');
-      if (missing !== '') ledger.judge('rotation', id, 'refused', missing, 'Read all users and teams.');
+      if (frozen !== '') item.judge('frozen', frozen, 'Change the layer when these people change.');
+      if (missing !== '') item.refuse(missing, 'Read all users and teams.');
       return people;
     }),
   };

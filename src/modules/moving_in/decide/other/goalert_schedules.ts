@@ -101,9 +101,9 @@ export class GoAlertRotation {
 export function readRotation(moved: Moved, value: RawObject): GoAlertRotation | null {
   const [id, name] = [textOf(value, 'id'), textOf(value, 'name')];
   const [start, type] = [minuteOf(textOf(value, 'start')), textOf(value, 'type')];
-  moved.ledger.see('rotation', id, name);
+  const item = moved.ledger.see('rotation', id, name);
   if (start === null || (UNIT_MS[type] === undefined && type !== 'monthly')) {
-    moved.ledger.judge('rotation', id, 'refused', 'Its start or its type cannot be read.', 'Make the layer by hand.');
+    item.refuse('Its start or its type cannot be read.', 'Make the layer by hand.');
     return null;
   }
   const ids = [
@@ -111,10 +111,10 @@ export function readRotation(moved: Moved, value: RawObject): GoAlertRotation | 
     ...(Array.isArray(value['userIDs']) ? value['userIDs'].filter((user) => typeof user === 'string') : []),
   ];
   const missing = ids.filter((user) => moved.person(user) === null);
-  if (missing.length === 0) moved.ledger.judge('rotation', id, 'exact');
+  if (missing.length === 0) item.judge('exact');
   else {
     const reason = `Turns of people who were not read are nobody's: ${missing.slice(0, 10).join(', ')}.`;
-    moved.ledger.judge('rotation', id, 'compiled', reason, 'Read all people, or fill their turns by hand.');
+    item.judge('compiled', reason, 'Read all people, or fill their turns by hand.');
   }
   const people = ids.map((user) => moved.personOrUnknown(user, ''));
   return new GoAlertRotation(moved, value, start, people);
@@ -152,7 +152,7 @@ export function addGoAlertSchedule(
     return;
   }
   const clock = moved.clock(zone);
-  moved.ledger.see('schedule', id, name);
+  const item = moved.ledger.see('schedule', id, name);
   const assignments = objectsOf(schedule['targets']).flatMap((entry): Assignment[] => {
     const target = objectOf(entry['target']);
     const targetId = textOf(target, 'id') || textOf(entry, 'targetID');
@@ -160,7 +160,7 @@ export function addGoAlertSchedule(
     const assigned = rotations.get(targetId) ?? moved.person(targetId);
     if (assigned === null) {
       const reason = `"${shown}" is left out: it is not among what was read.`;
-      moved.ledger.judge('schedule', id, 'compiled', reason, 'Read everything, or make the layer by hand.');
+      item.judge('compiled', reason, 'Read everything, or make the layer by hand.');
       return [];
     }
     if (typeof assigned !== 'string' && assigned.people.length === 0) return [];
@@ -277,7 +277,7 @@ function overrideOf(moved: Moved, value: RawObject, scheduleName: string): GoAle
   const name = `${scheduleName} from ${textOf(value, 'start')} to ${textOf(value, 'end')}`;
   if (from === null || to === null || (added == null && removed == null)) {
     const reason = 'Its times or its people cannot be read.';
-    moved.ledger.add('override', id, name, 'refused', reason, 'Enter an override of the schedule.');
+    moved.ledger.see('override', id, name).refuse(reason, 'Enter an override of the schedule.');
     return null;
   }
   // A removal of somebody who was not read changes turns that are nobody's here.
@@ -308,7 +308,7 @@ function temporaryOf(
   const [from, to] = [minuteOf(textOf(value, 'start')), minuteOf(textOf(value, 'end'))];
   if (from === null || to === null || !Array.isArray(value['shifts'])) {
     const reason = 'Its times or its shifts were not read.';
-    moved.ledger.add('override', id, name, 'refused', reason, 'Enter overrides of the schedule.');
+    moved.ledger.see('override', id, name).refuse(reason, 'Enter overrides of the schedule.');
     return null;
   }
   const shifts = objectsOf(value['shifts']).flatMap((shift): Duty[] => {

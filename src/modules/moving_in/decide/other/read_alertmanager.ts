@@ -29,14 +29,9 @@ export function readAlertmanager(documents: readonly RawDocument[], time: Readin
   const [first, ...others] = configurations;
   if (first !== undefined) addConfiguration(moved, first);
   for (const [index] of others.entries())
-    moved.ledger.add(
-      'configuration',
-      String(index + 2),
-      '',
-      'refused',
-      'Only the first configuration is read.',
-      'Read each by itself.',
-    );
+    moved.ledger
+      .see('configuration', String(index + 2), '')
+      .refuse('Only the first configuration is read.', 'Read each by itself.');
   for (const { path, value } of documents) {
     if (
       Array.isArray(value)
@@ -44,14 +39,9 @@ export function readAlertmanager(documents: readonly RawDocument[], time: Readin
         : isObject(value) && configurations.includes(value)
     )
       continue;
-    moved.ledger.add(
-      'file',
-      path,
-      path,
-      'refused',
-      'It is neither a configuration nor a list of silences.',
-      'Nothing, if it belongs to something else.',
-    );
+    moved.ledger
+      .see('file', path, path)
+      .refuse('It is neither a configuration nor a list of silences.', 'Nothing, if it belongs to something else.');
   }
   for (const silence of silences) {
     const matchers = objectsOf(silence['matchers']).map((matcher): Matcher => ({
@@ -87,25 +77,21 @@ function addConfiguration(moved: Moved, configuration: RawObject): void {
   if (route !== null) addRoutes(moved, 'Alertmanager', nodeOf(route, '', '0'));
   for (const name of ['mute_time_intervals', 'time_intervals']) {
     for (const interval of objectsOf(configuration[name])) {
-      moved.ledger.add(
-        'time_interval',
-        textOf(interval, 'name'),
-        textOf(interval, 'name'),
-        'refused',
-        'Times at which a route is silent are not taken over.',
-        'Make maintenance that comes again, or a policy with hours.',
-      );
+      moved.ledger
+        .see('time_interval', textOf(interval, 'name'), textOf(interval, 'name'))
+        .refuse(
+          'Times at which a route is silent are not taken over.',
+          'Make maintenance that comes again, or a policy with hours.',
+        );
     }
   }
   for (const [index, inhibition] of objectsOf(configuration['inhibit_rules']).entries()) {
-    moved.ledger.add(
-      'inhibition',
-      String(index),
-      JSON.stringify(inhibition).slice(0, 200),
-      'refused',
-      'Inhibition happens in the Alertmanager, which goes on doing it while it sends.',
-      'Leave it there, or let incidents open with another.',
-    );
+    moved.ledger
+      .see('inhibition', String(index), JSON.stringify(inhibition).slice(0, 200))
+      .refuse(
+        'Inhibition happens in the Alertmanager, which goes on doing it while it sends.',
+        'Leave it there, or let incidents open with another.',
+      );
   }
 }
 
@@ -135,7 +121,7 @@ function receiverPolicy(
       kinds.length === 0
         ? 'It notifies nobody.'
         : `It hands alerts on by ${kinds.map((kind) => kind.replace('_configs', '')).join(', ')}, and names no people.`;
-    moved.ledger.judge('receiver', name, 'refused', reason, 'Make a policy, and give it to the routes.');
+    moved.ledger.item('receiver', name).refuse(reason, 'Make a policy, and give it to the routes.');
     return null;
   }
   for (const address of addresses)
@@ -149,13 +135,13 @@ function receiverPolicy(
       channels: null,
     });
   const others = kinds.filter((kind) => kind !== 'email_configs');
-  moved.ledger.judge(
-    'receiver',
-    name,
-    'compiled',
-    'It is a policy of one step for the people whom it mails.',
-    others.length > 0 ? `See to ${others.join(', ')}.` : '',
-  );
+  moved.ledger
+    .item('receiver', name)
+    .judge(
+      'compiled',
+      'It is a policy of one step for the people whom it mails.',
+      others.length > 0 ? `See to ${others.join(', ')}.` : '',
+    );
   return {
     id: name,
     name,

@@ -84,13 +84,7 @@ export function readBetterStack(documents: readonly RawDocument[], time: Reading
   );
   for (const { id, type } of resources)
     if (!KINDS.has(type))
-      moved.ledger.add(
-        type === '' ? 'resource' : type,
-        id,
-        id,
-        'refused',
-        'Resources of this type are not taken over.',
-      );
+      moved.ledger.see(type === '' ? 'resource' : type, id, id).refuse('Resources of this type are not taken over.');
   return moved;
 }
 
@@ -102,7 +96,7 @@ function dutyOf(moved: Moved, calendarId: string, event: RawObject): Duty[] {
     const key = moved.person(email.toLowerCase());
     if (key !== null) return [key];
     const reason = `${email === '' ? 'Somebody' : email} is not among the people that were read; their turns are nobody's.`;
-    moved.ledger.judge('schedule', calendarId, 'horizon', reason, 'Read all members of the team.');
+    moved.ledger.item('schedule', calendarId).judge('horizon', reason, 'Read all members of the team.');
     return [];
   });
   return from === null || to === null ? [] : [{ from, to, people, level: event['override'] === true ? 1 : 0 }];

@@ -42,14 +42,13 @@ export function readGoAlert(documents: readonly RawDocument[], time: ReadingTime
     overrides.delete(id);
   }
   for (const override of [...overrides.values()].flat())
-    moved.ledger.add(
-      'override',
-      textOf(override, 'id'),
-      `${textOf(objectOf(override['target']), 'name')} from ${textOf(override, 'start')} to ${textOf(override, 'end')}`,
-      'refused',
-      'Its schedule was not read.',
-      'Enter an override of the schedule.',
-    );
+    moved.ledger
+      .see(
+        'override',
+        textOf(override, 'id'),
+        `${textOf(objectOf(override['target']), 'name')} from ${textOf(override, 'start')} to ${textOf(override, 'end')}`,
+      )
+      .refuse('Its schedule was not read.', 'Enter an override of the schedule.');
   const policies = all('escalationPolicies');
   const paged = policies.flatMap((policy) => objectsOf(policy['steps']).flatMap((step) => objectsOf(step['targets'])));
   addPagedRotations(moved, paged, rotations);
@@ -90,14 +89,13 @@ export function readGoAlert(documents: readonly RawDocument[], time: ReadingTime
       capabilities: ['oncall'],
       ...(policy !== undefined && { policy: policy.key }),
     });
-    moved.ledger.add(
-      'service',
-      id,
-      textOf(service, 'name'),
-      policy === undefined ? 'compiled' : 'exact',
-      policy === undefined ? 'Its policy was not read or is refused.' : '',
-      policy === undefined ? 'Give it a policy.' : '',
-    );
+    moved.ledger
+      .see('service', id, textOf(service, 'name'))
+      .judge(
+        policy === undefined ? 'compiled' : 'exact',
+        policy === undefined ? 'Its policy was not read or is refused.' : '',
+        policy === undefined ? 'Give it a policy.' : '',
+      );
   }
   return moved;
 }
@@ -126,14 +124,13 @@ function addUser(moved: Moved, user: RawObject): void {
       : CHANNELS[type] === 'email'
         ? 'Mail goes to the address of the account.'
         : `Nothing here is like "${type}".`;
-    moved.ledger.add(
-      'contact_method',
-      textOf(method, 'id'),
-      `${name}: ${textOf(method, 'name') || type}`,
-      CHANNELS[type] === undefined ? 'refused' : 'compiled',
-      reason,
-      isPhone ? 'Let the person confirm it.' : '',
-    );
+    moved.ledger
+      .see('contact_method', textOf(method, 'id'), `${name}: ${textOf(method, 'name') || type}`)
+      .judge(
+        CHANNELS[type] === undefined ? 'refused' : 'compiled',
+        reason,
+        isPhone ? 'Let the person confirm it.' : '',
+      );
   }
 }
 
@@ -151,7 +148,7 @@ function addPagedRotations(
     const timeZone = rotations.get(id)?.zone ?? '';
     const targetsOfIt = [{ target: { id, name, type: 'rotation' }, rules: [] }];
     addGoAlertSchedule(moved, { id, name, timeZone, targets: targetsOfIt, temporarySchedules: [] }, rotations, []);
-    moved.ledger.judge('schedule', id, 'compiled', 'It is made for a rotation, which a step pages by itself.');
+    moved.ledger.item('schedule', id).judge('compiled', 'It is made for a rotation, which a step pages by itself.');
   }
 }
 

@@ -19,44 +19,28 @@ export function readGrafana(documents: readonly RawDocument[], time: ReadingTime
   for (const point of all('contactPoints')) {
     for (const receiver of objectsOf(point['receivers'])) {
       const name = `${textOf(point, 'name')}: ${textOf(receiver, 'type')}`;
-      moved.ledger.add(
-        'contact_point',
-        textOf(receiver, 'uid') || name,
-        name,
-        'refused',
-        'It names a channel and no people.',
-        'Make a policy, and give it to the routes.',
-      );
+      moved.ledger
+        .see('contact_point', textOf(receiver, 'uid') || name, name)
+        .refuse('It names a channel and no people.', 'Make a policy, and give it to the routes.');
     }
   }
   const [root, ...others] = all('policies');
   if (root !== undefined) addRoutes(moved, 'Grafana', nodeOf(root, '', '0'));
   for (const [index, policy] of others.entries())
-    moved.ledger.add(
-      'route',
-      `policy ${index + 2}`,
-      textOf(policy, 'receiver'),
-      'refused',
-      'Only one tree of routes is read.',
-      'Read each by itself.',
-    );
+    moved.ledger
+      .see('route', `policy ${index + 2}`, textOf(policy, 'receiver'))
+      .refuse('Only one tree of routes is read.', 'Read each by itself.');
   for (const mute of all('muteTimes'))
-    moved.ledger.add(
-      'mute_time',
-      textOf(mute, 'name'),
-      textOf(mute, 'name'),
-      'refused',
-      'Times at which a route is silent are not taken over.',
-      'Make maintenance that comes again, or a policy with hours.',
-    );
+    moved.ledger
+      .see('mute_time', textOf(mute, 'name'), textOf(mute, 'name'))
+      .refuse(
+        'Times at which a route is silent are not taken over.',
+        'Make maintenance that comes again, or a policy with hours.',
+      );
   for (const template of all('templates'))
-    moved.ledger.add(
-      'template',
-      textOf(template, 'name'),
-      textOf(template, 'name'),
-      'refused',
-      'Messages here have a form of their own.',
-    );
+    moved.ledger
+      .see('template', textOf(template, 'name'), textOf(template, 'name'))
+      .refuse('Messages here have a form of their own.');
   return moved;
 }
 

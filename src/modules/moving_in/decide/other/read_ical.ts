@@ -123,18 +123,12 @@ function readEvents(moved: Moved, feed: Feed, components: readonly Property[][])
     const recurrenceId = find('RECURRENCE-ID');
     const uid = find('UID')?.value ?? `${feed.path}/${index + 1}`;
     const id = recurrenceId === undefined ? uid : `${uid}/${recurrenceId.value}`;
-    moved.ledger.see('event', id, find('SUMMARY')?.value ?? '');
+    const item = moved.ledger.see('event', id, find('SUMMARY')?.value ?? '');
     if (index >= EVENTS_MAX) {
-      moved.ledger.judge(
-        'event',
-        id,
-        'refused',
-        `A feed has at most ${EVENTS_MAX} events.`,
-        'Give a feed of less time.',
-      );
+      item.refuse(`A feed has at most ${EVENTS_MAX} events.`, 'Give a feed of less time.');
       continue;
     }
-    const refuse = (reason: string, todo = ''): void => moved.ledger.judge('event', id, 'refused', reason, todo);
+    const refuse = (reason: string, todo = ''): void => item.refuse(reason, todo);
     const replacedStart = recurrenceId === undefined ? null : momentOf(moved, feed, recurrenceId);
     if (recurrenceId !== undefined) {
       if (replacedStart === null || parameterOf(recurrenceId, 'RANGE') !== '') {
@@ -147,12 +141,12 @@ function readEvents(moved: Moved, feed: Feed, components: readonly Property[][])
       replaced.push({ uid, start: replacedStart.ms });
     }
     if (find('STATUS')?.value.toUpperCase() === 'CANCELLED') {
-      moved.ledger.judge('event', id, 'exact', 'It is cancelled, so nobody is on call by it.');
+      item.judge('exact', 'It is cancelled, so nobody is on call by it.');
       continue;
     }
     const event = readEvent(moved, feed, properties, refuse);
     if (event === null) continue;
-    moved.ledger.judge('event', id, 'horizon', 'It is part of the rendered schedule.');
+    item.judge('horizon', 'It is part of the rendered schedule.');
     if (recurrenceId === undefined && !series.has(uid)) series.set(uid, event);
     else single.push(event);
   }

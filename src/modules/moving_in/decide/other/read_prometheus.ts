@@ -38,14 +38,9 @@ export function readPrometheus(documents: readonly RawDocument[], time: ReadingT
     }
   }
   for (const { path } of documents.filter((document) => !files.some((file) => file.path === document.path))) {
-    moved.ledger.add(
-      'file',
-      path,
-      path,
-      'refused',
-      'It has no groups of rules.',
-      'Nothing, if it belongs to something else.',
-    );
+    moved.ledger
+      .see('file', path, path)
+      .refuse('It has no groups of rules.', 'Nothing, if it belongs to something else.');
   }
   return moved;
 }
@@ -60,14 +55,9 @@ function addRule(moved: Moved, path: string, rule: RawObject): void {
   const record = textOf(rule, 'record');
   if (record !== '' || textOf(rule, 'type') === 'recording') {
     const name = record || textOf(rule, 'name');
-    moved.ledger.add(
-      'recording_rule',
-      freeId(moved, 'recording_rule', `${path}/${name}`),
-      name,
-      'refused',
-      'Prometheus goes on recording it.',
-      'Send the series by remote_write, if a rule here needs it.',
-    );
+    moved.ledger
+      .see('recording_rule', freeId(moved, 'recording_rule', `${path}/${name}`), name)
+      .refuse('Prometheus goes on recording it.', 'Send the series by remote_write, if a rule here needs it.');
     return;
   }
   const name = textOf(rule, 'alert') || textOf(rule, 'name');
@@ -93,13 +83,10 @@ export function addAlertingRule(
   { id: ruleId, name, expr, forMinutes, keepMinutes, service, isOn }: AlertingRule,
 ): void {
   const id = freeId(moved, kind, ruleId);
-  moved.ledger.see(kind, id, name);
+  const item = moved.ledger.see(kind, id, name);
   const read = ruleOfExpression(expr);
   if ('because' in read) {
-    moved.ledger.judge(
-      kind,
-      id,
-      'refused',
+    item.refuse(
       `No rule says "${expr.slice(0, 500)}": ${read.because}.`,
       'Record it with a recording rule, and make a rule on what is recorded; or let Prometheus send the alert.',
     );
@@ -129,9 +116,7 @@ export function addAlertingRule(
       },
     }),
   });
-  moved.ledger.judge(
-    kind,
-    id,
+  item.judge(
     losses.length > 0 ? 'compiled' : 'exact',
     losses.join(' '),
     losses.length > 0 ? 'Compare both for a while.' : '',
@@ -152,14 +137,13 @@ function serviceFor(moved: Moved, label: string): string {
   if (!moved.services.has(id)) {
     const name = label === '' ? moved.tool.title : label;
     moved.services.set(id, { key: moved.key(id), name: nameInFile(name, id), capabilities: ['metrics', 'oncall'] });
-    moved.ledger.add(
-      'service',
-      id,
-      name,
-      'compiled',
-      'It is made for the rules, which belong to a service here.',
-      'Send the series with its ingestion key, and give the rules a policy.',
-    );
+    moved.ledger
+      .see('service', id, name)
+      .judge(
+        'compiled',
+        'It is made for the rules, which belong to a service here.',
+        'Send the series with its ingestion key, and give the rules a policy.',
+      );
   }
   return moved.key(id);
 }

@@ -41,13 +41,9 @@ export function readSentry(documents: readonly RawDocument[], time: ReadingTime)
   if (rows.size === 0) return null;
   const moved = new Moved({ prefix: 'sentry', title: 'Sentry' }, time);
   for (const { id, fields } of of('organization')) {
-    moved.ledger.add(
-      'organization',
-      id,
-      textOf(fields, 'name'),
-      'compiled',
-      'Everything goes into the organization that the file is applied to.',
-    );
+    moved.ledger
+      .see('organization', id, textOf(fields, 'name'))
+      .judge('compiled', 'Everything goes into the organization that the file is applied to.');
   }
   addPeople(moved, of);
   for (const { id, fields } of of('team')) moved.addTeam(id, textOf(fields, 'name') || textOf(fields, 'slug'));
@@ -57,7 +53,7 @@ export function readSentry(documents: readonly RawDocument[], time: ReadingTime)
   for (const [model, list] of rows) {
     if (READ.has(model)) continue;
     const kind = model.slice('sentry.'.length);
-    for (const { id } of list) moved.ledger.add(kind, id, id, 'refused', `Rows of "${model}" are not taken over.`);
+    for (const { id } of list) moved.ledger.see(kind, id, id).refuse(`Rows of "${model}" are not taken over.`);
   }
   return moved;
 }
@@ -100,13 +96,9 @@ function addPeople(moved: Moved, of: (model: string) => readonly Row[]): void {
   }
   for (const model of ['email', 'useremail']) {
     for (const { id, fields } of of(model))
-      moved.ledger.add(
-        'address',
-        `${model}/${id}`,
-        textOf(fields, 'email'),
-        'compiled',
-        'The account has one address; others are not kept.',
-      );
+      moved.ledger
+        .see('address', `${model}/${id}`, textOf(fields, 'email'))
+        .judge('compiled', 'The account has one address; others are not kept.');
   }
 }
 
@@ -117,16 +109,9 @@ function addMemberships(moved: Moved, of: (model: string) => readonly Row[]): vo
   for (const { id, fields } of of('organizationmember')) {
     const email = textOf(fields, 'email') || textOf(fields, 'user_email');
     const isKnown = moved.person(userOf.get(id) ?? '') !== null;
-    moved.ledger.see('membership', id, email);
-    if (isKnown) moved.ledger.judge('membership', id, 'exact');
-    else
-      moved.ledger.judge(
-        'membership',
-        id,
-        'refused',
-        'The invitation was not accepted there.',
-        'Invite the person here.',
-      );
+    const membership = moved.ledger.see('membership', id, email);
+    if (isKnown) membership.judge('exact');
+    else membership.refuse('The invitation was not accepted there.', 'Invite the person here.');
   }
   for (const { fields } of of('organizationmemberteam')) {
     const member = textOf(fields, 'organizationmember');
@@ -140,7 +125,7 @@ function addProjects(moved: Moved, of: (model: string) => readonly Row[]): void 
   const teams = new Map(of('projectteam').map(({ fields }) => [textOf(fields, 'project'), textOf(fields, 'team')]));
   for (const { id, fields } of of('project')) {
     const name = textOf(fields, 'name') || textOf(fields, 'slug');
-    moved.ledger.see('project', id, name);
+    const project = moved.ledger.see('project', id, name);
     const projectKeys = (keys.get(id) ?? []).toSorted(byAge);
     const active = projectKeys.filter(
       (key) => /^[0-9a-f]{32}$/.test(textOf(key.fields, 'public_key')) && (numberOf(key.fields, 'status') ?? 0) === 0,
@@ -165,14 +150,12 @@ function addProjects(moved: Moved, of: (model: string) => readonly Row[]): void 
         }),
     });
     if (first === undefined)
-      moved.ledger.judge(
-        'project',
-        id,
+      project.judge(
         'compiled',
         'It has no active public key, so its senders need the DSN of the service.',
         'Change the DSN in the senders.',
       );
-    else moved.ledger.judge('project', id, 'exact');
+    else project.judge('exact');
     for (const key of projectKeys) {
       const label = `${name}: ${textOf(key.fields, 'label')}`;
       const isKept = kept.includes(key);
@@ -182,7 +165,7 @@ function addProjects(moved: Moved, of: (model: string) => readonly Row[]): void 
           ? `A service keeps ${FURTHER_KEYS_MAX + 1} public keys, the oldest that are active.`
           : 'It is switched off there, or is no public key.';
       const todo = active.includes(key) ? 'Give senders that use this key the DSN of the service.' : '';
-      moved.ledger.add('public_key', key.id, label, isKept ? 'exact' : 'refused', reason, isKept ? '' : todo);
+      moved.ledger.see('public_key', key.id, label).judge(isKept ? 'exact' : 'refused', reason, isKept ? '' : todo);
     }
   }
 }
@@ -196,7 +179,7 @@ function byAge(a: Row, b: Row): number {
 function addRules(moved: Moved, of: (model: string) => readonly Row[]): void {
   for (const { id, fields } of of('rule')) {
     const name = textOf(fields, 'label') || textOf(fields, 'name');
-    moved.ledger.see('rule', id, name);
+    const item = moved.ledger.see('rule', id, name);
     const service = moved.services.get(textOf(fields, 'project'));
     const data = parsedOf(fields['data']);
     const conditions = objectsOf(data?.['conditions']).map((condition) => textOf(condition, 'id'));
@@ -208,7 +191,7 @@ function addRules(moved: Moved, of: (model: string) => readonly Row[]): void {
         service === undefined
           ? 'Its project was not read.'
           : 'Its condition is not about new issues or such as came back.';
-      moved.ledger.judge('rule', id, 'refused', reason, 'Make a rule of the service by hand.');
+      item.refuse(reason, 'Make a rule of the service by hand.');
       continue;
     }
     const level = objectsOf(data?.['conditions'])
@@ -222,23 +205,19 @@ function addRules(moved: Moved, of: (model: string) => readonly Row[]): void {
       config: { minSeverity: level ?? 'error' },
       enabled: (numberOf(fields, 'status') ?? 0) === 0,
     });
-    moved.ledger.judge(
-      'rule',
-      id,
+    item.judge(
       'compiled',
       'It opens an incident for new exceptions and such as came back; its actions and filters are not kept.',
       'Give the rule a policy.',
     );
   }
   for (const { id, fields } of of('alertrule')) {
-    moved.ledger.add(
-      'metric_alert',
-      id,
-      textOf(fields, 'name'),
-      'refused',
-      'Metric alerts are about data that is not taken over.',
-      'Make a rule on a metric, or with how many events, by hand.',
-    );
+    moved.ledger
+      .see('metric_alert', id, textOf(fields, 'name'))
+      .refuse(
+        'Metric alerts are about data that is not taken over.',
+        'Make a rule on a metric, or with how many events, by hand.',
+      );
   }
 }
 

@@ -80,17 +80,15 @@ export function readSplunkOnCall(documents: readonly RawDocument[], time: Readin
     policies.map((policy) => policyOf(policy, teamOf.get(textOf(policy, 'slug')) ?? '', schedulesOf)),
   );
   if (schedules.length === 0)
-    moved.ledger.add(
-      'list',
-      'schedules',
-      'schedules',
-      'refused',
-      'No answer says who is on call.',
-      'Read /api-public/v2/team/TEAM/oncall/schedule with daysForward=123 for each team.',
-    );
+    moved.ledger
+      .see('list', 'schedules', 'schedules')
+      .refuse(
+        'No answer says who is on call.',
+        'Read /api-public/v2/team/TEAM/oncall/schedule with daysForward=123 for each team.',
+      );
   for (const { path, value } of bodies) {
     if (objectOf(value) === null && objectsOf(value).length === 0)
-      moved.ledger.add('file', path, path, 'refused', 'Nothing in it looks like an answer of Splunk On-Call.');
+      moved.ledger.see('file', path, path).refuse('Nothing in it looks like an answer of Splunk On-Call.');
   }
   return moved;
 }
@@ -162,13 +160,13 @@ function overrideOf(moved: Moved, policyId: string, override: RawObject): Splunk
     textOf(objectOf(override[field]), 'username'),
   );
   const id = `${policyId} ${textOf(override, 'start')} ${original}`;
-  moved.ledger.see('override', id, `${other} for ${original} from ${textOf(override, 'start')}`);
+  const item = moved.ledger.see('override', id, `${other} for ${original} from ${textOf(override, 'start')}`);
   if (from === null || to === null || !original || !other || moved.person(other) === null) {
     const reason = 'Its times cannot be read, or nobody who was read takes the turn.';
-    moved.ledger.judge('override', id, 'refused', reason, 'Enter an override of the schedule.');
+    item.refuse(reason, 'Enter an override of the schedule.');
     return null;
   }
-  moved.ledger.judge('override', id, 'horizon', 'It is part of the rendered schedule.');
+  item.judge('horizon', 'It is part of the rendered schedule.');
   const keyOf = (username: string): string => moved.personOrUnknown(username, username);
   return [{ from, to, original: keyOf(original), other: keyOf(other) }];
 }

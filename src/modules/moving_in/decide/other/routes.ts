@@ -35,14 +35,13 @@ const UNREAD = { operator: '', value: '' };
 export function addRoutes(moved: Moved, serviceName: string, tree: RouteNode): void {
   const service = moved.key('alerts');
   moved.services.set('alerts', { key: service, name: nameInFile(serviceName, 'Alerts'), capabilities: ['oncall'] });
-  moved.ledger.add(
-    'service',
-    'alerts',
-    serviceName,
-    'compiled',
-    'It is made for the routes, which belong to a service here.',
-    `Send the alerts of ${moved.tool.title} with its alert key.`,
-  );
+  moved.ledger
+    .see('service', 'alerts', serviceName)
+    .judge(
+      'compiled',
+      'It is made for the routes, which belong to a service here.',
+      `Send the alerts of ${moved.tool.title} with its alert key.`,
+    );
   const routes: RouteInFile[] = [];
   addNode(moved, tree, [[]], routes, true);
   moved.routes.push({ key: moved.key('routes'), service, routes });
@@ -56,14 +55,14 @@ function addNode(
   isRoot: boolean,
 ): void {
   const { ledger } = moved;
-  ledger.see('route', node.id, node.name);
+  const item = ledger.see('route', node.id, node.name);
   const conditions = isRoot ? [[]] : conditionsOf(node.matchers);
   const all = above.flatMap((outer) => (conditions ?? []).map((inner) => [...outer, ...inner]));
   if (conditions === null || all.length > VALUES_MAX || all.some(({ length }) => length > ROUTE_CONDITIONS_MAX)) {
     const said = node.matchers.map(matcherText).join(', ');
     const reason =
       conditions === null ? `No condition here says ${said}.` : 'It takes more conditions than a route has.';
-    ledger.judge('route', node.id, 'refused', reason, 'Make a route with conditions that mean the same.');
+    item.refuse(reason, 'Make a route with conditions that mean the same.');
     for (const child of node.children) refuseBelow(moved, child);
     return;
   }
@@ -71,12 +70,12 @@ function addNode(
   const policy = moved.policies.get(node.receiver);
   if (!isRoot && all.some(({ length }) => length === 0)) {
     const reason = 'It takes every alert, as only the last route of a service does here.';
-    ledger.judge('route', node.id, 'refused', reason, 'Give it conditions, or its policy to the last route.');
+    item.refuse(reason, 'Give it conditions, or its policy to the last route.');
     return;
   }
   if (!isRoot && routes.length + all.length > ROUTES_MAX - 1) {
     const reason = `A service has at most ${ROUTES_MAX} routes.`;
-    ledger.judge('route', node.id, 'refused', reason, 'Spread the alerts over several services.');
+    item.refuse(reason, 'Spread the alerts over several services.');
     return;
   }
   for (const conditions of all) {
@@ -93,9 +92,7 @@ function addNode(
     losses.push(`Its receiver "${node.receiver}" names nobody who was read, so it opens incidents that page nobody.`);
   if (all.some((list) => list.some((condition) => 'matches' in condition)))
     losses.push('Patterns here do not tell upper from lower case.');
-  ledger.judge(
-    'route',
-    node.id,
+  item.judge(
     losses.length > 0 ? 'compiled' : 'exact',
     losses.join(' '),
     policy === undefined ? 'Give the route a policy.' : '',
@@ -103,7 +100,7 @@ function addNode(
 }
 
 function refuseBelow(moved: Moved, node: RouteNode): void {
-  moved.ledger.add('route', node.id, node.name, 'refused', 'The route above it is refused.');
+  moved.ledger.see('route', node.id, node.name).refuse('The route above it is refused.');
   for (const child of node.children) refuseBelow(moved, child);
 }
 
@@ -188,10 +185,10 @@ export function addSilence(
   from: number,
   to: number | null,
 ): void {
-  moved.ledger.see('silence', id, name);
+  const item = moved.ledger.see('silence', id, name);
   const [only, ...others] = matchers;
   if (to !== null && to <= moved.since) {
-    moved.ledger.judge('silence', id, 'exact', 'It is over, so nothing is left to do.');
+    item.judge('exact', 'It is over, so nothing is left to do.');
   } else if (
     only === undefined ||
     others.length > 0 ||
@@ -199,13 +196,7 @@ export function addSilence(
     only.value === '' ||
     Math.max(only.name.length, only.value.length) > 1_000
   ) {
-    moved.ledger.judge(
-      'silence',
-      id,
-      'refused',
-      'Maintenance here is for one label with one value.',
-      'Enter it by hand.',
-    );
+    item.refuse('Maintenance here is for one label with one value.', 'Enter it by hand.');
   } else {
     const { times, loss } = maintenanceTimes(moved.clock('UTC'), from, to);
     moved.maintenance.push({
@@ -215,6 +206,6 @@ export function addSilence(
       timezone: 'UTC',
       ...times,
     });
-    moved.ledger.judge('silence', id, loss === '' ? 'exact' : 'compiled', loss);
+    item.judge(loss === '' ? 'exact' : 'compiled', loss);
   }
 }

@@ -129,60 +129,34 @@ function judgeMethod(
   email: string,
   phones: readonly string[],
 ): void {
-  const { ledger } = moved;
+  const item = moved.ledger.item('contact_method', id);
   const address = textOf(method, 'address');
   switch (channelOfMethod(type)) {
     case 'email':
-      if (address === '' || address.toLowerCase() === email.toLowerCase()) ledger.judge('contact_method', id, 'exact');
+      if (address === '' || address.toLowerCase() === email.toLowerCase()) item.judge('exact');
       else
-        ledger.judge(
-          'contact_method',
-          id,
-          'refused',
+        item.refuse(
           `${address} is another address than that of the account, which mail goes to here.`,
           'Forward the mail, or change the address of the account.',
         );
       return;
     case 'push':
-      ledger.judge(
-        'contact_method',
-        id,
-        'refused',
-        'A phone registers itself for push.',
-        'Open the console on the phone, and turn push on.',
-      );
+      item.refuse('A phone registers itself for push.', 'Open the console on the phone, and turn push on.');
       return;
     case 'sms':
     case 'call': {
       const phone = phoneInFile(address, textOf(method, 'country_code'));
       if (address === '') {
-        ledger.judge(
-          'contact_method',
-          id,
-          'refused',
+        item.refuse(
           'The answer names it without its number.',
           'Read users with include[]=contact_methods, or let the person enter the number.',
         );
       } else if (phone === null) {
-        ledger.judge(
-          'contact_method',
-          id,
-          'refused',
-          'Its number is no phone number with a country code.',
-          'Let the person enter the number.',
-        );
+        item.refuse('Its number is no phone number with a country code.', 'Let the person enter the number.');
       } else if (phones[0] === phone)
-        ledger.judge(
-          'contact_method',
-          id,
-          'compiled',
-          'The number comes along unconfirmed.',
-          'Let the person confirm it.',
-        );
+        item.judge('compiled', 'The number comes along unconfirmed.', 'Let the person confirm it.');
       else
-        ledger.judge(
-          'contact_method',
-          id,
+        item.judge(
           'compiled',
           'It is kept as a further number; the first one is used in each team.',
           'Let the person choose and confirm the number.',
@@ -190,27 +164,19 @@ function judgeMethod(
       return;
     }
     case null:
-      ledger.judge(
-        'contact_method',
-        id,
-        'refused',
-        `Nothing here is like a contact method of the type "${type}".`,
-        'Choose another channel.',
-      );
+      item.refuse(`Nothing here is like a contact method of the type "${type}".`, 'Choose another channel.');
   }
 }
 
 function judgeRule(moved: Moved, rule: RawObject, name: string): void {
   const id = textOf(rule, 'id');
   const summary = textOf(rule, 'summary');
-  moved.ledger.see('contact_rule', id, `${name}: ${summary || textOf(rule, 'type')}`);
+  const contactRule = moved.ledger.see('contact_rule', id, `${name}: ${summary || textOf(rule, 'type')}`);
   const delay = numberOf(rule, 'start_delay_in_minutes') ?? Number(/^(\d+) minute/.exec(summary)?.[1] ?? 0);
   const reason = 'Its channel is switched on for the person; when a message leaves is decided by the step here.';
-  if (delay === 0) moved.ledger.judge('contact_rule', id, 'compiled', reason);
+  if (delay === 0) contactRule.judge('compiled', reason);
   else
-    moved.ledger.judge(
-      'contact_rule',
-      id,
+    contactRule.judge(
       'compiled',
       `${reason} Its delay of ${delay} minutes is not kept.`,
       'Add a step of the policy after that time, with that channel.',

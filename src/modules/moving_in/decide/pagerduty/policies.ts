@@ -64,7 +64,7 @@ export function addPagerDutyServices(moved: Moved, answers: PagerDutyAnswers): v
 function addService(moved: Moved, id: string, service: RawObject): void {
   const { ledger } = moved;
   const name = textOf(service, 'name') || textOf(service, 'summary');
-  ledger.see('service', id, name);
+  const item = ledger.see('service', id, name);
   const policyId = textOf(objectOf(service['escalation_policy']), 'id');
   const policy = moved.policies.get(policyId);
   const teamId = objectsOf(service['teams'])
@@ -78,28 +78,22 @@ function addService(moved: Moved, id: string, service: RawObject): void {
     ...(team !== null && { team }),
     ...(policy !== undefined && { policy: policy.key }),
   });
-  ledger.judge('service', id, 'exact');
+  item.judge('exact');
   if (policyId !== '' && policy === undefined) {
-    ledger.judge(
-      'service',
-      id,
+    item.judge(
       'compiled',
       `Its policy ${textOf(objectOf(service['escalation_policy']), 'summary') || policyId} was not read or is refused, so its alerts page nobody.`,
       'Give it a policy.',
     );
   }
   if (textOf(service, 'status') === 'disabled')
-    ledger.judge(
-      'service',
-      id,
+    item.judge(
       'compiled',
       'It is disabled there; here its alerts page.',
       'Send nothing to it, or take its policy away.',
     );
   if (textOf(objectOf(service['incident_urgency_rule']), 'type') === 'use_support_hours') {
-    ledger.judge(
-      'service',
-      id,
+    item.judge(
       'compiled',
       'Its urgency follows support hours; here a route chooses the policy by severity.',
       'Make a route and a policy with hours.',
@@ -110,32 +104,31 @@ function addService(moved: Moved, id: string, service: RawObject): void {
     ['auto_resolve_timeout', 'automatic resolution'],
   ] as const) {
     if (numberOf(service, field) !== null)
-      ledger.judge('service', id, 'compiled', `Its ${shown} of ${numberOf(service, field)} seconds is not kept.`);
+      item.judge('compiled', `Its ${shown} of ${numberOf(service, field)} seconds is not kept.`);
   }
   for (const integration of objectsOf(service['integrations'])) {
     const reason = "Its key is PagerDuty's; senders get the alert key of the service.";
-    ledger.add(
-      'integration',
-      textOf(integration, 'id'),
-      `${name}: ${textOf(integration, 'summary') || textOf(integration, 'name') || textOf(integration, 'type')}`,
-      'compiled',
-      reason,
-      'Change address and key in the sender when you cut over.',
-    );
+    ledger
+      .see(
+        'integration',
+        textOf(integration, 'id'),
+        `${name}: ${textOf(integration, 'summary') || textOf(integration, 'name') || textOf(integration, 'type')}`,
+      )
+      .judge('compiled', reason, 'Change address and key in the sender when you cut over.');
   }
 }
 
 function addMaintenance(moved: Moved, window: RawObject): void {
   const id = textOf(window, 'id');
   const name = textOf(window, 'description') || textOf(window, 'summary') || `Maintenance ${id}`;
-  moved.ledger.see('maintenance', id, name);
+  const item = moved.ledger.see('maintenance', id, name);
   const [from, to] = [instantOf(textOf(window, 'start_time')), instantOf(textOf(window, 'end_time'))];
   if (from === null || to === null || to <= from) {
-    moved.ledger.judge('maintenance', id, 'refused', 'Its beginning or end cannot be read.', 'Enter it by hand.');
+    item.refuse('Its beginning or end cannot be read.', 'Enter it by hand.');
     return;
   }
   if (to <= moved.since) {
-    moved.ledger.judge('maintenance', id, 'exact', `It ended at ${isoOf(to)}, so nothing is left to do.`);
+    item.judge('exact', `It ended at ${isoOf(to)}, so nothing is left to do.`);
     return;
   }
   const clock = moved.clock('UTC');
@@ -143,13 +136,7 @@ function addMaintenance(moved: Moved, window: RawObject): void {
     const serviceId = textOf(service, 'id');
     const target = moved.services.get(serviceId);
     if (target === undefined) {
-      moved.ledger.judge(
-        'maintenance',
-        id,
-        'refused',
-        `Its service ${textOf(service, 'summary') || serviceId} was not read.`,
-        'Read all services.',
-      );
+      item.refuse(`Its service ${textOf(service, 'summary') || serviceId} was not read.`, 'Read all services.');
       continue;
     }
     const { times, loss } = maintenanceTimes(clock, from, to);
@@ -160,8 +147,7 @@ function addMaintenance(moved: Moved, window: RawObject): void {
       timezone: 'UTC',
       ...times,
     });
-    moved.ledger.judge('maintenance', id, loss === '' ? 'exact' : 'compiled', loss);
+    item.judge(loss === '' ? 'exact' : 'compiled', loss);
   }
-  if (moved.ledger.verdictOf('maintenance', id) === null)
-    moved.ledger.judge('maintenance', id, 'refused', 'It names no service.', 'Enter it by hand.');
+  if (moved.ledger.verdictOf('maintenance', id) === null) item.refuse('It names no service.', 'Enter it by hand.');
 }

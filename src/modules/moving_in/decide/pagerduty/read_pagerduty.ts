@@ -28,33 +28,21 @@ export function readPagerDuty(documents: readonly RawDocument[], time: ReadingTi
   addPagerDutyPolicies(moved, answers);
   addPagerDutyServices(moved, answers);
   if (answers.users.length === 0)
-    moved.ledger.add(
-      'list',
-      'users',
-      'users',
-      'refused',
-      'No answer with users was found, so nobody of the schedules can be named.',
-      'Read the users, too.',
-    );
+    moved.ledger
+      .see('list', 'users', 'users')
+      .refuse('No answer with users was found, so nobody of the schedules can be named.', 'Read the users, too.');
   for (const list of new Set(answers.incomplete)) {
-    moved.ledger.add(
-      'list',
-      list,
-      list,
-      'refused',
-      `The last page of ${list} says that more follow, and none does: some are missing.`,
-      'Read the list to its end, and then again.',
-    );
+    moved.ledger
+      .see('list', list, list)
+      .refuse(
+        `The last page of ${list} says that more follow, and none does: some are missing.`,
+        'Read the list to its end, and then again.',
+      );
   }
   for (const path of answers.unknown) {
-    moved.ledger.add(
-      'file',
-      path,
-      path,
-      'refused',
-      'Nothing in it looks like an answer of PagerDuty.',
-      'Nothing, if it belongs to something else.',
-    );
+    moved.ledger
+      .see('file', path, path)
+      .refuse('Nothing in it looks like an answer of PagerDuty.', 'Nothing, if it belongs to something else.');
   }
   return moved;
 }

@@ -30,16 +30,10 @@ function addOne(moved: Moved, id: string, documents: readonly RawSchedule[], ove
   const { value } = best(documents, moved);
   const [name, zone] = [textOf(value, 'name') || textOf(value, 'summary'), textOf(value, 'time_zone')];
   const teamIds = objectsOf(value['teams']).map((team) => textOf(team, 'id'));
-  moved.ledger.see('schedule', id, name);
+  const schedule = moved.ledger.see('schedule', id, name);
   if (!documents.some((document) => Array.isArray(document.value['schedule_layers']))) {
     const reason = 'Its layers were not read: it was only named.';
-    moved.ledger.judge(
-      'schedule',
-      id,
-      'refused',
-      reason,
-      'Read schedules with include[]=schedule_layers, or each by itself.',
-    );
+    schedule.refuse(reason, 'Read schedules with include[]=schedule_layers, or each by itself.');
     return;
   }
   const rawLayers = objectsOf(value['schedule_layers']);
@@ -47,13 +41,9 @@ function addOne(moved: Moved, id: string, documents: readonly RawSchedule[], ove
     moved.ledger.see('layer', layerId(layer, id, index), `${name}: ${textOf(layer, 'name')}`);
   if (!isZone(zone)) {
     for (const [index, layer] of rawLayers.entries()) {
-      moved.ledger.judge(
-        'layer',
-        layerId(layer, id, index),
-        'refused',
-        'Its schedule is refused.',
-        'Mend the schedule, and read again.',
-      );
+      moved.ledger
+        .item('layer', layerId(layer, id, index))
+        .refuse('Its schedule is refused.', 'Mend the schedule, and read again.');
     }
     addSchedule(moved, { id, name, zone, teamIds, patterns: [], overrides, rendered: [], walk: () => [] });
     return;
@@ -108,35 +98,30 @@ function shiftOf(layer: RawObject, clock: ZoneClock): number {
 }
 
 function readLayer(moved: Moved, clock: ZoneClock, layer: RawObject, id: string): PagerDutyLayer | null {
-  const { ledger } = moved;
+  const item = moved.ledger.item('layer', id);
   const [start, anchor] = [instantOf(textOf(layer, 'start')), instantOf(textOf(layer, 'rotation_virtual_start'))];
   const end = instantOf(textOf(layer, 'end'));
   const seconds = numberOf(layer, 'rotation_turn_length_seconds');
   const users = objectsOf(layer['users']).map((entry) => objectOf(entry['user']) ?? entry);
   const todo = `Look at the layer in ${moved.tool.title}, and read again.`;
   if (anchor === null || seconds === null || seconds <= 0) {
-    ledger.judge('layer', id, 'refused', 'It has no start or no length of a turn that can be read.', todo);
+    item.refuse('It has no start or no length of a turn that can be read.', todo);
     return null;
   }
   if (users.length === 0) {
-    ledger.judge(
-      'layer',
-      id,
-      'refused',
+    item.refuse(
       'Nobody is in its rotation, so it puts nobody on call; it is left out.',
       'Name people, if it is needed.',
     );
     return null;
   }
   if (end !== null && end <= moved.since) {
-    ledger.judge('layer', id, 'exact', `It ended at ${isoOf(end)}, so it is left out.`);
+    item.judge('exact', `It ended at ${isoOf(end)}, so it is left out.`);
   } else {
-    ledger.judge('layer', id, 'exact');
+    item.judge('exact');
     const shift = shiftOf(layer, clock);
     if (shift !== 0 && objectsOf(layer['restrictions']).length > 0) {
-      ledger.judge(
-        'layer',
-        id,
+      item.judge(
         'compiled',
         `Its hours were told in another time zone, ${Math.abs(shift)} minutes ${shift > 0 ? 'behind' : 'ahead of'} that of the schedule, and are converted.`,
         'Read the schedule with time_zone set to its own zone.',
@@ -147,22 +132,14 @@ function readLayer(moved: Moved, clock: ZoneClock, layer: RawObject, id: string)
     const [userId, name] = [textOf(user, 'id'), textOf(user, 'summary') || textOf(user, 'name')];
     if (moved.person(userId) !== null) return moved.personOrUnknown(userId, name);
     if (textOf(user, 'deleted_at') !== '') {
-      ledger.judge(
-        'layer',
-        id,
+      item.judge(
         'frozen',
         `${name || userId} was deleted, so the turn is nobody's.`,
         'Put somebody else in their place.',
       );
       return null;
     }
-    ledger.judge(
-      'layer',
-      id,
-      'refused',
-      `${name || userId} is not among the people that were read; the turn is nobody's.`,
-      'Read all users.',
-    );
+    item.refuse(`${name || userId} is not among the people that were read; the turn is nobody's.`, 'Read all users.');
     return moved.personOrUnknown(userId, name);
   });
   return {

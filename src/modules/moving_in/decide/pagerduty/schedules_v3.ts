@@ -113,17 +113,17 @@ function readEvent(
   id: string,
   rotation: RawObject,
 ): ShiftEvent | null {
-  const { ledger } = moved;
+  const item = moved.ledger.item('layer', id);
   const [start, end] = [momentOf(event['start_time']), momentOf(event['end_time'])];
   if (start === null || end === null || end <= start) {
-    ledger.judge('layer', id, 'refused', 'Its beginning or end cannot be read.', 'Look at the event, and read again.');
+    item.refuse('Its beginning or end cannot be read.', 'Look at the event, and read again.');
     return null;
   }
   const effectiveUntil = instantOf(textOf(event, 'effective_until'));
   const rule = ruleOf(moved, event['recurrence'], clock);
   if (rule !== null && 'because' in rule) {
     const todo = 'Make a layer for it by hand.';
-    ledger.judge('layer', id, 'refused', `It is left out, because ${rule.because}.`, todo);
+    item.refuse(`It is left out, because ${rule.because}.`, todo);
     return null;
   }
   const strategy = objectOf(event['assignment_strategy']);
@@ -132,10 +132,7 @@ function readEvent(
     const userId = textOf(member, 'user_id') || textOf(objectOf(member['user']), 'id');
     if (textOf(member, 'type') === 'empty_member' || userId === '') return [];
     if (moved.person(userId) === null)
-      ledger.judge(
-        'layer',
-        id,
-        'refused',
+      item.refuse(
         `${textOf(member, 'name') || userId} is not among the people that were read; the turn is nobody's.`,
         'Read all users.',
       );
@@ -154,7 +151,7 @@ function readEvent(
   const lastEnd = endOfLast(recurrence, clock);
   const until = lastEnd === null ? effectiveUntil : Math.min(lastEnd, effectiveUntil ?? lastEnd);
   const isOver = until !== null && until <= moved.since;
-  ledger.judge('layer', id, 'exact', isOver ? `It ended at ${isoOf(until)}, so it is left out.` : '');
+  item.judge('exact', isOver ? `It ended at ${isoOf(until)}, so it is left out.` : '');
   return {
     id,
     name: textOf(event, 'name') || textOf(rotation, 'name') || 'Rotation',
