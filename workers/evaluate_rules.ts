@@ -248,11 +248,6 @@ async function measure(
   return evaluation;
 }
 
-interface Known {
-  readonly open: readonly OpenIncident[];
-  readonly remembered: readonly PartMemory[];
-}
-
 interface OfPart {
   readonly measured: Omit<Measurement, 'missing'>;
   readonly incident: OpenIncident | null;
@@ -265,7 +260,7 @@ interface OfPart {
 function measurementsOf(
   rule: MetricCheck,
   { values, moreThan, byLabel }: Evaluation,
-  { open, remembered }: Known,
+  { open, remembered }: { readonly open: readonly OpenIncident[]; readonly remembered: readonly PartMemory[] },
   now: Temporal.Instant,
 ): OfPart[] {
   const { ruleId, config, settings } = rule;

@@ -42,16 +42,11 @@ const FIRST_TOKEN_WITHIN = Temporal.Duration.from({ hours: 1 });
 
 const revocationOf = revokedBySystem('its tokens have expired');
 
-interface PruningRuntime {
-  readonly db: Database;
-  readonly clock: Clock;
-}
-
 /**
  * Removes expired codes, tokens and requests, connections that have none of them left, and apps that registered and were
  * never connected.
  */
-export async function pruneConnections({ db, clock }: PruningRuntime): Promise<void> {
+export async function pruneConnections({ db, clock }: { readonly db: Database; readonly clock: Clock }): Promise<void> {
   const now = clock.now();
   for (let removed = BATCH; removed === BATCH;) {
     removed = await db.transaction(async (session) => {

@@ -70,9 +70,7 @@ export async function authenticateApiKey<Way extends string>(
   const standing = { ...key, role: key.role ?? 'viewer', providerRule: null };
   const refusal = refusalOf(standing, { kind: 'credential', address });
   if (refusal !== null) throw refusalError(refusal);
-  if (isUseWorthRecording(key.lastUsedAt, now)) {
-    await stores.apiKeys.touch(key.id, now);
-  }
+  if (isUseWorthRecording(key.lastUsedAt, now)) await stores.apiKeys.touch(key.id, now);
   return {
     orgId: key.orgId,
     actor: actorOf(key),

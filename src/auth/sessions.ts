@@ -96,9 +96,7 @@ export async function authenticateSession(
     ? await stores.sessions.findLive(hashSecret(token), livenessAt(now))
     : null;
   if (session === null) throw new AppError('unauthenticated', 'the session has ended; sign in again');
-  if (isUseWorthRecording(session.lastUsedAt, now)) {
-    await stores.sessions.touch(session.sessionId, now);
-  }
+  if (isUseWorthRecording(session.lastUsedAt, now)) await stores.sessions.touch(session.sessionId, now);
   return session;
 }
 

@@ -27,17 +27,12 @@ export interface MetricsText {
   readonly text: string;
 }
 
-interface Address {
-  readonly host: string;
-  readonly port: number;
-}
-
 /**
  * Opens a separate listener for orchestrators and scrapers, which no proxy makes public: `/livez` (the process answers,
  * whatever the stores do), `/readyz` (200 or 503) and `/metrics`.
  */
 export async function openProcessPort(
-  { host, port }: Address,
+  { host, port }: { readonly host: string; readonly port: number },
   answers: ProcessAnswers,
   log: Log,
 ): Promise<{ readonly port: number; close(): Promise<void> }> {

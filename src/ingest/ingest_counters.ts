@@ -47,9 +47,7 @@ export class IngestCounters {
       this.refusedItems.add({ kind: 'points', reason, serviceId }, count);
     }
     this.notices.add({ kind: 'points', reason: 'overlapping_writers', serviceId }, overlapping.count);
-    if (shared !== undefined) {
-      this.notices.add({ kind: 'points', reason: 'shared_series', serviceId }, shared.count);
-    }
+    if (shared !== undefined) this.notices.add({ kind: 'points', reason: 'shared_series', serviceId }, shared.count);
   }
 
   /** Counts events that were refused while the request was accepted; a request that was refused counts as a request. */

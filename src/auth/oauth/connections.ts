@@ -43,9 +43,7 @@ export async function authenticateConnection(
   const refusal = refusalOf(connection, { kind: 'credential', address });
   if (refusal !== null) throw refusalError(refusal);
   const { connectionId, lastUsedAt } = connection;
-  if (isUseWorthRecording(lastUsedAt, now)) {
-    await connections.touch(connectionId, now);
-  }
+  if (isUseWorthRecording(lastUsedAt, now)) await connections.touch(connectionId, now);
   return callerOf(connection);
 }
 

@@ -4,13 +4,8 @@ import { type RefObject, useEffect, useState } from 'react';
 /** Time that the pointer rests before the hint is shown, in milliseconds. */
 const REST_MS = 300;
 
-interface HintProps {
-  readonly target: RefObject<HTMLElement | null>;
-  readonly text: string;
-}
-
 /** Tooltip of `useHint`, in a file that is loaded when the first pointer comes near. */
-export function Hint({ target, text }: HintProps) {
+export function Hint({ target, text }: { readonly target: RefObject<HTMLElement | null>; readonly text: string }) {
   const [isOpen, setIsOpen] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setIsOpen(true), REST_MS);

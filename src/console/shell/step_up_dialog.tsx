@@ -5,11 +5,7 @@ import { secondFactorsQuery, stepUp } from '#console/api/second_factor.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { SecondFactorForm } from '#console/components/forms/second_factor_form.tsx';
 
-interface StepUpDialogProps {
-  readonly onClose: (isConfirmed: boolean) => void;
-}
-
-export function StepUpDialog({ onClose }: StepUpDialogProps) {
+export function StepUpDialog({ onClose }: { readonly onClose: (isConfirmed: boolean) => void }) {
   return (
     <Modal opened onClose={() => onClose(false)} title="Confirm with your second factor" zIndex={400}>
       <Text size="sm" mb="md">

@@ -37,9 +37,7 @@ function parseJson(bytes: Buffer, valuesMax: number): unknown {
   if (!isUtf8(bytes)) throw refusal('the body is not valid UTF-8');
   const { values, levels } = surveyJson(bytes, valuesMax, LEVELS_READ_MAX);
   if (levels > LEVELS_READ_MAX) throw refusal(NESTED_TOO_DEEP);
-  if (values > valuesMax) {
-    throw refusal(`the body holds more than ${valuesMax} values; send less at a time`);
-  }
+  if (values > valuesMax) throw refusal(`the body holds more than ${valuesMax} values; send less at a time`);
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
   try {
     return JSON.parse(text);

@@ -110,9 +110,7 @@ export class AnnouncedSeries {
   }
 
   #timesOf(serviceId: Id<'service'>): SeriesTimes | undefined {
-    if (this.#current?.serviceId !== serviceId) {
-      this.#current = { serviceId, times: this.#services.get(serviceId) };
-    }
+    if (this.#current?.serviceId !== serviceId) this.#current = { serviceId, times: this.#services.get(serviceId) };
     return this.#current.times;
   }
 

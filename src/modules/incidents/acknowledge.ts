@@ -20,9 +20,7 @@ import { resumeEscalation, withdrawNews } from '#modules/incidents/paging/repage
 export async function unacknowledge(unit: UnitOfWork, incident: IncidentRow, by: IncidentActor): Promise<boolean> {
   const decision = decideUnacknowledge(incident.status);
   if (decision === 'unchanged') return await unacknowledgeForOne(unit, incident, by);
-  if (decision === 'conflict') {
-    throw new AppError('conflict', 'this incident is resolved; reopen it if it is not over');
-  }
+  if (decision === 'conflict') throw new AppError('conflict', 'this incident is resolved; reopen it if it is not over');
   const { acknowledgedAt, acknowledgedBy } = incident;
   const whole =
     acknowledgedAt !== null && acknowledgedBy !== null && 'userId' in acknowledgedBy

@@ -109,9 +109,7 @@ async function applyRoles(
     );
   }
   const silenced = changes.filter(({ before, after }) => mayAnswer(before) && !mayAnswer(after));
-  for (const change of silenced.slice(0, NOTICES_MAX)) {
-    await tellOfLoweredRole(unit, orgId, change);
-  }
+  for (const change of silenced.slice(0, NOTICES_MAX)) await tellOfLoweredRole(unit, orgId, change);
   return changes.map(({ userId, before, after }) => ({
     action: 'provision_role',
     target: userId,

@@ -4,11 +4,6 @@ import { type AppError, invalidInput } from '#kernel/errors.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 
-interface BoundQuery {
-  readonly sql: string;
-  readonly parameters: Record<string, unknown>;
-}
-
 /**
  * Settings of reads for charts and histories, which may span long periods and many series. A caller gives up after 10
  * s.
@@ -29,7 +24,7 @@ const LIMITS: ClickHouseSettings = {
 /** The rows of a query that meets one of the limits are refused as `tooMuch` says. */
 export async function readLong<Row>(
   client: ClickHouseClient,
-  { sql, parameters }: BoundQuery,
+  { sql, parameters }: { readonly sql: string; readonly parameters: Record<string, unknown> },
   tooMuch: (cause?: unknown) => AppError,
 ): Promise<Row[]> {
   try {

@@ -11,13 +11,8 @@ import { betweenOf, RANGES, rangeText, type TimeRange } from '#console/component
 
 const ExactRange = lazyDialog(() => import('#console/components/lists/exact_range.tsx').then((m) => m.ExactRange));
 
-interface RangePickerProps {
-  readonly range: TimeRange;
-  onChange(range: TimeRange): void;
-}
-
 /** Picker of the period that a page shows; the arrows go one period earlier or later. */
-export function RangePicker({ range, onChange }: RangePickerProps) {
+export function RangePicker({ range, onChange }: { readonly range: TimeRange; onChange(range: TimeRange): void }) {
   const [isExact, setIsExact] = useState(false);
   const { from, to } = timesOf(range);
   const shift = (by: number): void => {

@@ -41,13 +41,8 @@ interface Values {
   readonly routes: readonly DraftRoute[];
 }
 
-interface EditRoutesProps {
-  readonly sources: SourcesOfService;
-  readonly onClose: () => void;
-}
-
 /** Dialog to edit the routes of a service in their order. */
-export function EditRoutes({ sources, onClose }: EditRoutesProps) {
+export function EditRoutes({ sources, onClose }: { readonly sources: SourcesOfService; readonly onClose: () => void }) {
   const { serviceId } = sources;
   const [{ routes }, setValues, draft] = useDraftState<Values>({
     form: `set_alert_routes ${serviceId}`,

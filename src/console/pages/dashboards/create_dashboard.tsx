@@ -26,12 +26,7 @@ interface Created {
   readonly isFilled: boolean;
 }
 
-interface CreateDashboardProps {
-  readonly start: DashboardStart;
-  readonly onClose: () => void;
-}
-
-export function CreateDashboard({ start, onClose }: CreateDashboardProps) {
+export function CreateDashboard({ start, onClose }: { readonly start: DashboardStart; readonly onClose: () => void }) {
   const { orgId } = useOrganization().org;
   const navigate = useNavigate();
   const queryClient = useQueryClient();

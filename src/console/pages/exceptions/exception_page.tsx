@@ -245,13 +245,8 @@ function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
   );
 }
 
-interface WatchButtonProps {
-  readonly groupId: string;
-  readonly isWatched: boolean;
-}
-
 /** Button that asks for one mail when a resolved exception comes back. */
-function WatchButton({ groupId, isWatched }: WatchButtonProps) {
+function WatchButton({ groupId, isWatched }: { readonly groupId: string; readonly isWatched: boolean }) {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
   const watching = useMutation({

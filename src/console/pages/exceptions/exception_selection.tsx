@@ -149,11 +149,6 @@ type MatchingGroups = Omit<InputOf<'set_matching_statuses'>['matching'], 'create
 
 type Slice = ResultOf<'set_matching_statuses'>;
 
-interface Wanted {
-  readonly status: GroupStatus;
-  readonly matching: MatchingGroups;
-}
-
 /**
  * Resolves, ignores or reopens every exception that matches, in batches, on the server. It reports progress, can be
  * stopped, and reports the result at the end.
@@ -175,7 +170,7 @@ function useSetMatching() {
     else showSuccess(text);
   };
   const setting = useMutation({
-    async mutationFn({ status, matching }: Wanted) {
+    async mutationFn({ status, matching }: { readonly status: GroupStatus; readonly matching: MatchingGroups }) {
       isStopped.current = false;
       soFar.current = { changed: [], resolvedIncidentIds: [], left: 0 };
       setDone(0);

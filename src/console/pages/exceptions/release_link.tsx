@@ -2,13 +2,8 @@ import { Link } from '@tanstack/react-router';
 
 import { Name } from '#console/components/text/name.tsx';
 
-interface ReleaseLinkProps {
-  readonly serviceId: string;
-  readonly release: string;
-}
-
 /** Link from a release's name to its changes, with its counts. */
-export function ReleaseLink({ serviceId, release }: ReleaseLinkProps) {
+export function ReleaseLink({ serviceId, release }: { readonly serviceId: string; readonly release: string }) {
   return (
     <Link to="/services/$serviceId" params={{ serviceId }} search={{ q: release }} hash={RELEASES}>
       <Name>{release}</Name>

@@ -16,13 +16,8 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 const HOURS = [1, 2, 4, 8, 12, 24];
 
-interface TakeOverProps {
-  readonly schedule: HomeSchedule;
-  readonly onClose: () => void;
-}
-
 /** Dialog that creates an override for oneself that starts now. */
-export function TakeOver({ schedule, onClose }: TakeOverProps) {
+export function TakeOver({ schedule, onClose }: { readonly schedule: HomeSchedule; readonly onClose: () => void }) {
   const { org, session } = useOrganization();
   const queryClient = useQueryClient();
   const { scheduleId, name, onCall, until } = schedule;

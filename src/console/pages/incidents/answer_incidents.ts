@@ -8,11 +8,6 @@ import { showError, showSuccess, showUndoable } from '#console/components/notice
 import { runLimited } from '#console/pages/incidents/run_limited.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-interface Answering {
-  readonly answer: Answer;
-  readonly incidentIds: readonly string[];
-}
-
 const PAST = { acknowledge: 'acknowledged', resolve: 'resolved' } as const;
 
 /**
@@ -25,7 +20,7 @@ export function useAnswerIncidents() {
   const undoing = useUndoAnswers();
   const key = topicKey(org.orgId, 'incidents');
   return useMutation({
-    async mutationFn({ answer, incidentIds }: Answering) {
+    async mutationFn({ answer, incidentIds }: { readonly answer: Answer; readonly incidentIds: readonly string[] }) {
       const action = answer === 'acknowledge' ? 'acknowledge_incident' : 'resolve_incident';
       return await runLimited(incidentIds, (incidentId) => invoke(org.orgId, action, { incidentId }));
     },
@@ -120,17 +115,12 @@ const OPERATIONS = { acknowledge: 'unacknowledge_incident', resolve: 'reopen_inc
 
 const STILL = { acknowledge: 'acknowledged', resolve: 'resolved' } as const;
 
-interface Undoing {
-  readonly answer: Answer;
-  readonly incidentIds: readonly string[];
-}
-
 /** Undoes acknowledging or resolving incidents: they return to their previous status. */
 export function useUndoAnswers() {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
   return useMutation({
-    mutationFn: ({ answer, incidentIds }: Undoing) =>
+    mutationFn: ({ answer, incidentIds }: { readonly answer: Answer; readonly incidentIds: readonly string[] }) =>
       runLimited(incidentIds, (incidentId) => invoke(orgId, OPERATIONS[answer], { incidentId })),
     onSuccess({ done, failures }, { answer, incidentIds }) {
       const count = incidentIds.length === 1 ? 'The incident is' : `${failures.length} incidents are`;

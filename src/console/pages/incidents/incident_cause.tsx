@@ -120,13 +120,8 @@ interface Measurement extends MetricThreshold {
   readonly isMoreThan?: boolean;
 }
 
-interface MetricChartProps {
-  readonly incident: Incident;
-  readonly measured: Measurement;
-}
-
 /** Chart of the metric from 30 minutes before the incident until now, with the threshold. */
-function MetricChart({ incident, measured }: MetricChartProps) {
+function MetricChart({ incident, measured }: { readonly incident: Incident; readonly measured: Measurement }) {
   const { org } = useOrganization();
   // Loads the file while the data is loading, not afterwards.
   useEffect(() => TimeChart.preload(), []);

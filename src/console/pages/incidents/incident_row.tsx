@@ -156,9 +156,7 @@ interface NoIncidentsProps {
 }
 
 export function NoIncidents({ tab, isFiltered, onClear }: NoIncidentsProps) {
-  if (isFiltered) {
-    return <NothingMatches what="incident" onClear={onClear} />;
-  }
+  if (isFiltered) return <NothingMatches what="incident" onClear={onClear} />;
   return (
     <EmptyState
       icon={<IconCheck size={24} />}

@@ -18,11 +18,6 @@ import { useIncidentChange } from '#console/pages/incidents/use_incident_change.
 import { useOrganization } from '#console/shell/organization.tsx';
 import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
 
-interface ReassignProps {
-  readonly incident: IncidentWithLog;
-  readonly onClose: () => void;
-}
-
 type Kind = 'person' | 'policy';
 type Assignees = ResultOf<'list_assignees'>;
 
@@ -44,7 +39,7 @@ interface Entered {
 const DEBOUNCE_MS = 150;
 
 /** Dialog that assigns the incident to a person or to another policy, who are paged at once. */
-export function Reassign({ incident, onClose }: ReassignProps) {
+export function Reassign({ incident, onClose }: { readonly incident: IncidentWithLog; readonly onClose: () => void }) {
   const { org, session } = useOrganization();
   const { incidentId, status, escalation } = incident;
   const [{ kind, picked }, setValues, draft] = useDraftState<Entered>({

@@ -253,12 +253,7 @@ function ReadinessCard({ me: { teams, ownReadiness } }: { readonly me: Me }) {
   );
 }
 
-interface ReadinessRowProps {
-  readonly title: React.ReactNode;
-  readonly readiness: Readiness;
-}
-
-function ReadinessRow({ title, readiness }: ReadinessRowProps) {
+function ReadinessRow({ title, readiness }: { readonly title: React.ReactNode; readonly readiness: Readiness }) {
   const [tone, word] = ANSWERS[readiness.answer];
   return (
     <Row

@@ -211,13 +211,8 @@ function RemoveMember({ team, member: { memberId, userId, name }, onClose }: Rem
   );
 }
 
-interface EditMemberProps {
-  readonly member: TeamMember;
-  readonly onClose: () => void;
-}
-
 /** Dialog to edit how a team reaches a member: members edit their contact, people with `oncall:edit` anybody's. */
-function EditMember({ member, onClose }: EditMemberProps) {
+function EditMember({ member, onClose }: { readonly member: TeamMember; readonly onClose: () => void }) {
   const { org, session, isAdmin, may } = useOrganization();
   const queryClient = useQueryClient();
   const { memberId, teamId, userId, name, phone, phoneConfirmed } = member;

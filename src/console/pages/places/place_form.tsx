@@ -140,13 +140,8 @@ function MadeSecret({ name, secret, onClose }: MadeSecretProps) {
 
 type Routes = Place['routes'];
 
-interface RouteFieldsProps {
-  readonly routes: Routes;
-  onChange(routes: Routes): void;
-}
-
 /** Fields of the routes of a place. An incident that any of them takes is announced. */
-function RouteFields({ routes, onChange }: RouteFieldsProps) {
+function RouteFields({ routes, onChange }: { readonly routes: Routes; onChange(routes: Routes): void }) {
   const change = (index: number, changed: Partial<Routes[number]>): void =>
     onChange(routes.map((route, at) => (at === index ? { ...route, ...changed } : route)));
   return (

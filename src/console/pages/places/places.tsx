@@ -94,13 +94,7 @@ export function Places() {
   );
 }
 
-interface PlaceCardProps {
-  readonly place: Place;
-  onEdit(): void;
-  onDeliveries(): void;
-}
-
-function PlaceCard({ place, onEdit, onDeliveries }: PlaceCardProps) {
+function PlaceCard({ place, onEdit, onDeliveries }: { readonly place: Place; onEdit(): void; onDeliveries(): void }) {
   const { org, isAdmin } = useOrganization();
   const queryClient = useQueryClient();
   const [isDeleting, setIsDeleting] = useState(false);

@@ -114,11 +114,7 @@ export function StepDetails({ step }: { readonly step: SimulatedStep }) {
   );
 }
 
-interface PagedPersonProps {
-  readonly person: SimulatedStep['people'][number];
-}
-
-function PagedPerson({ person }: PagedPersonProps) {
+function PagedPerson({ person }: { readonly person: SimulatedStep['people'][number] }) {
   const { name, isOnCall, mayAnswer, channels } = person;
   const used = channels.filter(({ outcome }) => outcome === 'notify');
   const unused = channels.filter(({ outcome }) => outcome !== 'notify');
@@ -150,11 +146,6 @@ function PagedPerson({ person }: PagedPersonProps) {
   );
 }
 
-interface NoteProps {
-  readonly tone: 'red' | 'amber' | 'gray';
-  readonly children: ReactNode;
-}
-
-function Note({ tone, children }: NoteProps) {
+function Note({ tone, children }: { readonly tone: 'red' | 'amber' | 'gray'; readonly children: ReactNode }) {
   return <p className={`${classes.note} ${classes[tone]}`}>{children}</p>;
 }

@@ -4,12 +4,8 @@ import { Sentence } from '#console/components/text/name.tsx';
 import { dateTimeText } from '#console/components/text/time_text.ts';
 import classes from '#console/pages/policies/warnings.module.css';
 
-interface WarningsProps {
-  readonly messages: readonly string[];
-}
-
 /** List of what may keep pages from people, one line each. */
-export function Warnings({ messages }: WarningsProps) {
+export function Warnings({ messages }: { readonly messages: readonly string[] }) {
   if (messages.length === 0) return null;
   return (
     <ul className={classes.warnings} aria-label="Warnings">

@@ -2,12 +2,8 @@ import type { Rule } from '#console/api/actions.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { noQuantilesText } from '#modules/metrics/decide/quantile.ts';
 
-interface MissingMetricProps {
-  readonly missing: NonNullable<Rule['missingMetric']>;
-}
-
 /** Text on why a metric rule cannot fire: its metric has not arrived, or has no quantiles. */
-export function MissingMetric({ missing }: MissingMetricProps) {
+export function MissingMetric({ missing }: { readonly missing: NonNullable<Rule['missingMetric']> }) {
   const { metricName, nearestNames, noQuantiles, withoutCommon } = missing;
   if (noQuantiles !== null) {
     return (

@@ -53,13 +53,8 @@ const LABELS: Readonly<Record<keyof Values, string>> = {
 
 const SETTLED_MS = 300;
 
-interface EditMonitorProps {
-  readonly monitor: Monitor;
-  readonly onClose: () => void;
-}
-
 /** Dialog to set when the runs of a job are to begin and how long they may take, in place of what the job says. */
-export function EditMonitor({ monitor, onClose }: EditMonitorProps) {
+export function EditMonitor({ monitor, onClose }: { readonly monitor: Monitor; readonly onClose: () => void }) {
   const { monitorId, slug, editedAt, sentSchedule } = monitor;
   const { form, draft } = useDraftForm<Values>({
     form: `update_monitor ${monitorId}`,

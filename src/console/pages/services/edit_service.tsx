@@ -15,12 +15,7 @@ import {
   ServiceFields,
 } from '#console/pages/services/service_fields.tsx';
 
-interface EditServiceProps {
-  readonly service: ServiceWithKeys;
-  readonly onClose: () => void;
-}
-
-export function EditService({ service, onClose }: EditServiceProps) {
+export function EditService({ service, onClose }: { readonly service: ServiceWithKeys; readonly onClose: () => void }) {
   const { serviceId, name, environment, scmOwner, scmRepo, team } = service;
   const teamId = team?.teamId ?? null;
   const { form, draft } = useDraftForm<ServiceFacts & { teamId: string | null }>({

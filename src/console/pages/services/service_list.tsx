@@ -226,13 +226,8 @@ function ServiceRow({ service, open, health }: ServiceRowProps) {
   );
 }
 
-interface AttentionProps {
-  readonly counts: OpenCounts | undefined;
-  readonly refused: number;
-}
-
 /** Counts of open incidents, and of data that was refused. */
-function Attention({ counts, refused }: AttentionProps) {
+function Attention({ counts, refused }: { readonly counts: OpenCounts | undefined; readonly refused: number }) {
   if (counts === undefined && refused === 0) return <span className="dimmed">nothing</span>;
   return (
     <>

@@ -29,13 +29,8 @@ export function viaText({ via }: AuditEntry): string {
   return knownVia === undefined ? via : viaTexts(knownVia).title;
 }
 
-interface AuditDetailsProps {
-  readonly entry: AuditEntry;
-  readonly onClose: () => void;
-}
-
 /** Dialog of one entry, with the changed fields before and after. */
-export function AuditDetails({ entry, onClose }: AuditDetailsProps) {
+export function AuditDetails({ entry, onClose }: { readonly entry: AuditEntry; readonly onClose: () => void }) {
   const { action, at, target, result, address, requestId, before, after } = entry;
   const facts: readonly (readonly [string, React.ReactNode])[] = [
     ['When', <Timestamp key="at" at={at} format="date_time" />],

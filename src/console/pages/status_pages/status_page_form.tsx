@@ -199,12 +199,7 @@ function GroupFields({ groups, error, onChange }: GroupFieldsProps) {
   );
 }
 
-interface ServiceFieldsProps {
-  readonly services: Services;
-  onChange(services: Services): void;
-}
-
-function ServiceFields({ services, onChange }: ServiceFieldsProps) {
+function ServiceFields({ services, onChange }: { readonly services: Services; onChange(services: Services): void }) {
   const change = (index: number, changed: Partial<Services[number]>): void =>
     onChange(services.map((service, at) => (at === index ? { ...service, ...changed } : service)));
   return (

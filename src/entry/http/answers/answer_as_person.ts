@@ -198,9 +198,7 @@ export async function answerProposalAsPerson(
   answer: ProposalAnswer,
 ): Promise<ProposalAnswered> {
   const speaking = await speakFor(context, answerer, 'more');
-  if ('refusal' in speaking) {
-    return { isDone: false, sentence: refusalSentence(speaking.refusal, context, answerer) };
-  }
+  if ('refusal' in speaking) return { isDone: false, sentence: refusalSentence(speaking.refusal, context, answerer) };
   try {
     const input = { proposalId: proposal.id, answer };
     await runAction(context.actions, answerProposal, speaking.caller, input, answerer.origin);

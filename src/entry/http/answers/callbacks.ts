@@ -99,9 +99,7 @@ async function takeReport(
   fields: Fields,
 ): Promise<string> {
   const call = endedCallOf?.(fields) ?? null;
-  if (call !== null) {
-    await storesOf(context.db.session()).endedCalls.note(call, notification.id, context.clock.now());
-  }
+  if (call !== null) await storesOf(context.db.session()).endedCalls.note(call, notification.id, context.clock.now());
   const report = reportOf(fields);
   if (report !== null) await inUnitOfWork(context.actions, (unit) => recordOutcome(unit, notification, report));
   return provider.received;

@@ -67,9 +67,7 @@ async function act(
   if (await isOptOut(context, stores, from, optOut)) return null;
   const reply = parseSmsReply(text);
   const origin = { requestId: request.id, address: null };
-  if (reply.kind === 'yes' || reply.kind === 'no') {
-    return await answerProposalBySms(context, { from, reply, origin });
-  }
+  if (reply.kind === 'yes' || reply.kind === 'no') return await answerProposalBySms(context, { from, reply, origin });
   const number = 'number' in reply ? reply.number : null;
   const paged = await listPaged(stores, from, number);
   if (paged.length === 0 && !(await stores.phoneNumbers.isKnown(from))) return null;

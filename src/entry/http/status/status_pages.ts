@@ -71,9 +71,7 @@ export async function mountStatusPages(app: FastifyInstance, context: HttpContex
   ): Promise<FastifyReply> => {
     const page = await findPage(request);
     void reply.headers(STATUS_PAGE_HEADERS);
-    if (page === null) {
-      return reply.code(404).header('cache-control', 'no-store').type(HTML).send(noPage);
-    }
+    if (page === null) return reply.code(404).header('cache-control', 'no-store').type(HTML).send(noPage);
     const cacheControl = page.isPublic ? `public, max-age=${FRESH_SECONDS}` : 'private, no-cache';
     return await sendAsset(request, reply, part(page), type, cacheControl);
   };

@@ -186,9 +186,7 @@ function withoutBlanks(list: unknown): unknown {
 
 /** Returns the tool that a source names; an address of Alertmanager stands for it, any other address for none. */
 function toolOfSource(source: string | null): string | null {
-  if (source !== null && /^https?:/.test(source)) {
-    return /\/#\/alerts\?receiver=/.test(source) ? 'Alertmanager' : null;
-  }
+  if (source !== null && /^https?:/.test(source)) return /\/#\/alerts\?receiver=/.test(source) ? 'Alertmanager' : null;
   return toolNamed(source);
 }
 

@@ -157,9 +157,7 @@ class FileReader {
       const isOnly = layers.length === 1;
       const at = `${path}.layers[${place}]`;
       const { layer: fields, faults } = readLayer(layer, { path: at, zone, isOnly });
-      if (layer.holidays !== undefined) {
-        this.#refer('calendar', layer.holidays.calendar, `${at}.holidays.calendar`);
-      }
+      if (layer.holidays !== undefined) this.#refer('calendar', layer.holidays.calendar, `${at}.holidays.calendar`);
       this.#faults.push(...faults);
       for (const [turn, { people }] of layer.turns.entries()) {
         for (const [day, person] of people.entries()) {

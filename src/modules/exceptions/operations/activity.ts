@@ -122,9 +122,7 @@ async function getOwnComment(
 ): Promise<ActivityRow & { readonly body: string }> {
   const entry = await stores.groupActivity.find(groupId, activityId);
   if (entry === null || entry.body === null) throw notFound('activityId', 'comment');
-  if (entry.userId !== callerUser(caller)) {
-    throw new AppError('forbidden', 'only who wrote a comment may change it');
-  }
+  if (entry.userId !== callerUser(caller)) throw new AppError('forbidden', 'only who wrote a comment may change it');
   return { ...entry, body: entry.body };
 }
 

@@ -49,9 +49,7 @@ export function baseOf(
   earlier: CounterWriter | null,
   isShared = earlier !== null,
 ): Base {
-  if (current === null) {
-    return isShared ? { kind: 'value', value: sample.value, isOverlap: true } : { kind: 'start' };
-  }
+  if (current === null) return isShared ? { kind: 'value', value: sample.value, isOverlap: true } : { kind: 'start' };
   if (sample.startAt === current.startAt) return { kind: 'none' };
   if (earlier !== null) {
     return sample.at > earlier.at ? { kind: 'value', value: earlier.value, isOverlap: true } : { kind: 'none' };

@@ -13,11 +13,6 @@ export interface ServiceExemplar {
   readonly exemplar: Exemplar;
 }
 
-interface Period {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
 const COLUMNS = 'service_id, metric, at, trace_id, span_id, value, tags';
 
 /** Exemplars of metrics. The caller has checked that the service is the organization's. */
@@ -43,7 +38,7 @@ export class ExemplarStore {
   async list(
     serviceId: Id<'service'>,
     selector: MetricSelector,
-    { fromMs, toMs }: Period,
+    { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
     parts: number,
   ): Promise<Exemplar[]> {
     const matchers = selector.matchers.filter(({ label }) => !isWithinHistogram(label));

@@ -87,9 +87,7 @@ function parseSchedule(schedule: unknown, timezone: string): Parsed<MonitorSched
     return fault('schedule', 'is missing: give a crontab, or an interval');
   }
   const { type, value, unit } = schedule as Sent;
-  if (type === 'crontab') {
-    return parseCrontabText(textOf(value) ?? '', timezone);
-  }
+  if (type === 'crontab') return parseCrontabText(textOf(value) ?? '', timezone);
   if (type !== 'interval') return fault('schedule.type', `${shown(type)} is neither "crontab" nor "interval"`);
   const every = numberOf(value) ?? Number.NaN;
   const unitName = textOf(unit)?.trim().toLowerCase().replace(/s$/, '');

@@ -105,9 +105,7 @@ function turnOfWall(wall: number, firstWall: number, every: number, unit: Rotati
  * lacks the day has it on its last.
  */
 export function wallOfTurn(wall: number, { every, unit }: TurnLength, turn: number): number {
-  if (unit !== 'months') {
-    return wall + Math.max(-LENGTH_MAX_MS, Math.min(turn * every * UNIT_MS[unit], LENGTH_MAX_MS));
-  }
+  if (unit !== 'months') return wall + Math.max(-LENGTH_MAX_MS, Math.min(turn * every * UNIT_MS[unit], LENGTH_MAX_MS));
   const months = Math.max(-YEARS_MAX * 12, Math.min(turn * every, YEARS_MAX * 12));
   const from = Temporal.Instant.fromEpochMilliseconds(wall).toZonedDateTimeISO('UTC').toPlainDateTime();
   return wallMsOf(from.add({ months }));

@@ -148,9 +148,7 @@ export function gapsBetween(
   const gaps: Gap[] = [];
   for (let at = from.epochMilliseconds; at < end && gaps.length < limit;) {
     const { layer, until } = find(at, false);
-    if (layer < 0) {
-      gaps.push({ since: fromEpochMilliseconds(at), until: fromEpochMilliseconds(Math.min(until, end)) });
-    }
+    if (layer < 0) gaps.push({ since: fromEpochMilliseconds(at), until: fromEpochMilliseconds(Math.min(until, end)) });
     at = until;
   }
   return gaps;

@@ -61,9 +61,7 @@ export function readProfile(claims: Claims, issuer: string, domains: MailDomains
   }
   if (typeof email !== 'string' || email.length > MAIL_LENGTH_MAX) throw new ProviderSignInError('address_missing');
   // Letters beyond ASCII look like others, and some of them become ASCII in lower case.
-  if (!/^[\x21-\x3f\x41-\x7e]+@[\x21-\x3f\x41-\x7e]+$/.test(email)) {
-    throw new ProviderSignInError('address_unreadable');
-  }
+  if (!/^[\x21-\x3f\x41-\x7e]+@[\x21-\x3f\x41-\x7e]+$/.test(email)) throw new ProviderSignInError('address_unreadable');
   if (!isVerified(claims, issuer)) throw new ProviderSignInError('address_unverified');
   if (!domains.has(mailDomainOf(email))) throw new ProviderSignInError('foreign_domain');
   return { subject, email, name: nameIn(claims, email), hasShownFactor: showsFactor(claims) };

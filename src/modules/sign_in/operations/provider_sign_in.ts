@@ -168,9 +168,7 @@ async function takeAttempt({ stores, now, browser }: AccountContext, state: stri
   const hash = hashSecret(state);
   const begun = await stores.oauthRecords.find(ATTEMPT_KIND, hash, now);
   const attempt = begun?.payload as Attempt | undefined;
-  if (attempt === undefined || !isSameBrowser(secret, attempt.browserHash)) {
-    throw new ProviderSignInError('not_begun');
-  }
+  if (attempt === undefined || !isSameBrowser(secret, attempt.browserHash)) throw new ProviderSignInError('not_begun');
   if (!(await stores.oauthRecords.consume(ATTEMPT_KIND, hash, now))) throw new ProviderSignInError('not_begun');
   return { attempt, keys: attemptKeysOf(secret, state) };
 }

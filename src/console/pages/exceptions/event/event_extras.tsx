@@ -13,13 +13,8 @@ import { saveFile } from '#console/pages/exceptions/save_file.ts';
 import classes from '#console/pages/exceptions/event/event_extras.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-interface EventExtrasProps {
-  readonly groupId: string;
-  readonly eventId: string;
-}
-
 /** Feedback of users on the event, and its attachments. */
-export function EventExtras({ groupId, eventId }: EventExtrasProps) {
+export function EventExtras({ groupId, eventId }: { readonly groupId: string; readonly eventId: string }) {
   const { orgId } = useOrganization().org;
   const { data } = useQuery(actionQuery(orgId, 'exceptions', 'list_event_extras', { groupId, eventId }));
   const download = useMutation({

@@ -11,13 +11,8 @@ import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-interface EventsDialogProps {
-  readonly groupId: string;
-  readonly onClose: () => void;
-}
-
 /** Dialog with the events of an exception, newest first. Each leads to itself on the page. */
-export function EventsDialog({ groupId, onClose }: EventsDialogProps) {
+export function EventsDialog({ groupId, onClose }: { readonly groupId: string; readonly onClose: () => void }) {
   const { org } = useOrganization();
   const list = useInfiniteQuery(pagedQuery(org.orgId, 'exceptions', 'browse_exception_events', { groupId }));
   const events = list.data?.pages.flatMap((page) => page.events);

@@ -19,13 +19,8 @@ import { useOrganization } from '#console/shell/organization.tsx';
 import { ISSUE_TITLE_LENGTH_MAX, issueTitleOf } from '#modules/exceptions/decide/issue_tracker.ts';
 import { ISSUE_URL_LENGTH_MAX } from '#modules/exceptions/decide/issue_link.ts';
 
-interface IssueCardProps {
-  readonly overview: ExceptionOverview;
-  readonly mayEdit: boolean;
-}
-
 /** Card of the issue of an exception in a tracker: a form for a new one, filled in, and the address of a known one. */
-export function IssueCard({ overview, mayEdit }: IssueCardProps) {
+export function IssueCard({ overview, mayEdit }: { readonly overview: ExceptionOverview; readonly mayEdit: boolean }) {
   const { groupId, issueUrl, issueNumber, newIssueUrl, tracker } = overview;
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();

@@ -73,9 +73,7 @@ export function collectPagerDuty(documents: readonly RawDocument[]): PagerDutyAn
       continue;
     }
     const list = Object.keys(body).find((name) => Array.isArray(body[name]));
-    if (list !== undefined && typeof body['more'] === 'boolean') {
-      pages.push({ list, path, more: body['more'] });
-    }
+    if (list !== undefined && typeof body['more'] === 'boolean') pages.push({ list, path, more: body['more'] });
   }
   answers.incomplete.push(...incompleteLists(pages));
   return answers;
