@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox';
 
+import type { Installation } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { isSimulatedId } from '#notify/twilio/simulated_account.ts';
 import { ALERTS_SHOWN, AlertView } from '#modules/alerts/view.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { EvidenceView, EVIDENCE_EXAMPLE } from '#modules/incidents/evidence.ts';
@@ -106,6 +108,7 @@ const NotificationView = Type.Object({
   news: nullable(Type.Enum([...NEWS_EVENTS], { description: 'what news about the incident says; null for a page' })),
   attempts: Type.Integer(),
   providerId: nullable(Type.String()),
+  isSimulated: Type.Boolean({ description: 'whether it went to the phone simulator, and so to nobody' }),
   updatedAt: Timestamp,
 });
 
@@ -288,6 +291,7 @@ export const INCIDENT_WITH_LOG_EXAMPLE: Static<typeof IncidentWithLogView> = {
       news: null,
       attempts: 1,
       providerId: 'SM5f1c8a7e3d2b4960a1c3e5f7092b4d68',
+      isSimulated: false,
       updatedAt: '2027-02-03T02:04:17.902Z',
     },
   ],
@@ -362,7 +366,10 @@ export function toEscalationWithStepsView(
   return { ...toEscalationView(incident, timers), teamId: incident.teamId, steps };
 }
 
-export function toNotificationView(entry: NotificationRow): Static<typeof NotificationView> {
+export function toNotificationView(
+  entry: NotificationRow,
+  { simulatedIds }: Pick<Installation, 'simulatedIds'>,
+): Static<typeof NotificationView> {
   return {
     notificationId: entry.id,
     at: toTimestamp(entry.createdAt),
@@ -375,6 +382,7 @@ export function toNotificationView(entry: NotificationRow): Static<typeof Notifi
     news: entry.news,
     attempts: entry.attempts,
     providerId: entry.providerId,
+    isSimulated: isSimulatedId(entry.providerId, simulatedIds),
     updatedAt: toTimestamp(entry.updatedAt),
   };
 }

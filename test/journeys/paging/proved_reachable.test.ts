@@ -5,6 +5,7 @@ import { getMe } from '#modules/accounts/operations/me.ts';
 import { sendTestNotification } from '#modules/contacts/operations/test_notification.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Fault } from '@tocsin/phone-simulator';
+import { simulatedIdsOf } from '#notify/twilio/simulated_account.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
@@ -78,4 +79,14 @@ describe('whether the person would be woken', () => {
     await post(w, '/api/callbacks/twilio/sms', reply);
     expect((await readinessOf(w, anna)).answer).toBe('yes');
   });
+});
+
+test('the log of an incident says which messages went to the phone simulator, also once a provider is set up', async () => {
+  const { w, entry } = await annaIsPaged('sms');
+  expect(await entry()).toMatchObject({ status: 'delivered', isSimulated: false });
+  const simulated = simulatedIdsOf(w.context.config.appSecret ?? '')
+    .replace('__', 'SM')
+    .replace('%', '0'.repeat(20));
+  await w.context.db.sql.run('update notifications set provider_id = $1', [simulated]);
+  expect(await entry()).toMatchObject({ status: 'delivered', isSimulated: true });
 });

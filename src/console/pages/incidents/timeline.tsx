@@ -155,7 +155,7 @@ export function NotificationLog({ incident: { notifications, notificationTotal }
 }
 
 function Message({ entry }: { readonly entry: Notification }) {
-  const { channel, to, status, reason, attempts, updatedAt } = entry;
+  const { channel, to, status, reason, attempts, isSimulated, updatedAt } = entry;
   return (
     <li className={classes.message}>
       <ChannelIcon channel={channel} size={16} />
@@ -166,7 +166,7 @@ function Message({ entry }: { readonly entry: Notification }) {
         {attempts > 1 && <div className={classes.reason}>{attempts} attempts</div>}
       </div>
       <Timestamp at={updatedAt} format="clock" />
-      <Status tone={TONES[status]}>{status}</Status>
+      {isSimulated ? <Status tone="amber">simulated</Status> : <Status tone={TONES[status]}>{status}</Status>}
     </li>
   );
 }

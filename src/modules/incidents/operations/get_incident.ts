@@ -62,7 +62,7 @@ export const getIncident = defineAction({
       escalation: toEscalationWithStepsView(incident, steps, pages),
       members: members.map(toMemberView),
       alerts: alerts.map(toAlertView),
-      notifications: notifications.map(toNotificationView),
+      notifications: notifications.map((entry) => toNotificationView(entry, context.installation)),
       notificationTotal: isLogWhole ? notifications.length : await stores.notifications.countOf(incident.id),
       notes: notes.map(toNoteView),
       timeline: toTimelineView(timeline, names),
