@@ -13,7 +13,6 @@ import { getIngestStatus } from '#modules/services/operations/get_ingest_status.
 import { MONITORS_MAX } from '#modules/monitors/decide/check_in.ts';
 import { findOverdue } from '#modules/monitors/find_overdue.ts';
 import { takeCheckIns } from '#modules/monitors/take_check_ins.ts';
-import type { Config } from '#entry/config.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import { storesOf } from '#modules/stores.ts';
@@ -62,10 +61,8 @@ async function givenRule(w: World, serviceId: string, options: object = {}): Pro
   await w.expectOk('create_alert_rule', { serviceId, name: 'Jobs', kind: 'exception', config: {}, ...options });
 }
 
-async function staffed(
-  settings: Partial<Config> = {},
-): Promise<{ w: StaffedWorld; serviceId: Id<'service'>; dsn: string }> {
-  const w = await staffedWorld({ settings });
+async function staffed(): Promise<{ w: StaffedWorld; serviceId: Id<'service'>; dsn: string }> {
+  const w = await staffedWorld();
   w.clock.set('2027-06-01T12:00:10Z');
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
@@ -285,39 +282,6 @@ const keyed = async (w: World, dsn: string, slug: string, key: string) =>
     headers: { authorization: `Bearer ${key}` },
   });
 
-test('the addresses of check-ins before 2023 take a run with its DSN, and what becomes of it', async () => {
-  const { w, serviceId, dsn } = await staffed();
-  const send = async (method: 'POST' | 'PUT', url: string, body: object, authorization = `DSN ${dsn}`) =>
-    await w.app.inject({
-      method,
-      url: `/api/0/${url}`,
-      headers: { 'content-type': 'application/json', authorization },
-      payload: JSON.stringify(body),
-    });
-  const begun = await send('POST', 'organizations/acme/monitors/backup/checkins/', { status: 'in_progress' });
-  expect([begun.statusCode, begun.json()]).toEqual([
-    201,
-    { id: expect.stringMatching(/^[0-9a-f]{32}$/), status: 'in_progress' },
-  ]);
-  w.clock.advance({ minutes: 2 });
-  const ended = await send('PUT', `monitors/backup/checkins/${begun.json().id}/`, { status: 'ok', duration: 90 });
-  expect([ended.statusCode, ended.json()]).toEqual([200, { id: begun.json().id, status: 'ok' }]);
-  await look(w);
-  const [monitor] = (await monitorsOf(w, serviceId)).monitors;
-  expect(monitor).toMatchObject({ slug: 'backup', runs: [{ status: 'ok' }] });
-  expect((await send('POST', 'monitors/backup/checkins/', { status: 'in_progress' })).statusCode).toBe(201);
-  expect((await send('PUT', 'monitors/backup/checkins/latest/', { status: 'error' })).statusCode).toBe(200);
-  await look(w);
-  expect((await monitorsOf(w, serviceId)).monitors).toMatchObject([
-    { slug: 'backup', runs: [{ status: 'error' }, { status: 'ok' }] },
-  ]);
-  for (const authorization of ['', 'DSN https://x', `DSN ${dsn.replace(/\/\/\w/, '//f')}`]) {
-    const { statusCode } = await send('POST', 'monitors/backup/checkins/', { status: 'ok' }, authorization);
-    expect(statusCode).toBe(401);
-  }
-  expect((await send('POST', 'monitors/backup/checkins/', { status: 'unheard of' })).statusCode).toBe(400);
-});
-
 test('the public key changes no schedule unheard, is kept from monitors by key only, and makes ten an hour', async () => {
   const { w, serviceId, dsn } = await staffed();
   const { ingestionKey } = await w.expectOk('get_service', { serviceId });
@@ -374,45 +338,6 @@ test('the public key changes no schedule unheard, is kept from monitors by key o
   expect(slugs).toContain('real');
   expect(slugs.filter((slug) => slug.startsWith('invented'))).toHaveLength(9);
   expect(slugs.filter((slug) => slug.startsWith('kept') || slug === 'backup')).toHaveLength(MONITORS_MAX - 10);
-});
-
-test('by no address of check-ins does the public key touch a monitor that is kept to the ingestion key', async () => {
-  const { w, serviceId, dsn } = await staffed({ ingestTunnelPath: '/stats' });
-  const { ingestionKey } = await w.expectOk('get_service', { serviceId });
-  expect((await keyed(w, dsn, 'backup', ingestionKey)).statusCode).toBe(202);
-  await look(w);
-  const [{ monitorId }] = (await monitorsOf(w, serviceId)).monitors as [{ monitorId: string }];
-  await runOperation(w, restrictMonitor, owner(w), { monitorId, keyOnly: true });
-  const before = (await monitorsOf(w, serviceId)).monitors;
-  const { pathname, username } = new URL(dsn);
-  const seldom = { type: 'crontab', value: '0 0 1 1 *' };
-  const sent = {
-    check_in_id: 'c'.repeat(32),
-    monitor_slug: 'backup',
-    status: 'ok',
-    monitor_config: { schedule: seldom },
-  };
-  const envelope = [{ dsn }, { type: 'check_in' }, sent].map((line) => JSON.stringify(line)).join('\n');
-  const json = { 'content-type': 'application/json' };
-  const own = JSON.stringify({ status: 'ok', monitor_config: { schedule: seldom } });
-  const doors: readonly (readonly [url: string, payload: string, headers?: object])[] = [
-    [`/api${pathname}/cron/backup/${username}/?status=ok`, own],
-    [`/api${pathname}/cron/backup/?status=ok`, own, { 'x-sentry-auth': `Sentry sentry_key=${username}` }],
-    [`/api${pathname}/cron/backup/?status=ok&sentry_key=${username}`, own],
-    [`/api/0/organizations/acme/monitors/backup/checkins/`, own, { authorization: `DSN ${dsn}` }],
-    [`/api/0/monitors/backup/checkins/`, own, { authorization: `DSN ${dsn}` }],
-    [`/api${pathname}/envelope/?sentry_key=${username}`, envelope],
-    ['/api/ingest/envelope', envelope],
-    ['/stats', envelope],
-  ];
-  const statuses: number[] = [];
-  for (const [url, payload, headers] of doors) {
-    const answer = await w.app.inject({ method: 'POST', url, payload, headers: { ...json, ...headers } });
-    statuses.push(answer.statusCode);
-  }
-  await look(w);
-  expect((await monitorsOf(w, serviceId)).monitors).toEqual(before);
-  expect(statuses).toEqual(doors.map(() => 409));
 });
 
 test('no run is missed that checked in before, nor within a minute after nobody could look', async () => {

@@ -321,35 +321,6 @@ describe('generated parts of names do not count', () => {
   });
 });
 
-describe("the frames that a client marks as the application's", () => {
-  const own = frameOf({ module: 'shop', function: 'sell', inApp: true });
-  const isCounted = (fields: Partial<Frame>) =>
-    linesOf(raised('x', [own, frameOf({ function: 'f', ...fields })]))[0]!.length === 3;
-
-  test.each([
-    { filename: '/usr/lib/python3.11/logging/__init__.py', inApp: true },
-    { filename: '<frozen importlib._bootstrap>', absPath: '/srv/<frozen importlib._bootstrap>', inApp: true },
-    { filename: 'node:internal/modules/cjs/loader', inApp: true },
-    { module: 'java.util.HashMap', inApp: true },
-    { absPath: '/usr/local/go/src/net/http/server.go' },
-    { filename: '/srv/app/node_modules/express/lib/router.js' },
-    { filename: '/app/vendor/symfony/kernel.php' },
-    { module: 'org.springframework.web.Dispatcher' },
-    { module: 'shop.cart', inApp: false },
-  ])('%j is not', (fields) => {
-    expect(isCounted(fields)).toBe(false);
-  });
-
-  test.each([
-    { filename: '/venv/lib/python3.11/site-packages/acme/cart.py', inApp: true },
-    { filename: '/srv/app/cart.js' },
-    { absPath: '/root/go/src/github.com/acme/shop/cart.go' },
-    { module: 'com.acme.Cart' },
-  ])('%j is', (fields) => {
-    expect(isCounted(fields)).toBe(true);
-  });
-});
-
 const texts = fc.string({ maxLength: 12 });
 const frames = fc.record({
   function: fc.option(texts),

@@ -252,3 +252,34 @@ test.each([
   expect(key(after, 'throw $declined;')).not.toBe(key(after, 'throw $other;'));
   expect(key('App\\Shop::pay', 'throw $declined;')).not.toBe(key(before, 'throw $declined;'));
 });
+
+describe("the frames that a client marks as the application's", () => {
+  const own = frameOf({ module: 'shop', function: 'sell', inApp: true });
+  const isCounted = (fields: Partial<Frame>) =>
+    groupEvent(
+      eventOf({ exceptions: [exceptionOf('E', 'x', { frames: [own, frameOf({ function: 'f', ...fields })] })] }),
+    ).parts[0]?.lines.length === 3;
+
+  test.each([
+    { filename: '/usr/lib/python3.11/logging/__init__.py', inApp: true },
+    { filename: '<frozen importlib._bootstrap>', absPath: '/srv/<frozen importlib._bootstrap>', inApp: true },
+    { filename: 'node:internal/modules/cjs/loader', inApp: true },
+    { module: 'java.util.HashMap', inApp: true },
+    { absPath: '/usr/local/go/src/net/http/server.go' },
+    { filename: '/srv/app/node_modules/express/lib/router.js' },
+    { filename: '/app/vendor/symfony/kernel.php' },
+    { module: 'org.springframework.web.Dispatcher' },
+    { module: 'shop.cart', inApp: false },
+  ])('%j is not', (fields) => {
+    expect(isCounted(fields)).toBe(false);
+  });
+
+  test.each([
+    { filename: '/venv/lib/python3.11/site-packages/acme/cart.py', inApp: true },
+    { filename: '/srv/app/cart.js' },
+    { absPath: '/root/go/src/github.com/acme/shop/cart.go' },
+    { module: 'com.acme.Cart' },
+  ])('%j is', (fields) => {
+    expect(isCounted(fields)).toBe(true);
+  });
+});
