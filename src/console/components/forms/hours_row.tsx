@@ -1,4 +1,4 @@
-import { ActionIcon, Checkbox, Group, TextInput } from '@mantine/core';
+import { ActionIcon, Checkbox, TextInput } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 
@@ -34,11 +34,11 @@ export function HoursRowFields({ label, row, faults, onChange, onRemove, childre
         onChange={(values) => onChange({ days: values.map(Number).toSorted((a, b) => a - b) })}
         error={faults?.days}
       >
-        <Group gap="0.25rem 0.875rem" mt={4}>
+        <div className={classes.days}>
           {DAYS.map((day, place) => (
             <Checkbox key={day} value={String(place + 1)} label={day} />
           ))}
-        </Group>
+        </div>
       </Checkbox.Group>
       <div className={classes.times}>
         {/* Text fields, since a field for times of the day has no 24:00. */}

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Stack, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core';
 import { IconCopy, IconPencil } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
@@ -42,7 +42,11 @@ export function SchedulePage() {
     <ScheduleFrame
       scheduleId={scheduleId}
       title={(name) => name}
-      lead={({ teamName }) => <Name>{teamName}</Name>}
+      lead={({ teamId, teamName }) => (
+        <Link to="/oncall/teams/$teamId" params={{ teamId }}>
+          <Name>{teamName}</Name>
+        </Link>
+      )}
       actions={(schedule) =>
         may('oncall:edit') && (
           <>
@@ -109,10 +113,10 @@ function Duplicate({ schedule: { scheduleId, teamId, name: original } }: { reado
             }}
           >
             <Stack>
-              <p>
+              <Text size="sm">
                 A copy with the same layers, hours and holidays. On each layer it has on call whose turn follows, so
                 that nobody stands beside themselves where two or more take turns. Overrides are not copied.
-              </p>
+              </Text>
               <TextInput
                 label="Name"
                 value={name}

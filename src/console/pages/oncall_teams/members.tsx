@@ -108,7 +108,7 @@ function NoMembers({ team: { teamId, schedules } }: { readonly team: TeamDetails
         No members yet. {taking} turns in the schedules and are paged by them, but nobody is paged with the whole team.
       </p>
       {may('oncall:edit') && (
-        <Button variant="default" loading={adding.isPending} onClick={() => adding.mutate()}>
+        <Button mt="sm" variant="default" loading={adding.isPending} onClick={() => adding.mutate()}>
           {people.length === 1 ? 'Make this person a member' : `Make these ${people.length} people members`}
         </Button>
       )}

@@ -15,7 +15,7 @@ export const POLICY_TEMPLATES: readonly PolicyTemplate[] = [
   {
     title: 'Primary, then secondary',
     about:
-      'Who is on call in the first schedule at once, in the second after 10 minutes; without a second, who follows.',
+      'Push and SMS by the first schedule at once, a call by the second after 10 minutes. Without a second, whose turn follows.',
     name: 'Primary, then secondary',
     steps: (_, [primary, secondary]) => [
       {

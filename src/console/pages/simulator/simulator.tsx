@@ -111,7 +111,7 @@ function Question({ simulation }: { readonly simulation: Simulation | undefined 
           onChange={(event) => choose(event.currentTarget.value)}
           data={
             causes.length === 0
-              ? [{ value: '', label: simulation === undefined ? 'Choose a service first' : 'The service has no rules' }]
+              ? [{ value: '', label: service === undefined ? 'Choose a service first' : 'The service has no rules' }]
               : causes
           }
         />

@@ -1,6 +1,6 @@
-import { Button, Checkbox, Group, Kbd, Stack, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, Kbd, Stack, Text, TextInput } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 
 import { isApiError, serverNow } from '#console/api/http.ts';
 import { Card } from '#console/components/card.tsx';
@@ -40,6 +40,7 @@ export function LayersForm(props: LayersFormProps) {
   const { draft, onChange, schedule, notice, isPending, isBlocked, error, onSubmit, onCancel } = props;
   const names = useNamesOf(draft.layers.flatMap(({ turns }) => turns.flatMap(({ userIds }) => userIds)));
   const nameOf = (userId: string) => names.nameOf(userId) ?? (names.isLoading ? '…' : 'Somebody who has left');
+  const addId = useId();
   const [isChecked, setIsChecked] = useState(false);
   const [open, setOpen] = useState<number | null>(draft.layers[0]?.key ?? null);
   const faults = layersFaults(draft);
@@ -102,20 +103,25 @@ export function LayersForm(props: LayersFormProps) {
               onRemove={() => onChange({ ...draft, layers: draft.layers.toSpliced(index, 1) })}
             />
           ))}
-          <Group gap="xs" role="group" aria-label="Add a layer above">
-            {[...USUAL_HOURS, undefined].map((usual) => (
-              <Button
-                key={usual?.name ?? ''}
-                size="xs"
-                variant="default"
-                leftSection={<IconPlus size={16} />}
-                disabled={draft.layers.length >= LAYERS_MAX}
-                onClick={() => add(usual)}
-              >
-                {usual?.name ?? 'Another layer'}
-              </Button>
-            ))}
-          </Group>
+          <div role="group" aria-labelledby={addId}>
+            <Text id={addId} size="sm" fw={500} mb={6}>
+              Add a layer above
+            </Text>
+            <Group gap="xs">
+              {[...USUAL_HOURS, undefined].map((usual) => (
+                <Button
+                  key={usual?.name ?? ''}
+                  size="xs"
+                  variant="default"
+                  leftSection={<IconPlus size={16} />}
+                  disabled={draft.layers.length >= LAYERS_MAX}
+                  onClick={() => add(usual)}
+                >
+                  {usual?.name ?? 'Another layer'}
+                </Button>
+              ))}
+            </Group>
+          </div>
           <Checkbox
             label="Let present turns end when they were to"
             description="Where you change people or the length of turns, whoever is on call now stays until the next hand-over."

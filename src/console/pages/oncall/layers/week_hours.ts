@@ -119,7 +119,13 @@ export function rowText(row: HoursRow): string {
   const areInRow = days.length > 2 && last - first === days.length - 1;
   const names = days.map((day) => (days.length === 1 ? dayName(day) : dayName(day).slice(0, 3)));
   const dayText =
-    days.length === 7 ? 'every day' : areInRow ? `${dayName(first)} to ${dayName(last)}` : names.join(', ');
+    days.length === 0
+      ? 'on no day'
+      : days.length === 7
+        ? 'every day'
+        : areInRow
+          ? `${dayName(first)} to ${dayName(last)}`
+          : names.join(', ');
   const after = daysToEnd(row);
   const isOnDay = days.length === 1 && after > 0;
   const afterText = after === 0 ? '' : after === 1 ? ' the next day' : ` ${after} days later`;
