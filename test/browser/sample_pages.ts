@@ -159,6 +159,7 @@ export const dialogsOf = ({
   ['settings/api-keys', /^Revoke /],
   ['settings/apps', /^Disconnect /],
   ['settings/agents', 'Stop all agents'],
+  ['settings/integrations', 'Add a tracker'],
   ['settings/audit', 'Export'],
   ['settings/audit', /show what changed$/],
 ];

@@ -32,7 +32,7 @@ async function makeService(
   await press(button('Create', dialog));
   await dialog.getByText('A service needs a name').waitFor();
   await write(dialog.getByLabel('Name'), own('checkout'));
-  await press(dialog.getByLabel(/^On-call,/));
+  await press(dialog.getByRole('checkbox', { name: /^On-call/ }));
   await press(button('Create', dialog));
   await page.getByRole('heading', { name: own('checkout'), level: 1 }).waitFor();
   await isClosed();

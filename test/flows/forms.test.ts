@@ -9,7 +9,7 @@ import { type ConsoleWorld, logIn, openConsole } from '#test/browser/console_wor
 import { createSampleData, press } from '#test/browser/sample_pages.ts';
 import { accountForms, dataForms, outsideForms, responseForms, settingForms } from '#test/flows/form_list.ts';
 import type { FormOfConsole } from '#test/flows/form_of_console.ts';
-import { resetForm, shiftForms, startForms } from '#test/flows/prepared_forms.ts';
+import { resetForm, shiftForms, startForms, trackerForm } from '#test/flows/prepared_forms.ts';
 import { UNREACHABLE_TWILIO } from '#test/flows/unreachable_twilio.ts';
 import { openBrowser, signedIn } from '#test/kit/programs/browser.ts';
 import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
@@ -37,7 +37,7 @@ inBrowser('a form', () => {
     await givenShiftOfTomorrow(h, ids.scheduleId, owner.userId);
     const contact = { teamId: null, phone: '+31612345679' };
     await runOperation(h, updateOwnContact, memberCaller(h.orgId, owner.userId, 'owner'), contact);
-    const inside = [responseForms(ids), dataForms(ids), [...settingForms, ...shiftForms(ids)]];
+    const inside = [responseForms(ids), dataForms(ids), [...settingForms, trackerForm, ...shiftForms(ids)]];
     const pages = await Promise.all(inside.map(async () => await owner.page.context().newPage()));
     await Promise.all(pages.map(async (page) => await page.goto(`${h.baseUrl}/me`)));
     const faults = await Promise.all([

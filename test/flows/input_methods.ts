@@ -41,16 +41,34 @@ export interface ConsoleUse extends InputMethod {
   open(path: string, title: string): Promise<void>;
   sees(text: string | RegExp): Promise<void>;
   isClosed(): Promise<void>;
+  /** Goes to a page by the navigation: on a phone, many are behind *More*. */
+  go(label: string, title?: string): Promise<void>;
+  /** Number of presses, entries and choices so far, and the pages on the way, without ids. */
+  readonly way: { steps: number; readonly pages: string[] };
+  /** The console as the organization of this person uses it. */
+  readonly world: ConsoleWorld;
   /** For what the three share: one of them after the other, each with what the one before has left. */
   alone(flow: () => Promise<void>): Promise<void>;
 }
+
+/** Pages that stand in the bar of a phone. */
+const IN_BAR = new Set(['Home', 'Incidents', 'On-call', 'Services']);
 
 const PEOPLE: Readonly<Record<Kind, string>> = { mouse: 'Mia', keyboard: 'Kim', touch: 'Tom' };
 
 /** Runs the same with three people at once, each in a browser of their own: where each of them stopped, and what was too small for a thumb. */
 export async function withEachInputMethod(
   h: ConsoleWorld,
-  { role = 'owner', permissions = [] }: { readonly role?: Role; readonly permissions?: string[] },
+  {
+    role = 'owner',
+    permissions = [],
+    isApart = false,
+  }: {
+    readonly role?: Role;
+    readonly permissions?: string[];
+    /** Whether each of them has an organization of their own. */
+    readonly isApart?: boolean;
+  },
   flow: (use: ConsoleUse) => Promise<void>,
 ): Promise<string[]> {
   const kinds = Object.keys(PEOPLE) as Kind[];
@@ -59,11 +77,12 @@ export async function withEachInputMethod(
     kinds.map(async (kind): Promise<string[]> => {
       const screen = kind === 'touch' ? { viewport: PHONE, isMobile: true, hasTouch: true } : { viewport: DESK };
       const quick = { serviceWorkers: 'block', reducedMotion: 'reduce' } as const;
-      const person = await h.visitor({ role, name: PEOPLE[kind], path: '/me', ...screen, ...quick, permissions });
+      const world = isApart ? await h.forOrganization() : h;
+      const person = await world.visitor({ role, name: PEOPLE[kind], path: '/me', ...screen, ...quick, permissions });
       const small = new Set<string>();
       try {
         await loaded(person.page, person.name);
-        await flow({ ...usageOf(h, kind, person, await inputMethodOf(kind, person.page, small)), alone });
+        await flow({ ...usageOf(world, kind, person, await inputMethodOf(kind, person.page, small)), alone });
       } catch (error) {
         return [...small, `${kind}: ${textOf(error)}\n${await shownOn(person.page)}`];
       }
@@ -88,8 +107,25 @@ async function shownOn(page: Page): Promise<string> {
 function usageOf(h: ConsoleWorld, kind: Kind, person: Visitor, method: InputMethod): Omit<ConsoleUse, 'alone'> {
   const { page } = person;
   const dialog = page.getByRole('dialog');
+  const way = { steps: 0, pages: [] as string[] };
+  page.on('framenavigated', (frame) => {
+    const path = new URL(frame.url()).pathname
+      .replaceAll(/[a-z]+_[0-9a-z]{26}/g, ':id')
+      .replace(/^\/a\/\w+/, '/a/:link');
+    if (frame === page.mainFrame() && way.pages.at(-1) !== path) way.pages.push(path);
+  });
+  const acting = countingActs(method, way);
+  const link = (name: string) => page.getByRole('link', { name, exact: true }).locator('visible=true').first();
   return {
-    ...countingActs(method),
+    ...acting,
+    way,
+    world: h,
+    async go(label, title = label) {
+      if (kind === 'touch' && !IN_BAR.has(label))
+        await acting.press(page.getByRole('button', { name: 'More', exact: true }));
+      await acting.press(link(label));
+      await loaded(page, title);
+    },
     kind,
     person,
     page,
@@ -109,8 +145,8 @@ function usageOf(h: ConsoleWorld, kind: Kind, person: Visitor, method: InputMeth
   };
 }
 
-/** Counts acts: a field that has the focus already need not be reached. */
-function countingActs(method: InputMethod): InputMethod & Pick<ConsoleUse, 'acts'> {
+/** Counts steps, and acts: a field that has the focus already need not be reached. */
+function countingActs(method: InputMethod, way: ConsoleUse['way']): InputMethod & Pick<ConsoleUse, 'acts'> {
   let acts = 0;
   const reachActs = async (field: Locator): Promise<number> => {
     await field.waitFor({ state: 'attached' });
@@ -120,18 +156,22 @@ function countingActs(method: InputMethod): InputMethod & Pick<ConsoleUse, 'acts
     acts: () => acts,
     async press(control) {
       acts += 1;
+      way.steps += 1;
       await method.press(control);
     },
     async write(field, text) {
       acts += 1 + (await reachActs(field));
+      way.steps += 1;
       await method.write(field, text);
     },
     async choose(field, label) {
       acts += 2;
+      way.steps += 1;
       await method.choose(field, label);
     },
     async pick(field, option) {
       acts += 2 + (await reachActs(field));
+      way.steps += 1;
       await method.pick(field, option);
     },
   };

@@ -161,6 +161,7 @@ async function makeSchedule({ page, own, open, button, press, write, pick, sees 
   await press(page.getByRole('link', { name: 'Edit' }));
   await page.getByRole('heading', { name: `Edit ${own('Primary')}` }).waitFor();
   await sees('Nobody’s shifts change in this time.');
+  await press(page.getByRole('radio', { name: 'Month', exact: true }));
   await pick(page.getByRole('combobox', { name: 'Add a person' }), 'Bram');
   await page.getByLabel('Times with somebody else on call').getByRole('listitem').first().waitFor();
   await press(page.getByRole('button', { name: 'Move Bram up' }).last());

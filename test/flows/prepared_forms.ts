@@ -77,3 +77,13 @@ export const startForms: readonly FormOfConsole[] = [
     keepsDraft: true,
   },
 ];
+
+export const trackerForm: FormOfConsole = {
+  name: 'issue tracker',
+  opening: ['settings/integrations', 'Add a tracker'],
+  missing: ['Repository', 'Token'],
+  fill: { Repository: 'acme/shop', Token: 'token-of-the-tracker' },
+  send: 'Add',
+  to: '/create_issue_tracker',
+  refused: { address: 'Address', project: 'Repository', token: 'Token' },
+};

@@ -1,7 +1,7 @@
-import { Skeleton } from '@mantine/core';
+import { Group, Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useMemo } from 'react';
+import { type ReactNode, useEffect, useMemo } from 'react';
 
 import type { Incident, ResultOf } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
@@ -38,6 +38,25 @@ export function IncidentCause({ incident }: { readonly incident: Incident }) {
   }
 }
 
+interface CauseLinksProps {
+  readonly incident: Incident;
+  readonly children: ReactNode;
+}
+
+/** Links in the head of a cause: to the rule that opened the incident, and to what it saw. */
+function CauseLinks({ incident: { ruleId }, children }: CauseLinksProps) {
+  return (
+    <Group gap="md" wrap="nowrap">
+      {ruleId !== null && (
+        <Link to="/rules/$ruleId" params={{ ruleId }}>
+          The rule
+        </Link>
+      )}
+      {children}
+    </Group>
+  );
+}
+
 function MetricDetails({ incident, measured }: { readonly incident: Incident; readonly measured: Measurement }) {
   const { metricName, aggregation, comparator, windowMinutes } = measured;
   const { value, threshold } = comparedTexts(measured, measureOf(metricName, aggregation));
@@ -45,18 +64,11 @@ function MetricDetails({ incident, measured }: { readonly incident: Incident; re
     <Card
       title="What was measured"
       action={
-        <>
-          {incident.ruleId !== null && (
-            <>
-              <Link to="/rules/$ruleId" params={{ ruleId: incident.ruleId }}>
-                The rule
-              </Link>{' '}
-            </>
-          )}
+        <CauseLinks incident={incident}>
           <Link to="/explore" search={metricSearch(incident, measured, serverNow())}>
             In Metrics
           </Link>
-        </>
+        </CauseLinks>
       }
     >
       <div className={classes.measure}>
@@ -194,18 +206,11 @@ function ExceptionDetails({ incident }: { readonly incident: Incident }) {
       title={raised?.type ?? data.type ?? 'The exception'}
       about={data.culprit ?? undefined}
       action={
-        <>
-          {incident.ruleId !== null && (
-            <>
-              <Link to="/rules/$ruleId" params={{ ruleId: incident.ruleId }}>
-                The rule
-              </Link>{' '}
-            </>
-          )}
+        <CauseLinks incident={incident}>
           <Link to="/exceptions/$groupId" params={{ groupId }}>
             All of it
           </Link>
-        </>
+        </CauseLinks>
       }
     >
       <pre className={classes.message}>{raised?.value ?? event?.message ?? data.title}</pre>

@@ -12,6 +12,8 @@ const WEEKDAY = dateFormat({ weekday: 'short' });
 const WEEKDAY_LETTER = dateFormat({ weekday: 'narrow' });
 const WEEK = dateFormat({ day: 'numeric', month: 'short' });
 const DAYS_IN_FULL = 14;
+/** A part of a week at an end of the range has no room for its date. */
+const LABELLED_MS = 5 * 86_400_000;
 
 /** Days above the rows of a timeline, or the weeks of a long one. */
 export function TimelineDays({ range, now }: TimelineDaysProps) {
@@ -24,7 +26,7 @@ export function TimelineDays({ range, now }: TimelineDaysProps) {
       {marks.map(({ start, end }) => (
         <div key={start} className={classes.day} data-today={now >= start && now < end ? '' : undefined}>
           {areWeeks ? (
-            <b>{WEEK.format(start)}</b>
+            <b>{end - start > LABELLED_MS && WEEK.format(start)}</b>
           ) : (
             <>
               <span>{(isDense ? WEEKDAY_LETTER : WEEKDAY).format(start)}</span> <b>{DAY_NUMBER.format(start)}</b>

@@ -152,10 +152,18 @@ function TrackerForm({ tracker, onClose }: { readonly tracker: Tracker | null; r
       );
     },
   });
+  const [isSent, setIsSent] = useState(false);
+  const missing = {
+    address: address.trim() === '' && 'Enter the address of the tracker',
+    project: project.trim() === '' && `Enter the ${declared.project.label.toLowerCase()}`,
+    account: declared.hasAccount && account.trim() === '' && 'Enter the mail address of the account',
+    token: tracker === null && token.trim() === '' && 'Enter the token',
+    issueType: false,
+  } as const;
   const faults = faultsAtFields(saving.error, values);
   const inputOf = (name: 'address' | 'account' | 'project' | 'issueType' | 'token') => ({
     value: values[name],
-    error: faults[name],
+    error: (isSent && missing[name]) || faults[name],
     autoComplete: 'off',
     autoCapitalize: 'none',
     spellCheck: false,
@@ -168,7 +176,9 @@ function TrackerForm({ tracker, onClose }: { readonly tracker: Tracker | null; r
         error={saving.error}
         onSubmit={(event) => {
           event.preventDefault();
-          if (!saving.isPending && draft.conflicts.length === 0) saving.mutate();
+          setIsSent(true);
+          const isWhole = Object.values(missing).every((fault) => fault === false);
+          if (isWhole && !saving.isPending && draft.conflicts.length === 0) saving.mutate();
         }}
       >
         <Stack>
@@ -190,7 +200,6 @@ function TrackerForm({ tracker, onClose }: { readonly tracker: Tracker | null; r
             label={LABELS.address}
             description="As you open it in a browser; of your own server, if you run one."
             placeholder={declared.address}
-            required
             maxLength={500}
             inputMode="url"
             {...inputOf('address')}
@@ -199,13 +208,12 @@ function TrackerForm({ tracker, onClose }: { readonly tracker: Tracker | null; r
             label={declared.project.label}
             description="A service can name another one."
             placeholder={declared.project.example}
-            required
             maxLength={200}
             {...inputOf('project')}
           />
           {declared.hasAccount && (
             <>
-              <TextInput label="Mail address of the account" required maxLength={200} {...inputOf('account')} />
+              <TextInput label="Mail address of the account" maxLength={200} {...inputOf('account')} />
               <TextInput label={LABELS.issueType} placeholder="Bug" maxLength={60} {...inputOf('issueType')} />
             </>
           )}
@@ -217,7 +225,6 @@ function TrackerForm({ tracker, onClose }: { readonly tracker: Tracker | null; r
                 : 'Left empty, it stays as it is.'
             }
             type="password"
-            required={tracker === null}
             maxLength={2_000}
             {...inputOf('token')}
           />

@@ -129,7 +129,7 @@ async function textOf(group: ExceptionGroupRow, title: string, context: ActionCo
     Service: service.name,
     Message: exception?.value ?? event?.message ?? null,
     Where: group.culprit,
-    Events: `${eventCount}, of ${users} ${users === 1 ? 'user' : 'users'}`,
+    Events: `${eventCount}${users === 0 ? '' : `, of ${users} ${users === 1 ? 'user' : 'users'}`}`,
     'First seen': `${toTimestamp(group.firstSeenAt)}${group.firstRelease === null ? '' : ` in ${group.firstRelease}`}`,
   };
   return {

@@ -142,6 +142,7 @@ function CreateIssue({
     form: `create_exception_issue ${groupId}`,
     base: { title: issueTitleOf(title) },
   });
+  const [isSent, setIsSent] = useState(false);
   const creating = useMutation({
     mutationFn: () => invoke(orgId, 'create_exception_issue', { groupId, title: values.title.trim() }),
     onSuccess({ number }) {
@@ -157,19 +158,22 @@ function CreateIssue({
         error={creating.error}
         onSubmit={(event) => {
           event.preventDefault();
-          if (!creating.isPending && draft.conflicts.length === 0) creating.mutate();
+          setIsSent(true);
+          if (values.title.trim() !== '' && !creating.isPending && draft.conflicts.length === 0) creating.mutate();
         }}
       >
         <Stack>
           <DraftNotice draft={draft} labels={{ title: 'Title' }} />
           <TextInput
             label="Title"
-            required
             data-autofocus
             maxLength={ISSUE_TITLE_LENGTH_MAX}
             value={values.title}
             onChange={(event) => setValues({ title: event.currentTarget.value })}
-            error={faultsAtFields(creating.error, values)['title']}
+            error={
+              (isSent && values.title.trim() === '' && 'Enter a title') ||
+              faultsAtFields(creating.error, values)['title']
+            }
           />
           <Text size="sm" c="dimmed">
             It goes to {tracker?.project}, with a link to this exception, its message, counts and the top of its stack.

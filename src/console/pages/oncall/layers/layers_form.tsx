@@ -94,7 +94,7 @@ export function LayersForm(props: LayersFormProps) {
               teamId={schedule.teamId}
               index={index}
               count={draft.layers.length}
-              isOpen={open === layer.key}
+              isOpen={open === layer.key || faultAt(shown, `layers[${index}].`) !== undefined}
               onToggle={() => setOpen(open === layer.key ? null : layer.key)}
               nameOf={nameOf}
               faultOf={(field) => faultAt(shown, `layers[${index}].${field}`)}
@@ -128,7 +128,9 @@ export function LayersForm(props: LayersFormProps) {
             checked={draft.keepTurns}
             onChange={({ currentTarget }) => onChange({ ...draft, keepTurns: currentTarget.checked })}
           />
-          {error !== null && error !== undefined && <ErrorAlert title="The schedule was not saved" error={error} />}
+          {error !== null && error !== undefined && (
+            <ErrorAlert title="The schedule was not saved" error={error} atFields={fieldsShowing(error)} />
+          )}
           <Group justify="flex-end">
             <span className={classes.hint}>
               <Kbd>Ctrl</Kbd> <Kbd>Enter</Kbd>
@@ -161,6 +163,16 @@ export function LayersForm(props: LayersFormProps) {
 /** Returns the fault at a field or at a part of it. */
 function faultAt(faults: Readonly<Record<string, string | undefined>>, path: string): string | undefined {
   return faults[path] ?? Object.entries(faults).find(([at]) => at.startsWith(path))?.[1];
+}
+
+/** Fields of a layer, each of which shows its own faults. */
+const LAYER_FIELD = /^layers\[\d+\]\.(?:name|turns|rotation|startsAt|endsAt|hours|holidays)\b/;
+
+/** Returns the fields that show the faults found by the server: an alert repeats none of them. */
+function fieldsShowing(error: unknown): object {
+  const faults = isApiError(error) ? error.faults : [];
+  const areInLayers = faults.every(({ path }) => !path.startsWith('layers') || LAYER_FIELD.test(path));
+  return { name: '', timezone: '', ...(areInLayers && { layers: [] }) };
 }
 
 /** Returns the faults found by the server, by path. */
