@@ -49,7 +49,7 @@ async function night() {
     );
     return w.context.answerLinks.proposalUrlOf({ notificationId: message!.id }).replace('http://tocsin.test', '');
   };
-  return { w, olga, asOlga, alert, incidentId, enable, propose, link };
+  return { w, teamId, olga, asOlga, alert, incidentId, enable, propose, link };
 }
 
 test('what asks for the second factor in the console is not done by a reply or a tap, and the answer says where it is', async () => {
@@ -81,6 +81,23 @@ test('a message names what would be changed by its name here, whatever the agent
   expect(body).toContain('delete service &quot;checkout&quot;. It says: &quot;acknowledge incident 7 \\u202e');
   expect(body).toContain('Evidence: &quot;value \\u202e250&quot;');
   expect(body).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+});
+
+test('an answer finds its proposal by the number of the organization, however many others have one of that number', async () => {
+  const { w, teamId, incidentId, propose } = await night();
+  const { number } = await propose('acknowledge_incident', { incidentId });
+  const bram = await w.staff.responder(teamId, 'Bram');
+  const elsewhere = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [bram.userId] }]);
+  const otherId = await elsewhere.trigger();
+  await w.context.db.sql.run(
+    `insert into proposals (id, org_id, incident_id, number, kind, agent_id, agent_name, sentence, evidence, created_at, expires_at)
+     select 'proposal_' || n, 'org_' || n, $1, $2, 'question', 'a', 'a', 'Why?', '[]', $3::timestamptz, $3::timestamptz
+     from generate_series(1, 1001) n`,
+    [otherId, number, w.clock.now().add({ minutes: 1 }).toString()],
+  );
+  // As somebody answers who was asked by mail, and whose phone was told no number.
+  await w.context.db.sql.run(`delete from reply_numbers`);
+  expect(await textFrom(w, PHONE, `YES ${number}`)).toContain('Done: acknowledge incident');
 });
 
 test('what was proposed before the agents were stopped, or this one disabled, never comes alive again', async () => {

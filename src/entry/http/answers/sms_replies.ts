@@ -119,7 +119,7 @@ async function listPaged(
   number: number | null,
 ): Promise<PagedAtNumber[]> {
   const named = number === null ? null : await replyNumbers.find(from, 'incident', number);
-  const paged = named === null ? [] : await phoneNumbers.listPagedAbout(from, [named.incidentId]);
+  const paged = named === null ? [] : await phoneNumbers.listPagedAbout(from, named);
   return paged.length > 0 ? paged : await phoneNumbers.listPagedAt(from, number);
 }
 
@@ -231,11 +231,11 @@ async function findAsked(
 ): Promise<Asked | null> {
   const named = await replyNumbers.find(from, 'proposal', number);
   if (named !== null && named.proposalId !== null) {
-    const [person] = await phoneNumbers.listPagedAbout(from, [named.incidentId]);
+    const [person] = await phoneNumbers.listPagedAbout(from, named);
     const proposal = person === undefined ? null : await proposals.find(person.orgId, named.proposalId);
     if (person !== undefined && proposal !== null) return { proposal, person };
   }
-  const paged = await phoneNumbers.listPagedAbout(from, await proposals.listIncidentsOf(number));
+  const paged = await phoneNumbers.listPagedAbout(from, { proposalNumber: number });
   const proposal = await proposals.findByNumber(
     number,
     paged.map(({ incidentId }) => incidentId),

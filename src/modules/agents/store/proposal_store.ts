@@ -85,19 +85,6 @@ export class ProposalStore {
     return row ?? null;
   }
 
-  /** The incidents that proposals of this number are about, in every organization. */
-  async listIncidentsOf(number: number): Promise<Id<'incident'>[]> {
-    const rows = await this.#session.db
-      .selectFrom('proposals')
-      .select('incident_id as incidentId')
-      .where('number', '=', number)
-      .orderBy('created_at', 'desc')
-      .orderBy('id')
-      .limit(1_000)
-      .execute();
-    return rows.map(({ incidentId }) => incidentId);
-  }
-
   /** Newest first. */
   async listOf(incidentId: Id<'incident'>, limit: number): Promise<ProposalRow[]> {
     return await this.#proposals()

@@ -25,6 +25,9 @@ export interface PagedAtNumber {
   readonly incidentId: Id<'incident'>;
 }
 
+/** Incidents about which a phone answers. */
+type AskedAbout = { readonly incidentId: Id<'incident'> } | { readonly proposalNumber: number };
+
 /** Phone numbers (E.164) that people have confirmed, codes that confirm them, and what a reply from one may act on. */
 export class PhoneNumberStore {
   readonly #session: Session;
@@ -243,9 +246,9 @@ export class PhoneNumberStore {
       .execute();
   }
 
-  /** Lists people as `listPagedAt` does, for these incidents, however many there are. */
-  async listPagedAbout(phone: string, incidentIds: readonly Id<'incident'>[]): Promise<PagedAtNumber[]> {
-    return await this.#askedAt(phone, { incidentIds })
+  /** Lists people as `listPagedAt` does, for an incident, or for those about which there is a proposal of this number. */
+  async listPagedAbout(phone: string, about: AskedAbout): Promise<PagedAtNumber[]> {
+    return await this.#askedAt(phone, about)
       .clearSelect()
       .select(({ eb }) => [
         'page.org_id as orgId',
@@ -336,12 +339,7 @@ export class PhoneNumberStore {
   }
 
   /** Selects who was paged about what, by this number or as its owner. */
-  #askedAt(
-    phone: string,
-    of:
-      | { readonly number: number | null; readonly acknowledgedToo?: boolean }
-      | { readonly incidentIds: readonly Id<'incident'>[] },
-  ) {
+  #askedAt(phone: string, of: { readonly number: number | null; readonly acknowledgedToo?: boolean } | AskedAbout) {
     const pages = this.#pagesThatLeft()
       .where('n.address', '=', phone)
       .where('n.channel', 'in', ['sms', 'call'])
@@ -377,8 +375,12 @@ export class PhoneNumberStore {
           .where('c.phone', '=', phone);
         return or([eb('own.user_id', 'is not', null), not(or([exists(others), exists(ofAnother)]))]);
       })
-      .where(({ eb }) => {
-        if ('incidentIds' in of) return eb('i.id', '=', anyOf(of.incidentIds));
+      .where(({ eb, selectFrom }) => {
+        if ('incidentId' in of) return eb('i.id', '=', of.incidentId);
+        if ('proposalNumber' in of) {
+          const proposals = selectFrom('proposals').select('incident_id').where('number', '=', of.proposalNumber);
+          return eb('i.id', 'in', proposals);
+        }
         if (of.number !== null) return eb('i.number', '=', of.number);
         return of.acknowledgedToo === true ? eb('i.status', '<>', 'resolved') : eb('i.status', '=', 'triggered');
       })
