@@ -70,6 +70,11 @@ export interface Installation {
   readonly allowsInternalAddresses: boolean;
   /** Asks the DNS whether a host name stands for an address that is not public. */
   readonly isPrivateHost: (hostname: string) => Promise<boolean>;
+  /**
+   * Yields all of an organization but its secrets as an archive, which `tocsin import` reads. Throws `conflict` while the
+   * process makes another one for it, and `rate_limited` while it makes as many as it can.
+   */
+  readonly exportOrganization: (orgId: Id<'org'>) => AsyncIterable<Uint8Array>;
   /** Calls the APIs of issue trackers that organizations name. */
   readonly trackerFetch: ProviderFetch;
   readonly ciphers: {
@@ -81,6 +86,7 @@ export interface Installation {
     readonly places: Cipher;
     readonly auditStreams: Cipher;
     readonly issueTrackers: Cipher;
+    readonly organizationExports: Cipher;
   };
 }
 

@@ -97,6 +97,8 @@ import {
   setSecondFactorPolicy,
   setShownPrices,
   setTraceLink,
+  beginOrganizationExport,
+  exportOrganization,
 } from '#modules/organizations/operations/organization.ts';
 import { queryMetrics } from '#modules/metrics/operations/query_metrics.ts';
 import {
@@ -271,6 +273,8 @@ const WITHIN_ORGANIZATIONS = [
   setSecondFactorPolicy,
   setShownPrices,
   setTraceLink,
+  beginOrganizationExport,
+  exportOrganization,
   renameOrganization,
   countIncidentsByService,
   ...RULE_OPERATIONS,

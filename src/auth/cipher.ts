@@ -28,6 +28,7 @@ export function createCipher(
     | 'status-subscribers'
     | 'audit-streams'
     | 'issue-trackers'
+    | 'organization-exports'
     | 'places' = 'ingest-keys',
 ): Cipher {
   const key = Buffer.from(hkdfSync('sha256', appSecret, 'tocsin', purpose, 32));

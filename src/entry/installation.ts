@@ -6,8 +6,10 @@ import { createCipher } from '#auth/cipher.ts';
 import { createProviderFetch, createToolFetch, isInternalHostname } from '#auth/external_fetch.ts';
 import { createOpenIdClient } from '#auth/openid/client.ts';
 import { createTextRecordFinder } from '#auth/openid/text_records.ts';
+import { AppError } from '#kernel/errors.ts';
 import type { Clock } from '#kernel/time.ts';
 import { externalFetchOptionsOf } from '#entry/config.ts';
+import { requireStores } from '#entry/running_config.ts';
 import type { FoundationConfig } from '#entry/foundation.ts';
 import { deriveVapidKeys, pushContact } from '#notify/channels/push/sender.ts';
 import { addressIn, mailServerOf, rememberMailFault } from '#notify/mail/send_mail.ts';
@@ -19,6 +21,35 @@ export function mailInDomainOf({ mailInDomain, baseUrl }: Pick<FoundationConfig,
 
 /** Bytes of the largest answer of an issue tracker, which repeats the text of the issue. */
 const TRACKER_BYTES_MAX = 1024 * 1024;
+
+/** Limit on the exports that a process makes at a time. */
+const EXPORTS_MAX = 2;
+
+/** Returns what makes the exports of organizations: one at a time for each, few for all. */
+function exportsOf(config: FoundationConfig): Installation['exportOrganization'] {
+  const running = new Set<string>();
+  const requireFree = (orgId: string): void => {
+    if (running.has(orgId)) throw new AppError('conflict', 'an export of the organization is being made: wait for it');
+    if (running.size < EXPORTS_MAX) return;
+    throw new AppError('rate_limited', 'other exports are being made: try again in some minutes', {
+      retryAfterSeconds: 300,
+    });
+  };
+  const make = async function* (orgId: string): AsyncGenerator<Uint8Array> {
+    requireFree(orgId);
+    running.add(orgId);
+    try {
+      const { exportedArchive } = await import('#entry/transfer/export_organization.ts');
+      yield* exportedArchive(requireStores(config), orgId);
+    } finally {
+      running.delete(orgId);
+    }
+  };
+  return (orgId) => {
+    requireFree(orgId);
+    return make(orgId);
+  };
+}
 
 /** Returns the setup of this installation, for the operations of the console. */
 export function installationOf(config: FoundationConfig, clock: Clock): Installation {
@@ -48,6 +79,7 @@ export function installationOf(config: FoundationConfig, clock: Clock): Installa
     hasAuditFolder: config.auditStreamFolder !== undefined,
     allowsInternalAddresses: externalFetchOptionsOf(config).allowInternalAddresses,
     isPrivateHost: (hostname) => isInternalHostname(hostname, externalFetchOptionsOf(config)),
+    exportOrganization: exportsOf(config),
     trackerFetch: createToolFetch({ ...externalFetchOptionsOf(config), bytesMax: TRACKER_BYTES_MAX }),
     ciphers: {
       calendarFeeds: createCipher(appSecret, 'calendar-feeds'),
@@ -58,6 +90,7 @@ export function installationOf(config: FoundationConfig, clock: Clock): Installa
       places: createCipher(appSecret, 'places'),
       auditStreams: createCipher(appSecret, 'audit-streams'),
       issueTrackers: createCipher(appSecret, 'issue-trackers'),
+      organizationExports: createCipher(appSecret, 'organization-exports'),
     },
   };
 }

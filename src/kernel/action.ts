@@ -120,7 +120,7 @@ export interface ConsoleOperation<
 export interface FileAnswer {
   readonly name: string;
   readonly mediaType: string;
-  readonly content: AsyncIterable<string>;
+  readonly content: AsyncIterable<string | Uint8Array>;
 }
 
 /** Route of an operation on an account in the console, below `/api/console`. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createWriteStream, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { createWriteStream, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 
 import type { Client } from 'pg';
@@ -19,6 +20,7 @@ import {
   type OrganizationTable,
 } from '#entry/transfer/organization_tables.ts';
 import { readTableColumns } from '#entry/transfer/table_columns.ts';
+import { zipOf } from '#entry/transfer/zip.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId, type Id, uuidOf } from '#kernel/ids.ts';
@@ -28,6 +30,16 @@ import { directUrlOf } from '#storage/postgres/database.ts';
 
 const FETCHED = 1_000;
 const READ_MS_MAX = 3_600_000;
+/** Time after which the database gives up on a reader that takes nothing. */
+const IDLE_MS_MAX = 120_000;
+
+/** File of an export. Its lines are read once, before the next file is asked for. */
+interface ExportedFile {
+  readonly name: string;
+  readonly lines: AsyncIterable<string>;
+  /** Manifest of the export in its last file; null in all others. */
+  readonly manifest: ExportManifest | null;
+}
 
 /** Writes the organization of this name or id as open files into a new folder; returns the rows by file. */
 export async function exportOrganization(
@@ -38,26 +50,55 @@ export async function exportOrganization(
   if (existsSync(folder) && readdirSync(folder).length > 0) {
     throw new AppError('conflict', `the folder ${folder} is not empty: name a new one`);
   }
+  let written: ExportManifest | null = null;
+  for await (const { name, lines, manifest } of exportedFiles(config, nameOrId)) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    await writeLines(path.join(folder, name), lines);
+    written = manifest;
+  }
+  if (written === null) throw new Error('the manifest is the last file');
+  return written;
+}
+
+/** Yields the organization as a ZIP archive of the same files, as they are read. */
+export function exportedArchive(config: RunningConfig, orgId: string): AsyncGenerator<Buffer> {
+  return zipOf(
+    (async function* () {
+      for await (const { name, lines } of exportedFiles(config, orgId)) yield { name, content: chunksOf(lines) };
+    })(),
+  );
+}
+
+/** Yields the files of an export, all of one moment; the manifest comes last: without it, an export is incomplete. */
+async function* exportedFiles(config: RunningConfig, nameOrId: string): AsyncGenerator<ExportedFile> {
   const client = await connect(directUrlOf(config));
   const clickhouse = openClickHouse(config, READ_MS_MAX);
+  const files: Record<string, number> = {};
+  const counted = async function* (name: string, lines: AsyncIterable<string>): AsyncGenerator<string> {
+    files[name] = 0;
+    for await (const line of lines) {
+      files[name] += 1;
+      yield line;
+    }
+  };
+  const fileOf = (name: string, lines: AsyncIterable<string>): ExportedFile => {
+    return { name, lines: counted(name, lines), manifest: null };
+  };
   try {
+    // Who reads too slowly must not keep old rows in the database for hours.
+    await client.query(`set idle_in_transaction_session_timeout = ${IDLE_MS_MAX}`);
     await client.query('begin isolation level repeatable read read only');
     const organization = await findOrganization(client, nameOrId);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const files: Record<string, number> = {};
     const columns = await readTableColumns(async (text) => (await client.query(text)).rows);
     for (const table of ORGANIZATION_TABLES) {
-      const file = `${table.table}.jsonl`;
       const names = (columns.get(table.table) ?? []).map(({ name }) => name);
-      const lines = readLines(client, table, names, organization.id);
-      files[file] = await writeLines(path.join(folder, file), lines);
+      yield fileOf(`${table.table}.jsonl`, readLines(client, table, names, organization.id));
     }
     const services = await listServices(client, organization.id);
     const postgresMigrations = await readMigrations(client);
     await client.query('commit');
     for (const table of Object.keys(EVENT_FILES) as EventTable[]) {
-      const { file } = EVENT_FILES[table];
-      files[file] = await writeLines(path.join(folder, file), readEvents(clickhouse, table, services));
+      yield fileOf(EVENT_FILES[table].file, readEvents(clickhouse, table, services));
     }
     const manifest: ExportManifest = {
       tocsinExport: EXPORT_FORMAT,
@@ -69,9 +110,7 @@ export async function exportOrganization(
       files,
       leftOut: NOT_EXPORTED,
     };
-    // Last: a folder without it is incomplete.
-    writeFileSync(path.join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
-    return manifest;
+    yield { name: MANIFEST_FILE, lines: Readable.from([JSON.stringify(manifest, null, 2)]), manifest };
   } finally {
     await clickhouse.close();
     await client.end().catch(() => {});
@@ -139,18 +178,23 @@ async function* readEvents(
   }
 }
 
-async function writeLines(file: string, lines: AsyncIterable<string>): Promise<number> {
+async function writeLines(file: string, lines: AsyncIterable<string>): Promise<void> {
   const out = createWriteStream(file, { mode: 0o600, flush: true });
-  let count = 0;
+  for await (const chunk of chunksOf(lines)) {
+    if (!out.write(chunk)) await once(out, 'drain');
+  }
+  out.end();
+  await finished(out);
+}
+
+/** Yields the lines with their ends, many at a time. */
+async function* chunksOf(lines: AsyncIterable<string>): AsyncGenerator<string> {
   let waiting = '';
   for await (const line of lines) {
-    count += 1;
     waiting += `${line}\n`;
     if (waiting.length < 65_536) continue;
-    if (!out.write(waiting)) await once(out, 'drain');
+    yield waiting;
     waiting = '';
   }
-  out.end(waiting);
-  await finished(out);
-  return count;
+  if (waiting !== '') yield waiting;
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { crc32, inflateRawSync } from 'node:zlib';
 
 import { expect, test } from 'vitest';
 
@@ -9,6 +10,7 @@ import { importOrganization } from '#entry/transfer/import_organization.ts';
 import { NOT_EXPORTED, ORGANIZATION_TABLES } from '#entry/transfer/organization_tables.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import { ExemplarStore } from '#modules/metrics/store/exemplar_store.ts';
+import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { testClock } from '#test/kit/clock.ts';
 import { makeFolder } from '#test/faults/folder.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
@@ -156,6 +158,63 @@ test('an organization gives the same answers in another installation, whose own 
     list.map(({ number, title, status }) => [number, title, status]);
   expect(inShort(incidents)).toEqual(inShort(originals));
   expect(await countIdentified(to)).toEqual(IDENTIFIED.map(() => 2));
+});
+
+/** Returns the files of an archive by its directory, each with its content. */
+function unzipped(archive: Buffer): Map<string, string> {
+  const end = archive.subarray(-98);
+  expect(end.readUInt32LE(0)).toBe(0x06_06_4b_50);
+  let at = Number(end.readBigUInt64LE(48));
+  const files = new Map<string, string>();
+  for (let left = Number(end.readBigUInt64LE(24)); left > 0; left -= 1) {
+    const nameBytes = archive.readUInt16LE(at + 28);
+    const name = archive.toString('utf8', at + 46, at + 46 + nameBytes);
+    const numbers = at + 46 + nameBytes + 4;
+    const [bytes, packed, offset] = [0, 8, 16].map((place) => Number(archive.readBigUInt64LE(numbers + place)));
+    const begin = offset! + 30 + archive.readUInt16LE(offset! + 26) + archive.readUInt16LE(offset! + 28);
+    const content = inflateRawSync(archive.subarray(begin, begin + packed!));
+    expect([content.length, crc32(content)]).toEqual([bytes, archive.readUInt32LE(at + 16)]);
+    files.set(name, content.toString());
+    at = numbers + archive.readUInt16LE(at + 30) - 4;
+  }
+  return files;
+}
+
+test('an owner downloads what the command line exports, which is in the audit log, and nobody else does', async () => {
+  const w = await staffedWorld();
+  await fill(w);
+  const olga = await givenPerson(w, { role: 'owner', name: 'Olga' });
+  const browser = await signedIn(w, olga.email);
+  const admin = await signedIn(w, (await givenPerson(w, { role: 'admin', name: 'Adam' })).email);
+  const actions = `/organizations/${w.orgId}/actions`;
+  expect(await admin.post(`${actions}/begin_organization_export`, {})).toMatchObject({ status: 403 });
+  const { ticket } = (await browser.post(`${actions}/begin_organization_export`, {})).body.result;
+  const folder = path.join(makeFolder(), 'export');
+  const { files } = await exportOrganization(w.context.config, w.orgId, folder);
+  const download = (by: typeof browser, shown = ticket) =>
+    w.app.inject({
+      url: `/api/console${actions}/export_organization?ticket=${shown}`,
+      headers: { cookie: by.cookie ?? '' },
+    });
+  expect(await download(admin)).toMatchObject({ statusCode: 403 });
+  expect(await download(browser, 'forged')).toMatchObject({ statusCode: 403 });
+  const answer = await download(browser);
+  expect(answer.headers).toMatchObject({
+    'content-type': 'application/zip',
+    'content-disposition': expect.stringMatching(/^attachment; filename="organization-[\d-]+\.zip"$/),
+  });
+  const texts = unzipped(answer.rawPayload);
+  expect([...texts.keys()]).toEqual([...Object.keys(files), 'organization.json']);
+  for (const file of Object.keys(files)) {
+    expect(texts.get(file), file).toBe(readFileSync(path.join(folder, file), 'utf8'));
+  }
+  expect(JSON.parse(texts.get('organization.json')!)).toMatchObject({
+    organizationId: w.orgId,
+    files: { 'incidents.jsonl': 3 },
+  });
+  expect(texts.get('audit_log.jsonl')).toContain('begin_organization_export');
+  w.clock.advance({ minutes: 11 });
+  expect(await download(browser)).toMatchObject({ statusCode: 403 });
 });
 
 test('an export of a release that had fewer tables is imported', async () => {

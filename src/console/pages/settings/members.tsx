@@ -25,7 +25,7 @@ import { EVERY_ROLE_SEES_KEYS, ROLE_DESCRIPTIONS } from '#console/components/tex
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { Invitations } from '#console/pages/settings/invitations.tsx';
 import { readMemberSearch } from '#console/pages/settings/member_search.ts';
-import { OrganizationCard } from '#console/pages/settings/organization_card.tsx';
+import { ExportCard, OrganizationCard } from '#console/pages/settings/organization_card.tsx';
 import { SearchedList } from '#console/pages/settings/searched_list.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { ROLES } from '#kernel/permissions.ts';
@@ -101,6 +101,7 @@ export function Members() {
           <div className={classes.section}>
             <OrganizationCard />
             <SecondFactorPolicy />
+            {org.role === 'owner' && <ExportCard />}
           </div>
           <Invitations />
         </>

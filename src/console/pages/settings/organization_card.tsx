@@ -1,8 +1,9 @@
 import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useRef } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
-import { isApiError } from '#console/api/http.ts';
+import { addressOf, isApiError } from '#console/api/http.ts';
 import { sessionQuery } from '#console/api/session.ts';
 import { Card } from '#console/components/card.tsx';
 import { CopyId } from '#console/components/forms/copy_field.tsx';
@@ -12,6 +13,40 @@ import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { API_PATHS } from '#kernel/api_paths.ts';
+
+/** Card by which an owner takes all of the organization along. */
+export function ExportCard() {
+  const { org } = useOrganization();
+  const link = useRef<HTMLAnchorElement>(null);
+  const exporting = useMutation({
+    mutationFn: () => invoke(org.orgId, 'begin_organization_export', {}),
+    onSuccess({ ticket }) {
+      if (link.current === null) return;
+      const actions = `${API_PATHS.console}/organizations/${org.orgId}/actions`;
+      link.current.href = addressOf(`${actions}/export_organization?${new URLSearchParams({ ticket })}`);
+      link.current.click();
+      showSuccess('The download begins. It takes as long as there is data.');
+    },
+  });
+  return (
+    <Card
+      title="Export"
+      about="All that the organization has, without passwords and keys: a ZIP archive of open files, which another installation imports. It is in the audit log."
+    >
+      <Stack gap="sm" align="start">
+        <Button variant="default" loading={exporting.isPending} onClick={() => exporting.mutate()}>
+          Download everything
+        </Button>
+        {/* Downloads; a refusal is a failed download, not another page. */}
+        <a ref={link} download hidden>
+          Export
+        </a>
+        {exporting.isError && <ErrorAlert title="The export was not begun" error={exporting.error} />}
+      </Stack>
+    </Card>
+  );
+}
 
 /** Card of the name of the organization, which owners and admins may change. */
 export function OrganizationCard() {

@@ -74,7 +74,7 @@ async function answer(
   if (operation.consoleOnly !== true || operation.sends === undefined) return reply.send({ result });
   const { name, mediaType, content } = result as FileAnswer;
   return reply
-    .type(`${mediaType}; charset=utf-8`)
+    .type(mediaType.startsWith('text/') ? `${mediaType}; charset=utf-8` : mediaType)
     .header('content-disposition', `attachment; filename="${name}"`)
     .send(Readable.from(content));
 }

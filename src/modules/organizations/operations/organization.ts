@@ -2,8 +2,12 @@ import { Type } from 'typebox';
 
 import { changesSince, defineAction } from '#actions/action_context.ts';
 import { IdText, Name, nullable, STRICT } from '#actions/fields.ts';
+import type { Cipher } from '#auth/cipher.ts';
+import type { FileAnswer } from '#kernel/action.ts';
 import { AppError } from '#kernel/errors.ts';
+import { toTimestamp } from '#kernel/time.ts';
 import { callerUser } from '#modules/accounts/view.ts';
+import { findCallerRole } from '#modules/organizations/roles.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { parseTraceLink, TRACE_ID, TRACE_LINK_LENGTH_MAX } from '#modules/metrics/decide/trace_link.ts';
 
@@ -99,3 +103,68 @@ export const setShownPrices = defineAction({
     return { shown };
   },
 });
+
+/** Time for which a begun export can be downloaded, so that a broken download is tried again without being asked. */
+const EXPORT_MINUTES = 10;
+
+interface Ticket {
+  readonly orgId: string;
+  readonly userId: string;
+  readonly until: string;
+}
+
+export const beginOrganizationExport = defineAction({
+  name: 'begin_organization_export',
+  consoleOnly: true,
+  summary: `Begin a download of all that the organization has, without secrets: a ticket for export_organization within ${EXPORT_MINUTES} minutes. Owners only.`,
+  permission: 'organization:manage',
+  effect: 'write',
+  stepUp: true,
+  input: Type.Object({}, STRICT),
+  result: Type.Object({ ticket: Type.String() }),
+  example: {},
+  async handle(_, { caller, stores, installation, now, record }) {
+    if ((await findCallerRole(stores, caller)) !== 'owner') {
+      throw new AppError('forbidden', 'only an owner can export the organization');
+    }
+    const until = toTimestamp(now.add({ minutes: EXPORT_MINUTES }));
+    const ticket = { orgId: caller.orgId, userId: callerUser(caller), until };
+    record({ target: caller.orgId, before: null, after: { export: 'begun' } });
+    return { ticket: installation.ciphers.organizationExports.encrypt(JSON.stringify(ticket)).toString('base64url') };
+  },
+});
+
+export const exportOrganization = defineAction({
+  name: 'export_organization',
+  consoleOnly: true,
+  summary:
+    'Download all that the organization has, without secrets, as a ZIP archive of open files; unpacked, `tocsin import` ' +
+    'reads it. With the ticket of begin_organization_export.',
+  permission: 'organization:manage',
+  effect: 'read',
+  input: Type.Object({ ticket: Type.String({ maxLength: 1_000 }) }, STRICT),
+  result: Type.Unsafe<FileAnswer>({ description: 'a file' }),
+  sends: ['application/zip'],
+  refusals: ['rate_limited'],
+  conflict: 'an export of the organization is being made',
+  example: { ticket: 'ZXhhbXBsZQ' },
+  async handle({ ticket }, { caller, stores, installation, now }) {
+    const begun = readTicket(ticket, installation.ciphers.organizationExports);
+    const isOwn = begun?.orgId === caller.orgId && begun.userId === callerUser(caller);
+    const isOwner = (await findCallerRole(stores, caller)) === 'owner';
+    if (!isOwn || !isOwner || begun.until < toTimestamp(now)) {
+      throw new AppError('forbidden', 'this download was not begun by you within ten minutes: begin it in Settings');
+    }
+    const name = `organization-${toTimestamp(now).slice(0, 'YYYY-MM-DD'.length)}.zip`;
+    return { name, mediaType: 'application/zip', content: installation.exportOrganization(caller.orgId) };
+  },
+});
+
+/** Reads a ticket; null for one that was not made here. */
+function readTicket(text: string, cipher: Cipher): Ticket | null {
+  try {
+    return JSON.parse(cipher.decrypt(Buffer.from(text, 'base64url'))) as Ticket;
+  } catch {
+    return null;
+  }
+}
