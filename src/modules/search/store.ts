@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely';
+import { type Expression, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 
 import { FOUND_PER_KIND, FOUND_TOTAL_MAX, type SearchKind } from '#modules/search/decide/search_kinds.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -17,19 +17,36 @@ export interface FoundThing {
   readonly total: number;
 }
 
-type Sql = RawBuilder<unknown>;
+/** Thing with its text in small letters: a line of its name, and one of its detail. */
+interface Thing {
+  readonly id: string;
+  readonly name: string;
+  readonly detail: string | null;
+  readonly folded: string;
+}
+
+type Things = SelectQueryBuilder<never, never, Thing>;
+
+/** Service whose name holds a word, by the position of the word from 1. */
+interface MatchedService {
+  readonly id: string;
+  readonly place: number;
+}
 
 /** Words that are looked for in an organization. */
 interface Search {
   readonly orgId: Id<'org'>;
   readonly words: readonly string[];
   readonly now: Temporal.Instant;
-  /** Returns the column in small letters. */
-  fold(column: Sql): Sql;
+  /** Returns the text in small letters. */
+  fold(text: Expression<string | null>): RawBuilder<string>;
 }
 
 /** Incidents and exceptions that are looked through, the newest first: of these an organization may have very many. */
 const LOOKED_THROUGH_MAX = 5_000;
+
+/** Keeps a query in parentheses apart, so that each word does not fold its text again. */
+const APART = sql<number>`0`;
 
 /**
  * Finds things of any kind by their names, in one statement. The text of a row is folded once for all words, and the names
@@ -49,115 +66,215 @@ export class SearchReader {
     words: readonly string[],
     now: Temporal.Instant,
   ): Promise<FoundThing[]> {
-    if (kinds.length === 0 || words.length === 0) return [];
     const search: Search = { orgId, words, now, fold: foldFor(words) };
-    const best = kinds.map((kind) => bestOf(kind, search));
-    const { rows } = await sql<FoundThing>`
-      with matched as materialized (
-        select s.id, w.place
-        from (select id, ${search.fold(sql`name`)} as folded from services
-          where org_id = ${orgId} and deleted_at is null offset 0) s
-        join unnest(${words.map(holding)}::text[]) with ordinality w(pattern, place) on s.folded like w.pattern)
-      ${sql.join(best, sql` union all `)}`.execute(this.#session.db);
-    return rows;
+    const [first, ...rest] = kinds.map((kind) => this.#best(kind, search));
+    if (first === undefined || words.length === 0) return [];
+    return await this.#session.db
+      .with(
+        (cte) => cte('matched').materialized(),
+        (db) =>
+          db
+            .selectFrom(
+              db
+                .selectFrom('services')
+                .where('org_id', '=', orgId)
+                .where('deleted_at', 'is', null)
+                .select(({ ref }) => ['id', search.fold(ref('name')).as('folded')])
+                .offset(APART)
+                .as('s'),
+            )
+            .innerJoin(
+              sql<{ pattern: string; place: number }>`unnest(${words.map(holding)}::text[]) with ordinality`.as<'w'>(
+                sql`w(pattern, place)`,
+              ),
+              (join) => join.on(({ eb, ref }) => eb('s.folded', 'like', ref('w.pattern'))),
+            )
+            .select(['s.id', 'w.place']),
+      )
+      .selectFrom(rest.reduce((all, next) => all.unionAll(next), first).as('f'))
+      .selectAll()
+      .execute();
+  }
+
+  /** Selects the best few of a kind, those that begin with the first word first, each with how many there are. */
+  #best(kind: SearchKind, search: Search) {
+    const [begin = ''] = search.words;
+    const best = this.#session.db
+      .selectFrom(this.#things(kind, search).limit(FOUND_TOTAL_MAX).as('m'))
+      .select(['m.id', 'm.name', 'm.detail'])
+      .select((eb) => eb.fn.countAll<number>().over().as('total'))
+      .orderBy((eb) => eb('m.folded', 'like', `${escaped(begin)}%`), 'desc')
+      .orderBy(({ ref }) => sql`split_part(${ref('m.folded')}, ${LINE}, 1) like ${holding(begin)}`, 'desc')
+      .orderBy('m.folded')
+      .orderBy('m.id')
+      .limit(FOUND_PER_KIND);
+    return this.#session.db
+      .selectFrom(best.as('b'))
+      .select(['b.id', 'b.name', 'b.detail', 'b.total'])
+      .select(sql<SearchKind>`${kind}::text`.as('kind'));
+  }
+
+  /** Selects the organization's things of a kind that hold the words, as far as they are looked through. */
+  #things(kind: SearchKind, search: Search): Things {
+    const { orgId, now, fold } = search;
+    const { db } = this.#session;
+    const services = db.selectFrom('services as s').where('s.org_id', '=', orgId).where('s.deleted_at', 'is', null);
+    const teams = db.selectFrom('teams as t').where('t.org_id', '=', orgId);
+    switch (kind) {
+      case 'service':
+        return this.#holding(
+          services
+            .select(['s.id', 's.name', 's.environment as detail'])
+            .select(({ ref }) => fold(lines(ref('s.name'), ref('s.environment'))).as('folded')),
+          search,
+        );
+      case 'rule':
+        return this.#ofService(
+          db
+            .selectFrom('alert_rules')
+            .where('org_id', '=', orgId)
+            .select(({ ref }) => ['id', 'name', 'service_id', fold(ref('name')).as('folded')]),
+          search,
+        );
+      case 'group':
+        return this.#ofService(
+          db
+            .selectFrom('exception_groups')
+            .where('org_id', '=', orgId)
+            .where('merged_into_id', 'is', null)
+            .select(({ ref }) => ['id', 'title as name', 'service_id', fold(ref('title')).as('folded')])
+            .orderBy('last_seen_at', 'desc')
+            .orderBy('id', 'desc')
+            .limit(LOOKED_THROUGH_MAX),
+          search,
+        );
+      case 'incident': {
+        const label = (number: Expression<number>, status: Expression<string>) =>
+          sql<string>`concat('#', ${number}, ' ', ${status})`;
+        const newest = db
+          .selectFrom('incidents')
+          .where('org_id', '=', orgId)
+          .select(({ ref }) => [
+            'id',
+            'title as name',
+            'service_id',
+            'status',
+            'resolved_at',
+            label(ref('number'), ref('status')).as('label'),
+            fold(lines(ref('title'), label(ref('number'), ref('status')))).as('folded'),
+          ])
+          .orderBy('triggered_at', 'desc')
+          .orderBy('id', 'desc')
+          .limit(LOOKED_THROUGH_MAX);
+        return db
+          .selectFrom(newest.as('t'))
+          .innerJoin('services as s', 's.id', 't.service_id')
+          .where('s.deleted_at', 'is', null)
+          .where((eb) =>
+            eb.or([
+              eb('t.status', '<>', 'resolved'),
+              eb('t.resolved_at', '>=', daysBefore(now, eb.ref('s.retention_oncall'))),
+            ]),
+          )
+          .where(({ ref }) => this.#holdsAll(ref('t.folded'), search, ref('t.service_id')))
+          .select(['t.id', 't.name', 't.folded'])
+          .select(({ ref }) => sql<string>`concat(${ref('t.label')}, ' ', ${ref('s.name')})`.as('detail'));
+      }
+      case 'dashboard':
+        return this.#holding(
+          db
+            .selectFrom('dashboards as d')
+            .leftJoin('services as s', 's.id', 'd.service_id')
+            .where('d.org_id', '=', orgId)
+            .where('s.deleted_at', 'is', null)
+            .select(['d.id', 'd.name', 's.name as detail'])
+            .select(({ ref }) => fold(lines(ref('d.name'), ref('s.name'))).as('folded')),
+          search,
+        );
+      case 'person':
+        return this.#holding(
+          db
+            .selectFrom('memberships as m')
+            .innerJoin('users as u', 'u.id', 'm.user_id')
+            .where('m.org_id', '=', orgId)
+            .select(['u.id', 'u.name', 'u.email as detail'])
+            .select(({ ref }) => fold(lines(ref('u.name'), ref('u.email'))).as('folded')),
+          search,
+        );
+      case 'team':
+        return this.#holding(
+          teams
+            .select(['t.id', 't.name', sql<null>`null::text`.as('detail')])
+            .select(({ ref }) => fold(ref('t.name')).as('folded')),
+          search,
+        );
+      case 'schedule':
+        return this.#holding(
+          teams
+            .innerJoin('schedules as c', 'c.team_id', 't.id')
+            .select(['c.id', 'c.name', 't.name as detail'])
+            .select(({ ref }) => fold(lines(ref('c.name'), ref('t.name'))).as('folded')),
+          search,
+        );
+      case 'policy':
+        return this.#holding(
+          teams
+            .innerJoin('escalation_policies as p', 'p.team_id', 't.id')
+            .select(['p.id', 'p.name', 't.name as detail'])
+            .select(({ ref }) => fold(lines(ref('p.name'), ref('t.name'))).as('folded')),
+          search,
+        );
+    }
+  }
+
+  /** Selects those of the things that hold all words. */
+  #holding(things: Things, search: Search): Things {
+    return this.#session.db
+      .selectFrom(things.offset(APART).as('t'))
+      .where(({ ref }) => this.#holdsAll(ref('t.folded'), search))
+      .select(['t.id', 't.name', 't.detail', 't.folded']);
+  }
+
+  /** Selects those of the things of services that hold all words, themselves or in the name of their service. */
+  #ofService(things: SelectQueryBuilder<never, never, OfService>, search: Search): Things {
+    return this.#session.db
+      .selectFrom(things.offset(APART).as('t'))
+      .innerJoin('services as s', 's.id', 't.service_id')
+      .where('s.deleted_at', 'is', null)
+      .where(({ ref }) => this.#holdsAll(ref('t.folded'), search, ref('t.service_id')))
+      .select(['t.id', 't.name', 's.name as detail', 't.folded']);
+  }
+
+  /** Whether a text holds all words; each of them may be in the name of its service instead. */
+  #holdsAll(folded: Expression<string>, { words }: Search, serviceId?: Expression<string>): RawBuilder<boolean> {
+    const db = this.#session.db.withTables<{ matched: MatchedService }>();
+    const holds = words.map((word, index) => {
+      if (serviceId === undefined) return sql`${folded} like ${holding(word)}`;
+      const matched = db
+        .selectFrom('matched')
+        .where('place', '=', index + 1)
+        .select('id');
+      return sql`(${folded} like ${holding(word)} or ${serviceId} in ${matched})`;
+    });
+    return sql<boolean>`(${sql.join(holds, sql` and `)})`;
   }
 }
 
-/** Selects the best few of a kind, those that begin with the first word first, each with how many there are. */
-function bestOf(kind: SearchKind, search: Search): Sql {
-  const [begin = ''] = search.words;
-  return sql`(
-    select ${kind}::text as kind, id, name, detail, count(*) over () as total
-    from (${thingsOf(kind, search)} limit ${FOUND_TOTAL_MAX}) m
-    order by folded like ${`${escaped(begin)}%`} desc, split_part(folded, E'\n', 1) like ${holding(begin)} desc, folded, id
-    limit ${FOUND_PER_KIND})`;
+interface OfService extends Omit<Thing, 'detail'> {
+  readonly service_id: string;
 }
 
-/** Selects the organization's things of a kind that hold the words, as far as they are looked through. */
-function thingsOf(kind: SearchKind, search: Search): Sql {
-  const { orgId, now, fold } = search;
-  switch (kind) {
-    case 'service':
-      return holdingAll(
-        sql`select id, name, environment as detail, ${fold(sql`concat_ws(E'\n', name, environment)`)} as folded
-          from services where org_id = ${orgId} and deleted_at is null`,
-        search,
-      );
-    case 'rule':
-      return ofService(
-        sql`select id, name, service_id, ${fold(sql`name`)} as folded from alert_rules where org_id = ${orgId}`,
-        search,
-      );
-    case 'group':
-      return ofService(
-        sql`select id, title as name, service_id, ${fold(sql`title`)} as folded from exception_groups
-          where org_id = ${orgId} and merged_into_id is null
-          order by last_seen_at desc, id desc limit ${LOOKED_THROUGH_MAX}`,
-        search,
-      );
-    case 'incident':
-      return ofService(
-        sql`select id, title as name, service_id, status, resolved_at, concat('#', number, ' ', status) as label,
-            ${fold(sql`concat(title, E'\n#', number, ' ', status)`)} as folded from incidents where org_id = ${orgId}
-          order by triggered_at desc, id desc limit ${LOOKED_THROUGH_MAX}`,
-        search,
-        sql`concat(t.label, ' ', s.name)`,
-        sql`(t.status <> 'resolved' or t.resolved_at >= ${daysBefore(now, sql`s.retention_oncall`)})`,
-      );
-    case 'dashboard':
-      return holdingAll(
-        sql`select d.id, d.name, s.name as detail, ${fold(sql`concat_ws(E'\n', d.name, s.name)`)} as folded
-          from dashboards d left join services s on s.id = d.service_id
-          where d.org_id = ${orgId} and s.deleted_at is null`,
-        search,
-      );
-    case 'person':
-      return holdingAll(
-        sql`select u.id, u.name, u.email as detail, ${fold(sql`concat_ws(E'\n', u.name, u.email)`)} as folded
-          from memberships m join users u on u.id = m.user_id where m.org_id = ${orgId}`,
-        search,
-      );
-    case 'team':
-      return holdingAll(
-        sql`select id, name, null::text as detail, ${fold(sql`name`)} as folded from teams where org_id = ${orgId}`,
-        search,
-      );
-    case 'schedule':
-      return ofTeam(sql`schedules`, search);
-    case 'policy':
-      return ofTeam(sql`escalation_policies`, search);
-  }
-}
+/** Separator of the lines of a text. */
+const LINE = '\n';
 
-/** Selects those of the things that hold all words; without `offset`, each word would fold the text again. */
-function holdingAll(things: Sql, { words }: Search): Sql {
-  const holds = words.map((word) => sql`t.folded like ${holding(word)}`);
-  return sql`select id, name, detail, folded from (${things} offset 0) t where ${sql.join(holds, sql` and `)}`;
-}
-
-/** Selects those of the things of services that hold all words, themselves or in the name of their service. */
-function ofService(things: Sql, { words }: Search, detail: Sql = sql`s.name`, condition: Sql = sql`true`): Sql {
-  const holds = words.map(
-    (word, index) => sql`(t.folded like ${holding(word)}
-      or t.service_id in (select id from matched where place = ${index + 1}))`,
-  );
-  return sql`select t.id, t.name, ${detail} as detail, t.folded from (${things} offset 0) t
-    join services s on s.id = t.service_id and s.deleted_at is null
-    where ${condition} and ${sql.join(holds, sql` and `)}`;
-}
-
-function ofTeam(table: Sql, search: Search): Sql {
-  return holdingAll(
-    sql`select c.id, c.name, t.name as detail, ${search.fold(sql`concat_ws(E'\n', c.name, t.name)`)} as folded
-      from teams t join ${table} c on c.team_id = t.id where t.org_id = ${search.orgId}`,
-    search,
-  );
+function lines(name: Expression<string>, detail: Expression<string | null>): RawBuilder<string> {
+  return sql<string>`concat_ws(${LINE}, ${name}, ${detail})`;
 }
 
 /** Folding only ASCII letters takes half of the time, and suffices for words of ASCII letters. */
 function foldFor(words: readonly string[]): Search['fold'] {
   const isAscii = words.every((word) => /^[ -~]*$/.test(word));
-  return (column) => (isAscii ? sql`lower(${column} collate "C")` : sql`lower(${column})`);
+  return (text) => (isAscii ? sql<string>`lower(${text} collate "C")` : sql<string>`lower(${text})`);
 }
 
 /** Returns the pattern of texts that hold the word. */
