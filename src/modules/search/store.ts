@@ -256,7 +256,8 @@ export class SearchReader {
         .select('id');
       return sql`(${folded} like ${holding(word)} or ${serviceId} in ${matched})`;
     });
-    return sql<boolean>`(${sql.join(holds, sql` and `)})`;
+    const all = sql.join(holds, sql` and `);
+    return sql<boolean>`(${all})`;
   }
 }
 
