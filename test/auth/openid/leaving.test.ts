@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 
 import { send } from '#test/contract/mcp_call.ts';
 import { type Flow, openFlow, otherProcess } from '#test/auth/openid/flow.ts';
+import { identityProvider } from '#test/kit/identity_provider.ts';
 import { type Browser, openBrowser } from '#test/kit/programs/browser.ts';
 import type { World } from '#test/kit/world.ts';
 
@@ -45,14 +46,33 @@ async function openEverything(flow: Flow) {
   return { userId, ended, statuses };
 }
 
-test('a member who is removed is out on every process at once, and their streams end', async () => {
+test.each<[string, (flow: Flow, userId: string) => Promise<number>, number]>([
+  [
+    'removed by an owner',
+    async ({ owner, w }, userId) => (await owner.invoke(w.orgId, 'remove_member', { userId })).status,
+    404,
+  ],
+  [
+    'deactivated by the identity provider',
+    async ({ w }, userId) => {
+      const idp = await identityProvider(w);
+      return (await idp.patch(`/Users/${userId}`, [{ op: 'replace', path: 'active', value: false }])).status;
+    },
+    // Whoever is a member nowhere has no session any more.
+    401,
+  ],
+  [
+    'deleted by the identity provider',
+    async ({ w }, userId) => (await (await identityProvider(w)).ask('DELETE', `/Users/${userId}`)).status,
+    401,
+  ],
+])('a member who is %s is out on every process at once, and their streams end', async (_way, leave, inConsole) => {
   const flow = await openFlow();
   const { userId, ended, statuses } = await openEverything(flow);
-  const removed = await flow.owner.invoke(flow.w.orgId, 'remove_member', { userId });
-  expect(removed.status).toBe(200);
+  expect(await leave(flow, userId)).toBeLessThan(300);
   expect(await statuses()).toEqual({
-    console: 404,
-    consoleElsewhere: 404,
+    console: inConsole,
+    consoleElsewhere: inConsole,
     rest: 401,
     restElsewhere: 401,
     mcp: 401,
