@@ -20,6 +20,9 @@ const TONES: Readonly<Record<PlaceDelivery['status'], Tone>> = {
   dead: 'red',
 };
 
+/** Time after which deliveries that wait are read again. */
+const WAITING_MS = 2_000;
+
 /** Dialog with the deliveries of a place: what was sent, what was answered, and sending one again. */
 export function Deliveries({ place, onClose }: { readonly place: Place; readonly onClose: () => void }) {
   const { orgId } = useOrganization().org;
@@ -30,6 +33,11 @@ export function Deliveries({ place, onClose }: { readonly place: Place; readonly
       invoke(orgId, 'list_place_deliveries', { placeId, ...(pageParam !== null && { before: pageParam }) }, signal),
     initialPageParam: null as number | null,
     getNextPageParam: ({ next }) => next,
+    // Nothing else tells what came of those that were on their way.
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some((page) => page.deliveries.some(({ status }) => status === 'waiting')) === true
+        ? WAITING_MS
+        : false,
   });
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = query;
   const deliveries = data?.pages.flatMap((page) => page.deliveries);

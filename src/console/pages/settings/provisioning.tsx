@@ -47,7 +47,7 @@ export function Provisioning() {
       {data !== undefined && (
         <>
           <Token state={data} />
-          <DefaultRole role={data.defaultRole} />
+          <DefaultRole key={data.defaultRole} role={data.defaultRole} />
           <Groups groups={data.groups} />
           {data.stillNamed.length > 0 && <StillNamed people={data.stillNamed} />}
         </>
@@ -162,8 +162,9 @@ function Token({ state: { baseUrl, token } }: { readonly state: State }) {
 function DefaultRole({ role }: { readonly role: ProvisionedRole }) {
   const { org } = useOrganization();
   const refresh = useRefresh();
+  const [chosen, setChosen] = useState(role);
   const setting = useMutation({
-    mutationFn: (next: ProvisionedRole) => invoke(org.orgId, 'set_provisioned_role', { role: next }),
+    mutationFn: () => invoke(org.orgId, 'set_provisioned_role', { role: chosen }),
     async onSuccess({ role: next }) {
       showSuccess(`New people come in as ${next}.`);
       await refresh();
@@ -171,14 +172,21 @@ function DefaultRole({ role }: { readonly role: ProvisionedRole }) {
   });
   return (
     <Card title="Role of new people" about="It counts where no mapped group gives another role.">
-      <NativeSelect
-        aria-label="Role of new people"
-        data={[...PROVISIONED_ROLES]}
-        value={role}
-        maw={240}
-        disabled={org.role !== 'owner' || setting.isPending}
-        onChange={(event) => setting.mutate(event.currentTarget.value as ProvisionedRole)}
-      />
+      <Group>
+        <NativeSelect
+          aria-label="Role of new people"
+          data={[...PROVISIONED_ROLES]}
+          value={chosen}
+          maw={240}
+          disabled={org.role !== 'owner'}
+          onChange={(event) => setChosen(event.currentTarget.value as ProvisionedRole)}
+        />
+        {chosen !== role && (
+          <Button loading={setting.isPending} onClick={() => setting.mutate()}>
+            Save the role
+          </Button>
+        )}
+      </Group>
       {setting.isError && <ErrorAlert title="Nothing was changed" error={setting.error} />}
     </Card>
   );
@@ -199,7 +207,12 @@ function Groups({ groups }: { readonly groups: readonly ProvisionedGroup[] }) {
       ) : (
         <Stack gap="md">
           {groups.map((group) => (
-            <GroupMapping key={group.groupId} group={group} teams={data?.teams ?? []} />
+            <GroupMapping
+              // What others map meanwhile counts, and not what was chosen here before it.
+              key={`${group.groupId} ${group.teamId} ${group.role}`}
+              group={group}
+              teams={data?.teams ?? []}
+            />
           ))}
         </Stack>
       )}
@@ -222,14 +235,16 @@ function GroupMapping({
   const { org } = useOrganization();
   const refresh = useRefresh();
   const { groupId, displayName, members, teamId, role } = group;
+  // Keys of a select pass other roles, which nobody in the group may have for a moment.
+  const [chosen, setChosen] = useState<Mapping>({ teamId, role });
   const mapping = useMutation({
-    mutationFn: (next: Mapping) => invoke(org.orgId, 'map_provisioned_group', { groupId, ...next }),
+    mutationFn: () => invoke(org.orgId, 'map_provisioned_group', { groupId, ...chosen }),
     async onSuccess() {
       showSuccess('The group is mapped.');
       await refresh();
     },
   });
-  const isLocked = org.role !== 'owner' || mapping.isPending;
+  const isLocked = org.role !== 'owner';
   const isListed = teamId === null || teams.some((team) => team.teamId === teamId);
   return (
     <div>
@@ -239,13 +254,14 @@ function GroupMapping({
           {members.toLocaleString('en')} {members === 1 ? 'person' : 'people'}
         </Text>
       </Text>
-      <Group grow mt={4} align="start">
+      <Group mt={4} align="end">
         <NativeSelect
+          flex={1}
           label="Team"
           aria-label={`Team of ${displayName}`}
-          value={teamId ?? NONE}
+          value={chosen.teamId ?? NONE}
           disabled={isLocked}
-          onChange={({ currentTarget: { value } }) => mapping.mutate({ teamId: value === NONE ? null : value, role })}
+          onChange={({ currentTarget: { value } }) => setChosen({ ...chosen, teamId: value === NONE ? null : value })}
         >
           <option value={NONE}>No team</option>
           {!isListed && <option value={teamId}>{teamId}</option>}
@@ -256,12 +272,13 @@ function GroupMapping({
           ))}
         </NativeSelect>
         <NativeSelect
+          flex={1}
           label="Role"
           aria-label={`Role of ${displayName}`}
-          value={role ?? NONE}
+          value={chosen.role ?? NONE}
           disabled={isLocked}
           onChange={({ currentTarget: { value } }) =>
-            mapping.mutate({ teamId, role: value === NONE ? null : (value as ProvisionedRole) })
+            setChosen({ ...chosen, role: value === NONE ? null : (value as ProvisionedRole) })
           }
         >
           <option value={NONE}>No role</option>
@@ -271,6 +288,11 @@ function GroupMapping({
             </option>
           ))}
         </NativeSelect>
+        {(chosen.teamId !== teamId || chosen.role !== role) && (
+          <Button loading={mapping.isPending} aria-label={`Map ${displayName}`} onClick={() => mapping.mutate()}>
+            Map
+          </Button>
+        )}
       </Group>
       {mapping.isError && <ErrorAlert title="The group was not mapped" error={mapping.error} />}
     </div>
