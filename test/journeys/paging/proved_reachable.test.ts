@@ -5,6 +5,7 @@ import { getMe } from '#modules/accounts/operations/me.ts';
 import { sendTestNotification } from '#modules/contacts/operations/test_notification.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Fault } from '@tocsin/phone-simulator';
+import { searchIncidents } from '#modules/incidents/operations/search_incidents.ts';
 import { simulatedIdsOf } from '#notify/twilio/simulated_account.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
@@ -81,7 +82,7 @@ describe('whether the person would be woken', () => {
   });
 });
 
-test('the log of an incident says which messages went to the phone simulator, also once a provider is set up', async () => {
+test('an incident says which messages went to the phone simulator, also once a provider is set up', async () => {
   const { w, entry } = await annaIsPaged('sms');
   expect(await entry()).toMatchObject({ status: 'delivered', isSimulated: false });
   const simulated = simulatedIdsOf(w.context.config.appSecret ?? '')
@@ -89,4 +90,6 @@ test('the log of an incident says which messages went to the phone simulator, al
     .replace('%', '0'.repeat(20));
   await w.context.db.sql.run('update notifications set provider_id = $1', [simulated]);
   expect(await entry()).toMatchObject({ status: 'delivered', isSimulated: true });
+  const listed = await runOperation(w, searchIncidents, memberCaller(w.orgId, w.owner.userId, 'owner'), {});
+  expect(listed.incidents).toMatchObject([{ reached: { outcome: 'simulated' } }]);
 });

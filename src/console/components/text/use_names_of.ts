@@ -11,6 +11,7 @@ const STALE_AFTER_MS = 5 * 60_000;
 export interface Names {
   /** Returns the name; undefined if it is not loaded yet, or if nobody of the organization has this id. */
   nameOf(userId: string): string | undefined;
+  /** Whether names are missing: those that could not be read are no former members'. */
   readonly isLoading: boolean;
 }
 
@@ -33,6 +34,6 @@ export function useNamesOf(userIds: readonly string[]): Names {
   );
   return {
     nameOf: (userId) => names.get(userId),
-    isLoading: answers.some(({ isPending, isPlaceholderData }) => isPending || isPlaceholderData),
+    isLoading: answers.some(({ data, isPlaceholderData }) => data === undefined || isPlaceholderData),
   };
 }

@@ -80,6 +80,7 @@ export function EscalationCard({ incident }: { readonly incident: IncidentWithLo
                 isNext={step.index === escalation.nextStep}
                 begins={begins}
                 team={team}
+                isSimulated={isOnlySimulated(incident, step)}
               />
             );
           })}
@@ -112,9 +113,20 @@ interface StepItemProps {
   readonly begins: string | null;
   /** Team whose schedules are used; null if it was deleted. */
   readonly team: string | null;
+  /** Whether only the phone simulator took messages of the step to this person. */
+  isSimulated(userId: string): boolean;
 }
 
-function StepItem({ step, isNext, begins, team }: StepItemProps) {
+function isOnlySimulated({ notifications }: IncidentWithLog, { index }: PolicyStep): StepItemProps['isSimulated'] {
+  const taken = notifications.filter(
+    ({ step, status }) => step === index && (status === 'sent' || status === 'delivered'),
+  );
+  const really = new Set(taken.filter((entry) => !entry.isSimulated).map(({ userId }) => userId));
+  const simulated = new Set(taken.filter((entry) => entry.isSimulated).map(({ userId }) => userId));
+  return (userId) => simulated.has(userId) && !really.has(userId);
+}
+
+function StepItem({ step, isNext, begins, team, isSimulated }: StepItemProps) {
   const { index, state, afterMinutes, channels, countsFrom } = step;
   return (
     <Step>
@@ -145,7 +157,7 @@ function StepItem({ step, isNext, begins, team }: StepItemProps) {
             </span>
           ))}
         </span>
-        <Who step={step} team={team} />
+        <Who step={step} team={team} isSimulated={isSimulated} />
         <div className="dimmed">
           <Outcome step={step} />
         </div>
@@ -182,11 +194,13 @@ const PERSON_WORDS: Record<PolicyStep['people'][number]['status'], string> = {
 };
 
 /** People whom the step paged or, before it fires, would page. */
-function Who({ step, team }: Pick<StepItemProps, 'step' | 'team'>) {
+function Who({ step, team, isSimulated }: Pick<StepItemProps, 'step' | 'team' | 'isSimulated'>) {
   const { people } = step;
   const nameOf = useMemberNames();
   if (people.length > 0) {
-    const named = people.map(({ userId, status }) => `${nameOf(userId)} (${PERSON_WORDS[status]})`);
+    const named = people.map(
+      ({ userId, status }) => `${nameOf(userId)} (${isSimulated(userId) ? 'only simulated' : PERSON_WORDS[status]})`,
+    );
     return <div className="dimmed">{named.join(', ')}</div>;
   }
   return <div className="dimmed">{whoText(step, team, nameOf)}</div>;

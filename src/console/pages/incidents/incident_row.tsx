@@ -105,6 +105,7 @@ const OUTCOME_WORDS: Record<NonNullable<FoundIncident['reached']>['outcome'], st
   delivered: 'reached',
   sent: 'sent to',
   on_its_way: 'on its way to',
+  simulated: 'only simulated for',
   failed: 'did not reach',
 };
 

@@ -106,8 +106,8 @@ export function unusedBecause(reason: string): string {
   return UNUSED[reason] ?? reason.replaceAll('_', ' ');
 }
 
-/** The best outcome of all messages to a person; the best first. */
-export const REACH_OUTCOMES = ['delivered', 'sent', 'on_its_way', 'failed'] as const;
+/** The best outcome of all messages to a person; the best first. `simulated`: only the phone simulator took any. */
+export const REACH_OUTCOMES = ['delivered', 'sent', 'on_its_way', 'simulated', 'failed'] as const;
 
 type ReachOutcome = (typeof REACH_OUTCOMES)[number];
 
@@ -118,22 +118,23 @@ interface Reached<UserId> {
 
 /** Returns the people whom an incident's pages have reached, best outcome first. Pages never sent do not count. */
 export function whoWasReached<UserId>(
-  pages: readonly { readonly userId: UserId; readonly status: NotificationStatus }[],
+  pages: readonly { readonly userId: UserId; readonly status: NotificationStatus; readonly isSimulated: boolean }[],
 ): Reached<UserId>[] {
   const byUser = Map.groupBy(pages, ({ userId }) => userId);
   return [...byUser]
     .flatMap(([userId, entries]): Reached<UserId>[] => {
-      const outcomes = new Set(entries.map(({ status }) => outcomeOf(status)));
+      const outcomes = new Set(entries.map(({ status, isSimulated }) => outcomeOf(status, isSimulated)));
       const outcome = REACH_OUTCOMES.find((candidate) => outcomes.has(candidate));
       return outcome === undefined ? [] : [{ userId, outcome }];
     })
     .toSorted((a, b) => REACH_OUTCOMES.indexOf(a.outcome) - REACH_OUTCOMES.indexOf(b.outcome));
 }
 
-function outcomeOf(status: NotificationStatus): ReachOutcome | null {
+function outcomeOf(status: NotificationStatus, isSimulated: boolean): ReachOutcome | null {
   switch (status) {
     case 'delivered':
     case 'sent':
+      return isSimulated ? 'simulated' : status;
     case 'failed':
       return status;
     case 'queued':

@@ -112,7 +112,7 @@ function userIdOf({ caller: { actor } }: ActionContext): Id<'user'> | undefined 
 
 async function readFound(
   places: readonly IncidentPlace[],
-  { caller: { orgId }, stores }: ActionContext,
+  { caller: { orgId }, stores, installation }: ActionContext,
 ): Promise<FoundIncident[]> {
   const [rows, timers] = await Promise.all([
     stores.incidents.findAll(
@@ -124,7 +124,8 @@ async function readFound(
   const incidents = places.flatMap(({ id }) => rows.get(id) ?? []);
   const steps = Map.groupBy(timers, ({ incidentId }) => incidentId);
   const waiting = incidents.filter(({ status }) => status === 'triggered').map(({ id }) => id);
-  const pages = Map.groupBy(await stores.notifications.listPagesOf(waiting), ({ incidentId }) => incidentId);
+  const listed = await stores.notifications.listPagesOf(waiting, installation.simulatedIds);
+  const pages = Map.groupBy(listed, ({ incidentId }) => incidentId);
   const reached = new Map(waiting.map((id) => [id, whoWasReached(pages.get(id) ?? [])]));
   const people = await stores.people.listPeople(orgId, [
     ...incidents.flatMap((incident) => answererOf(incident) ?? []),

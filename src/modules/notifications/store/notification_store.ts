@@ -140,20 +140,25 @@ export class NotificationStore {
 
   /**
    * Lists the people to whom pages of these incidents went, and what became of them; pages that were never sent are
-   * left out.
+   * left out. Those that the phone simulator took, with ids that match `simulatedIds`, are marked.
    */
-  async listPagesOf(incidentIds: readonly Id<'incident'>[]): Promise<Omit<PageStatus, 'stepIndex'>[]> {
+  async listPagesOf(
+    incidentIds: readonly Id<'incident'>[],
+    simulatedIds: string,
+  ): Promise<(Omit<PageStatus, 'stepIndex'> & { readonly isSimulated: boolean })[]> {
     const pages = await this.#pages()
       .select(['n.incident_id as incidentId', 'n.user_id as userId', 'n.status'])
+      .select((n) => n.fn.coalesce(n('n.provider_id', 'like', simulatedIds), n.lit(false)).as('isSimulated'))
       .distinct()
       .where('n.incident_id', '=', anyOf(incidentIds))
       .where('n.status', 'not in', ['skipped', 'cancelled'])
       .orderBy('n.incident_id')
       .orderBy('n.user_id')
       .orderBy('n.status')
+      .orderBy('isSimulated')
       .$narrowType<{ incidentId: NotNull }>()
       .execute();
-    return pages.map((page) => ({ ...page, status: shownStatus(page.status) }));
+    return pages.map((page) => ({ ...page, status: shownStatus(page.status), isSimulated: Boolean(page.isSimulated) }));
   }
 
   /** The states of all pages to the person of each of these pages, in its step. */
