@@ -11,7 +11,7 @@ import {
   type StoredMap,
 } from '#modules/releases/decide/source_maps/source_map.ts';
 import { withoutUploadLine } from '#modules/releases/decide/source_maps/upload_line.ts';
-import { freeBytes } from '#kernel/free_bytes.ts';
+import { freeBytes, ThreadGarbage } from '#kernel/free_bytes.ts';
 import { answerInThread, lowerThreadPriority } from '#kernel/threads/answer_in_thread.ts';
 import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/threads/run_with_time_limit.ts';
 import type { AssemblyAnswer, AssemblyQuestion } from '#modules/releases/source_maps/assembly_thread.ts';
@@ -23,6 +23,7 @@ const READ_MS_MAX = 5_000;
 /** Niceness of the thread: a build can wait for minutes; events and their pages cannot. */
 const NICENESS = 10;
 
+const garbage = new ThreadGarbage();
 /** Bytes unpacked for the current question. */
 let unpackedBytes = 0;
 
@@ -47,8 +48,8 @@ function readCodes(manifest: PackedFile): AssemblyAnswer {
 }
 
 function readMap(packed: PackedFile, packedCode: PackedFile | null): StoredMap {
-  const text = textOf(packed, SOURCE_MAP_LIMITS.bytesMax);
-  const map = runWithTimeLimit(READ_MS_MAX, () => readSourceMap(text));
+  const map = readUploaded(packed);
+  garbage.look();
   if (packedCode === null) return { ...map, functions: [] };
   const uploaded = textOf(packedCode, SOURCE_MAP_LIMITS.bytesMax);
   const { code, mappings } = withoutUploadLine({ path: packedCode.name, code: uploaded, mappings: map.mappings });
@@ -62,6 +63,12 @@ function readMap(packed: PackedFile, packedCode: PackedFile | null): StoredMap {
   }
 }
 
+/** Leaves nothing of the text in use. */
+function readUploaded(packed: PackedFile): Omit<StoredMap, 'functions'> {
+  const text = textOf(packed, SOURCE_MAP_LIMITS.bytesMax);
+  return runWithTimeLimit(READ_MS_MAX, () => readSourceMap(text));
+}
+
 function textOf(packed: PackedFile, bytesMax: number): string {
   const bytes = unpack(packed, bytesMax);
   unpackedBytes += bytes.length;
@@ -71,7 +78,8 @@ function textOf(packed: PackedFile, bytesMax: number): string {
 }
 
 function store(map: StoredMap): AssemblyAnswer {
-  const bytes = Buffer.from(JSON.stringify(map));
+  const bytes = bytesOf(map);
+  garbage.look();
   const hash = createHash('sha256').update(bytes).digest('hex');
   const size = bytes.length;
   const packed = zlib.zstdCompressSync(bytes, { chunkSize: chunkSizeFor(size) });
@@ -82,5 +90,9 @@ function store(map: StoredMap): AssemblyAnswer {
   return { kind: 'map', hash, size, content, unpackedBytes };
 }
 
+function bytesOf(map: StoredMap): Buffer {
+  return Buffer.from(JSON.stringify(map));
+}
+
 lowerThreadPriority(NICENESS);
-answerInThread(answer);
+answerInThread(answer, garbage);
