@@ -1,7 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 
 import { ACTIONS, CONSOLE_OPERATIONS } from '#actions/registry.ts';
 import { JOBS } from '#storage/queue/jobs.ts';
@@ -72,4 +74,50 @@ test('what is known of an action stands in its declaration: no table beside it i
 test('every action has a file of its name', () => {
   const files = new Set(filesBelow('src/modules'));
   expect(ACTIONS.map(({ name }) => name).filter((name) => !files.has(name))).toEqual([]);
+});
+
+/** A copy of the server's sources, with one line added as the README of kernel says. */
+function withLine(file: string, before: string, line: string): string {
+  const copy = mkdtempSync(path.join(os.tmpdir(), 'adding-'));
+  onTestFinished(() => rmSync(copy, { recursive: true }));
+  const isNeeded = (name: string) => !/^src\/(?:docs|console)/.test(path.relative(ROOT, name));
+  for (const name of ['src', 'package.json', 'README.md', 'infra/release/settings_table.ts']) {
+    mkdirSync(path.dirname(path.join(copy, name)), { recursive: true });
+    cpSync(path.join(ROOT, name), path.join(copy, name), { recursive: true, filter: isNeeded });
+  }
+  symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
+  const text = readFileSync(path.join(copy, file), 'utf8');
+  expect(text.split(before)).toHaveLength(2);
+  writeFileSync(
+    path.join(copy, file),
+    text.replace(before, () => `${line}\n${before}`),
+  );
+  return copy;
+}
+
+const runIn = (folder: string, ...args: readonly string[]): string =>
+  execFileSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
+
+test('an error code takes one line: its status, its place in the reference and in answers to OpenTelemetry follow', () => {
+  const copy = withLine('src/kernel/errors.ts', '  payload_too_large: 413,', '  out_of_stock: 409,');
+  const program = `
+    import { AppError } from '#kernel/errors.ts';
+    import { PROBLEM_SCHEMA } from '#entry/http/openapi/problems.ts';
+    import { rpcCodeOf } from '#ingest/protocols/otlp_metrics.ts';
+    const { status } = new AppError('out_of_stock', 'none is left');
+    const isShown = PROBLEM_SCHEMA.properties.code.enum.includes('out_of_stock');
+    console.log(JSON.stringify([status, isShown, rpcCodeOf('out_of_stock')]));`;
+  expect(JSON.parse(runIn(copy, '--input-type=module', '--eval', program))).toEqual([409, true, 3]);
+});
+
+test('a setting takes one entry: its row in the README and its value follow', () => {
+  const entry =
+    "  greeting: optionalText('GREETING', '^.{1,9}$', 'a few letters', 'said to newcomers', { unset: 'nothing' }),";
+  const copy = withLine('src/kernel/config.ts', '  dataDir: setting({', entry);
+  runIn(copy, 'infra/release/settings_table.ts');
+  expect(readFileSync(path.join(copy, 'README.md'), 'utf8')).toContain('| `GREETING` | nothing | said to newcomers |');
+  const program = `
+    import { loadConfig } from '#entry/config.ts';
+    console.log(loadConfig({ GREETING: 'hello' }).greeting);`;
+  expect(runIn(copy, '--input-type=module', '--eval', program)).toBe('hello\n');
 });

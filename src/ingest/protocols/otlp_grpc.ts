@@ -11,7 +11,7 @@ import {
   decodeOtlpMetrics,
   encodeOtlpAnswer,
   OTLP_RETRY_SECONDS_MAX,
-  STATUS_CODES,
+  rpcCodeOf,
 } from '#ingest/protocols/otlp_metrics.ts';
 import { encodeBytes, encodeVarint } from '#ingest/protocols/protobuf/wire.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -91,10 +91,10 @@ async function listen({ host, port, open, connections, pieceBytesMin, log }: Por
     const { code, message, retryAfterSeconds } = appError;
     const metadata = new grpc.Metadata();
     if (retryAfterSeconds !== undefined) {
-      metadata.set('grpc-status-details-bin', retryDetails(STATUS_CODES[code], message, retryAfterSeconds));
+      metadata.set('grpc-status-details-bin', retryDetails(rpcCodeOf(code), message, retryAfterSeconds));
     }
     // eslint-disable-next-line typescript/no-unsafe-enum-assignment -- both are the numbers of google.rpc.Code
-    return { code: STATUS_CODES[code], details: message, metadata };
+    return { code: rpcCodeOf(code), details: message, metadata };
   };
 
   /** Checks the key and waits for a turn. Nothing of the body is read before. */

@@ -13,7 +13,7 @@ import { encodeBytes, encodeVarint } from '#ingest/protocols/protobuf/wire.ts';
 import { describeTypeChanges, TypeChanges } from '#ingest/series/metric_types.ts';
 import { RequestScopes } from '#ingest/series/scope_versions.ts';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';
-import { AppError, type ErrorCode } from '#kernel/errors.ts';
+import { AppError, ERROR_CODES, type ErrorCode } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
 
 const JSON_TYPE = 'application/json';
@@ -130,24 +130,22 @@ function messageOf({
   return sentences.join('. ');
 }
 
-/** The google.rpc.Code of each error. Senders decide by the HTTP status whether to retry. */
-export const STATUS_CODES: Readonly<Record<ErrorCode, number>> = {
-  invalid_input: 3,
-  payload_too_large: 3,
-  unsupported_media_type: 3,
-  conflict: 3,
-  not_found: 5,
-  unknown_action: 5,
-  forbidden: 7,
-  insufficient_scope: 7,
-  second_factor_required: 7,
-  step_up_required: 7,
-  rate_limited: 8,
-  method_not_allowed: 12,
-  internal: 13,
-  unavailable: 14,
-  unauthenticated: 16,
+/** The google.rpc.Code of each HTTP status. Senders decide by the status whether to retry. */
+const RPC_CODES: Readonly<Record<(typeof ERROR_CODES)[ErrorCode], number>> = {
+  400: 3,
+  401: 16,
+  403: 7,
+  404: 5,
+  405: 12,
+  409: 3,
+  413: 3,
+  415: 3,
+  429: 8,
+  500: 13,
+  503: 14,
 };
+
+export const rpcCodeOf = (code: ErrorCode): number => RPC_CODES[ERROR_CODES[code]];
 
 /**
  * The google.rpc.Status that OTLP/HTTP requires in the body of every 4xx and 5xx, in the encoding of the request. Null if
@@ -155,7 +153,7 @@ export const STATUS_CODES: Readonly<Record<ErrorCode, number>> = {
  */
 export function encodeOtlpRefusal({ code, message }: AppError, contentType: string | undefined): EncodedAnswer | null {
   const { type } = parseMediaType(contentType);
-  const status = { code: STATUS_CODES[code], message };
+  const status = { code: rpcCodeOf(code), message };
   if (type === JSON_TYPE) return { contentType: JSON_TYPE, body: Buffer.from(JSON.stringify(status)) };
   if (type !== PROTOBUF_TYPE) return null;
   return { contentType: PROTOBUF_TYPE, body: Buffer.concat([encodeVarint(1, status.code), encodeBytes(2, message)]) };
