@@ -177,6 +177,8 @@ describe('a tracker', () => {
     ['token', { token: 'mistyped' }, /is mistyped, expired or revoked/],
     ['project', { project: 'acme/other' }, /knows no repository acme\/other/],
     ['project', { project: 'shop' }, /must be like acme\/shop/],
+    ['project', { project: '../user' }, /must be like acme\/shop/],
+    ['project', { project: 'acme/..' }, /must be like acme\/shop/],
     ['address', { address: 'http://127.0.0.1:9/' }, /GitHub: it cannot be reached/],
     ['address', { address: 'github.com' }, /whole address/],
     ['address', { address: 'https://me:secret@github.com' }, /user name or password/],

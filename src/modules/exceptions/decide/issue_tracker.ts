@@ -11,7 +11,7 @@ const KINDS = {
   github: {
     title: 'GitHub',
     address: 'https://github.com',
-    project: { label: 'Repository', example: 'acme/shop', pattern: /^[\w.-]+\/[\w.-]+$/ },
+    project: { label: 'Repository', example: 'acme/shop', pattern: /^(?!\.)[\w.-]+\/(?!\.{1,2}$)[\w.-]+$/ },
     token: 'a fine-grained token with the permission Issues: read and write',
     hasAccount: false,
   },
