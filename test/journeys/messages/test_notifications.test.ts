@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import { simulatedIdsOf } from '#notify/twilio/simulated_account.ts';
 import { getTestNotification, sendTestNotification } from '#modules/contacts/operations/test_notification.ts';
 import type { Channel } from '#modules/contacts/decide/channel.ts';
 import { spokenText } from '@tocsin/phone-simulator';
@@ -42,6 +43,17 @@ test('a test by SMS arrives at the person’s phone, and nothing else happens', 
   ]);
   expect(w.phone.messages).toMatchObject([{ to: anna.phone, body: expect.stringContaining('this is a test') }]);
   expect((await w.expectOk('list_incidents')).total).toBe(0);
+});
+
+test('a test that went to the phone simulator says that it reached nobody', async () => {
+  const { w, test, fate } = await annaWantsToKnow();
+  const [sent] = await test('sms');
+  expect(sent).toMatchObject({ isSimulated: false });
+  const simulated = simulatedIdsOf(w.context.config.appSecret ?? '')
+    .replace('__', 'SM')
+    .replace('%', '0'.repeat(20));
+  await w.context.db.sql.run('update notifications set provider_id = $1', [simulated]);
+  expect(await fate(sent!.notificationId)).toMatchObject({ isSimulated: true });
 });
 
 test('a test call says that it is one and asks for a key; voicemail fails it', async () => {

@@ -249,7 +249,7 @@ function TestResult({ sent }: { readonly sent: TestNotification }) {
   useEffect(() => {
     if (status === 'delivered') void queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'me') });
   }, [queryClient, orgId, status]);
-  const [tone, word] = RESULTS[status];
+  const [tone, word] = data.isSimulated ? (['amber', 'simulated: it reached nobody'] as const) : RESULTS[status];
   return (
     <div>
       <Status tone={tone}>

@@ -13,6 +13,7 @@ import type { NotificationRow } from '#modules/notifications/store/notification_
 import { NOTIFICATION_STATUSES } from '#modules/policies/decide/recipients.ts';
 import { ChannelName } from '#modules/policies/view.ts';
 import type { Stores } from '#modules/stores.ts';
+import { isSimulatedId } from '#notify/twilio/simulated_account.ts';
 import { deliverPage } from '#storage/queue/jobs.ts';
 
 const TestNotificationView = Type.Object({
@@ -21,27 +22,32 @@ const TestNotificationView = Type.Object({
   to: nullable(Type.String({ description: 'masked; null for push' })),
   status: Type.Enum([...NOTIFICATION_STATUSES]),
   reason: nullable(Type.String()),
+  isSimulated: Type.Boolean({ description: 'whether it went to the phone simulator, and so proves nothing' }),
   updatedAt: Timestamp,
 });
 
 /** Returns the outcome of a test notification of the caller. Throws `not_found`. */
 async function readTestNotification(
-  { stores, caller }: Pick<ActionContext, 'stores' | 'caller'>,
+  { stores, caller, installation }: Pick<ActionContext, 'stores' | 'caller' | 'installation'>,
   notificationId: string,
 ): Promise<Static<typeof TestNotificationView>> {
   const notification = await stores.notifications.find(notificationId);
   const isOwn = notification?.userId === callerUser(caller) && notification.orgId === caller.orgId;
   if (notification?.kind !== 'test' || !isOwn) throw notFound('notificationId', 'test notification');
-  return toView(notification);
+  return toView(notification, installation);
 }
 
-function toView(entry: NotificationRow): Static<typeof TestNotificationView> {
+function toView(
+  entry: NotificationRow,
+  { simulatedIds }: Pick<ActionContext['installation'], 'simulatedIds'>,
+): Static<typeof TestNotificationView> {
   return {
     notificationId: entry.id,
     channel: entry.channel,
     to: maskAddress(entry.channel, entry.address),
     status: entry.status === 'sending' ? 'queued' : entry.status,
     reason: entry.reason,
+    isSimulated: isSimulatedId(entry.providerId, simulatedIds),
     updatedAt: toTimestamp(entry.updatedAt),
   };
 }
@@ -95,7 +101,9 @@ export const sendTestNotification = defineAction({
       enqueue(deliverPage, { notificationId });
       record({ target: notificationId, before: null, after: { channel } });
     }
-    return { testNotifications: await Promise.all(ids.map((id) => readTestNotification({ stores, caller }, id))) };
+    return {
+      testNotifications: await Promise.all(ids.map((id) => readTestNotification({ stores, caller, installation }, id))),
+    };
   },
 });
 
