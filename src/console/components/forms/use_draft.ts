@@ -1,5 +1,4 @@
-import { useForm, type UseFormInput, type UseFormReturnType } from '@mantine/form';
-import { useEffect, useEffectEvent, useLayoutEffect, useState } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 
 import {
   draftKey,
@@ -11,36 +10,6 @@ import {
 import { type Conflict, fittingValues, isSame, mergeChanges } from '#console/components/forms/merge_changes.ts';
 import { showSuccess, showUndoable } from '#console/components/notice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-
-/**
- * Keeps a form whose content survives a reload, the end of the session and an unavailable server. If somebody else
- * changes the same thing meanwhile, their changes are merged where they do not touch those of the person; the others
- * become `conflicts`.
- */
-export function useDraftForm<Values extends object>({
-  form: name,
-  base,
-  secrets,
-  ...options
-}: DraftOptions<Values> & Omit<UseFormInput<Values>, 'initialValues' | 'mode'>): {
-  readonly form: UseFormReturnType<Values>;
-  readonly draft: Draft<Values>;
-} {
-  const stored = useStored({ form: name, base });
-  const form = useForm<Values>({ ...options, initialValues: stored.values });
-  const draft = useDraftOf({
-    stored,
-    base,
-    secrets,
-    values: form.values,
-    setValues: (values) => form.setValues(values),
-  });
-  const { startedFrom } = draft;
-  // `reset` and `isDirty` compare with what is stored on the server, not with the draft.
-  const setBase = useEffectEvent((values: Values) => form.resetDirty(values));
-  useLayoutEffect(() => setBase(startedFrom), [startedFrom]);
-  return { form, draft };
-}
 
 /** State of a person's unsent changes. `DraftNotice` shows it. */
 export interface Draft<Values> {
@@ -56,7 +25,7 @@ export interface Draft<Values> {
   readonly takeTheirs: (field: keyof Values & string) => void;
 }
 
-interface DraftOptions<Values> {
+export interface DraftOptions<Values> {
   /** Name of the form and what it changes, such as `update_service service_01…`. */
   readonly form: string;
   /** Values stored on the server, or the empty form. They may change while the form is open. */
@@ -87,7 +56,7 @@ interface Stored<Values> {
 }
 
 /** Returns the draft of this form in this browser, read once. */
-function useStored<Values extends object>({ form, base }: DraftOptions<Values>): Stored<Values> {
+export function useStored<Values extends object>({ form, base }: DraftOptions<Values>): Stored<Values> {
   const { org, session } = useOrganization();
   const key = draftKey(session.user.userId, org.orgId, form);
   const [stored] = useState(() => {
@@ -110,7 +79,13 @@ interface DraftState<Values> {
   readonly setValues: (values: Values) => void;
 }
 
-function useDraftOf<Values extends object>({ stored, base, secrets = [], values, setValues }: DraftState<Values>) {
+export function useDraftOf<Values extends object>({
+  stored,
+  base,
+  secrets = [],
+  values,
+  setValues,
+}: DraftState<Values>) {
   const { key, found } = stored;
   const [startedFrom, setStartedFrom] = useState(stored.base);
   const [isRestored, setIsRestored] = useState(found !== null && !isSame(stored.values, base));

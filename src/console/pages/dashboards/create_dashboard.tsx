@@ -10,7 +10,7 @@ import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
-import { useDraftForm } from '#console/components/forms/use_draft.ts';
+import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { nameFault } from '#console/pages/dashboards/rename_dashboard.tsx';
 import type { DashboardStart } from '#console/pages/dashboards/dashboard_start.ts';
 import { useOrganization } from '#console/shell/organization.tsx';

@@ -9,7 +9,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { phoneFault, withoutSeparators } from '#console/components/forms/phone_number.ts';
-import { useDraftForm } from '#console/components/forms/use_draft.ts';
+import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { CAPABILITIES } from '#modules/capabilities/decide/capability.ts';
 

@@ -12,7 +12,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields, Form, newRequestKey } from '#console/components/forms/form.tsx';
 import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
-import { useDraftForm } from '#console/components/forms/use_draft.ts';
+import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { SEVERITIES } from '#console/pages/incidents/incident_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import type { Level } from '#modules/exceptions/decide/level.ts';

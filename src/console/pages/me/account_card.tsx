@@ -11,7 +11,7 @@ import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { PASSWORD_HINT, passwordError, PasswordField } from '#console/components/forms/password_field.tsx';
-import { useDraftForm } from '#console/components/forms/use_draft.ts';
+import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 

@@ -13,7 +13,7 @@ import { Confirm } from '#console/components/forms/confirm.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
 import { phoneFault, withoutSeparators } from '#console/components/forms/phone_number.ts';
-import { useDraftForm } from '#console/components/forms/use_draft.ts';
+import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
 import { ChannelIcon, SHOWN_CHANNELS } from '#console/components/text/channel.tsx';

@@ -15,7 +15,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
-import { useDraftForm } from '#console/components/forms/use_draft.ts';
+import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { Name, named, Sentence } from '#console/components/text/name.tsx';
 import { showError, showSuccess } from '#console/components/notice.tsx';
 import {

@@ -11,7 +11,7 @@ import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { named } from '#console/components/text/name.tsx';
-import { useDraftForm } from '#console/components/forms/use_draft.ts';
+import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { TEAM_NAME_VALIDATION } from '#console/pages/oncall_teams/create_team.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 

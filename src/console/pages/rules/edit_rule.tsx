@@ -11,7 +11,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Back, Page } from '#console/components/page.tsx';
-import { useDraftForm } from '#console/components/forms/use_draft.ts';
+import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { RuleEditor } from '#console/pages/rules/rule_editor.tsx';
 import { faultsOf, type RuleValues, serverFaults, valuesOfRule } from '#console/pages/rules/rule_values.ts';
 import { settingsOfValues } from '#console/pages/rules/settings/setting_values.ts';

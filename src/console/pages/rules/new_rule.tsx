@@ -8,7 +8,7 @@ import { ruleQuery } from '#console/api/rules.ts';
 import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Back, Page } from '#console/components/page.tsx';
-import { useDraftForm } from '#console/components/forms/use_draft.ts';
+import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { RuleEditor } from '#console/pages/rules/rule_editor.tsx';
 import {
   faultsOf,

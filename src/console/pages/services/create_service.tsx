@@ -11,7 +11,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { showError } from '#console/components/notice.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
-import { useDraftForm } from '#console/components/forms/use_draft.ts';
+import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import {
   SERVICE_LABELS,
   SERVICE_VALIDATION,

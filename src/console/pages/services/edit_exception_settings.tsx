@@ -5,7 +5,7 @@ import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
-import { useDraftForm } from '#console/components/forms/use_draft.ts';
+import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { FILTER_NAMES } from '#console/pages/services/filter_names.ts';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
 import { INBOUND_FILTERS } from '#modules/exceptions/decide/inbound_filters.ts';

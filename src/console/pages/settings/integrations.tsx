@@ -14,7 +14,7 @@ import { CopyField } from '#console/components/forms/copy_field.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
-import { useDraftForm } from '#console/components/forms/use_draft.ts';
+import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';

@@ -15,7 +15,7 @@ import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/f
 import { TeamPicker, useTeamName } from '#console/components/forms/team_picker.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { named } from '#console/components/text/name.tsx';
-import { useDraftForm } from '#console/components/forms/use_draft.ts';
+import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { EVERY_ROLE_SEES_KEYS, ROLE_DESCRIPTIONS } from '#console/components/text/role.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { ROLES } from '#kernel/permissions.ts';

@@ -11,7 +11,7 @@ import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
-import { useDraftForm } from '#console/components/forms/use_draft.ts';
+import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { API_PATHS } from '#kernel/api_paths.ts';
 

@@ -20,7 +20,7 @@ import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
-import { useDraftForm } from '#console/components/forms/use_draft.ts';
+import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { showSuccess } from '#console/components/notice.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name } from '#console/components/text/name.tsx';

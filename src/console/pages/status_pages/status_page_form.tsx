@@ -11,7 +11,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
-import { useDraftForm } from '#console/components/forms/use_draft.ts';
+import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { named } from '#console/components/text/name.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { isSlug } from '#modules/status_pages/decide/publication.ts';

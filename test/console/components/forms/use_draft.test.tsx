@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { SubmitButtons } from '#console/components/forms/form.tsx';
-import { useDraftForm } from '#console/components/forms/use_draft.ts';
+import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 
 vi.mock('#console/shell/organization.tsx', () => ({
   useOrganization: () => ({ org: { orgId: 'org_1' }, session: { user: { userId: 'user_1' } } }),

@@ -8,7 +8,7 @@ import { Name } from '#console/components/text/name.tsx';
 import { IncidentStatus } from '#console/components/status.tsx';
 import { dateTimeText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
-import { ActiveMaintenance } from '#console/pages/rules/maintenance_notice.tsx';
+import { ActiveMaintenance } from '#console/pages/rules/active_maintenance.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 type Links = ResultOf<'get_linked_incidents'>;
