@@ -207,6 +207,26 @@ inBrowser('teams, policies and the simulator', () => {
     expect(policy).toMatchObject({ name: 'Wake everybody', steps: [{ afterMinutes: 3, channels: ['email'] }] });
   });
 
+  test('a template names the schedules of the team that is chosen after it', async () => {
+    const h = await openConsole();
+    await givenTeam(h);
+    const { teamId } = await h.expectOk('create_team', { name: 'Refunds' });
+    for (const name of ['First', 'Second']) await h.expectOk('create_schedule', { teamId, name });
+    const { page } = await h.visitor({ path: '/oncall/policies/new', viewport: DESK });
+    await page.getByRole('button', { name: /^Primary, then secondary/ }).click();
+    const step = (number: number) => page.getByRole('group', { name: `Step ${number}`, exact: true });
+    await step(2).getByText('Who is on call in any schedule').waitFor();
+    await page.getByRole('combobox', { name: 'Team' }).fill('Refunds');
+    await page.getByRole('option', { name: 'Refunds' }).click();
+    await step(1).getByText('On call in First').waitFor();
+    await step(2).getByText('On call in Second').waitFor();
+    expect(
+      await step(2)
+        .getByRole('checkbox', { name: /^Not who is on call/ })
+        .isChecked(),
+    ).toBe(false);
+  });
+
   test('on a phone a policy is made from a template, simulated at any time, and shown to somebody else', async () => {
     const twilio = { twilioAccountSid: `AC${'0'.repeat(32)}`, twilioAuthToken: 'token', twilioFrom: '+15005550006' };
     const h = await openConsole({ settings: twilio });

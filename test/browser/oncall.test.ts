@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
+import { axeViolations } from '#test/browser/axe.ts';
 import { inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';
 import { boxOf } from '#test/browser/touch.ts';
@@ -76,6 +77,35 @@ inBrowser('on-call', () => {
     ]);
     expect(keys).toBeLessThan(60);
     expect(keys * KEY_SECONDS + fields * THINK_SECONDS).toBeLessThan(60);
+  });
+
+  test('a schedule without a team makes one with the people who take turns, and weekends go to others', async () => {
+    const h = await openConsole();
+    await givenPeople(h, ['Anna', 'Bram', 'Cleo']);
+    const { page } = await h.visitor({ role: 'editor', path: '/oncall', serviceWorkers: 'block' });
+    await page.getByRole('link', { name: 'Create a schedule' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Primary');
+    const add = async (name: string): Promise<void> => {
+      await page.getByRole('combobox', { name: 'Add a person' }).last().fill(name);
+      await page.getByRole('option', { name }).click();
+    };
+    await add('Anna');
+    await add('Bram');
+    await page.getByRole('checkbox', { name: 'Then add layers' }).check();
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    await page.getByRole('heading', { name: 'Edit Primary' }).waitFor();
+    await page.getByRole('button', { name: 'Weekends', exact: true }).click();
+    await add('Cleo');
+    await page.getByLabel('Times with somebody else on call').getByRole('listitem').first().waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('On call Friday 17:00 to Monday 09:00').waitFor();
+    const { teams } = await h.expectOk('list_teams');
+    expect(teams[0]).toMatchObject({ name: 'On-call', members: [{ name: 'Anna' }, { name: 'Bram' }] });
+    expect(teams[0].schedules[0].layers[1]).toMatchObject({
+      hours: [{ fromDay: 5, from: '17:00', toDay: 1, to: '09:00' }],
+      startsAt: teams[0].schedules[0].startAt,
+    });
   });
 
   test('shifts are found, overridden in three steps, swapped and given back, with mouse and keys', async () => {

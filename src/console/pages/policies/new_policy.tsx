@@ -62,6 +62,13 @@ export function NewPolicy() {
   );
 }
 
+/** Template that the steps came from, and the team for which it made them. */
+interface Applied {
+  readonly index: number;
+  readonly steps: PolicyDraft['steps'];
+  readonly teamId: string;
+}
+
 /** Form of a new policy. `firstTeamId` is empty if there are several teams to choose from. */
 function Form({ firstTeamId }: { readonly firstTeamId: string }) {
   const { org } = useOrganization();
@@ -81,12 +88,14 @@ function Form({ firstTeamId }: { readonly firstTeamId: string }) {
   const memberIds = team.data?.members.map(({ userId }) => userId) ?? [];
   const scheduleIds = team.data?.schedules.map(({ scheduleId }) => scheduleId) ?? [];
   const [isCut, setIsCut] = useState(false);
+  const [applied, setApplied] = useState<Applied | null>(null);
   const fromTemplate = (index: number): void => {
     const chosen = POLICY_TEMPLATES[index];
     if (chosen === undefined) return;
     const steps = chosen.steps(memberIds, scheduleIds);
     const isOfMembers = steps.some(({ targetUserIds }) => targetUserIds.length > 0);
     setIsCut(isOfMembers && (team.data?.memberCount ?? 0) > memberIds.length);
+    setApplied({ index, steps, teamId: values.teamId });
     setValues({ ...values, name: values.name === '' ? chosen.name : values.name, steps });
   };
   const [isBegun, setIsBegun] = useState(false);
@@ -94,6 +103,9 @@ function Form({ firstTeamId }: { readonly firstTeamId: string }) {
     setIsBegun(true);
     if (template !== undefined && draft.restoredAt === null) fromTemplate(template);
   }
+  // A template that nobody has changed names the people and schedules of the team that is chosen later.
+  const isOfOther = applied !== null && applied.teamId !== values.teamId && applied.steps === values.steps;
+  if (isOfOther && team.data !== undefined) fromTemplate(applied.index);
   const creating = useMutation({
     mutationFn: () => {
       const { name, teamId } = values;
