@@ -72,6 +72,14 @@ describe('faulty points', () => {
     [{ name: 'é'.repeat(257), value: 1 }, 'a metric name of more than 512 bytes'],
     [{ name: 'a', value: 1, at: NOW_MS / 1000 }, 'at: epoch times are in milliseconds, and this one reads as seconds'],
     [
+      { name: 'a', value: 1, at: NOW_MS * 1000 },
+      'at: epoch times are in milliseconds, and this one reads as microseconds',
+    ],
+    [
+      { name: 'a', value: 1, at: NOW_MS * 1e6 },
+      'at: epoch times are in milliseconds, and this one reads as nanoseconds',
+    ],
+    [
       { name: 'a', value: 1, at: '2026-11-21' },
       'at: epoch milliseconds or an RFC 3339 time with an offset is expected, not another text',
     ],

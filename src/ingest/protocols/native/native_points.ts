@@ -11,6 +11,8 @@ import { parseRfc3339 } from '#ingest/protocols/body/rfc3339.ts';
  * seconds.
  */
 const SECONDS_BELOW = 100_000_000_000;
+/** The same bounds above: in microseconds these are the years 1973 and 5138. */
+const [MICROSECONDS_FROM, NANOSECONDS_FROM] = [SECONDS_BELOW * 1_000, SECONDS_BELOW * 1_000_000];
 /** Longest text that may be a time. */
 const TIME_BYTES_MAX = 64;
 /** Bytes that an escape may take in JSON for each byte that it stands for. */
@@ -129,8 +131,10 @@ export class NativePoints {
     const cursor = this.#cursor;
     if (cursor.isNumber) {
       const at = cursor.number();
-      if (Math.abs(at) >= SECONDS_BELOW) return Math.floor(at);
-      if (this.#mayDescribe()) this.#faults.push('at: epoch times are in milliseconds, and this one reads as seconds');
+      const size = Math.abs(at);
+      if (size >= SECONDS_BELOW && size < MICROSECONDS_FROM) return Math.floor(at);
+      const unit = size < SECONDS_BELOW ? 'seconds' : size < NANOSECONDS_FROM ? 'microseconds' : 'nanoseconds';
+      if (this.#mayDescribe()) this.#faults.push(`at: epoch times are in milliseconds, and this one reads as ${unit}`);
       return 0;
     }
     let kind: string = cursor.kind();
