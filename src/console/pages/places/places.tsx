@@ -22,7 +22,7 @@ import { Name, named } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { type Place, routeText } from '#console/pages/places/place_texts.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { CHAT_PLACES, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
+import { CHAT_PLACES, PLACE_KINDS, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
 
 /** Incidents that a place is told of, one line for each route. */
 function PlaceRoutes({ routes }: { readonly routes: Place['routes'] }) {
@@ -76,7 +76,7 @@ export function Places() {
       {places === undefined && error === null && <Skeleton height={240} radius="lg" />}
       {places?.length === 0 && (
         <EmptyState icon={<IconMessages size={24} />} title="No place yet" actions={add}>
-          Add Slack, Microsoft Teams, Mattermost, Discord, Telegram, ntfy, or a webhook. A place never delays a page.
+          {`Add one of ${PLACE_KINDS.map((kind) => placeDeclarationOf(kind).title).join(', ')}. A place never delays a page.`}
         </EmptyState>
       )}
       {places?.map((place) => (

@@ -128,6 +128,10 @@ export const CHAT_PLACES = ['slack', 'mattermost', 'discord', 'telegram'] as con
 
 export type ChatPlace = (typeof CHAT_PLACES)[number];
 
+export function isChatPlace(name: string): name is ChatPlace {
+  return CHAT_PLACES.some((kind) => kind === name);
+}
+
 /** Path below which vendors send presses and commands. */
 export const PLACES_PATH = '/api/places';
 
