@@ -4,11 +4,26 @@ import { decodePoints } from '#ingest/protocols/statsd.ts';
 import { AggregationBudget, LineAggregator, type ReadyPoint } from '#ingest/protocols/statsd/line_aggregator.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Steps } from '#kernel/cooperative_task.ts';
-import type { Temporal } from '#kernel/time.ts';
+import type { Clock, Temporal } from '#kernel/time.ts';
+import { SENT_BY_DSN } from '#modules/metrics/store/metric_catalog.ts';
 
 /** Values and times of all services that are remembered, to know what comes again; the oldest are forgotten first. */
 const REMEMBERED_MAX = 200_000;
 const REQUEST_MAX = { seriesMax: 5_000, bytesMax: 8 * 1024 * 1024 };
+
+/** Time after which it is asked again whether a metric has come by the ingestion key. */
+const OF_KEY_MS = 600_000;
+
+interface Options {
+  readonly clock: Clock;
+  /** Returns those of the metrics that have come by the ingestion key of the service. */
+  readonly findOfKey: (serviceId: Id<'service'>, metrics: readonly string[]) => Promise<readonly string[]>;
+}
+
+/** Returns the names under which a metric may be stored: a distribution is several. */
+function storedNames(name: string): string[] {
+  return ['', '_count', '_sum', '_min', '_max', '_bucket'].map((part) => `${name}${part}`);
+}
 
 const TYPES = { counter: 'c', gauge: 'g', distribution: 't' } as const;
 
@@ -25,8 +40,34 @@ interface MetricsToStore {
  * get different times, since a series has one point at a time.
  */
 export class SentryMetrics {
+  readonly #options: Options;
+  /** Times until which a metric counts as one of the ingestion key, or as none, by service and name. */
+  readonly #ofKey = new Map<string, { readonly isOfKey: boolean; readonly untilMs: number }>();
   readonly #seen = new Set<string>();
   readonly #times = new Set<string>();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /**
+   * Returns the names of those metrics that have come by the ingestion key: whoever reads the DSN in a page could
+   * otherwise make a rule on them true or false.
+   */
+  async listOfKey(serviceId: Id<'service'>, sent: readonly SentMetric[]): Promise<ReadonlySet<string>> {
+    const nowMs = this.#options.clock.now().epochMilliseconds;
+    const names = [...new Set(sent.map(({ name }) => name))];
+    const unknown = names.filter((name) => (this.#ofKey.get(`${serviceId} ${name}`)?.untilMs ?? 0) <= nowMs);
+    if (unknown.length > 0) {
+      const stored = new Set(await this.#options.findOfKey(serviceId, unknown.flatMap(storedNames)));
+      if (this.#ofKey.size > REMEMBERED_MAX) this.#ofKey.clear();
+      for (const name of unknown) {
+        const isOfKey = storedNames(name).some((storedName) => stored.has(storedName));
+        this.#ofKey.set(`${serviceId} ${name}`, { isOfKey, untilMs: nowMs + OF_KEY_MS });
+      }
+    }
+    return new Set(names.filter((name) => this.#ofKey.get(`${serviceId} ${name}`)?.isOfKey === true));
+  }
 
   /** Prepares the metrics of a request; null if all of them were stored before. */
   prepare(serviceId: Id<'service'>, sent: readonly SentMetric[]): MetricsToStore | null {
@@ -67,7 +108,14 @@ function* decode(
   const lines = new LineAggregator(new AggregationBudget(REQUEST_MAX), 'set');
   const units = new Map(metrics.map(({ name, unit }) => [name, unit]));
   for (const { name, type, value, labels } of lastOfGauges(metrics)) {
-    const line = { name, type: TYPES[type], tags: labels, values: [String(value)], isMilliseconds: false, rate: 1 };
+    const line = {
+      name,
+      type: TYPES[type],
+      tags: labelsOf(labels),
+      values: [String(value)],
+      isMilliseconds: false,
+      rate: 1,
+    };
     lines.add({ ...line, at: null, length: name.length });
   }
   const points: ReadyPoint[] = (yield* lines.flush(at)).map((point) => ({
@@ -75,6 +123,12 @@ function* decode(
     told: { ...point.told, unit: units.get(point.told.family) ?? '' },
   }));
   return yield* decodePoints(points, now, limits);
+}
+
+/** Says how it came, whatever the client says. */
+function labelsOf(labels: SentMetric['labels']): SentMetric['labels'] {
+  const [sentBy] = SENT_BY_DSN;
+  return [...labels.filter(([name]) => name !== sentBy), SENT_BY_DSN];
 }
 
 /** The newest value of each gauge, and every value of all else. */

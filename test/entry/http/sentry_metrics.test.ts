@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
+import { PointBatch } from '#ingest/admission/point_batch.ts';
+import { newId } from '#kernel/ids.ts';
+import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
+import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
 import { acceptedPoints } from '#test/ingest/accepted_data.ts';
 import { type World, world } from '#test/kit/world.ts';
 
@@ -79,4 +83,23 @@ test('a service without the capability metrics counts them as not kept', async (
   const other = await w.given.service({ capabilities: ['exceptions'] });
   await send([itemOf({ name: 'orders', type: 'counter', value: 2 })], other);
   expect((await acceptedPoints(w)).filter(({ serviceId }) => serviceId === other.serviceId)).toEqual([]);
+});
+
+test('the public key sends nothing to a metric that comes by the ingestion key, whatever it says of itself', async () => {
+  const batch = new PointBatch();
+  for (const name of ['load', 'took_bucket']) {
+    const series = batch.addSeries({ name, labels: [], key: seriesKey(name, []) });
+    batch.add(series, w.clock.now().epochMilliseconds, 95, 'gauge');
+  }
+  const { serviceId } = service;
+  await new MetricWriter(w.context.clickhouse).insert([{ serviceId, points: columnsOf(batch) }], newId('job'));
+  const attributes = { sent_by: { value: 'us', type: 'string' } };
+  await send([
+    itemOf({ name: 'load', type: 'gauge', value: 0 }),
+    itemOf({ name: 'took', type: 'distribution', value: 0 }),
+    itemOf({ name: 'own', type: 'gauge', value: 2, attributes }),
+  ]);
+  expect((await pointsOf()).map(({ name, labels }) => ({ name, labels }))).toEqual([
+    { name: 'own', labels: { sent_by: 'dsn' } },
+  ]);
 });

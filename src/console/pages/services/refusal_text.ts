@@ -85,7 +85,7 @@ const NOT_KEPT_REASONS: Readonly<Record<string, string>> = {
   bad_schedule: 'taken without their schedule, which cannot be read',
   too_many_monitors: 'refused: the service has all the cron monitors it may have',
   too_many_new_monitors: 'refused: more than 10 new cron monitors within an hour by the DSN',
-  key_only: 'refused: the cron monitor takes check-ins by the ingestion key only',
+  key_only: 'refused: the cron monitor, or the metric, is one that comes by the ingestion key',
   too_many_waiting: 'refused: too many of this service wait',
   too_many_running: 'not kept: 50 runs of this monitor have not ended',
   spike: 'not kept: over the limit per hour, all of exceptions that are known already',

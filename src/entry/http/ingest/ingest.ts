@@ -46,6 +46,7 @@ import { AppError } from '#kernel/errors.ts';
 import { freeBytes } from '#kernel/free_bytes.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { findMetricsOfKey } from '#modules/metrics/store/metric_catalog.ts';
 import { ExemplarStore } from '#modules/metrics/store/exemplar_store.ts';
 import { findSharedSeries } from '#modules/metrics/store/series_day_store.ts';
 import type { IngestTarget } from '#modules/services/store/ingest_key_store.ts';
@@ -97,7 +98,10 @@ export async function mountIngest(
       (noun) =>
         new RateLimiter({ perSecond: config.ingestEventsPerSecond, noun, limit: 'ingestEventsPerSecond', openLimit }),
     ),
-    sentryMetrics: new SentryMetrics(),
+    sentryMetrics: new SentryMetrics({
+      clock,
+      findOfKey: (serviceId, metrics) => findMetricsOfKey(context.clickhouse, serviceId, metrics),
+    }),
     starts: new ServiceStarts((serviceId) => findSharedSeries(context.clickhouse, serviceId, clock.now())),
     types: new ServiceTypes({ db, clock, log }),
     series: new SeriesQuota({ perDayMax: config.ingestSeriesPerDay, processes: limits.processes, db, clock, log }),

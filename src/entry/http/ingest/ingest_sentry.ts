@@ -141,14 +141,18 @@ async function takeMetrics(
 ): Promise<AppError | null> {
   if (metrics.length === 0) return null;
   const { serviceId } = target;
-  const notKept = (reason: string): void => context.beside.count(serviceId, 'metric', reason, metrics.length);
+  const notKept = (reason: string, count = metrics.length): void =>
+    context.beside.count(serviceId, 'metric', reason, count);
   if (!target.capabilities.includes('metrics')) {
     notKept('not_enabled');
     return null;
   }
-  const prepared = context.sentryMetrics.prepare(serviceId, metrics);
-  if (prepared === null) return null;
   try {
+    const ofKey = await context.unpacking.run(serviceId, () => context.sentryMetrics.listOfKey(serviceId, metrics));
+    const others = metrics.filter(({ name }) => !ofKey.has(name));
+    if (others.length < metrics.length) notKept('key_only', metrics.length - others.length);
+    const prepared = context.sentryMetrics.prepare(serviceId, others);
+    if (prepared === null) return null;
     await takePoints(context, target, async () => prepared.decode);
     prepared.remember();
     return null;

@@ -48,6 +48,27 @@ export interface LabelSearch {
   readonly valuesMax: number;
 }
 
+/** Label of points that came by a DSN, which stands in pages that anybody reads. */
+export const SENT_BY_DSN = ['sent_by', 'dsn'] as const;
+
+/** Returns those of the metrics of which series have come by an ingestion key of the service. */
+export async function findMetricsOfKey(
+  client: ClickHouseClient,
+  serviceId: Id<'service'>,
+  metrics: readonly string[],
+): Promise<string[]> {
+  const [label, value] = SENT_BY_DSN;
+  const answer = await withClickHouseErrors(() =>
+    client.query({
+      query: `SELECT DISTINCT metric FROM metric_series
+        WHERE service_id = {service:UUID} AND metric IN {metrics:Array(String)} AND tags[{label:String}] != {value:String}`,
+      query_params: { service: uuidOf(serviceId), metrics, label, value },
+      format: 'JSONEachRow',
+    }),
+  );
+  return (await answer.json<{ metric: string }>()).map(({ metric }) => metric);
+}
+
 const LABELS_MAX = 100;
 /** The names of which there are buckets. */
 const HISTOGRAMS = `SELECT substring(metric, 1, length(metric) - length('_bucket')) FROM metric_names
