@@ -60,7 +60,7 @@ const SHIFTS_MAX = 2_000;
 /** Reads the load of a month on the people of a team. */
 export async function readLoad(
   { teamId, month }: { readonly teamId: string; readonly month: string },
-  { caller: { orgId }, stores, now }: Pick<ActionContext, 'caller' | 'stores' | 'now'>,
+  { caller: { orgId }, stores, now, installation }: Pick<ActionContext, 'caller' | 'stores' | 'now' | 'installation'>,
 ): Promise<Static<typeof LoadView>> {
   const team = await stores.teams.get(orgId, teamId);
   const schedules = await stores.schedules.listOfTeams(orgId, [team.id]);
@@ -71,7 +71,8 @@ export async function readLoad(
   if (isAtOrBefore(now, from)) {
     throw invalidInput([{ path: 'month', message: 'has not begun: choose this month or an earlier one' }]);
   }
-  const pages = await stores.load.listPages({ orgId, teamId: team.id }, { from, to }, PAGES_MAX + 1);
+  const { simulatedIds } = installation;
+  const pages = await stores.load.listPages({ orgId, teamId: team.id, simulatedIds }, { from, to }, PAGES_MAX + 1);
   const incidents = await stores.load.listIncidents([...new Set(pages.map(({ incidentId }) => incidentId))]);
   const held = await stores.onCall.overTime(orgId, schedules, { from, to, at: now, limit: SHIFTS_MAX });
   const end = isAtOrBefore(now, to) ? now : to;

@@ -13,9 +13,16 @@ export class LoadReader {
     this.#session = session;
   }
 
-  /** Lists at most `limit` pages of incidents of the team that left within `[from, to)`, oldest first. */
+  /**
+   * Lists at most `limit` pages of incidents of the team that left within `[from, to)`, oldest first. Those that the phone
+   * simulator took, with ids that match `simulatedIds`, were a load on nobody.
+   */
   async listPages(
-    { orgId, teamId }: { readonly orgId: Id<'org'>; readonly teamId: Id<'team'> },
+    {
+      orgId,
+      teamId,
+      simulatedIds,
+    }: { readonly orgId: Id<'org'>; readonly teamId: Id<'team'>; readonly simulatedIds: string },
     { from, to }: { readonly from: Temporal.Instant; readonly to: Temporal.Instant },
     limit: number,
   ): Promise<(LoadPage & { readonly incidentId: Id<'incident'> })[]> {
@@ -27,6 +34,7 @@ export class LoadReader {
       .where('i.team_id', '=', teamId)
       .where('n.kind', '=', 'page')
       .where('n.status', 'in', ['sent', 'delivered'])
+      .where((n) => n.or([n('n.provider_id', 'is', null), n('n.provider_id', 'not like', simulatedIds)]))
       .where('n.created_at', '>=', from)
       .where('n.created_at', '<', to)
       .orderBy('n.created_at')

@@ -7,6 +7,7 @@ import { Temporal } from '#kernel/time.ts';
 import { nightFinder } from '#modules/schedules/decide/nights.ts';
 import { beyondLinear } from '#test/kit/counting/count_work.ts';
 import { testClock } from '#test/kit/clock.ts';
+import { simulatedIdsOf } from '#notify/twilio/simulated_account.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { detailedWorld } from '#test/modules/policies/detailed_world.ts';
 
@@ -119,6 +120,14 @@ test('the load of a month equals what the log of its incidents says, counted by 
   await expect(
     runOperation(w, getLoadOnPeople, stranger, { teamId: w.teamId, month: '2027-02' }),
   ).rejects.toMatchObject({ code: 'not_found' });
+
+  // What the phone simulator took was a load on nobody.
+  const simulated = simulatedIdsOf(w.context.config.appSecret ?? '')
+    .replace('__', 'SM')
+    .replace('%', '0'.repeat(20));
+  await w.context.db.sql.run('update notifications set provider_id = $1', [simulated]);
+  const trial = await runOperation(w, getLoadOnPeople, caller, { teamId: w.teamId, month: '2027-02' });
+  expect(trial.people.map(({ pages }: PersonLoad) => pages)).toEqual([0, 0]);
 });
 
 test('work grows no faster than the pages of a month do', async () => {
