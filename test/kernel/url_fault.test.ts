@@ -46,6 +46,13 @@ test.each(['smtp://mail.example.com:99999', 'http://one:8123,two:81234/tocsin'])
   },
 );
 
+test.each(['smtp://', 'smtp://:25', 'smtp://pager:secret@:587', 'redis://:6379/0', 'http://one:8123,:8123/tocsin'])(
+  'an address names a host: %s',
+  (url) => {
+    expect(findUrlFault(url)).toBe('names no host');
+  },
+);
+
 test.each(['https://ops.example.com/tocsin/', 'http://[2001:db8::1]:3000'])('%s can be the public address', (url) => {
   expect(findPublicUrlFault(url)).toBeNull();
 });
