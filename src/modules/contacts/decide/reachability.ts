@@ -2,7 +2,7 @@ import type { Steps } from '#kernel/cooperative_task.ts';
 import type { Id } from '#kernel/ids.ts';
 import { isAtOrBefore, Temporal } from '#kernel/time.ts';
 import { audienceOf } from '#modules/policies/decide/audience.ts';
-import { type DoubleDuty, findDoubleDuty } from '#modules/policies/decide/double_duty.ts';
+import { type DoubleDuty, doubleDutyFinder } from '#modules/policies/decide/double_duty.ts';
 import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
 import { decideRecipients, type NobodyReached } from '#modules/policies/decide/recipients.ts';
 import type { IsPresent } from '#modules/schedules/decide/layer.ts';
@@ -77,11 +77,13 @@ export function* findWarnings(
     isUnreadable ? [{ kind: 'policy_unreadable', policyId } as const] : [],
   );
   const readable = team.schedules.filter(({ isUnreadable }) => isUnreadable === undefined);
+  const findDoubleDuty = doubleDutyFinder(readable, {
+    from: now,
+    to: now.add({ hours: DOUBLE_DUTY_DAYS * 24 }),
+    isPresent: team.isPresent,
+  });
   for (const { id: policyId, steps } of team.policies) {
-    const range = { from: now, to: now.add({ hours: DOUBLE_DUTY_DAYS * 24 }), isPresent: team.isPresent };
-    for (const twice of findDoubleDuty(steps, readable, range)) {
-      warnings.push({ kind: 'on_call_twice', policyId, ...twice });
-    }
+    for (const twice of findDoubleDuty(steps)) warnings.push({ kind: 'on_call_twice', policyId, ...twice });
     for (const [stepIndex, step] of steps.entries()) {
       // Warnings of the policy that it goes to say whom that one reaches.
       if (step.policyId !== undefined) continue;

@@ -37,36 +37,38 @@ type Span = readonly [since: number, until: number];
 const SHIFTS_MAX = 2_000;
 
 /**
- * Finds people who are on call by two schedules of one policy at once, where the second is asked later than the first:
- * they would be paged again, and nobody else. Steps that page whose turn follows do not count.
+ * Returns a finder of people who are on call by two schedules of one policy at once, where the second is asked later than
+ * the first: they would be paged again, and nobody else. Steps that page whose turn follows do not count. The shifts of a
+ * schedule are computed once for all policies.
  */
-export function findDoubleDuty(
-  steps: readonly EscalationStep[],
+export function doubleDutyFinder(
   schedules: readonly TeamSchedule[],
-  { from, to, isPresent }: Range,
-): DoubleDuty[] {
+  range: Range,
+): (steps: readonly EscalationStep[]) => DoubleDuty[] {
   const spansById = new Map<string, ReadonlyMap<UserId, Span[]>>();
   const spansOf = (schedule: TeamSchedule): ReadonlyMap<UserId, Span[]> => {
-    const spans = spansById.get(schedule.id) ?? spansByPerson(schedule.layered, { from, to, isPresent });
+    const spans = spansById.get(schedule.id) ?? spansByPerson(schedule.layered, range);
     spansById.set(schedule.id, spans);
     return spans;
   };
-  return pairsOf(steps, schedules).flatMap(({ stepIndex, earlier, later }): DoubleDuty[] => {
-    const times = [...spansOf(earlier)].flatMap(([userId, first]) =>
-      overlapsOf(first, spansOf(later).get(userId) ?? []).map(([since, until]) => ({ userId, since, until })),
-    );
-    if (times.length === 0) return [];
-    const inOrder = times.toSorted((a, b) => a.since - b.since);
-    return [
-      {
-        stepIndex,
-        scheduleIds: [earlier.id, later.id],
-        times: inOrder.map(({ userId, since, until }) => {
-          return { userId, since: fromEpochMilliseconds(since), until: fromEpochMilliseconds(until) };
-        }),
-      },
-    ];
-  });
+  return (steps) =>
+    pairsOf(steps, schedules).flatMap(({ stepIndex, earlier, later }): DoubleDuty[] => {
+      const times = [...spansOf(earlier)].flatMap(([userId, first]) =>
+        overlapsOf(first, spansOf(later).get(userId) ?? []).map(([since, until]) => ({ userId, since, until })),
+      );
+      if (times.length === 0) return [];
+      return [
+        {
+          stepIndex,
+          scheduleIds: [earlier.id, later.id],
+          times: times
+            .toSorted((a, b) => a.since - b.since)
+            .map(({ userId, since, until }) => {
+              return { userId, since: fromEpochMilliseconds(since), until: fromEpochMilliseconds(until) };
+            }),
+        },
+      ];
+    });
 }
 
 /**

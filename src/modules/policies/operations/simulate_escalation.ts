@@ -15,7 +15,7 @@ import { type RealIncident, replayPaging } from '#modules/incidents/decide/repla
 import { staleAt } from '#modules/incidents/decide/escalation_state.ts';
 import { labelsOf } from '#modules/maintenance/decide/maintenance.ts';
 import { DOUBLE_DUTY_DAYS } from '#modules/contacts/decide/reachability.ts';
-import { findDoubleDuty } from '#modules/policies/decide/double_duty.ts';
+import { doubleDutyFinder } from '#modules/policies/decide/double_duty.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
 import { readDetails } from '#modules/policies/decide/stored_steps.ts';
 import { POLICY_DETAILS, POLICY_DETAILS_EXAMPLE, toPolicyDetails } from '#modules/policies/details_fields.ts';
@@ -378,11 +378,10 @@ export const previewEscalation = defineAction({
     };
     const { schedules, people } = await context.stores.onCall.ofTeam(context.caller.orgId, team.id, context.now);
     const range = { from: context.now, to: context.now.add({ hours: DOUBLE_DUTY_DAYS * 24 }) };
-    const twice = findDoubleDuty(
-      wanted.steps,
+    const twice = doubleDutyFinder(
       schedules.map(({ schedule, layered }) => ({ id: schedule.id, layered })),
       { ...range, isPresent: (userId) => people.has(userId) },
-    );
+    )(wanted.steps);
     return {
       steps: await readSimulation(wanted, triggeredAt, context),
       warnings: twice.map((double) => doubleDutyText(double, schedules, (userId) => people.get(userId)?.name ?? '')),
