@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+
 import type { FastifyInstance } from 'fastify';
 import { onTestFinished } from 'vitest';
 
@@ -49,7 +52,9 @@ export async function liveWorld(options: { keepOpen?: boolean } = {}): Promise<L
   };
   const arrivals: Arrival[] = [];
   const open = async (port: number): Promise<{ app: FastifyInstance; url: URL }> => {
-    const app = await buildApp({ ...w.context, queue });
+    // Clients go on with addresses that the API answers with.
+    const config = { ...w.context.config, baseUrl: `http://127.0.0.1:${port}` };
+    const app = await buildApp({ ...w.context, config, queue });
     // Before Fastify's own listener, which takes headers away.
     app.server.prependListener('request', (request, response) => {
       const path = (request.url ?? '').replace(/\?.*$/, '');
@@ -61,7 +66,7 @@ export async function liveWorld(options: { keepOpen?: boolean } = {}): Promise<L
     });
     return { app, url: new URL(await app.listen({ host: '127.0.0.1', port })) };
   };
-  const { url, ...opened } = await open(0);
+  const { url, ...opened } = await open(await freePort());
   let { app } = opened;
   const jobs = startJobs(w.context);
   const close = async (): Promise<void> => {
@@ -89,6 +94,16 @@ export async function liveWorld(options: { keepOpen?: boolean } = {}): Promise<L
     },
     close,
   };
+}
+
+/** Returns a port of this machine on which nobody listens. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
 /** What the API says to a sender of more than it takes. */

@@ -58,7 +58,8 @@ describe('releases of a real client', () => {
 
     await report(first, refundOrder, refundOrder, countItems);
     const refund = (await groups()).get('RangeError')!.groupId;
-    await report(second, refundOrder);
+    // A single event could name any release; two make it known.
+    await report(second, refundOrder, refundOrder);
     // In the last release that it was seen in: an older one does not bring it back.
     await w.expectOk('set_exception_status', { groupId: refund, status: 'resolved' });
     await report(first, refundOrder);
@@ -77,7 +78,7 @@ describe('releases of a real client', () => {
     expect(new Map(counts)).toEqual(
       new Map([
         [first, 3],
-        [second, 2],
+        [second, 3],
         [third, 1],
       ]),
     );
@@ -106,7 +107,7 @@ describe('releases of a real client', () => {
     expect(new Map(listedCounts.map(([release, ...rest]: unknown[]) => [release, rest]))).toEqual(
       new Map([
         [first, [4, 2]],
-        [second, [2, 0]],
+        [second, [3, 0]],
         [third, [2, 0]],
       ]),
     );
