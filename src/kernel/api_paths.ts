@@ -25,6 +25,8 @@ export const INGEST_PATHS = {
   /** Path for SDKs with a `tunnel`: the DSN in the envelope names the project. */
   sentry_tunnel: '/api/ingest/envelope',
   sentry_security: '/api/:projectId/security',
+  /** Path for memory dumps of native programs, which are counted and not kept. */
+  sentry_minidump: '/api/:projectId/minidump',
   /** Path for scheduled jobs that are no program with an SDK. */
   sentry_cron: '/api/:projectId/cron/:slug/:key',
 } as const;

@@ -46,7 +46,7 @@ import { asEventId, clockOffsetMs } from '#ingest/protocols/sentry/values.ts';
 
 export interface SentryRequest {
   /** Kind of request, by the last segment of the path. */
-  readonly kind: 'envelope' | 'store' | 'security';
+  readonly kind: 'envelope' | 'store' | 'security' | 'minidump';
   /** Names in lower case. */
   readonly headers: Headers;
   readonly query: Query;
@@ -88,6 +88,12 @@ export const SENTRY_ENDPOINTS: readonly SentryEndpoint[] = [
     path: INGEST_PATHS.sentry_security,
     summary: "Send a browser's reports of a content security policy",
     mediaType: 'application/csp-report',
+  },
+  {
+    kind: 'minidump',
+    path: INGEST_PATHS.sentry_minidump,
+    summary: 'Report a memory dump of a native program, which is counted and not kept',
+    mediaType: 'multipart/form-data',
   },
 ];
 
@@ -166,7 +172,11 @@ export async function decodeSentryRequest(
   limits: SentryLimits = SENTRY_LIMITS,
 ): Promise<SentryDelivery> {
   const encoding = request.headers['content-encoding'];
-  const body = await plainBody(request.body, typeof encoding === 'string' ? encoding : undefined, inflate);
+  // Nothing of a memory dump is read.
+  const isDump = request.kind === 'minidump';
+  const body = isDump
+    ? Buffer.alloc(0)
+    : await plainBody(request.body, typeof encoding === 'string' ? encoding : undefined, inflate);
   const isEnvelope = request.kind === 'envelope';
   const { header, items, isCut } = isEnvelope
     ? readEnvelope(body)
@@ -188,6 +198,7 @@ export async function decodeSentryRequest(
 
 function itemsOf({ kind, query }: SentryRequest, body: Buffer): { items: EnvelopeItem[] } {
   const toItem = (payload: Buffer): EnvelopeItem => ({ type: 'event', header: {}, payload });
+  if (kind === 'minidump') return { items: [{ type: kind, header: {}, payload: body }] };
   if (kind !== 'security') return { items: [toItem(body)] };
   const [release, environment] = [asText(query['sentry_release'], 200), asText(query['sentry_environment'], 200)];
   const { events, others } = securityEvents(body, release, environment);

@@ -75,7 +75,7 @@ export const EVIDENCE_EXAMPLE: Evidence = {
   deploys: [{ release: '2027.5.1', at: '2027-02-03T01:58:12.310Z', environment: 'production' }],
   deployTotal: 1,
   movedMetrics: {
-    metrics: [{ metricName: 'db_pool_waiting', aggregation: 'avg', before: 0.2, after: 41 }],
+    metrics: [{ metricName: 'db_pool_waiting', aggregation: 'avg', isRate: false, before: 0.2, after: 41 }],
     lookedAt: 12,
     total: 12,
   },

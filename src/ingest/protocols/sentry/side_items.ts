@@ -53,6 +53,7 @@ const KINDS: Readonly<Record<string, string>> = {
   metric_meta: 'metric',
   metric_bucket: 'metric',
   browser_report: 'browser report',
+  minidump: 'memory dump',
   trace_metric: 'metric',
   error: 'event',
   default: 'event',

@@ -144,6 +144,21 @@ test("a browser's report of a content security policy becomes an event", async (
   ]);
 });
 
+test('a memory dump of a native program is answered with 200 and left out', async () => {
+  const sender = await w.given.service();
+  const { key, projectId } = partsOf(sender.dsn);
+  const dump = {
+    path: `/api/${projectId}/minidump/`,
+    query: `sentry_key=${key}`,
+    headers: { 'content-type': 'multipart/form-data; boundary=x' },
+    body: '--x\r\ncontent-disposition: form-data; name="upload_file_minidump"\r\n\r\nMDMP\r\n--x--\r\n',
+  };
+  const answer = await send(sender, dump);
+  expect([answer.status, answer.json()]).toEqual([200, { id: expect.stringMatching(/^[0-9a-f]{32}$/) }]);
+  expect(await eventsOf(sender)).toEqual([]);
+  expect((await send(sender, { ...dump, query: 'sentry_key=1' })).status).toBe(401);
+});
+
 test('items other than exceptions are answered with 200 and left out', async () => {
   const sender = await w.given.service();
   const body = '{"event_id":"9ec79c33ec9942ab8353589fcb2e04dc"}\n{"type":"session"}\n{"sid":"1"}\n';

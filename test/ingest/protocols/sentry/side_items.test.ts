@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { crashFreePercent } from '#modules/exceptions/decide/sessions.ts';
 import { readEvent } from '#ingest/protocols/sentry/event.ts';
+import { kindOf } from '#ingest/protocols/sentry/side_items.ts';
 import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
 import { Temporal, toTimestamp } from '#kernel/time.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
@@ -336,4 +337,13 @@ test('what is far larger than a real one is dropped as such, and not read', asyn
     { type: 'feedback', reason: 'too_large', count: 1 },
     { type: 'profile', reason: 'not_an_exception', count: 1 },
   ]);
+});
+
+test('a memory dump of a native program is counted, and nothing of it is read', async () => {
+  const { events, dropped } = await decodeSentryRequest(requestOf('minidump', '--x MDMP'), () =>
+    Promise.reject(new Error('read')),
+  );
+  expect(events).toEqual([]);
+  expect(dropped).toEqual([{ type: 'minidump', reason: 'not_an_exception', count: 1 }]);
+  expect(kindOf('minidump')).toBe('memory dump');
 });
