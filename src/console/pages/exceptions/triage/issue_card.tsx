@@ -12,7 +12,6 @@ import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { SubmitButtons } from '#console/components/forms/form.tsx';
-import { showSuccess } from '#console/components/notice.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -145,8 +144,7 @@ function CreateIssue({
   const [isSent, setIsSent] = useState(false);
   const creating = useMutation({
     mutationFn: () => invoke(orgId, 'create_exception_issue', { groupId, title: values.title.trim() }),
-    onSuccess({ number }) {
-      showSuccess(`Issue ${number} is created.`);
+    onSuccess() {
       draft.done();
       onClose();
     },
