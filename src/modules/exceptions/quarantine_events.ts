@@ -1,4 +1,5 @@
 import { type AcceptedEvent, packEvents, unpackEvents } from '#ingest/packing/pack_events.ts';
+import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { groupOneByOne } from '#modules/exceptions/group_large.ts';
@@ -40,7 +41,8 @@ const ATTEMPT = 2;
 export async function retryQuarantined(runtime: GroupingRuntime & { readonly log: Log }): Promise<void> {
   const { log } = runtime;
   const now = runtime.clock.now();
-  for (let tried = 0; tried < ROUND_MAX && (await retryNext(runtime, now)); tried += 1);
+  const turn = new Set<Id<'org'>>();
+  for (let tried = 0; tried < ROUND_MAX && (await retryNext(runtime, now, turn)); tried += 1);
   const stores = storesOf(runtime.db.session());
   const expiredAt = now.subtract({ hours: KEPT_DAYS * 24 });
   const lostJobs = await stores.quarantinedJobs.removeBefore(expiredAt);
@@ -57,12 +59,22 @@ export async function retryQuarantined(runtime: GroupingRuntime & { readonly log
   );
 }
 
-/** Retries the next due events; returns false if nothing is due. */
-async function retryNext(runtime: GroupingRuntime & { readonly log: Log }, now: Temporal.Instant): Promise<boolean> {
+/** Retries the next due events, of organizations in turn; returns false if nothing is due. */
+async function retryNext(
+  runtime: GroupingRuntime & { readonly log: Log },
+  now: Temporal.Instant,
+  turn: Set<Id<'org'>>,
+): Promise<boolean> {
   const { db, log } = runtime;
   const { quarantinedEvents } = storesOf(db.session());
-  const due = await quarantinedEvents.takeDue(now, now.add({ hours: RETRY_AFTER_HOURS }));
+  const take = () => quarantinedEvents.takeDue(now, now.add({ hours: RETRY_AFTER_HOURS }), [...turn]);
+  let due = await take();
+  if (due === null && turn.size > 0) {
+    turn.clear();
+    due = await take();
+  }
   if (due === null) return false;
+  turn.add(due.orgId);
   const { id, serviceId, events, tries, payload } = due;
   const unread = unpackEvents(payload, runtime.eventCipher);
   const slow = await groupOneByOne(runtime, unread, { token: deduplicationToken(payload), attempt: ATTEMPT, log });

@@ -311,6 +311,27 @@ describe('an event that takes too long to read', () => {
     expect(await status()).toEqual({ events: 0, since: null, nextTryAt: null });
   });
 
+  test('is tried in turn: however many another organization has, one of each organization comes first', async () => {
+    const other = await w.forOrganization();
+    const { serviceId: otherId } = await other.given.service();
+    await run([await event('poison')], 2);
+    await w.context.db.sql.run(
+      `insert into quarantined_events (id, service_id, events, payload, tries, quarantined_at, due_at)
+       select e.id || n, e.service_id, e.events, e.payload, e.tries, e.quarantined_at, e.due_at
+       from quarantined_events e, generate_series(1, 30) n`,
+    );
+    w.clock.advance({ minutes: 1 });
+    const accepted = [{ orgId: other.orgId, serviceId: otherId, sent: await event('poison') }];
+    await groupJobs(runtime)(packEvents(accepted, CIPHER), { jobId: '2', attempt: 2, log: silentLog });
+    endless = null;
+    w.clock.advance({ hours: 7 });
+    await retry();
+    const left = await w.context.db.sql.rows<{ service_id: string; count: number }>(
+      'select service_id, count(*)::int as count from quarantined_events group by service_id',
+    );
+    expect(left).toEqual([{ service_id: serviceId, count: 12 }]);
+  });
+
   test('is given up for good after a month, and counted', async () => {
     await run([await event('poison')], 2);
     await run([await event('poison')], 2);

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { columns, type Row, rowsChanged } from '#storage/postgres/columns.ts';
+import { anyOf, columns, type Row, rowsChanged } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { QuarantinedEventsEntity } from '#storage/postgres/entities/exceptions.ts';
 
@@ -70,21 +70,33 @@ export class QuarantinedEventStore {
     }
   }
 
-  /** The one that is due longest. It is due again at `nextAt`, so that a worker that dies over it leaves it for later. */
-  async takeDue(now: Temporal.Instant, nextAt: Temporal.Instant): Promise<Row<typeof QuarantinedEventsEntity> | null> {
+  /**
+   * The one that is due longest, but for those of `except`. It is due again at `nextAt`, so that a worker that dies over it
+   * leaves it for later.
+   */
+  async takeDue(
+    now: Temporal.Instant,
+    nextAt: Temporal.Instant,
+    except: readonly Id<'org'>[],
+  ): Promise<(Row<typeof QuarantinedEventsEntity> & { readonly orgId: Id<'org'> }) | null> {
     const taken = await this.#session.db
       .updateTable('quarantined_events as e')
+      .from('services as s')
       .set(({ eb }) => ({ tries: eb('e.tries', '+', 1), due_at: nextAt }))
+      .whereRef('s.id', '=', 'e.service_id')
       .where('e.id', '=', ({ selectFrom }) =>
-        selectFrom('quarantined_events')
-          .select('id')
-          .where('due_at', '<=', now)
-          .orderBy('due_at')
+        selectFrom('quarantined_events as d')
+          .innerJoin('services as o', 'o.id', 'd.service_id')
+          .select('d.id')
+          .where('d.due_at', '<=', now)
+          .where(({ not, eb }) => not(eb('o.org_id', '=', anyOf(except))))
+          .orderBy('d.due_at')
           .limit(1)
-          .forUpdate()
+          .forUpdate('d')
           .skipLocked(),
       )
       .returning(columns(QuarantinedEventsEntity, 'e'))
+      .returning('s.org_id as orgId')
       .executeTakeFirst();
     return taken ?? null;
   }
