@@ -45,7 +45,7 @@ import {
   refuseApp,
 } from '#modules/apps/operations/apps.ts';
 import { exportAuditLog } from '#modules/audit/operations/export_audit_log.ts';
-import { listAuditLog } from '#modules/audit/operations/view.ts';
+import { listAuditLog } from '#modules/audit/operations/list_audit_log.ts';
 import { getBilling } from '#modules/capabilities/operations/get_billing.ts';
 import { createDashboard } from '#modules/dashboards/operations/create_dashboard.ts';
 import { deleteDashboard } from '#modules/dashboards/operations/delete_dashboard.ts';

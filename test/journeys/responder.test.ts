@@ -1,7 +1,7 @@
 import twilio from 'twilio';
 import { expect, test } from 'vitest';
 
-import { listAuditLog } from '#modules/audit/operations/view.ts';
+import { listAuditLog } from '#modules/audit/operations/list_audit_log.ts';
 import { answerProposal } from '#modules/agents/operations/answer_proposal.ts';
 import {
   getAgents,

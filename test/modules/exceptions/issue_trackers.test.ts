@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 import type { AnyOperation } from '#actions/action_context.ts';
-import { listAuditLog } from '#modules/audit/operations/view.ts';
+import { listAuditLog } from '#modules/audit/operations/list_audit_log.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { setExceptionIssue } from '#modules/exceptions/operations/activity.ts';
 import { getExceptionAssignment, setExceptionAssignment } from '#modules/exceptions/operations/assignment.ts';

@@ -6,7 +6,12 @@ import type { FileAnswer } from '#kernel/action.ts';
 import { toCell } from '#kernel/csv.ts';
 import type { Id } from '#kernel/ids.ts';
 import { toTimestamp } from '#kernel/time.ts';
-import { type AuditEntryView, FILTER_FIELDS, parseFilter, toAuditEntryView } from '#modules/audit/operations/view.ts';
+import {
+  type AuditEntryView,
+  FILTER_FIELDS,
+  parseFilter,
+  toAuditEntryView,
+} from '#modules/audit/operations/list_audit_log.ts';
 import type { AuditFilter, AuditLine, AuditPlace } from '#modules/audit/store/audit_store.ts';
 import type { Stores } from '#modules/stores.ts';
 
