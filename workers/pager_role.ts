@@ -6,7 +6,7 @@ import { messageOf } from '#kernel/errors.ts';
 import { asId, newId } from '#kernel/ids.ts';
 import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { Log } from '#kernel/log.ts';
-import { retryWhileUnavailable } from '#kernel/retry.ts';
+import { retryWhileUnavailable } from '#kernel/promises.ts';
 import type { Clock, Temporal } from '#kernel/time.ts';
 import type { Channel } from '#modules/contacts/decide/channel.ts';
 import { type EscalationRuntime, fireStep } from '#modules/incidents/paging/fire_step.ts';

@@ -3,7 +3,7 @@ import type { ServicePoints } from '#modules/metrics/decide/announced_table.ts';
 import { Batcher } from '#ingest/batcher.ts';
 import { packedWeight, unpackPoints } from '#ingest/packing/pack_points.ts';
 import { storePoints } from '#storage/queue/jobs.ts';
-import { retryWhileUnavailable } from '#kernel/retry.ts';
+import { retryWhileUnavailable } from '#kernel/promises.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import type { Database } from '#storage/postgres/database.ts';

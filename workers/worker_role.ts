@@ -22,7 +22,7 @@ import { retryQuarantined } from '#modules/exceptions/quarantine_events.ts';
 import { reopenSnoozed } from '#modules/exceptions/reopen_snoozed.ts';
 import { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
 import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
-import { GroupRateReader } from '#modules/exceptions/store/group_rate_reader.ts';
+import { GroupRateReader } from '#modules/exceptions/store/group_rate_store.ts';
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
 import { type NewOrRegressed, openExceptionIncidents } from '#modules/incidents/open_exception_incidents.ts';
 import { LATE_FOR_MS } from '#modules/metrics/decide/late_points.ts';

@@ -4,7 +4,7 @@ import { RULE_DEFAULTS, type RuleSettings } from '#modules/rules/decide/rule_set
 import { replayRule } from '#modules/rules/decide/replay.ts';
 import type { Contact } from '#modules/contacts/decide/contact.ts';
 import { type EscalationSetting, simulateEscalation } from '#modules/policies/decide/simulate_escalation.ts';
-import { nightFinder } from '#modules/schedules/decide/nights.ts';
+import { nightFinder } from '#modules/schedules/decide/layered_shifts.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
 

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 
 import { messageOf } from '#kernel/errors.ts';
-import { retry } from '#kernel/retry.ts';
+import { retry } from '#kernel/promises.ts';
 
 import { engineEnvironment } from './engine_environment.ts';
 import { logEnd, rotateLog, textSince } from './log_files.ts';

@@ -114,7 +114,7 @@ import { POLICY_OPERATIONS } from '#modules/policies/operations/operations.ts';
 import { createEscalationPolicy } from '#modules/policies/operations/create_escalation_policy.ts';
 import { deleteEscalationPolicy } from '#modules/policies/operations/delete_escalation_policy.ts';
 import { updateEscalationPolicy } from '#modules/policies/operations/update_escalation_policy.ts';
-import { AGENT_OPERATIONS } from '#modules/agents/operations/operations.ts';
+import { AGENT_OPERATIONS } from '#modules/agents/operations/agents.ts';
 import { ALERT_OPERATIONS } from '#modules/alerts/operations/operations.ts';
 import { MONITOR_OPERATIONS } from '#modules/monitors/operations/monitors.ts';
 import { createAlertRule } from '#modules/rules/operations/create_alert_rule.ts';

@@ -1,12 +1,28 @@
-import { INGEST_KEY_PREFIX } from '#auth/ingest_keys.ts';
+import { randomBytes } from 'node:crypto';
+
 import { API_KEY_PREFIX } from '#auth/api_keys.ts';
+import type { Cipher } from '#auth/cipher.ts';
 import { KeyCache } from '#auth/key_cache.ts';
-import { hashSecret, isSecretText } from '#auth/secret_text.ts';
+import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
 import { AppError } from '#kernel/errors.ts';
+import { SECRET_PREFIXES } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { type IngestKeyColumn, IngestKeyStore, type IngestTarget } from '#modules/services/store/ingest_key_store.ts';
+import {
+  type IngestKeyColumn,
+  IngestKeyStore,
+  type IngestTarget,
+  type StoredIngestKey,
+} from '#modules/services/store/ingest_key_store.ts';
+
+const INGEST_KEY_PREFIX = SECRET_PREFIXES.ingestKey;
+
+/** Mask that replaces the secret in either form. */
+const MASK = '*'.repeat(8);
+
+/** Pair for a caller who may not see the two: their form, and nothing of the secrets. */
+export const MASKED_PAIR: IngestKeyPair = { ingestionKey: `${INGEST_KEY_PREFIX}_${MASK}`, dsnKey: MASK };
 
 /** Header names in lower case, as Node gives them. */
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -101,4 +117,41 @@ function requireCapability(target: IngestTarget, capability: IngestTarget['capab
 
 function single(header: string | readonly string[] | undefined): string {
   return (typeof header === 'object' ? header[0] : header) ?? '';
+}
+
+/** A service's two ways to send data. `dsnKey` is 32 lower hex digits, the only form every Sentry SDK takes. */
+export interface IngestKeyPair {
+  readonly ingestionKey: string;
+  readonly dsnKey: string;
+}
+
+export function newIngestKeyPair(): IngestKeyPair {
+  return { ingestionKey: newSecretText(INGEST_KEY_PREFIX), dsnKey: randomBytes(16).toString('hex') };
+}
+
+export function sealIngestKeyPair(pair: IngestKeyPair, cipher: Cipher): StoredIngestKey {
+  return {
+    keyHash: hashSecret(pair.ingestionKey),
+    dsnKeyHash: hashSecret(pair.dsnKey),
+    secrets: cipher.encrypt(`${pair.ingestionKey} ${pair.dsnKey}`),
+  };
+}
+
+/** Seals a further DSN key of a service beside the ingestion key of its pair; nobody has the one that it is found by. */
+export function sealFurtherKey(ingestionKey: string, dsnKey: string, cipher: Cipher): StoredIngestKey {
+  return {
+    ...sealIngestKeyPair({ ingestionKey, dsnKey }, cipher),
+    keyHash: hashSecret(newSecretText(INGEST_KEY_PREFIX)),
+  };
+}
+
+export function openIngestKeyPair(secrets: Buffer, cipher: Cipher): IngestKeyPair {
+  const [ingestionKey = '', dsnKey = ''] = cipher.decrypt(secrets).split(' ');
+  return { ingestionKey, dsnKey };
+}
+
+/** Returns the DSN `{scheme}://{key}@{host}[/prefix]/{project id}`, as Sentry SDKs read it; no slash at the end. */
+export function dsnOf(baseUrl: string, dsnKey: string, projectId: number): string {
+  const url = new URL(baseUrl);
+  return `${url.protocol}//${dsnKey}@${url.host}${url.pathname.replace(/\/$/, '')}/${projectId}`;
 }

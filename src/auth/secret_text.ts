@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
+import type { Cipher } from '#auth/cipher.ts';
 import { SECRET_PREFIXES, type SecretPrefix } from '#kernel/ids.ts';
 
 /** Purpose of a link in a mail. */
@@ -72,4 +73,21 @@ const SECRET_BYTES = 32;
 /** Makes a signing secret in the form of Standard Webhooks: `whsec_` and base64. */
 export function newSigningSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
+}
+
+const PREFIX = SECRET_PREFIXES.calendar;
+
+/** A new secret for the address of a calendar, and what is stored of it. */
+export function newCalendarSecret(cipher: Cipher): { secret: string; secretHash: Buffer; secretSealed: Buffer } {
+  const secret = newSecretText(PREFIX);
+  return { secret, secretHash: hashSecret(secret), secretSealed: cipher.encrypt(secret) };
+}
+
+/** Returns the hash by which a secret of the right form is found; null for any other text. */
+export function calendarSecretHash(text: string): Buffer | null {
+  return isSecretText(PREFIX, text) ? hashSecret(text) : null;
+}
+
+export function calendarUrl(baseUrl: string, secret: string): string {
+  return `${baseUrl}/api/calendar/${secret}.ics`;
 }

@@ -11,7 +11,7 @@ import { openTracing } from '#entry/tracing.ts';
 import { onStop } from '#entry/stop.ts';
 import { linksFault, loadConfig } from '#entry/config.ts';
 import { ConfigError } from '#kernel/config.ts';
-import { retryWhileUnavailable } from '#kernel/retry.ts';
+import { retryWhileUnavailable } from '#kernel/promises.ts';
 import { reasonOf } from '#modules/incidents/decide/reasons.ts';
 import { findOldRules, readTimeZoneRules } from '#entry/time_zone_rules.ts';
 

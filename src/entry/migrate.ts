@@ -10,7 +10,7 @@ import type { RunningConfig } from '#entry/running_config.ts';
 import { findSchemaFault, isSchemaNewer, MIGRATIONS_DIR, worksWith } from '#entry/schema_age.ts';
 import { claimDatabase, requireOwnSecret, type RunSql } from '#entry/secret_fingerprint.ts';
 import { ConfigError } from '#kernel/config.ts';
-import { retry } from '#kernel/retry.ts';
+import { retry } from '#kernel/promises.ts';
 import { type ClickHouseAddress, databaseOf, withDatabase } from '#storage/clickhouse/address.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { findClusterFault } from '#storage/clickhouse/cluster_check.ts';

@@ -1,7 +1,7 @@
 import type { Config } from '#entry/config.ts';
 import { ConfigError } from '#kernel/config.ts';
 import { AppError, messageOf } from '#kernel/errors.ts';
-import { retry } from '#kernel/retry.ts';
+import { retry } from '#kernel/promises.ts';
 
 /** Exit code of an error that a person can fix: a wrong call, a wrong setting, a port in use. */
 export const WRONG_CALL = 2;

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 
 import fc from '#test/kit/properties.ts';
 import { createCipher } from '#auth/cipher.ts';
-import { dsnOf, newIngestKeyPair, openIngestKeyPair, sealIngestKeyPair } from '#auth/ingest_keys.ts';
+import { dsnOf, newIngestKeyPair, openIngestKeyPair, sealIngestKeyPair } from '#auth/ingest_access.ts';
 import { hashPassword, isPasswordOf } from '#auth/passwords.ts';
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
 import { createLogger } from '#entry/logger.ts';

@@ -2,7 +2,7 @@ import zlib, { type ZlibOptions } from 'node:zlib';
 
 import { expect, test } from 'vitest';
 
-import { runZlibSync } from '#ingest/zlib_sync.ts';
+import { runZlibSync } from '#ingest/inflate.ts';
 
 const TEXT = Buffer.from('out of beans, '.repeat(1_000));
 

@@ -5,7 +5,7 @@ import { applyGroupRates } from '#modules/rules/apply_group_rates.ts';
 import type { Id } from '#kernel/ids.ts';
 import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
-import { GroupRateReader } from '#modules/exceptions/store/group_rate_reader.ts';
+import { GroupRateReader } from '#modules/exceptions/store/group_rate_store.ts';
 import { rolesRuntime } from '#test/kit/roles.ts';
 import { setOfRule } from '#test/kit/metrics/rule_settings.ts';
 import { type World, world } from '#test/kit/world.ts';

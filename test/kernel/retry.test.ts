@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { AppError, isNotConnected, isUnavailable, isUnreachable } from '#kernel/errors.ts';
-import { retry, retryWhileUnavailable } from '#kernel/retry.ts';
+import { retry, retryWhileUnavailable } from '#kernel/promises.ts';
 
 const away = () => new AppError('unavailable', 'the store does not answer');
 

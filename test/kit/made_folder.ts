@@ -1,9 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { KINDS_OF_TABLES, type Row } from '#entry/transfer/check_row.ts';
+import { KINDS_OF_TABLES, type Row, type TableColumn } from '#entry/transfer/check_row.ts';
 import { EVENT_FILES, NOT_EXPORTED, ORGANIZATION_TABLES } from '#entry/transfer/organization_tables.ts';
-import type { TableColumn } from '#entry/transfer/table_columns.ts';
 import { type Kind, newId } from '#kernel/ids.ts';
 
 /** Values of another type than a column, by the type of the column. */

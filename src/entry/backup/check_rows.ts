@@ -1,10 +1,9 @@
 import { CLICKHOUSE_TABLES, findRowFault, ROW_COLUMNS } from '#entry/backup/clickhouse_rows.ts';
 import { isSequenceValue, type StoredTable } from '#entry/backup/postgres_rows.ts';
-import { isInstant, type Row, RowCheck } from '#entry/transfer/check_row.ts';
+import { isInstant, type Row, RowCheck, type TableColumn } from '#entry/transfer/check_row.ts';
 import { ANY_COLUMN_CONTRACTS } from '#entry/transfer/column_contracts.ts';
 import { faultText, linesOf } from '#entry/transfer/json_lines.ts';
 import { ORGANIZATION_TABLES } from '#entry/transfer/organization_tables.ts';
-import type { TableColumn } from '#entry/transfer/table_columns.ts';
 import { AppError, type Fault } from '#kernel/errors.ts';
 import { findFaults } from '#kernel/input_faults.ts';
 import { findJob } from '#storage/queue/jobs.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { FastifyInstance } from 'fastify';
 
-import { calendarSecretHash } from '#auth/calendar_secret.ts';
+import { calendarSecretHash } from '#auth/secret_text.ts';
 import { calendarShifts } from '#modules/schedules/decide/calendar_shifts.ts';
 import { escapeLineText, onOneLine } from '#modules/schedules/decide/ics_dates.ts';
 import type { AppContext } from '#entry/compose.ts';

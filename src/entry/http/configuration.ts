@@ -5,7 +5,7 @@ import { checkInput } from '#actions/check_input.ts';
 import { STRICT } from '#actions/fields.ts';
 import type { ActionRuntime } from '#actions/run_action.ts';
 import { authenticateApiKey } from '#auth/api_keys.ts';
-import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
+import { createBadKeyLimiter } from '#auth/sign_in_limiter.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { CONFIGURATION_BODY_BYTES_MAX } from '#entry/http/connections/body_budget.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/connections/call_budget.ts';

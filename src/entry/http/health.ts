@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 
+import type { Clock } from '#kernel/time.ts';
 import type { PagerHealth } from '#modules/notifications/decide/pager_health.ts';
 import type { AppContext } from '#entry/compose.ts';
-import { cacheForASecond } from '#entry/http/cache_for_a_second.ts';
 import { checkPager } from '#entry/foundation.ts';
 import type { Readiness } from '#entry/process_port.ts';
 import {
@@ -16,6 +16,8 @@ import {
 import type { DiskSpace } from '#ingest/disk_space.ts';
 import { withTimeout } from '#kernel/promises.ts';
 import { DISK_FULL_TEXT } from '#storage/postgres/faults.ts';
+
+const KEPT_MS = 1_000;
 
 const UNKNOWN = 'it is unknown whether pages are late';
 
@@ -129,4 +131,27 @@ async function pagerState(context: AppContext): Promise<PagerState> {
       rulesBehindBecause: [],
     };
   }
+}
+
+/**
+ * Runs the work at most once a second, however many callers there are: callers that come while it is under way, or
+ * within a second of it, share its result. A failure is not cached.
+ */
+export function cacheForASecond<Result>(clock: Clock, work: () => Promise<Result>): () => Promise<Result> {
+  let kept: { readonly outcome: Promise<Result>; readonly at: number; readonly clockAt: number } | null = null;
+  return async () => {
+    const at = performance.now();
+    const clockAt = clock.now().epochMilliseconds;
+    if (kept !== null && at - kept.at < KEPT_MS && Math.abs(clockAt - kept.clockAt) < KEPT_MS)
+      return await kept.outcome;
+    const outcome = work();
+    const entry = { outcome, at, clockAt };
+    kept = entry;
+    try {
+      return await outcome;
+    } catch (error) {
+      if (kept === entry) kept = null;
+      throw error;
+    }
+  };
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { agentsStopped } from '#modules/agents/operations/admit_agent_write.ts';
 import { authenticateApiKey } from '#auth/api_keys.ts';
-import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
+import { createBadKeyLimiter } from '#auth/sign_in_limiter.ts';
 import { authenticateConnection, bearerTokenOf } from '#auth/oauth/connections.ts';
 import { ALL_SCOPES } from '#auth/oauth/metadata.ts';
 import type { AppContext } from '#entry/compose.ts';

@@ -6,7 +6,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { versionText } from '#entry/cli/version.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { checkPager } from '#entry/foundation.ts';
-import { cacheForASecond } from '#entry/http/cache_for_a_second.ts';
+import { cacheForASecond } from '#entry/http/health.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { limitCounter, type MetricsText, openProcessRegistry } from '#entry/process_port.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';

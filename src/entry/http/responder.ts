@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { agentIdOf, agentsStopped, keyMayOnlyLook } from '#modules/agents/operations/admit_agent_write.ts';
 import { recordRefusal } from '#actions/run_action.ts';
-import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
+import { createBadKeyLimiter } from '#auth/sign_in_limiter.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { ACTION_BODY_BYTES_MAX } from '#entry/http/connections/body_budget.ts';

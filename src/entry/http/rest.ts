@@ -6,7 +6,7 @@ import type { AnyAction } from '#actions/action_context.ts';
 import { getAction } from '#actions/registry.ts';
 import { type ActionRuntime, requirePermission, runAction } from '#actions/run_action.ts';
 import { authenticateApiKey } from '#auth/api_keys.ts';
-import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
+import { createBadKeyLimiter } from '#auth/sign_in_limiter.ts';
 import { compressAnswers } from '#entry/http/compress_answers.ts';
 import { ACTION_BODY_BYTES_MAX } from '#entry/http/connections/body_budget.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/connections/call_budget.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { AppContext } from '#entry/compose.ts';
-import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
+import { createBadKeyLimiter } from '#auth/sign_in_limiter.ts';
 import { authenticateProvisioner, type Provisioner } from '#auth/provisioning_token.ts';
 import { ACTION_BODY_BYTES_MAX } from '#entry/http/connections/body_budget.ts';
 import { setSender } from '#entry/http/connections/sender.ts';

@@ -1,4 +1,4 @@
-import { type Row, RowCheck } from '#entry/transfer/check_row.ts';
+import { type Row, RowCheck, type TableColumn } from '#entry/transfer/check_row.ts';
 import { faultText, type Line, linesOfFile, parseLine, refusedLine } from '#entry/transfer/json_lines.ts';
 import type { MovedIds } from '#entry/transfer/moved_ids.ts';
 import {
@@ -8,7 +8,6 @@ import {
   ORGANIZATION_TABLES,
   type OrganizationTable,
 } from '#entry/transfer/organization_tables.ts';
-import type { TableColumn } from '#entry/transfer/table_columns.ts';
 import { AppError } from '#kernel/errors.ts';
 import { idOfUuid } from '#kernel/ids.ts';
 import { findFaults } from '#kernel/input_faults.ts';

@@ -1,5 +1,5 @@
 import { COLUMN_CONTRACTS, TYPE_CONTRACTS } from '#entry/transfer/column_contracts.ts';
-import type { TableColumn } from '#entry/transfer/table_columns.ts';
+import { ORGANIZATION_TABLES } from '#entry/transfer/organization_tables.ts';
 import { areConditions } from '#modules/alerts/decide/route.ts';
 import { unreadableSettings } from '#modules/alerts/decide/source_settings.ts';
 import { parseRuleConfig } from '#modules/rules/decide/rule_config.ts';
@@ -10,12 +10,20 @@ import { parseTraceLink } from '#modules/metrics/decide/trace_link.ts';
 import { toSlug } from '#modules/monitors/decide/check_in.ts';
 import { storedConfigFaults, storedScheduleFaults } from '#modules/monitors/decide/schedule.ts';
 import { faultsOf } from '#modules/contacts/decide/parsed.ts';
-import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
+import { parseTimeZone } from '#modules/schedules/decide/schedule_times.ts';
 import type { Fault } from '#kernel/errors.ts';
 import { type Kind, KIND_NOUNS } from '#kernel/ids.ts';
 import { findFaults } from '#kernel/input_faults.ts';
 import { areLayers, isWallTime } from '#modules/schedules/decide/stored_layers.ts';
 import { FAR_FUTURE, isAtOrBefore, Temporal, toTimestamp } from '#kernel/time.ts';
+
+const SELECT_COLUMNS = `
+  select c.relname::text as table, a.attname::text as name, format_type(a.atttypid, null) as type,
+    not a.attnotnull as "isNullable", a.atthasdef as "hasDefault"
+  from pg_attribute a join pg_class c on c.oid = a.attrelid
+  where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
+    and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and a.attidentity = ''
+  order by c.relname, a.attnum`;
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -233,4 +241,30 @@ function monitorFaults(row: Row): readonly Fault[] {
   return typeof slug === 'string' && toSlug(slug) === slug
     ? faults
     : [...faults, { path: 'slug', message: 'is no name of a monitor' }];
+}
+
+/** Column that an export writes and an import takes. */
+export interface TableColumn {
+  readonly name: string;
+  /** Type as PostgreSQL names it, without its precision. */
+  readonly type: string;
+  readonly isNullable: boolean;
+  readonly hasDefault: boolean;
+}
+
+type ReadRows = (text: string) => Promise<TableRow[]>;
+
+interface TableRow extends TableColumn {
+  readonly table: string;
+}
+
+/** Reads the columns by table, without secrets and numbers that each database assigns by itself. */
+export async function readTableColumns(rows: ReadRows): Promise<ReadonlyMap<string, readonly TableColumn[]>> {
+  const all = Map.groupBy(await rows(SELECT_COLUMNS), ({ table }) => table);
+  return new Map(
+    ORGANIZATION_TABLES.map(({ table, without = [] }) => [
+      table,
+      (all.get(table) ?? []).filter(({ name }) => !without.includes(name)),
+    ]),
+  );
 }

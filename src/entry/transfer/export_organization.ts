@@ -19,7 +19,7 @@ import {
   ORGANIZATION_TABLES,
   type OrganizationTable,
 } from '#entry/transfer/organization_tables.ts';
-import { readTableColumns } from '#entry/transfer/table_columns.ts';
+import { readTableColumns } from '#entry/transfer/check_row.ts';
 import { zipOf } from '#entry/transfer/zip.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
 import { AppError } from '#kernel/errors.ts';

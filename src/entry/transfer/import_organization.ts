@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { createCipher } from '#auth/cipher.ts';
-import { newIngestKeyPair, sealIngestKeyPair } from '#auth/ingest_keys.ts';
+import { newIngestKeyPair, sealIngestKeyPair } from '#auth/ingest_access.ts';
 import { migrationNames } from '#entry/migrate.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
 import { checkFolder } from '#entry/transfer/check_folder.ts';
@@ -10,7 +10,7 @@ import { type ArrivingRows, deleteEvents, importEvents, importRows } from '#entr
 import { faultText, linesOfFile, parseLine, refusedLine } from '#entry/transfer/json_lines.ts';
 import { MovedIds } from '#entry/transfer/moved_ids.ts';
 import { EXPORT_FORMAT, type ExportManifest, MANIFEST_FILE } from '#entry/transfer/organization_tables.ts';
-import { readTableColumns } from '#entry/transfer/table_columns.ts';
+import { readTableColumns } from '#entry/transfer/check_row.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { findFaults } from '#kernel/input_faults.ts';

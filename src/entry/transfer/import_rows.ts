@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 
 import { insertPart } from '#entry/backup/clickhouse_rows.ts';
-import type { Row } from '#entry/transfer/check_row.ts';
+import type { Row, TableColumn } from '#entry/transfer/check_row.ts';
 import { type Line, linesOfFile, parseLine, refusedLine } from '#entry/transfer/json_lines.ts';
 import type { MovedIds } from '#entry/transfer/moved_ids.ts';
 import { EVENT_FILES, type EventTable, ORGANIZATION_TABLES } from '#entry/transfer/organization_tables.ts';
-import type { TableColumn } from '#entry/transfer/table_columns.ts';
 import { errorCodeOf } from '#kernel/errors.ts';
 import { asId, type Id, idOfUuid, uuidOf } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';

@@ -2,8 +2,7 @@ import { COUNTER_LOOKBACK_MS } from '#modules/metrics/decide/aggregation.ts';
 import { baseOf, type CounterWriter, earlierOf } from '#modules/metrics/decide/counter_writers.ts';
 import { asCoarse, bucketsBefore, type GridHistogram } from '#modules/metrics/decide/exponential_buckets.ts';
 import type { PointBatch } from '#ingest/admission/point_batch.ts';
-import { type HistogramExport, isSameWriter, withExport } from '#ingest/series/histogram_memory.ts';
-import { SeriesStarts } from '#ingest/series/series_starts.ts';
+import { type HistogramExport, isSameWriter, SeriesStarts, withExport } from '#ingest/series/series_starts.ts';
 
 /** Time after which a process that writes no more is forgotten. */
 const WRITER_MS = 3_600_000;

@@ -1,4 +1,4 @@
-import { labelText } from '#modules/metrics/decide/bucket_bound.ts';
+import { labelText } from '#modules/metrics/decide/quantile.ts';
 import type { Labels } from '#modules/metrics/decide/point.ts';
 import type { SeriesHasher } from '#modules/metrics/decide/series_key.ts';
 

@@ -2,7 +2,7 @@ import { constants, zstdCompressSync, zstdDecompressSync, type ZstdOptions } fro
 
 import type { Cipher } from '#auth/cipher.ts';
 import { type EventContext, type NoEvent, readEvent, type SentEvent } from '#ingest/protocols/sentry/event.ts';
-import { runZlibSync } from '#ingest/zlib_sync.ts';
+import { runZlibSync } from '#ingest/inflate.ts';
 import type { Id } from '#kernel/ids.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
 import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';

@@ -2,9 +2,8 @@ import { PointAdmission, type DecodedPoints, type PointLimits } from '#ingest/ad
 import { POINTS_BODY_BYTES_MAX, POINTS_MAX } from '#modules/metrics/decide/limits.ts';
 import type { RefusalReason } from '#ingest/admission/refusals.ts';
 import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
-import { checkUtf8 } from '#ingest/protocols/body/body_text.ts';
 import { JsonCheck, type JsonFault } from '#ingest/protocols/body/json_check.ts';
-import { JsonCursor } from '#ingest/protocols/body/json_cursor.ts';
+import { checkUtf8, JsonCursor } from '#ingest/protocols/body/json_cursor.ts';
 import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
 import type { Steps } from '#kernel/cooperative_task.ts';
 import type { MetricProtocol } from '#ingest/protocol.ts';

@@ -1,7 +1,6 @@
 import { PointAdmission, type DecodedPoints, type PointLimits } from '#ingest/admission/point_admission.ts';
 import { POINTS_BODY_BYTES_MAX } from '#modules/metrics/decide/limits.ts';
-import { describeRejected } from '#ingest/admission/refusals.ts';
-import { describeSharedSeries, NOTHING_SHARED } from '#ingest/admission/shared_series.ts';
+import { describeRejected, describeSharedSeries, NOTHING_SHARED } from '#ingest/admission/refusals.ts';
 import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
 import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
 import type { Steps } from '#kernel/cooperative_task.ts';
@@ -11,7 +10,7 @@ import { MetricMapper } from '#ingest/protocols/otlp/metric_mapper.ts';
 import { OtlpProtobufDecoder } from '#ingest/protocols/otlp/protobuf.ts';
 import { encodeBytes, encodeVarint } from '#ingest/protocols/protobuf/wire.ts';
 import { describeTypeChanges, TypeChanges } from '#ingest/series/metric_types.ts';
-import { RequestScopes } from '#ingest/series/scope_versions.ts';
+import { RequestScopes } from '#ingest/series/series_starts.ts';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';
 import { AppError, ERROR_CODES, type ErrorCode } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';

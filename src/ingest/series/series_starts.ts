@@ -1,10 +1,110 @@
-import type { CounterWriter } from '#modules/metrics/decide/counter_writers.ts';
-import { HistogramMemory } from '#ingest/series/histogram_memory.ts';
-import { ScopeVersions } from '#ingest/series/scope_versions.ts';
+import { type CounterWriter, isSameStart } from '#modules/metrics/decide/counter_writers.ts';
 import { SeriesIndex } from '#ingest/series/series_index.ts';
 import { freeBytes } from '#kernel/free_bytes.ts';
 import type { Id } from '#kernel/ids.ts';
 import { withTimeout } from '#kernel/promises.ts';
+import type { GridHistogram } from '#modules/metrics/decide/exponential_buckets.ts';
+
+/** Limit on the scopes of one service that are told apart by version or schema. */
+const SCOPES_MAX = 1_000;
+
+/**
+ * Scopes of which one resource had several versions, or schemas, in one request: their streams are told apart by them
+ * from then on. Where there is one at a time, a new version of a library goes on with the series of the one before.
+ */
+class ScopeVersions {
+  readonly #mixed = new Set<string>();
+
+  get size(): number {
+    return this.#mixed.size;
+  }
+
+  has(scope: string): boolean {
+    return this.#mixed.has(scope);
+  }
+
+  addAll(scopes: Iterable<string>): void {
+    for (const scope of scopes) if (this.#mixed.size < SCOPES_MAX) this.#mixed.add(scope);
+  }
+}
+
+/** The versions of scopes in one request, beside what is known from the requests before. */
+export class RequestScopes {
+  /** Scopes whose versions turned out to differ in this request. */
+  readonly mixed = new Set<string>();
+  readonly #earlier: ScopeVersions;
+  readonly #seen = new Map<string, string>();
+
+  constructor(earlier: ScopeVersions) {
+    this.#earlier = earlier;
+  }
+
+  /** Notes a version of a scope, which may be empty, and returns whether it is needed to tell streams apart. */
+  note(scope: string, version: string): boolean {
+    if (this.mixed.has(scope) || this.#earlier.has(scope)) return true;
+    const before = this.#seen.get(scope);
+    if (before === undefined) this.#seen.set(scope, version);
+    else if (before !== version && this.mixed.size < SCOPES_MAX) this.mixed.add(scope);
+    return this.mixed.has(scope);
+  }
+
+  remember(): void {
+    this.#earlier.addAll(this.mixed);
+  }
+}
+
+/** An export of an exponential histogram. */
+export interface HistogramExport {
+  /** Start time; NaN if unknown. */
+  readonly startAt: number;
+  readonly at: number;
+  /** Grid of the buckets; null if they are of none. */
+  readonly grid: GridHistogram | null;
+}
+
+/** Limit on the processes that write one histogram in turn. */
+const WRITERS_MAX = 4;
+
+/** The last exports of histograms, one for each process that writes, by the key of the series of their count. */
+class HistogramMemory {
+  /** The newest export last. */
+  readonly #exports = new Map<bigint, readonly HistogramExport[]>();
+  #buckets = 0;
+
+  /** Approximate number of counters that take as much memory. */
+  get size(): number {
+    return this.#exports.size + this.#buckets;
+  }
+
+  of(key: bigint): readonly HistogramExport[] | undefined {
+    return this.#exports.get(key);
+  }
+
+  set(key: bigint, exports: readonly HistogramExport[]): void {
+    this.#buckets += bucketsOf(exports) - bucketsOf(this.#exports.get(key) ?? []);
+    this.#exports.set(key, exports);
+  }
+
+  addAll(newer: HistogramMemory): void {
+    for (const [key, exports] of newer.#exports) this.set(key, exports);
+  }
+}
+
+/** The exports once this one was sent: it takes the place of the one of the same process before it. */
+export function withExport(exports: readonly HistogramExport[], sent: HistogramExport): readonly HistogramExport[] {
+  return [...exports.filter((writer) => !isSameWriter(writer, sent)), sent].slice(-WRITERS_MAX);
+}
+
+type Writer = Pick<HistogramExport, 'startAt'>;
+
+export function isSameWriter(a: Writer, b: Writer): boolean {
+  if (Number.isNaN(a.startAt) || Number.isNaN(b.startAt)) return Number.isNaN(a.startAt) && Number.isNaN(b.startAt);
+  return isSameStart(a.startAt, b.startAt);
+}
+
+function bucketsOf(exports: readonly HistogramExport[]): number {
+  return exports.reduce((sum, { grid }) => sum + (grid?.buckets.length ?? 0), 0);
+}
 
 /** Limit on the series over all services of a process, about 50 MB. */
 const SERIES_MAX = 1_000_000;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { type ActionRuntime } from '#actions/run_action.ts';
-import { openIngestKeyPair } from '#auth/ingest_keys.ts';
+import { openIngestKeyPair } from '#auth/ingest_access.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { meaningOf } from '#modules/configuration/decide/meaning.ts';
 import { operationOf } from '#modules/configuration/decide/operation_calls.ts';

@@ -8,7 +8,7 @@ import { Batcher } from '#ingest/batcher.ts';
 import { type ArrivedEvent, listEvents, openEvents } from '#ingest/packing/pack_events.ts';
 import { freeBytes } from '#kernel/free_bytes.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
-import { retryWhileUnavailable } from '#kernel/retry.ts';
+import { retryWhileUnavailable } from '#kernel/promises.ts';
 import { deduplicationToken } from '#storage/clickhouse/insert_rows.ts';
 import type { EventOfService, MapToSource } from '#modules/releases/source_maps/source_maps.ts';
 import { storesOf } from '#modules/stores.ts';

@@ -8,7 +8,7 @@ import {
 import { freeBytes } from '#kernel/free_bytes.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
-import { retryWhileUnavailable } from '#kernel/retry.ts';
+import { retryWhileUnavailable } from '#kernel/promises.ts';
 import { parseEvent, serializeEvent } from '#modules/exceptions/decide/event.ts';
 import { toOccurrence } from '#modules/exceptions/decide/occurrence.ts';
 import type { SeenEvent } from '#modules/exceptions/decide/seen_events.ts';

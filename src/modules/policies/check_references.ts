@@ -1,6 +1,6 @@
 import type { ActionContext } from '#actions/action_context.ts';
 import { faultsOf } from '#modules/contacts/decide/parsed.ts';
-import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
+import { parseTimeZone } from '#modules/schedules/decide/schedule_times.ts';
 import { AppError, type Fault, invalidInput, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { findFaultsAmong, findFaultsOf } from '#modules/policies/decide/check_policy.ts';

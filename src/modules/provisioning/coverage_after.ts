@@ -1,5 +1,4 @@
-import { gapsBetween } from '#modules/schedules/decide/layered_shifts.ts';
-import { ownShifts } from '#modules/schedules/decide/own_shifts.ts';
+import { gapsBetween, ownShifts } from '#modules/schedules/decide/layered_shifts.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { Stores } from '#modules/stores.ts';

@@ -12,9 +12,8 @@ import type { Id } from '#kernel/ids.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 import type { GroupScope } from '#modules/exceptions/store/exception_counter.ts';
 import type { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
-import type { GroupRateReader } from '#modules/exceptions/store/group_rate_reader.ts';
 import type { ActiveRule } from '#modules/rules/store/active_rule_store.ts';
-import type { RatedGroup } from '#modules/exceptions/store/group_rate_store.ts';
+import type { GroupRateReader, RatedGroup } from '#modules/exceptions/store/group_rate_store.ts';
 import { type Stores, storesOf } from '#modules/stores.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
-import { ownShifts } from '#modules/schedules/decide/own_shifts.ts';
+import { ownShifts } from '#modules/schedules/decide/layered_shifts.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { ScheduleOnCall, TeamOnCall } from '#modules/schedules/store/on_call_reader.ts';

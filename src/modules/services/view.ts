@@ -5,7 +5,7 @@ import { EXAMPLE_IDS as IDS, EXAMPLE_STAMPS } from '#actions/example_ids.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { findMissingMetrics } from '#modules/rules/missing_metric.ts';
 import { RuleStateView, toRuleStateView, RULE_EXAMPLE } from '#modules/rules/view.ts';
-import { dsnOf, type IngestKeyPair, MASKED_PAIR, openIngestKeyPair } from '#auth/ingest_keys.ts';
+import { dsnOf, type IngestKeyPair, MASKED_PAIR, openIngestKeyPair } from '#auth/ingest_access.ts';
 import { storePoints } from '#storage/queue/jobs.ts';
 import { CAPABILITIES } from '#modules/capabilities/decide/capability.ts';
 import { toTimestamp } from '#kernel/time.ts';

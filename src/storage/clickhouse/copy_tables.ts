@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 
-import { retryWhileUnavailable } from '#kernel/retry.ts';
+import { retryWhileUnavailable } from '#kernel/promises.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import type { DataTable } from '#storage/clickhouse/layout.ts';

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 
 import type { ClickHouseSettings } from '@clickhouse/client';
 
-import { retry } from '#kernel/retry.ts';
+import { retry } from '#kernel/promises.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { faultTypeOf, withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 

@@ -16,7 +16,7 @@ import {
 } from '#entry/backup/postgres_rows.ts';
 import { restoreBackup } from '#entry/backup/restore_backup.ts';
 import { ORGANIZATION_TABLES } from '#entry/transfer/organization_tables.ts';
-import { readTableColumns } from '#entry/transfer/table_columns.ts';
+import { readTableColumns } from '#entry/transfer/check_row.ts';
 import { backUp, emptyTarget } from '#test/entry/backup/restored.ts';
 import { madeRows, OTHER_TYPE, OUT_OF_RANGE } from '#test/kit/made_folder.ts';
 import { type World, world } from '#test/kit/world.ts';

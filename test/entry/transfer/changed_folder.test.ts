@@ -4,10 +4,9 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { migrationNames } from '#entry/migrate.ts';
-import { RowCheck } from '#entry/transfer/check_row.ts';
+import { readTableColumns, RowCheck, type TableColumn } from '#entry/transfer/check_row.ts';
 import { importOrganization, readFolder } from '#entry/transfer/import_organization.ts';
 import { importRows } from '#entry/transfer/import_rows.ts';
-import { readTableColumns, type TableColumn } from '#entry/transfer/table_columns.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';
 import type { Session } from '#storage/postgres/database.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
+import { createBadKeyLimiter } from '#auth/sign_in_limiter.ts';
 import { fireStep } from '#modules/incidents/paging/fire_step.ts';
 import { restartTimers } from '#modules/incidents/paging/schedule_steps.ts';
 import { AppError } from '#kernel/errors.ts';

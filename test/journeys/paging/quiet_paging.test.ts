@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { unacknowledgeIncident } from '#modules/incidents/operations/acknowledge_incident.ts';
 import { createMaintenance, deleteMaintenance } from '#modules/maintenance/operations/maintenance.ts';
 import { INCIDENT_STEPS_MAX } from '#modules/incidents/decide/reassignment.ts';
-import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
+import { POLICY_STEPS_MAX } from '#modules/policies/decide/policy_details.ts';
 import { repageStale } from '#modules/incidents/paging/repage_stale.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { setOfRule } from '#test/kit/metrics/rule_settings.ts';

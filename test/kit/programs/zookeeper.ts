@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 
 import { findFreePort } from '#infra/embedded/free_port.ts';
-import { retry } from '#kernel/retry.ts';
+import { retry } from '#kernel/promises.ts';
 
 const PROGRAM = '/usr/share/zookeeper/bin/zkServer.sh';
 

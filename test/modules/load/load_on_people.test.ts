@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { exportLoadOnPeople, getLoadOnPeople } from '#modules/load/operations/load_on_people.ts';
 import type { PersonLoad } from '#modules/load/decide/load_on_people.ts';
 import { Temporal } from '#kernel/time.ts';
-import { nightFinder } from '#modules/schedules/decide/nights.ts';
+import { nightFinder } from '#modules/schedules/decide/layered_shifts.ts';
 import { beyondLinear } from '#test/kit/counting/count_work.ts';
 import { testClock } from '#test/kit/clock.ts';
 import { simulatedIdsOf } from '#notify/twilio/simulated_account.ts';

@@ -1,6 +1,6 @@
 import { loadOnPeople } from '#modules/load/decide/load_on_people.ts';
 import { asId } from '#kernel/ids.ts';
-import { nightFinder } from '#modules/schedules/decide/nights.ts';
+import { nightFinder } from '#modules/schedules/decide/layered_shifts.ts';
 import type { Workloads } from '#test/kit/counting/count_work.ts';
 
 const userId = asId('user', 'user_1');

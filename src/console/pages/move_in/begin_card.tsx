@@ -7,7 +7,7 @@ import { topicKey } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
-import type { MoveIn } from '#console/pages/move_in/move_in_state.ts';
+import type { MoveIn } from '#console/pages/move_in/report_card.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { TOOL_NAMES, TOOL_SOURCES, type ToolName } from '#modules/moving_in/decide/tool_names.ts';
 import { PART_LENGTH_MAX } from '#modules/moving_in/decide/upload_limits.ts';

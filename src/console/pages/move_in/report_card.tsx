@@ -10,10 +10,10 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
 import { Name } from '#console/components/text/name.tsx';
-import type { MoveIn } from '#console/pages/move_in/move_in_state.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { type Verdict, VERDICTS } from '#modules/moving_in/decide/ledger.ts';
 import classes from '#console/pages/move_in/move_in.module.css';
+import { TOOL_SOURCES } from '#modules/moving_in/decide/tool_names.ts';
 
 const VERDICT_TONES: Record<Verdict, Tone> = {
   exact: 'green',
@@ -198,4 +198,17 @@ function saveText(name: string, text: string): void {
   link.download = name;
   link.click();
   URL.revokeObjectURL(url);
+}
+
+export type MoveIn = NonNullable<ResultOf<'get_move_in'>['moveIn']>;
+
+/** Whether the server works on the move, so that it will soon be another. */
+export function isWorkedOn(moveIn: MoveIn | null): boolean {
+  if (moveIn === null) return false;
+  const { status, plan, fault } = moveIn;
+  return status === 'reading' || status === 'applying' || (status === 'read' && plan === null && fault === null);
+}
+
+export function titleOf(tool: string): string {
+  return new Map<string, { title: string }>(Object.entries(TOOL_SOURCES)).get(tool)?.title ?? tool;
 }

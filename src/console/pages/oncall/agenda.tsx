@@ -7,10 +7,15 @@ import { TextButton } from '#console/components/buttons.tsx';
 import { useNow } from '#console/components/text/timestamp.tsx';
 import classes from '#console/pages/oncall/agenda.module.css';
 import { NowAndNext } from '#console/pages/oncall/now_and_next.tsx';
-import { namesOf, type Selection, selectionsOf } from '#console/pages/oncall/selection.ts';
 import { spanText, viewerZone } from '#console/pages/oncall/span_text.ts';
 import type { TimelineRange } from '#console/pages/oncall/timeline_range.ts';
-import type { ShownSchedule, ShownTimeline } from '#console/pages/oncall/use_timeline.ts';
+import {
+  namesOf,
+  type Selection,
+  selectionsOf,
+  type ShownSchedule,
+  type ShownTimeline,
+} from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface AgendaProps {

@@ -3,9 +3,8 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 
 import { Name } from '#console/components/text/name.tsx';
 import classes from '#console/pages/oncall/gaps.module.css';
-import type { Selection } from '#console/pages/oncall/selection.ts';
 import { spanText } from '#console/pages/oncall/span_text.ts';
-import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
+import type { Selection, ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface GapsProps {

@@ -18,7 +18,6 @@ import { dateFormat } from '#console/components/text/time_text.ts';
 import { OwnCalendarButton } from '#console/pages/me/own_calendar_button.tsx';
 import { Agenda } from '#console/pages/oncall/agenda.tsx';
 import { Gaps } from '#console/pages/oncall/gaps.tsx';
-import type { Selection } from '#console/pages/oncall/selection.ts';
 import { viewerZone } from '#console/pages/oncall/span_text.ts';
 import { Timeline } from '#console/pages/oncall/timeline.tsx';
 import { TIMELINE_VIEWS, type TimelineFilter, type TimelineView } from '#console/pages/oncall/timeline_filter.ts';
@@ -30,7 +29,7 @@ import {
   type TimelineRange,
   VIEW_NAMES,
 } from '#console/pages/oncall/timeline_range.ts';
-import { useTimeline } from '#console/pages/oncall/use_timeline.ts';
+import { type Selection, useTimeline } from '#console/pages/oncall/use_timeline.ts';
 import { inLocalTime } from '#console/pages/policies/warnings.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';

@@ -11,7 +11,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import classes from '#console/pages/oncall/rotation_preview.module.css';
 import { rotationInput, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
-import type { Selection } from '#console/pages/oncall/selection.ts';
+import type { Selection } from '#console/pages/oncall/use_timeline.ts';
 import { momentText, spanText, viewerZone } from '#console/pages/oncall/span_text.ts';
 import { placeOf, rangeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import { TimelineTrack } from '#console/pages/oncall/timeline_track.tsx';

@@ -5,7 +5,7 @@ import { isApiError } from '#console/api/http.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Form } from '#console/components/forms/form.tsx';
-import { ZoneSelect } from '#console/components/forms/zone_select.tsx';
+import { ZoneSelect } from '#console/components/forms/choice.tsx';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { LayerTurns } from '#console/pages/oncall/layers/layer_turns.tsx';
 import { RotationPreview } from '#console/pages/oncall/rotation_preview.tsx';

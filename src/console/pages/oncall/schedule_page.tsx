@@ -22,12 +22,16 @@ import { Gaps } from '#console/pages/oncall/gaps.tsx';
 import { layersOf, turnLengthText } from '#console/pages/oncall/layers/layers_draft.ts';
 import { rowsOf, rowText } from '#console/pages/oncall/layers/week_hours.ts';
 import { ScheduleFrame } from '#console/pages/oncall/schedule_frame.tsx';
-import { type Selection, selectionsOf } from '#console/pages/oncall/selection.ts';
 import { isOtherTime, momentText } from '#console/pages/oncall/span_text.ts';
 import { TimelineDays } from '#console/pages/oncall/timeline_days.tsx';
 import type { TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import { TimelineRow } from '#console/pages/oncall/timeline_row.tsx';
-import type { ShownSchedule, ShownTimeline } from '#console/pages/oncall/use_timeline.ts';
+import {
+  type Selection,
+  selectionsOf,
+  type ShownSchedule,
+  type ShownTimeline,
+} from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import classes from '#console/pages/oncall/schedule_page.module.css';
 

@@ -16,9 +16,14 @@ import { Name, named } from '#console/components/text/name.tsx';
 import { useRemoveOverride } from '#console/pages/home/remove_override.tsx';
 import { OverrideForm } from '#console/pages/oncall/override/override_form.tsx';
 import { usePutOnCall } from '#console/pages/oncall/override/use_put_on_call.ts';
-import { namesOf, type Selection, selectionsOf } from '#console/pages/oncall/selection.ts';
 import { isOtherTime, spanText } from '#console/pages/oncall/span_text.ts';
-import { type ShownSchedule, useTimeline } from '#console/pages/oncall/use_timeline.ts';
+import {
+  namesOf,
+  type Selection,
+  selectionsOf,
+  type ShownSchedule,
+  useTimeline,
+} from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import classes from '#console/pages/oncall/gaps.module.css';
 

@@ -4,13 +4,17 @@ import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { Name } from '#console/components/text/name.tsx';
 import { useNow } from '#console/components/text/timestamp.tsx';
 import { NowAndNext } from '#console/pages/oncall/now_and_next.tsx';
-import { type Selection, selectionsOf } from '#console/pages/oncall/selection.ts';
 import classes from '#console/pages/oncall/timeline.module.css';
 import { viewerZone } from '#console/pages/oncall/span_text.ts';
 import type { TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import { TimelineDays } from '#console/pages/oncall/timeline_days.tsx';
 import { TimelineRow } from '#console/pages/oncall/timeline_row.tsx';
-import type { ShownSchedule, ShownTimeline } from '#console/pages/oncall/use_timeline.ts';
+import {
+  type Selection,
+  selectionsOf,
+  type ShownSchedule,
+  type ShownTimeline,
+} from '#console/pages/oncall/use_timeline.ts';
 
 interface TimelineProps {
   readonly timeline: ShownTimeline;

@@ -3,12 +3,11 @@ import { memo, type PointerEvent, useRef, useState } from 'react';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { initialsOf } from '#console/components/text/person/person_dot.tsx';
 import { Name } from '#console/components/text/name.tsx';
-import { namesOf, type Selection } from '#console/pages/oncall/selection.ts';
 import { spanText } from '#console/pages/oncall/span_text.ts';
 import { placeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import classes from '#console/pages/oncall/timeline_row.module.css';
 import { TimelineTrack } from '#console/pages/oncall/timeline_track.tsx';
-import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
+import { namesOf, type Selection, type ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface TimelineRowProps {

@@ -1,9 +1,8 @@
 import type { InputOf } from '#console/api/actions.ts';
 import type { PolicyDetails, StepInput } from '#console/api/teams.ts';
 import type { Level } from '#modules/exceptions/decide/level.ts';
-import { PAUSE_MINUTES_MAX, REPEAT_TIMES_MAX } from '#modules/policies/decide/policy_details.ts';
+import { PAUSE_MINUTES_MAX, POLICY_STEPS_MAX, REPEAT_TIMES_MAX } from '#modules/policies/decide/policy_details.ts';
 import type { Channel } from '#modules/contacts/decide/channel.ts';
-import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
 
 /** Step as the editor holds it. */
 export interface DraftStep {

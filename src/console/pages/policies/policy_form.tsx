@@ -29,7 +29,7 @@ import {
 } from '#console/pages/policies/policy_draft.ts';
 import { type StepFaults, StepEditor } from '#console/pages/policies/step_editor.tsx';
 import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
-import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
+import { POLICY_STEPS_MAX } from '#modules/policies/decide/policy_details.ts';
 
 const HoursFields = lazyPart(() =>
   import('#console/pages/policies/policy_details_form.tsx').then((m) => m.HoursFields),

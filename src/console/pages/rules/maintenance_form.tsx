@@ -11,7 +11,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
-import { ZoneSelect } from '#console/components/forms/zone_select.tsx';
+import { ZoneSelect } from '#console/components/forms/choice.tsx';
 import classes from '#console/pages/rules/maintenance_form.module.css';
 import { MaintenancePreview } from '#console/pages/rules/maintenance_preview.tsx';
 import {

@@ -13,7 +13,7 @@ import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { TextButton } from '#console/components/buttons.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
-import { ZoneSelect } from '#console/components/forms/zone_select.tsx';
+import { ZoneSelect } from '#console/components/forms/choice.tsx';
 import classes from '#console/pages/services/monitors_card.module.css';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
 import { useOrganization } from '#console/shell/organization.tsx';

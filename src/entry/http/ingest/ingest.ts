@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
+import { createBadKeyLimiter } from '#auth/sign_in_limiter.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { createIngestAccess } from '#auth/ingest_access.ts';
 import type { AppContext } from '#entry/compose.ts';

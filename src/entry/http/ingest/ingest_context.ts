@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import type { BadKeyLimiter } from '#auth/bad_key_limiter.ts';
+import type { BadKeyLimiter } from '#auth/sign_in_limiter.ts';
 import type { IngestAccess } from '#auth/ingest_access.ts';
 import type { Intake } from '#ingest/intake.ts';
 import type { ItemLimiters } from '#ingest/item_limits.ts';

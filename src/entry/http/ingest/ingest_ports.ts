@@ -19,7 +19,7 @@ import { networkOf } from '#kernel/ip_address.ts';
 import type { Limits } from '#kernel/limit_settings.ts';
 import type { Clock } from '#kernel/time.ts';
 import { waitForAll } from '#kernel/promises.ts';
-import { labelText } from '#modules/metrics/decide/bucket_bound.ts';
+import { labelText } from '#modules/metrics/decide/quantile.ts';
 import { seriesKey } from '#modules/metrics/decide/series_key.ts';
 import type { MetricReader } from '#modules/metrics/store/metric_reader.ts';
 

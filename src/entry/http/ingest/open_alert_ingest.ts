@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { type AlertAccess, createAlertAccess } from '#auth/alert_access.ts';
-import type { BadKeyLimiter } from '#auth/bad_key_limiter.ts';
+import type { BadKeyLimiter } from '#auth/sign_in_limiter.ts';
 import { createExternalFetch } from '#auth/external_fetch.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { type Config, externalFetchOptionsOf } from '#entry/config.ts';

@@ -4,7 +4,7 @@ import { type DecodedPoints, pointLimits } from '#ingest/admission/point_admissi
 import type { DecodePoints, NamedSeries, PortSender } from '#ingest/protocol.ts';
 import { inSlices } from '#kernel/cooperative_task.ts';
 import { NEW_SERIES_RETRY_SECONDS } from '#ingest/series/new_series_limiter.ts';
-import { describeSharedSeries } from '#ingest/admission/shared_series.ts';
+import { describeSharedSeries } from '#ingest/admission/refusals.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { describeTypeChanges } from '#ingest/series/metric_types.ts';

@@ -2,8 +2,7 @@ import { RESOURCE_ATTRIBUTES_MAX, SCOPE_TEXT_BYTES_MAX } from '#ingest/protocols
 import { POINT_BYTES_MAX } from '#ingest/protocols/otlp/point.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { JsonCheck } from '#ingest/protocols/body/json_check.ts';
-import { JsonCursor } from '#ingest/protocols/body/json_cursor.ts';
-import { checkUtf8 } from '#ingest/protocols/body/body_text.ts';
+import { checkUtf8, JsonCursor } from '#ingest/protocols/body/json_cursor.ts';
 import type { Steps } from '#kernel/cooperative_task.ts';
 import {
   JsonAttributes,

@@ -1,14 +1,14 @@
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { faultyLabel, NAME_LABEL, toSeriesText, type Label } from '#ingest/admission/labels.ts';
-import { SharedSeriesFinder } from '#ingest/admission/shared_series.ts';
+import { SharedSeriesFinder } from '#ingest/admission/refusals.ts';
 import { type GridHistogram, RANGE_LABEL, toGrid } from '#modules/metrics/decide/exponential_buckets.ts';
 import { METRIC_TYPE } from '#modules/metrics/decide/metric_type.ts';
 import type { PointKind } from '#modules/metrics/decide/point.ts';
-import { LabelCache } from '#ingest/protocols/body/body_text.ts';
+import { LabelCache } from '#ingest/protocols/body/json_cursor.ts';
 import { type OtlpPoint, QUANTILES_MAX } from '#ingest/protocols/otlp/point.ts';
 import { type Scope, StreamLabels } from '#ingest/protocols/otlp/stream_labels.ts';
 import { NOT_UTF8 } from '#ingest/protocols/protobuf/wire.ts';
-import type { RequestScopes } from '#ingest/series/scope_versions.ts';
+import type { RequestScopes } from '#ingest/series/series_starts.ts';
 
 /** Values of `AggregationTemporality`. */
 export type Temporality = 'unspecified' | 'delta' | 'cumulative';

@@ -1,8 +1,7 @@
 import { emptyLabels, type Label, UNREAD_LABEL } from '#ingest/admission/labels.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
-import type { LabelCache } from '#ingest/protocols/body/body_text.ts';
-import { LABEL_BYTES } from '#ingest/protocols/body/json_cursor.ts';
-import type { RequestScopes } from '#ingest/series/scope_versions.ts';
+import { LABEL_BYTES, type LabelCache } from '#ingest/protocols/body/json_cursor.ts';
+import type { RequestScopes } from '#ingest/series/series_starts.ts';
 
 /** Resource attributes that always become labels: semantic conventions and users name senders by them. */
 const IDENTITY: ReadonlySet<string> = new Set([

@@ -1,7 +1,7 @@
 import { type GridHistogram, RANGE_LABEL, type RangeCount } from '#modules/metrics/decide/exponential_buckets.ts';
 import { type Label, NAME_LABEL } from '#ingest/admission/labels.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
-import { LabelCache } from '#ingest/protocols/body/body_text.ts';
+import { LabelCache } from '#ingest/protocols/body/json_cursor.ts';
 import type { NativeHistogramReader } from '#ingest/protocols/prometheus/native_histogram.ts';
 
 /** Points of the count, the sum and each bucket. */

@@ -1,4 +1,4 @@
-import type { SentExemplar } from '#ingest/admission/exemplars.ts';
+import type { SentExemplar } from '#ingest/admission/point_batch.ts';
 import { decodeText, WIRE, type WireReader } from '#ingest/protocols/protobuf/wire.ts';
 import { AppError } from '#kernel/errors.ts';
 

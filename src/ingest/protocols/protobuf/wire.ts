@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-import { asciiText } from '#ingest/protocols/body/body_text.ts';
+import { asciiText } from '#ingest/protocols/body/json_cursor.ts';
 import { AppError } from '#kernel/errors.ts';
 
 /** The wire types of protobuf that its version 3 still writes. */

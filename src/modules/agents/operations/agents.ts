@@ -1,6 +1,6 @@
 import { type Static, type TObject, Type } from 'typebox';
 
-import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { type ActionContext, type AnyConsoleOperation, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
 import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
@@ -12,6 +12,7 @@ import { endAgentWork, renewHolds } from '#modules/agents/agent_lease.ts';
 import { WRITES_AN_HOUR_MAX } from '#modules/agents/decide/agent_settings.ts';
 import { HOLD_MINUTES_MAX } from '#modules/agents/decide/lease.ts';
 import { changesOfKey, keyMayOnlyLook } from '#modules/agents/operations/admit_agent_write.ts';
+import { answerProposal } from '#modules/agents/operations/answer_proposal.ts';
 import { LeaseView, ProposalView, toLeaseView, toProposalViews } from '#modules/agents/operations/view.ts';
 import type { AgentPlace, ResponderRow } from '#modules/agents/store/responder_store.ts';
 import { visibleOwner } from '#modules/organizations/roles.ts';
@@ -257,3 +258,13 @@ async function requireOwner({ caller, stores }: ActionContext): Promise<Id<'user
   if ((await stores.people.findRole(caller.orgId, userId)) === 'owner') return userId;
   throw new AppError('forbidden', 'only owners decide what agents may do');
 }
+
+/** Operations of the console for agents. */
+export const AGENT_OPERATIONS = [
+  getAgentWork,
+  answerProposal,
+  getAgents,
+  setResponder,
+  setAgentLimits,
+  stopAgents,
+] as const satisfies readonly AnyConsoleOperation[];

@@ -5,7 +5,7 @@ import { ALERT_PROTOCOL_NAMES } from '#modules/alerts/decide/tools.ts';
 import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 import { E164_PATTERN } from '#modules/contacts/decide/e164.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
-import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
+import { POLICY_STEPS_MAX } from '#modules/policies/decide/policy_details.ts';
 
 export const STRICT = { additionalProperties: false } as const;
 

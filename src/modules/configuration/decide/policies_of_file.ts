@@ -3,7 +3,7 @@ import type { StepInFile } from '#modules/configuration/decide/file_fields.ts';
 import type { FieldsOf, StepFields, WantedOf } from '#modules/configuration/decide/resource.ts';
 import { spansOfHours } from '#modules/configuration/decide/week_spans.ts';
 import { faultsOf } from '#modules/contacts/decide/parsed.ts';
-import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
+import { parseTimeZone } from '#modules/schedules/decide/schedule_times.ts';
 import type { Fault } from '#kernel/errors.ts';
 
 interface ReadPolicy {

@@ -9,7 +9,7 @@ import { parseRuleSettings, settingsOf } from '#modules/rules/decide/rule_settin
 import { isAtOrBefore, toTimestamp } from '#kernel/time.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 import { faultsOf, type Parsed } from '#modules/contacts/decide/parsed.ts';
-import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
+import { parseTimeZone } from '#modules/schedules/decide/schedule_times.ts';
 import type { Fault } from '#kernel/errors.ts';
 import type { Steps } from '#kernel/cooperative_task.ts';
 

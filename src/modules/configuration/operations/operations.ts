@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, STRICT, Timestamp } from '#actions/fields.ts';
-import { newIngestKeyPair, openIngestKeyPair, sealFurtherKey, sealIngestKeyPair } from '#auth/ingest_keys.ts';
+import { newIngestKeyPair, openIngestKeyPair, sealFurtherKey, sealIngestKeyPair } from '#auth/ingest_access.ts';
 import { hashSecret } from '#auth/secret_text.ts';
 import { AppError } from '#kernel/errors.ts';
 import { toTimestamp } from '#kernel/time.ts';

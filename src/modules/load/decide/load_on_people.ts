@@ -1,6 +1,6 @@
 import type { Id } from '#kernel/ids.ts';
 import { DAY_MS, ZoneClocks } from '#kernel/zone_clock.ts';
-import { nightFinder } from '#modules/schedules/decide/nights.ts';
+import { nightFinder } from '#modules/schedules/decide/layered_shifts.ts';
 
 type UserId = Id<'user'>;
 

@@ -23,7 +23,7 @@ import {
 } from '#modules/maintenance/operations/maintenance_view.ts';
 import { MAINTENANCE_MAX, type NewMaintenance } from '#modules/maintenance/store.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
-import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
+import { parseTimeZone } from '#modules/schedules/decide/schedule_times.ts';
 
 const When = Type.String({ maxLength: 40, description: 'RFC 3339, or a local time in the zone' });
 const LabelText = Type.String({ minLength: 1, maxLength: 1_000 });

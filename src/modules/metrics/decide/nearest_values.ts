@@ -1,4 +1,4 @@
-import { boundText } from '#modules/metrics/decide/bucket_bound.ts';
+import { boundText } from '#modules/metrics/decide/quantile.ts';
 import type { LabelMatcher, MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import { selectorText } from '#modules/metrics/decide/selector_text.ts';
 

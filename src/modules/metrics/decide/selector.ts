@@ -1,4 +1,4 @@
-import { boundMatcher } from '#modules/metrics/decide/bucket_bound.ts';
+import { boundMatcher } from '#modules/metrics/decide/quantile.ts';
 import { knownPattern, rememberPattern, sizeOfPattern } from '#modules/metrics/decide/pattern_size.ts';
 import { type MetricSelector, readSelector, type SelectorScanner } from '#modules/metrics/decide/read_selector.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';

@@ -10,7 +10,7 @@ import {
   MINUTES_MAX,
   THRESHOLD_MAX,
 } from '#modules/monitors/decide/schedule_limits.ts';
-import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
+import { parseTimeZone } from '#modules/schedules/decide/schedule_times.ts';
 
 type IntervalUnit = (typeof INTERVAL_UNITS)[number];
 

@@ -7,7 +7,7 @@ import {
   TURNS_MAX,
   WEEK_MS,
 } from '#modules/moving_in/decide/pattern.ts';
-import type { Interval } from '#modules/moving_in/decide/walk.ts';
+import type { Interval } from '#modules/moving_in/decide/timeline.ts';
 import { daysOfMonth, monthsBetween, utcFieldsOf, utcMs } from '#kernel/wall_clock.ts';
 import { DAY_MS, type ZoneClock } from '#kernel/zone_clock.ts';
 

@@ -3,7 +3,7 @@ import type { Steps } from '#kernel/cooperative_task.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
 
 import { declarationOf } from '#modules/contacts/decide/channel.ts';
-import { nightFinder } from '#modules/schedules/decide/nights.ts';
+import { nightFinder } from '#modules/schedules/decide/layered_shifts.ts';
 import { type EscalationSetting, simulateEscalation } from './simulate_escalation.ts';
 
 /** The life of an incident, in epoch milliseconds; `closedAt` is null for one that is open still. */

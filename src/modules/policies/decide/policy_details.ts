@@ -1,5 +1,4 @@
 import type { Id } from '#kernel/ids.ts';
-
 import type { PolicyHours, WeeklyHours } from '#modules/policies/decide/hours.ts';
 
 /** Fields of a step beyond the contract's; absent ones say nothing. */
@@ -41,3 +40,6 @@ export interface PolicyDetails {
 export const REPEAT_TIMES_MAX = 9;
 export const PAUSE_MINUTES_MAX = 1_440;
 export const WINDOWS_MAX = 30;
+
+/** Limit on the steps of an escalation policy. */
+export const POLICY_STEPS_MAX = 100;

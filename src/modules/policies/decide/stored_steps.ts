@@ -1,6 +1,6 @@
 import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
-import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
+import { parseTimeZone } from '#modules/schedules/decide/schedule_times.ts';
 import { findFaults } from '#kernel/input_faults.ts';
 import { PAUSE_MINUTES_MAX, type PolicyDetails, REPEAT_TIMES_MAX } from '#modules/policies/decide/policy_details.ts';
 

@@ -4,7 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, Name, STRICT } from '#actions/fields.ts';
 import { checkPolicy } from '#modules/policies/check_references.ts';
-import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
+import { POLICY_STEPS_MAX } from '#modules/policies/decide/policy_details.ts';
 import { POLICY_DETAILS, POLICY_DETAILS_EXAMPLE, toPolicyDetails } from '#modules/policies/details_fields.ts';
 import {
   POLICY_WARNINGS_EXAMPLE,

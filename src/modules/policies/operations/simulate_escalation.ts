@@ -16,7 +16,7 @@ import { staleAt } from '#modules/incidents/decide/escalation_state.ts';
 import { labelsOf } from '#modules/maintenance/decide/maintenance.ts';
 import { DOUBLE_DUTY_DAYS } from '#modules/contacts/decide/reachability.ts';
 import { doubleDutyFinder } from '#modules/policies/decide/double_duty.ts';
-import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
+import { POLICY_STEPS_MAX } from '#modules/policies/decide/policy_details.ts';
 import { readDetails } from '#modules/policies/decide/stored_steps.ts';
 import { POLICY_DETAILS, POLICY_DETAILS_EXAMPLE, toPolicyDetails } from '#modules/policies/details_fields.ts';
 import { readSimulation, SimulationView } from '#modules/policies/operations/simulation_view.ts';

@@ -6,7 +6,7 @@ import { IdText, Name, STRICT } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { checkPolicy } from '#modules/policies/check_references.ts';
 import { type EscalationStep, keepDetails } from '#modules/policies/decide/escalation.ts';
-import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
+import { POLICY_STEPS_MAX } from '#modules/policies/decide/policy_details.ts';
 import { readSteps } from '#modules/policies/decide/stored_steps.ts';
 import { POLICY_DETAILS, POLICY_DETAILS_EXAMPLE, toPolicyDetails } from '#modules/policies/details_fields.ts';
 import { PolicyWithWarningsView, withWarnings } from '#modules/policies/operations/policy_warnings.ts';

@@ -28,7 +28,7 @@ import {
 import { readHistory, REPLAY_DAYS_MAX } from '#modules/rules/operations/read_rule_history.ts';
 import type { PolicyOfTeam } from '#modules/rules/store/rule_search.ts';
 import { RuleSettingsInput } from '#modules/rules/view.ts';
-import { namesPerson } from '#modules/schedules/decide/own_shifts.ts';
+import { namesPerson } from '#modules/schedules/decide/layered_shifts.ts';
 
 const PEOPLE_MAX = 50;
 

@@ -13,7 +13,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import { anyOf, columns, field, type Row, rowsOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { type OpenIncident, openIncidents } from '#modules/rules/store/open_rule_incidents.ts';
+import { type OpenIncident, openIncidents } from '#modules/rules/store/rule_conclusions.ts';
 import { AlertRuleEntity } from '#storage/postgres/entities/oncall.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 

@@ -1,7 +1,8 @@
+import { isoDateOf } from '#kernel/wall_clock.ts';
 import { type Override, overrideLayer } from '#modules/schedules/decide/overrides.ts';
 import type { Id } from '#kernel/ids.ts';
-import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
-import { ZoneClock } from '#kernel/zone_clock.ts';
+import { fromEpochMilliseconds, isAtOrBefore, type Temporal } from '#kernel/time.ts';
+import { DAY_MS, ZoneClock, ZoneClocks } from '#kernel/zone_clock.ts';
 import type { IsPresent, Layer } from './layer.ts';
 import { coveredFinder, keyOfPeople, type PieceFinder, piecesOfLayer } from './layer_pieces.ts';
 import { NEVER_MS } from './layer_turns.ts';
@@ -220,5 +221,65 @@ function topPieceFinder(schedule: LayeredSchedule, isPresent: IsPresent): (at: n
         return { userIds: piece.userIds, isOverride: piece.isOverride, layer, since, until };
     }
     return { userIds: [], isOverride: false, layer: -1, since, until };
+  };
+}
+
+const DAYS_AHEAD = 90;
+
+/** Limit on the shifts looked at: over two weeks of an hourly rotation, or 90 days of four turns a day. */
+const SHIFTS_LOOKED_AT = 400;
+
+interface Whose {
+  readonly userId: Id<'user'>;
+  readonly from: Temporal.Instant;
+  readonly limit: number;
+}
+
+/**
+ * Returns the times that one person is on call in a schedule after `from`, oldest first: in the next 90 days, at most
+ * `limit`. Adjoining times, such as an override and a turn, are one; its source is that of its beginning.
+ */
+export function ownShifts(schedule: LayeredSchedule, { userId, from, limit }: Whose, isPresent: IsPresent): Shift[] {
+  if (!namesPerson(schedule, userId)) return [];
+  const to = from.add({ hours: DAYS_AHEAD * 24 });
+  const shifts: Shift[] = [];
+  let lookedAt = 0;
+  for (const shift of finalShifts(schedule, from, isPresent)) {
+    if (lookedAt === SHIFTS_LOOKED_AT || isAtOrBefore(to, shift.since)) break;
+    lookedAt += 1;
+    if (!shift.userIds.includes(userId)) continue;
+    const last = shifts.at(-1);
+    if (last?.until?.equals(shift.since) === true) shifts[shifts.length - 1] = { ...last, until: shift.until };
+    else if (shifts.length === limit) break;
+    else shifts.push(shift);
+  }
+  return shifts;
+}
+
+/** Whether a layer or an override names the person. */
+export function namesPerson({ layers, overrides }: LayeredSchedule, userId: Id<'user'>): boolean {
+  return (
+    overrides.some((override) => override.userId === userId) ||
+    layers.some(({ turns, carried }) =>
+      [...turns, ...(carried ? [carried] : [])].some(({ userIds }) => userIds.includes(userId)),
+    )
+  );
+}
+
+const HOUR_MS = 3_600_000;
+const NIGHT = { fromHour: 23, untilHour: 7 };
+
+/**
+ * Returns a function for the night of a time in a zone, named by the day on which it begins; null between 07:00 and
+ * 23:00. It remembers the clocks of zones: the same few are asked for again and again.
+ */
+export function nightFinder(): (epochMs: number, timeZone: string) => string | null {
+  const clocks = new ZoneClocks();
+  return (epochMs, timeZone) => {
+    const wall = clocks.of(timeZone).wallOf(epochMs);
+    const day = Math.floor(wall / DAY_MS);
+    const hour = (wall - day * DAY_MS) / HOUR_MS;
+    if (hour >= NIGHT.fromHour) return isoDateOf(wall);
+    return hour < NIGHT.untilHour ? isoDateOf(wall - DAY_MS) : null;
   };
 }

@@ -3,7 +3,7 @@ import { findFaults } from '#kernel/input_faults.ts';
 import { Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { parseIsoMs } from '#kernel/wall_clock.ts';
 import { layerOfRotation, type Rotation, ROTATION_TYPES } from '#modules/schedules/decide/rotation.ts';
-import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
+import { parseTimeZone } from '#modules/schedules/decide/schedule_times.ts';
 
 import {
   type CarriedTurn,

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
-import { calendarUrl, newCalendarSecret } from '#auth/calendar_secret.ts';
+import { calendarUrl, newCalendarSecret } from '#auth/secret_text.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { toTimestamp } from '#kernel/time.ts';

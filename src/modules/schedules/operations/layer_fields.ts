@@ -5,7 +5,7 @@ import { STRICT, FreeText, IdText, Name, nullable } from '#actions/fields.ts';
 import { namedUsers, requireUsers } from '#actions/require_users.ts';
 import { parseInstant, skippedWallOf } from '#modules/schedules/decide/parse_instant.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
-import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
+import { parseTimeZone } from '#modules/schedules/decide/schedule_times.ts';
 import { AppError, invalidInput, notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';

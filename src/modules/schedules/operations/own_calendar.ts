@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { nullable, STRICT, Timestamp } from '#actions/fields.ts';
-import { calendarUrl, newCalendarSecret } from '#auth/calendar_secret.ts';
+import { calendarUrl, newCalendarSecret } from '#auth/secret_text.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { toTimestamp } from '#kernel/time.ts';

@@ -12,7 +12,7 @@ import { PREVIEW_WEEKS_MAX } from '#modules/pages/decide/limits.ts';
 import { eachFinalShiftBetween } from '#modules/schedules/decide/layered_shifts.ts';
 import { parseInstant, skippedWallOf } from '#modules/schedules/decide/parse_instant.ts';
 import { layerOfRotation, startForHandOver } from '#modules/schedules/decide/rotation.ts';
-import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
+import { parseTimeZone } from '#modules/schedules/decide/schedule_times.ts';
 import { RotationConfigInput, toRotationConfig } from '#modules/schedules/operations/rotation_config.ts';
 import { ShiftView, toShiftView } from '#modules/schedules/operations/shift_view.ts';
 import type { NewSchedule } from '#modules/schedules/store/schedule_store.ts';

@@ -7,8 +7,7 @@ import { RotationConfigInput, toRotationConfig } from '#modules/schedules/operat
 import { RotationTypeName, SCHEDULE_EXAMPLE, ScheduleView, toScheduleView } from '#modules/schedules/view.ts';
 import { DutyWarnings, readDutyWarnings } from '#modules/teams/warnings.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
-import { timeFaults } from '#modules/schedules/decide/schedule_times.ts';
-import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
+import { parseTimeZone, timeFaults } from '#modules/schedules/decide/schedule_times.ts';
 import { AppError } from '#kernel/errors.ts';
 import { isBeyondRotation } from '#modules/schedules/decide/stored_layers.ts';
 import { makeReadable, type ScheduleRow } from '#modules/schedules/store/schedule_store.ts';

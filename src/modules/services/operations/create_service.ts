@@ -8,7 +8,7 @@ import {
   toServiceView,
   SERVICE_WITH_KEYS_EXAMPLE,
 } from '#modules/services/view.ts';
-import { newIngestKeyPair, sealIngestKeyPair } from '#auth/ingest_keys.ts';
+import { newIngestKeyPair, sealIngestKeyPair } from '#auth/ingest_access.ts';
 import { DEFAULT_RETENTION_DAYS } from '#modules/capabilities/decide/capability.ts';
 
 export const createService = defineAction({

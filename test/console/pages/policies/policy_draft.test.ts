@@ -23,7 +23,7 @@ import {
   withTargets,
 } from '#console/pages/policies/policy_draft.ts';
 import { POLICY_TEMPLATES } from '#console/pages/policies/policy_templates.ts';
-import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
+import { POLICY_STEPS_MAX } from '#modules/policies/decide/policy_details.ts';
 
 const ALWAYS = { repeat: NO_REPEAT, hours: null };
 

@@ -1,9 +1,8 @@
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
 
-import { boundMatcher, boundText, labelText } from '#modules/metrics/decide/bucket_bound.ts';
 import { anchoredPattern } from '#modules/metrics/decide/pattern_size.ts';
-import { quantileQuestionOf } from '#modules/metrics/decide/quantile.ts';
+import { boundMatcher, boundText, labelText, quantileQuestionOf } from '#modules/metrics/decide/quantile.ts';
 import { parseSelector } from '#modules/metrics/decide/selector.ts';
 
 test.each([

@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 import { faultsOf, unwrap } from '#modules/contacts/decide/parsed.ts';
-import { parseOverrideWindow, parseScheduleTimes } from '#modules/schedules/decide/schedule_times.ts';
-import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
+import { parseOverrideWindow, parseScheduleTimes, parseTimeZone } from '#modules/schedules/decide/schedule_times.ts';
 import { AppError } from '#kernel/errors.ts';
 import { Temporal } from '#kernel/time.ts';
 import { at } from '#test/modules/schedules/decide/given_rotation.ts';

@@ -7,7 +7,7 @@ import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Form } from '#console/components/forms/form.tsx';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
-import { ZoneSelect } from '#console/components/forms/zone_select.tsx';
+import { ZoneSelect } from '#console/components/forms/choice.tsx';
 import { USUAL_HOURS, windowOf, withWindow } from '#console/pages/oncall/layers/week_hours.ts';
 import { LAYERS_MAX } from '#modules/schedules/decide/layer.ts';
 import { LayerFields } from '#console/pages/oncall/layers/layer_fields.tsx';

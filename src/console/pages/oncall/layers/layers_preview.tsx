@@ -15,12 +15,11 @@ import { type LayerDraft, type LayersDraft, layersInput } from '#console/pages/o
 import { type BarEdge, edgesOf } from '#console/pages/oncall/layers/week_hours.ts';
 import handleClasses from '#console/pages/oncall/layers/bar_handles.module.css';
 import classes from '#console/pages/oncall/rotation_preview.module.css';
-import { namesOf, type Selection, selectionsOf } from '#console/pages/oncall/selection.ts';
 import { momentText, spanText, viewerZone } from '#console/pages/oncall/span_text.ts';
 import { TimelineDays } from '#console/pages/oncall/timeline_days.tsx';
 import { placeOf, rangeFrom, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import { TimelineTrack } from '#console/pages/oncall/timeline_track.tsx';
-import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
+import { namesOf, type Selection, selectionsOf, type ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface LayersPreviewProps {

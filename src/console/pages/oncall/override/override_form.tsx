@@ -12,9 +12,8 @@ import { Name } from '#console/components/text/name.tsx';
 import { readOrKeep, toLocalField } from '#console/pages/oncall/local_time.ts';
 import { layersOf } from '#console/pages/oncall/layers/layers_draft.ts';
 import classes from '#console/pages/oncall/override/override_form.module.css';
-import type { Selection } from '#console/pages/oncall/selection.ts';
 import { usePutOnCall } from '#console/pages/oncall/override/use_put_on_call.ts';
-import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
+import type { Selection, ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface OverrideFormProps {

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest, HTTPMethods, RouteGenericInterfac
 
 import type { ActionRuntime } from '#actions/run_action.ts';
 import { authenticateApiKey } from '#auth/api_keys.ts';
-import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
+import { createBadKeyLimiter } from '#auth/sign_in_limiter.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { slugOf } from '#modules/releases/decide/release.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/connections/call_budget.ts';

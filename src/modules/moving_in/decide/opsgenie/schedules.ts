@@ -15,8 +15,16 @@ import {
   textOf,
   wallOf,
 } from '#modules/moving_in/decide/raw.ts';
-import { type Duty, layOver, renderedWindow, type Stretch } from '#modules/moving_in/decide/timeline.ts';
-import { common, timesOfWeek, turnsBetween, type WeekWindow } from '#modules/moving_in/decide/walk.ts';
+import {
+  common,
+  type Duty,
+  layOver,
+  renderedWindow,
+  type Stretch,
+  timesOfWeek,
+  turnsBetween,
+  type WeekWindow,
+} from '#modules/moving_in/decide/timeline.ts';
 
 const DAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
 

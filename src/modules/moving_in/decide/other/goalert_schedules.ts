@@ -3,8 +3,7 @@ import { isZone, type Moved } from '#modules/moving_in/decide/moved.ts';
 import { namedApart, type Pattern, spansOf, WEEK_MS } from '#modules/moving_in/decide/pattern.ts';
 import { instantOf, numberOf, objectOf, objectsOf, type RawObject, textOf } from '#modules/moving_in/decide/raw.ts';
 import { weekdayOf } from '#modules/moving_in/decide/recurrence.ts';
-import { append, type Duty, layOver, type Stretch } from '#modules/moving_in/decide/timeline.ts';
-import { common, type Interval } from '#modules/moving_in/decide/walk.ts';
+import { append, common, type Duty, type Interval, layOver, type Stretch } from '#modules/moving_in/decide/timeline.ts';
 import { monthsBetween, utcFieldsOf, utcMs } from '#kernel/wall_clock.ts';
 import { DAY_MS, type ZoneClock } from '#kernel/zone_clock.ts';
 

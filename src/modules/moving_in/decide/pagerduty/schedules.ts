@@ -13,8 +13,16 @@ import {
   type RawObject,
   textOf,
 } from '#modules/moving_in/decide/raw.ts';
-import { type Duty, layOver, renderedWindow, type Stretch } from '#modules/moving_in/decide/timeline.ts';
-import { common, timesOfWeek, turnsBetween, type WeekWindow } from '#modules/moving_in/decide/walk.ts';
+import {
+  common,
+  type Duty,
+  layOver,
+  renderedWindow,
+  type Stretch,
+  timesOfWeek,
+  turnsBetween,
+  type WeekWindow,
+} from '#modules/moving_in/decide/timeline.ts';
 
 /** Adds the schedules of version 2, whose layers PagerDuty lists from the highest to the lowest. */
 export function addPagerDutySchedules(moved: Moved, answers: PagerDutyAnswers): void {
