@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { getProvisioning } from '#modules/provisioning/operations/provisioning.ts';
-import { identityProvider } from '#test/kit/identity_provider.ts';
+import { identityProvider, PATCH_SCHEMA } from '#test/kit/identity_provider.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { world } from '#test/kit/world.ts';
 
@@ -107,4 +107,35 @@ test('a person who is deactivated is shown as named by an override that is to co
   expect(await stillNamed()).toEqual([{ userId: anna.userId, name: 'Anna', scheduleId, scheduleName: 'Primary' }]);
   w.clock.advance({ hours: 4 });
   expect(await stillNamed()).toEqual([]);
+});
+
+test('the provider of another organization finds, names and changes nobody', async () => {
+  const w = await world();
+  const idp = await identityProvider(w);
+  const userId = await idp.user('anna@example.com', { externalId: 'x1' });
+  const groupId = await idp.group('Payments', [userId]);
+  const stranger = await identityProvider(await w.forOrganization());
+  const own = await stranger.group('Own');
+  const before = [(await idp.ask('GET', `/Users/${userId}`)).body, (await idp.ask('GET', `/Groups/${groupId}`)).body];
+  const change = { schemas: [PATCH_SCHEMA], Operations: [{ op: 'replace', path: 'active', value: false }] };
+  const rename = { schemas: [PATCH_SCHEMA], Operations: [{ op: 'replace', path: 'displayName', value: 'Evil' }] };
+  const asked = [
+    await stranger.ask('GET', `/Users/${userId}`),
+    await stranger.ask('PATCH', `/Users/${userId}`, change),
+    await stranger.ask('PUT', `/Users/${userId}`, { userName: 'evil@example.com' }),
+    await stranger.ask('DELETE', `/Users/${userId}`),
+    await stranger.ask('GET', `/Groups/${groupId}`),
+    await stranger.ask('PATCH', `/Groups/${groupId}`, rename),
+    await stranger.ask('PUT', `/Groups/${groupId}`, { displayName: 'Evil' }),
+    await stranger.ask('DELETE', `/Groups/${groupId}`),
+  ];
+  expect(asked.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 404));
+  const members = await stranger.patch(`/Groups/${own}`, [{ op: 'add', path: 'members', value: [{ value: userId }] }]);
+  expect(members).toMatchObject({ status: 400, body: { scimType: 'invalidValue' } });
+  for (const filter of [`id eq "${userId}"`, 'externalId eq "x1"', 'userName eq "anna@example.com"']) {
+    const found = await stranger.ask('GET', `/Users?filter=${encodeURIComponent(filter)}`);
+    expect(found.body.totalResults, filter).toBe(0);
+  }
+  const after = [(await idp.ask('GET', `/Users/${userId}`)).body, (await idp.ask('GET', `/Groups/${groupId}`)).body];
+  expect(after).toEqual(before);
 });
