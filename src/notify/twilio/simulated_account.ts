@@ -15,8 +15,3 @@ const ACCOUNT_DIGITS = 12;
 export function simulatedIdsOf(appSecret: string): string {
   return `__${simulatedAccountSid(appSecret).slice(2, 2 + ACCOUNT_DIGITS)}%`;
 }
-
-/** Whether a provider's id matches the pattern: its message went to the phone simulator. */
-export function isSimulatedId(providerId: string | null, simulatedIds: string): boolean {
-  return providerId !== null && providerId.startsWith(simulatedIds.replace(/^__|%$/g, ''), 2);
-}

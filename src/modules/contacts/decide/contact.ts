@@ -75,6 +75,11 @@ export function findAddress({ phone, email, hasPush }: Contact, channel: Channel
   }
 }
 
+/** Whether a provider's id matches the pattern: its message went to the phone simulator. */
+export function isSimulatedId(providerId: string | null, simulatedIds: string): boolean {
+  return providerId !== null && providerId.startsWith(simulatedIds.replace(/^__|%$/g, ''), 2);
+}
+
 /** Senders of messages, for the address book of a phone. */
 export interface Senders {
   /** Phone numbers in E.164. */

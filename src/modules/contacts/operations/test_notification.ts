@@ -13,7 +13,7 @@ import type { NotificationRow } from '#modules/notifications/store/notification_
 import { NOTIFICATION_STATUSES } from '#modules/policies/decide/recipients.ts';
 import { ChannelName } from '#modules/policies/view.ts';
 import type { Stores } from '#modules/stores.ts';
-import { isSimulatedId } from '#notify/twilio/simulated_account.ts';
+import { isSimulatedId } from '#modules/contacts/decide/contact.ts';
 import { deliverPage } from '#storage/queue/jobs.ts';
 
 const TestNotificationView = Type.Object({
