@@ -189,6 +189,8 @@ function HoursField({ layer: { name, hours }, error, onChange }: HoursFieldProps
         >
           <NativeSelect
             label="Ends"
+            flex="1 1 8.5rem"
+            maw="11rem"
             value={String(row.later)}
             onChange={({ currentTarget }) =>
               onChange({ hours: hours?.with(index, { ...row, later: Number(currentTarget.value) }) ?? null })
