@@ -69,7 +69,13 @@ export async function ensureFirstRun(context: Pick<AppContext, 'db' | 'clock' | 
     const orgId = await createOrganization(unit, config.firstOrganization, by);
     const userId = await addMember(unit, orgId, { email, name: 'Owner', passwordHash }, 'owner', by);
     if (isNamed) return null;
-    const wanted = { orgId, userId: null, name: 'First key', permissions: null, expiresAt: null };
+    const wanted = {
+      orgId,
+      userId: null,
+      name: 'Key of the first start, in first-run.json',
+      permissions: null,
+      expiresAt: null,
+    };
     const { secret } = await addApiKey(unit, wanted, by);
     const firstRun: FirstRun = {
       baseUrl: config.baseUrl,

@@ -1,8 +1,11 @@
 import { Group, NativeSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useEffect, useEffectEvent } from 'react';
 
 import { actionQuery } from '#console/api/queries.ts';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
+import { readDashboardSearch } from '#console/pages/dashboards/dashboard_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import {
   type DashboardVariable,
@@ -14,19 +17,52 @@ import {
 } from '#modules/dashboards/decide/widget.ts';
 import { LABEL_VALUES_MAX } from '#modules/metrics/decide/limits.ts';
 
+const route = getRouteApi('/inside/dashboards/$dashboardId');
+
 export interface DashboardVariablesProps {
   readonly widgets: readonly Widget[];
   /** Service of the dashboard itself; null: people choose one. */
   readonly ownServiceId: string | null;
   readonly serviceId: string | null;
   readonly values: VariableValues;
-  onService(serviceId: string | undefined): void;
-  onValues(values: VariableValues): void;
+  onChange(chosen: Chosen): void;
+}
+
+/** Choice on a dashboard; an absent part stays as it was. */
+interface Chosen {
+  readonly service?: string | undefined;
+  readonly vars?: VariableValues;
+}
+
+/** Key in the browser's store of what was last chosen on a dashboard, before its id. */
+const LAST_CHOSEN = 'tocsin.dashboard.last.';
+
+/** Restores what somebody last chose on the dashboard, where its address says nothing, and remembers what they choose. */
+function useLastChosen(isEmpty: boolean, chosen: Chosen, onChange: (chosen: Chosen) => void): void {
+  const key = `${LAST_CHOSEN}${route.useParams().dashboardId}`;
+  const restore = useEffectEvent(() => {
+    if (!isEmpty) return;
+    try {
+      const { service, vars } = readDashboardSearch(
+        JSON.parse(localStorage.getItem(key) ?? '{}') as Record<string, unknown>,
+      );
+      if (service !== undefined || vars !== undefined) onChange({ service, ...(vars !== undefined && { vars }) });
+    } catch {
+      localStorage.removeItem(key);
+    }
+  });
+  useEffect(() => restore(), [key]);
+  const text = JSON.stringify(chosen);
+  useEffect(() => {
+    if (!isEmpty) localStorage.setItem(key, text);
+  }, [key, isEmpty, text]);
 }
 
 /** Pickers of what a dashboard leaves open: its service, and the values of variables in its selectors. */
 export function DashboardVariables(props: DashboardVariablesProps) {
-  const { widgets, ownServiceId, serviceId, values, onService, onValues } = props;
+  const { widgets, ownServiceId, serviceId, values, onChange } = props;
+  const service = ownServiceId === null ? (serviceId ?? undefined) : undefined;
+  useLastChosen(service === undefined && Object.keys(values).length === 0, { service, vars: values }, onChange);
   const asksForService = needsService(widgets, ownServiceId);
   const variables = variablesOf(widgets);
   return (
@@ -36,7 +72,7 @@ export function DashboardVariables(props: DashboardVariablesProps) {
           label="Service"
           placeholder="Choose a service"
           value={serviceId ?? undefined}
-          onChange={(chosen) => onService(chosen ?? undefined)}
+          onChange={(chosen) => onChange({ service: chosen })}
         />
       )}
       {variables.map((variable) => (
@@ -47,7 +83,7 @@ export function DashboardVariables(props: DashboardVariablesProps) {
           value={values[variable.name]}
           onChange={(value) => {
             const { [variable.name]: _, ...others } = values;
-            onValues(value === undefined ? others : { ...others, [variable.name]: value });
+            onChange({ vars: value === undefined ? others : { ...others, [variable.name]: value } });
           }}
         />
       ))}

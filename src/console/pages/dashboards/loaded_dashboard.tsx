@@ -317,8 +317,7 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
         ownServiceId={dashboard.serviceId}
         serviceId={serviceId}
         values={vars}
-        onService={(service) => void navigate({ search: (before) => ({ ...before, service }) })}
-        onValues={(values) => void navigate({ search: (before) => ({ ...before, vars: values }) })}
+        onChange={(chosen) => void navigate({ search: (before) => ({ ...before, ...chosen }), replace: true })}
       />
       {batch.error !== null && <ErrorAlert error={batch.error} onRetry={batch.refresh} />}
       {current.widgets.length === 0 ? (
