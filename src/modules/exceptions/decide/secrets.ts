@@ -51,8 +51,8 @@ export function withoutSecrets(text: string): string {
       isSecretName(name) ? `${name}${blanks}${FILTERED}` : whole,
     );
   }
-  if (clean.includes(' -')) clean = withoutFlagValues(clean);
-  if (hasDigit && SAID.test(clean)) clean = withoutSaid(clean);
+  if (clean.includes(' -') && PROGRAMS.test(clean)) clean = withoutFlagValues(clean);
+  if (hasDigit) clean = withoutSaid(clean);
   if (hasDigits) clean = clean.replace(DIGITS, (digits) => (isCard(digits) ? '[card number]' : digits));
   return clean;
 }
@@ -148,34 +148,57 @@ const FLAGS_OF: readonly RegExp[] = (
   ] as const
 ).map(
   ([programs, flag]) =>
-    new RegExp(String.raw`(?<=\b(?:${programs})\s(?:[^\n;&|]{0,200}\s)?${flag})(?!\s)${ARGUMENT}`, 'g'),
+    new RegExp(String.raw`(\b(?:${programs})\s(?:[^\n;&|]{0,200}?\s)?${flag})(?!\s)${ARGUMENT}`, 'g'),
 );
+/** Whether any of these programs may be there: only such texts are searched for their flags. */
+const PROGRAMS =
+  /mysql|mariadb|7z|rar\b|sshpass|mongo| login|-cli|ldap|zip|sqlcmd|bcp|isql|smbclient|rpcclient|net rpc/;
 
 function withoutFlagValues(text: string): string {
-  return FLAGS_OF.reduce((clean, form) => clean.replace(form, FILTERED), text);
+  return FLAGS_OF.reduce((clean, form) => clean.replace(form, `$1${FILTERED}`), text);
 }
 
-/** Whether a sentence may say a secret: only such texts are searched for one. */
-const SAID = /otp|\bpin\b|passcode|\bcv[cv]|\bmtan\b|code|passw/i;
 const CODE_WORD = String.raw`(?:otp|totp|mtan|pin|passcode|cv[cv]2?|one[- ]time (?:code|password|passcode)|(?:access|activation|auth|authentication|authorization|backup|confirmation|login|log-?in|mfa|2fa|recovery|reset|security|sign-?in|sms|two[- ]factor|unlock|verification|verify) code)`;
 const CODE_VALUE = String.raw`(?:\d{3}[- ]\d{3}|\d{3,8})(?![\w%]|[.,:-]\d|\s?(?:ms|sec|min|px|attempt|digit|char|time|fail|tries|minute|second|hour|day)[a-z]{0,8}\b)`;
-/** Codes as sentences say them: \`OTP is 123456\`, \`wrong PIN: 1234\`, \`123456 is your login code\`, \`use code 1234\`. */
-const SAID_FORMS: readonly RegExp[] = [
-  new RegExp(
-    String.raw`(?<=(?<![\w.-])${CODE_WORD}(?: (?:for \S{1,80}|code|number)){0,2}(?: is| was)?\s{0,2}[:=#]?\s{0,2}["'\x60]?)(?<!\w)${CODE_VALUE}`,
-    'gi',
-  ),
-  new RegExp(
-    String.raw`(?<![\w.-])${CODE_VALUE}(?= is (?:your|the|my) (?:[\w-]{1,20} ){0,3}(?:${CODE_WORD}|code)\b)`,
-    'gi',
-  ),
-  new RegExp(String.raw`(?<=\b(?:use|enter|type|with) (?:the )?code )\d{4,8}(?!\w)`, 'gi'),
-  /(?<=\bpass(?:word|wd|phrase) (?:(?:is|was) )?["\x60])[^"\x60\n]{1,100}(?=["\x60])/gi,
-  /(?<=\bpass(?:word|wd|phrase) (?:is|was) )(?=[^\s\d,;]{0,64}\d)(?=\d{0,64}[^\s\d,;.])[^\s,;]{4,64}/gi,
+/**
+ * Secrets as sentences say them: `OTP is 123456`, `wrong PIN: 1234`, `123456 is your login code`, `use code 1234`,
+ * `password is hunter2`. Each form is searched for where a cheaper one says that it may be there.
+ */
+const SAID: readonly (readonly [gate: RegExp, form: RegExp, replacement: string])[] = [
+  [
+    /otp|mtan|\bpin\b|passcode|\bcv[cv]|time pass|[a-z] code\b/i,
+    new RegExp(
+      String.raw`((?<![\w.-])${CODE_WORD}(?: (?:for \S{1,80}|code|number)){0,2}(?: is| was)?\s{0,2}[:=#]?\s{0,2}["'\x60]?)(?<!\w)${CODE_VALUE}`,
+      'gi',
+    ),
+    `$1${FILTERED}`,
+  ],
+  [
+    /\d is (?:your|the|my) /i,
+    new RegExp(
+      String.raw`(?<![\w.-])${CODE_VALUE}(?= is (?:your|the|my) (?:[\w-]{1,20} ){0,3}(?:${CODE_WORD}|code)\b)`,
+      'gi',
+    ),
+    FILTERED,
+  ],
+  [/\bcode \d{4}/i, /(\b(?:use|enter|type|with) (?:the )?code )\d{4,8}(?!\w)/gi, `$1${FILTERED}`],
+  [
+    /\bpass(?:word|wd|phrase) ["`iw]/i,
+    /(\bpass(?:word|wd|phrase) (?:(?:is|was) )?["`])[^"`\n]{1,100}(?=["`])/gi,
+    `$1${FILTERED}`,
+  ],
+  [
+    /\bpass(?:word|wd|phrase) (?:is|was) /i,
+    /(\bpass(?:word|wd|phrase) (?:is|was) )(?=[^\s\d,;]{0,64}\d)(?=\d{0,64}[^\s\d,;.])[^\s,;]{4,64}/gi,
+    `$1${FILTERED}`,
+  ],
 ];
 
 function withoutSaid(text: string): string {
-  return SAID_FORMS.reduce((clean, form) => clean.replace(form, FILTERED), text);
+  return SAID.reduce(
+    (clean, [gate, form, replacement]) => (gate.test(clean) ? clean.replace(form, replacement) : clean),
+    text,
+  );
 }
 const HEADER_NAME = /^(?:authorization|cookie)$|-/i;
 const VALUE_END = /[\s&#;,"'<>)}\]]/g;
@@ -247,12 +270,18 @@ function withoutValues(text: string, form: RegExp): string {
   return at === 0 ? text : parts.join('') + text.slice(at);
 }
 
-const OWNER_READ = 200;
-const OWNER = /([\w-]{1,60})\\{0,7}["']?\s{0,3}(?::|=>?)\s{0,3}\[?\s{0,3}\{[^{}]{0,200}$/;
+/** Distance in which the brace of an object and the name before it are looked for. */
+const OWNER_REACH = 200;
+const OWNER = /([\w-]{1,60})\\{0,7}["']?\s{0,3}(?::|=>?)\s{0,3}\[?\s{0,3}$/;
 
 /** Returns the name of the object that holds the member at this position; empty if none is near. */
 function ownerOf(text: string, at: number): string {
-  return OWNER.exec(text.slice(Math.max(0, at - OWNER_READ), at))?.[1] ?? '';
+  const start = Math.max(0, at - OWNER_REACH);
+  const near = text.slice(start, at);
+  const brace = near.lastIndexOf('{');
+  if (brace === -1 || near.includes('}', brace)) return '';
+  const end = start + brace;
+  return OWNER.exec(text.slice(Math.max(0, end - OWNER_REACH / 2), end))?.[1] ?? '';
 }
 
 /** A word with a digit: `password1: hunter2` shows a value, `password1: must not be blank` a sentence. */

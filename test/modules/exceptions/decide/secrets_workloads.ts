@@ -31,6 +31,7 @@ const SHAPES = [
   'mysql -',
   'sshpass x -p ',
   "'a':{'key':",
+  'id=1&',
 ];
 
 export default Object.fromEntries(
