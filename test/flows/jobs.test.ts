@@ -67,6 +67,7 @@ const JOBS: readonly Job[] = [
         await pick(dialog.getByRole('combobox', { name: 'Person' }), name);
         await press(button('Add', dialog));
         await isClosed();
+        await button(`Change ${name}`).waitFor();
       }
       await press(page.getByRole('region', { name: 'Schedules' }).getByRole('link', { name: 'Create' }));
       await page.getByRole('heading', { name: 'New schedule', level: 1 }).waitFor();

@@ -53,8 +53,9 @@ export function MembershipDialog({ title, chosen, asked, field, teamNameOf, onCl
     async onSuccess(member, { teamId }) {
       draft.done();
       showSuccess(named`${member.name} is in ${teamNameOf(teamId)}.`);
-      onClose();
+      // The page behind has its new height before somebody presses on it.
       await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
+      onClose();
     },
     onError: (error) => form.setErrors(faultsAtFields(error, form.values)),
   });
