@@ -1,12 +1,12 @@
 import type { PlaceKind } from '#modules/places/decide/place_kinds.ts';
-import { discordSender } from '#notify/places/discord/sender.ts';
-import { mattermostSender } from '#notify/places/mattermost/sender.ts';
-import { ntfySender } from '#notify/places/ntfy/sender.ts';
+import { discordSender } from '#notify/places/discord.ts';
+import { mattermostSender } from '#notify/places/mattermost.ts';
+import { ntfySender } from '#notify/places/ntfy.ts';
 import type { PlaceSender, PlaceSenderContext } from '#notify/places/place_sender.ts';
-import { slackSender } from '#notify/places/slack/sender.ts';
-import { teamsSender } from '#notify/places/teams/sender.ts';
-import { telegramSender } from '#notify/places/telegram/sender.ts';
-import { webhookSender } from '#notify/places/webhook/sender.ts';
+import { slackSender } from '#notify/places/slack.ts';
+import { teamsSender } from '#notify/places/teams.ts';
+import { telegramSender } from '#notify/places/telegram.ts';
+import { webhookSender } from '#notify/places/webhook.ts';
 
 /** The sender of each kind of place. */
 export type PlaceSenders = Readonly<Record<PlaceKind, PlaceSender>>;

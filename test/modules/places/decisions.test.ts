@@ -5,7 +5,7 @@ import { placeEventOf } from '#modules/places/decide/place_content.ts';
 import { takesIncident } from '#modules/places/decide/place_route.ts';
 import { cursorAfter } from '#modules/places/decide/timeline_cursor.ts';
 import { Temporal } from '#kernel/time.ts';
-import { plainSlackText } from '#notify/places/slack/text.ts';
+import { plainSlackText } from '#notify/places/slack.ts';
 
 const NOW = Temporal.Instant.from('2027-02-03T02:00:00Z');
 const WIRE = { body: '{}', status: 500, answer: '' };

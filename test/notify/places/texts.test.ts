@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { Webhook } from 'standardwebhooks';
 
-import { slackText, slackTextWithin } from '#notify/places/slack/text.ts';
-import { slackFault } from '#notify/places/slack/presses.ts';
-import { parseTelegram } from '#notify/places/telegram/presses.ts';
+import { slackFault, slackText, slackTextWithin } from '#notify/places/slack.ts';
+import { parseTelegram } from '#notify/places/telegram.ts';
 import { webhookHeaders } from '#modules/places/decide/webhook_signature.ts';
 
 test('nothing that a sender wrote is a mention, a link or a command in Slack', () => {

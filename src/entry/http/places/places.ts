@@ -34,14 +34,11 @@ import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';
 import { whoIsOnCall } from '#modules/schedules/operations/who_is_on_call.ts';
 import { storesOf } from '#modules/stores.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';
-import { isFromDiscord, NOTE_BUTTON, parseDiscord } from '#notify/places/discord/presses.ts';
-import { parseMattermost } from '#notify/places/mattermost/presses.ts';
-import { openMattermostForm } from '#notify/places/mattermost/sender.ts';
+import { isFromDiscord, NOTE_BUTTON, parseDiscord } from '#notify/places/discord.ts';
+import { openMattermostForm, parseMattermost } from '#notify/places/mattermost.ts';
 import type { VendorCommand, VendorPress } from '#notify/places/presses.ts';
-import { parseSlackRequest, slackFault } from '#notify/places/slack/presses.ts';
-import { tellOnSlack } from '#notify/places/slack/sender.ts';
-import { slackText } from '#notify/places/slack/text.ts';
-import { isFromTelegram, parseTelegram } from '#notify/places/telegram/presses.ts';
+import { parseSlackRequest, slackFault, slackText, tellOnSlack } from '#notify/places/slack.ts';
+import { isFromTelegram, parseTelegram } from '#notify/places/telegram.ts';
 
 /** A command typed in a chat. */
 interface TypedCommand extends ChatPerson {

@@ -1,6 +1,6 @@
+import { type PlaceContent, cutText, stateText } from '#modules/places/decide/place_content.ts';
 import { sendJson } from '#notify/places/chat_send.ts';
 import type { PlaceSender, PlaceSenderContext } from '#notify/places/place_sender.ts';
-import { cutText, type PlaceContent, stateText } from '#modules/places/decide/place_content.ts';
 import { plainText } from '#notify/places/text.ts';
 
 /** Characters of a text: Teams takes 28 KB a message. */

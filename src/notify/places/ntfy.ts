@@ -1,6 +1,6 @@
+import { type PlaceContent, type PlaceIncident, cutText, stateText } from '#modules/places/decide/place_content.ts';
 import { sendJson } from '#notify/places/chat_send.ts';
 import type { PlaceSender, PlaceSenderContext } from '#notify/places/place_sender.ts';
-import { cutText, type PlaceContent, type PlaceIncident, stateText } from '#modules/places/decide/place_content.ts';
 import { plainText } from '#notify/places/text.ts';
 
 /** Characters of a title and a message: ntfy takes 4,096 bytes, and a letter has up to four. */
