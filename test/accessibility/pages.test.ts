@@ -33,7 +33,7 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
   const series = { labels: { route: '/pay' }, minutes: 60, everySeconds: 60 };
   await givenMetrics(h, serviceId, { name: 'queue_depth', ...series, value: (step) => 10 + (step % 9) });
   const query = { metricName: 'queue_depth', aggregation: 'avg' };
-  const layout = ['series', 'number', 'table', 'text', 'incidents', 'oncall', 'heatmap', 'flame'].map((type) => ({
+  const layout = ['series', 'number', 'table', 'text', 'incidents', 'oncall', 'flame'].map((type) => ({
     type,
     title: `A ${type}`,
     query,
