@@ -19,7 +19,7 @@ const APART = [
 /** They are compiled, and load the libraries of the console once a process. */
 const COMPILED = [
   'test/console/**/*.test.tsx',
-  'test/console/api/{exceptions,http,live}.test.ts',
+  'test/console/api/{exceptions,http,incident_pages,live}.test.ts',
   'test/console/components/{double_tap_guard,forms/draft_store}.test.ts',
   'test/console/pages/me/push.test.ts',
   'test/console/{query_client,shell/navigation}.test.ts',

@@ -11,7 +11,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { CopyField, CopyId } from '#console/components/forms/copy_field.tsx';
-import { Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
@@ -124,6 +124,7 @@ function Duplicate({ schedule: { scheduleId, teamId, name: original } }: { reado
               <TextInput
                 label="Name"
                 value={name}
+                error={faultsAtFields(copying.error, { name }).name}
                 onChange={({ currentTarget }) => setName(currentTarget.value)}
                 maxLength={500}
                 data-autofocus
@@ -134,7 +135,9 @@ function Duplicate({ schedule: { scheduleId, teamId, name: original } }: { reado
                 checked={thenPolicy}
                 onChange={({ currentTarget }) => setThenPolicy(currentTarget.checked)}
               />
-              {copying.isError && <ErrorAlert title="The schedule was not created" error={copying.error} />}
+              {copying.isError && (
+                <ErrorAlert title="The schedule was not created" error={copying.error} atFields={{ name }} />
+              )}
               <SubmitButtons
                 label="Create"
                 isPending={copying.isPending}
