@@ -75,6 +75,15 @@ export async function buildFixture(w: World, owner: { orgId: Id<'org'>; orgKey: 
   };
 }
 
+const TRACKER = {
+  kind: 'github',
+  address: 'https://github.com',
+  account: null,
+  project: 'acme/shop',
+  issueType: null,
+  sealed: Buffer.from('sealed'),
+} as const;
+
 /** The same, with one of everything that only operations of the console name. */
 export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; orgKey: string } = w): Promise<Fixture> {
   const { orgId } = owner;
@@ -130,6 +139,7 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
       chatAccountId: typed!.id,
       alertSourceId: (await alertSources.findOrCreate({ orgId, serviceId }, { protocol: 'events', name: '' }, now)).id,
       calendarId: (await stores.holidayCalendars.insert({ orgId, name: 'Holidays', ...days }, now)).id,
+      trackerId: (await stores.issueTrackers.insert({ orgId, ...TRACKER, createdAt: now })).id,
       moveInId: await stores.moveIns.insert({ orgId, tool: 'ical', proofFrom: null, createdBy: null }, now),
       auditStreamId: (
         await stores.auditStreams.insert(

@@ -88,6 +88,13 @@ const TrackerFields = {
   issueType: Type.Optional(Type.String({ maxLength: 60, description: 'for Jira; when left out, Bug' })),
 };
 
+const TRACKER_EXAMPLE = {
+  address: 'https://acme.atlassian.net',
+  account: 'anna@example.com',
+  project: 'SHOP',
+  issueType: 'Bug',
+};
+
 const Token = Type.String({ minLength: 1, maxLength: 2_000, description: 'stored encrypted and never shown' });
 
 type Typed = { readonly [Field in keyof typeof TrackerFields]?: string };
@@ -165,7 +172,7 @@ export const createIssueTracker = defineAction({
   input: Type.Object({ kind: Type.Enum([...TRACKER_KINDS]), ...TrackerFields, token: Token }, STRICT),
   result: Type.Object({ tracker: TrackerView }),
   conflict: 'the organization has as many issue trackers as it may have',
-  example: { kind: 'github', address: 'https://github.com', project: 'acme/shop', token: 'token-of-github' },
+  example: { kind: 'jira', ...TRACKER_EXAMPLE, token: 'token-of-jira' },
   async prepare({ kind, token, ...typed }, context) {
     const settings = await readSettings(kind, typed, context);
     await requireProject(context, settings, token.trim(), OWN_FIELDS);
@@ -191,7 +198,7 @@ export const updateIssueTracker = defineAction({
   effect: 'write',
   input: Type.Object({ trackerId: IdText, ...TrackerFields, token: Type.Optional(Token) }, STRICT),
   result: Type.Object({ tracker: TrackerView }),
-  example: { trackerId: IDS.trackerId, address: 'https://github.com', project: 'acme/checkout' },
+  example: { trackerId: IDS.trackerId, ...TRACKER_EXAMPLE, token: 'token-of-jira' },
   async prepare({ trackerId, token, ...typed }, context) {
     const { stores, caller, installation } = context;
     const before = await stores.issueTrackers.get(caller.orgId, trackerId);

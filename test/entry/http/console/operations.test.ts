@@ -20,6 +20,9 @@ const TOLD_FIRST = new Map<string, readonly [number, string | undefined]>([
   ['preview_maintenance maintenanceId', [200, undefined]],
 ]);
 
+/** Fields that are given in place of others, so that no example has both. */
+const IN_PLACE_OF_OTHERS: readonly string[] = ['simulate_escalation policyId'];
+
 let w: World;
 let browsers: Record<Role, Browser>;
 let fixture: Fixture;
@@ -91,7 +94,8 @@ describe.each(CONSOLE_OPERATIONS.map((operation) => [operation.name, operation] 
 
   test('refuses every fault of shape with its path, and has an example that fits', async () => {
     expect(Check(input, operation.example)).toBe(true);
-    expect(Object.keys(operation.example as object).toSorted()).toEqual(Object.keys(input.properties).toSorted());
+    const fields = Object.keys(input.properties).filter((field) => !IN_PLACE_OF_OTHERS.includes(`${name} ${field}`));
+    expect(Object.keys(operation.example as object).toSorted()).toEqual(fields.toSorted());
     for (const { fault, path, body } of faultyBodies(input, exampleBody(operation, fixture))) {
       const answer = await browsers.owner.ask('POST', `/organizations/${w.orgId}/actions/${name}`, {
         text: body,
