@@ -35,8 +35,8 @@ interface BrowserOptions {
 /** Tests in a real browser. Without Chromium they are skipped or, in CI, fail. */
 export function inBrowser(name: string, tests: () => void, options: BrowserOptions = {}): void {
   const { kind = 'windowless', timeoutMs, waitMs = 60_000 } = options;
-  // eslint-disable-next-line vitest/valid-title -- each file names its own
   describe.skipIf(!canRunWith('chromium', CHROMIUM !== undefined))(
+    // eslint-disable-next-line vitest/valid-title -- each file names its own
     name,
     timeoutMs === undefined ? {} : { timeout: timeoutMs },
     () => {

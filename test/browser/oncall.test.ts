@@ -101,7 +101,10 @@ inBrowser('on-call', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('On call Friday 17:00 to Monday 09:00').waitFor();
     const { teams } = await h.expectOk('list_teams');
-    expect(teams[0]).toMatchObject({ name: 'On-call', members: [{ name: 'Anna' }, { name: 'Bram' }] });
+    expect(teams[0]).toMatchObject({
+      name: 'On-call',
+      members: [{ name: 'Anna' }, { name: 'Bram' }, { name: 'Cleo' }],
+    });
     expect(teams[0].schedules[0].layers[1]).toMatchObject({
       hours: [{ fromDay: 5, from: '17:00', toDay: 1, to: '09:00' }],
       startsAt: teams[0].schedules[0].startAt,

@@ -76,7 +76,7 @@ describe('a reply by SMS', () => {
 
   test('two numbers of who has set no PIN are two incidents, and neither is answered before it is clear which', async () => {
     const { w, anna, teamId, incidentId } = await annaIsPaged();
-    const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }];
+    const steps = [{ afterMinutes: 0, channels: ['sms' as const], targetUserIds: [anna.userId] }];
     const another = await (await w.staff.alert(teamId, steps)).trigger();
     await w.runUntilIdle();
     await w.context.db.sql.rows('update incidents set number = 1234 where id = $1', [incidentId]);

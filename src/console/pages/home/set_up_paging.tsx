@@ -1,5 +1,6 @@
-import { Stack, Text, TextInput } from '@mantine/core';
+import { Anchor, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 
 import { invoke } from '#console/api/actions.ts';
 import { euroText, PRICE_EUR } from '#console/components/text/capability.ts';
@@ -90,6 +91,12 @@ export function SetUpPaging({ serviceId, onClose, onDone }: SetUpPagingProps) {
             New exceptions of the service open incidents. They page you at once, and call you after five minutes while
             nobody has answered. You can change all of it.
             {isNew && showsPrices && ` The service costs ${euroText(CAPABILITIES.length * PRICE_EUR)} a month.`}
+          </Text>
+          <Text size="sm">
+            Do several people take turns?{' '}
+            <Anchor component={Link} to="/oncall/schedules/new" inherit>
+              Make their schedule instead
+            </Anchor>
           </Text>
           {settingUp.isError && (
             <ErrorAlert title="Nothing was set up" error={settingUp.error} atFields={form.values} />

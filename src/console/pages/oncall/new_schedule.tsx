@@ -10,15 +10,13 @@ import { addToTeam, strangersOf, teamNamesQuery, teamQuery } from '#console/api/
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { named } from '#console/components/text/name.tsx';
-import { showError, showSuccess } from '#console/components/notice.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
 import { Back, Page } from '#console/components/page.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { newDraft, rotationInput, SCHEDULE_LABELS, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
-import { ScheduleForm } from '#console/pages/oncall/schedule_form.tsx';
+import { JoinTeam, ScheduleForm, showNotJoined } from '#console/pages/oncall/schedule_form.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-
-const MAKE_MEMBERS = 'Make those who are no members of the team its members';
 
 const route = getRouteApi('/inside/oncall/schedules/new');
 
@@ -65,9 +63,7 @@ function Form({ firstTeamId }: { readonly firstTeamId: string | null }) {
     async onSuccess({ scheduleId, teamId: ownTeamId, name }) {
       stored.done();
       if (draft.joinTeam) {
-        await addToTeam(orgId, ownTeamId, strangers).catch((error: unknown) =>
-          showError('Not everybody became a member of the team', error),
-        );
+        await addToTeam(orgId, ownTeamId, strangers).catch(showNotJoined);
       }
       showSuccess(named`${name} is created.`);
       const to = isContinued ? '/oncall/schedules/$scheduleId/edit' : '/oncall/schedules/$scheduleId';
@@ -82,17 +78,14 @@ function Form({ firstTeamId }: { readonly firstTeamId: string | null }) {
       teamId={teamId}
       further={
         <>
-          {strangers.length > 0 && (
-            <Checkbox
-              label={strangers.length === 1 ? 'Make this person a member of the team' : MAKE_MEMBERS}
-              description="On call they are paged either way. Members have their phone and channels in the team, and are paged with it as a whole."
-              checked={draft.joinTeam}
-              onChange={(event) => setDraft({ ...draft, joinTeam: event.currentTarget.checked })}
-            />
-          )}
+          <JoinTeam
+            strangers={strangers}
+            isChecked={draft.joinTeam}
+            onChange={(joinTeam) => setDraft({ ...draft, joinTeam })}
+          />
           <Checkbox
             label="Then add layers, hours or holidays"
-            description="Nights by others, office hours and days off are layers above this rotation."
+            description="Nights by others and office hours are layers above this rotation; holidays are chosen at each of them."
             checked={isContinued}
             onChange={(event) => setIsContinued(event.currentTarget.checked)}
           />

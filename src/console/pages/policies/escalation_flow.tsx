@@ -22,7 +22,7 @@ interface EscalationFlowProps {
 export function EscalationFlow({ steps, hasClock = false }: EscalationFlowProps) {
   return (
     <Steps className={classes.steps}>
-      {steps.map((step) => (
+      {steps.map((step, index) => (
         <Step key={step.step}>
           <Bullet tone={TONES[stateOf(step)]}>{step.step + 1}</Bullet>
           <div className={classes.content}>
@@ -36,7 +36,7 @@ export function EscalationFlow({ steps, hasClock = false }: EscalationFlowProps)
                 </span>
               )}
             </div>
-            <StepDetails step={step} />
+            <StepDetails step={step} isLast={index === steps.length - 1} />
           </div>
         </Step>
       ))}
@@ -67,7 +67,7 @@ function isPaged({ channels }: SimulatedStep['people'][number]): boolean {
 }
 
 /** People whom a step pages and how; people it skips, with the reason. */
-export function StepDetails({ step }: { readonly step: SimulatedStep }) {
+function StepDetails({ step, isLast }: { readonly step: SimulatedStep; readonly isLast: boolean }) {
   const { firesAt, broughtForwardBy, onCall, people, personCount, nobodyReached, unreachable } = step;
   if (firesAt === null) return <Note tone="gray">So far ahead that it never fires.</Note>;
   return (
@@ -102,12 +102,14 @@ export function StepDetails({ step }: { readonly step: SimulatedStep }) {
       {step.members?.inTurn && <Note tone="gray">One member of the team in turn.</Note>}
       {personCount > people.length && <Note tone="gray">And {personCount - people.length} more people.</Note>}
       {nobodyReached !== null && (
-        <Note tone="red">Skipped: {reasonOf(nobodyReached)}. The next step fires at once.</Note>
+        <Note tone="red">
+          Skipped: {reasonOf(nobodyReached)}. {isLast ? 'No step follows.' : 'The next step fires at once.'}
+        </Note>
       )}
       {unreachable.length > 0 && (
         <Note tone="amber">
-          {unreachable.length === 1 ? 'One person' : `${unreachable.length} people`} cannot be reached, so the next step
-          fires at once.
+          {unreachable.length === 1 ? 'One person' : `${unreachable.length} people`} cannot be reached
+          {isLast ? ', and no step follows.' : ', so the next step fires at once.'}
         </Note>
       )}
     </>

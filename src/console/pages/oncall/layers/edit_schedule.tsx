@@ -1,9 +1,10 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
+import { addToTeam, strangersOf, teamQuery } from '#console/api/teams.ts';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
@@ -15,6 +16,7 @@ import {
   layersInput,
 } from '#console/pages/oncall/layers/layers_draft.ts';
 import { LayersForm } from '#console/pages/oncall/layers/layers_form.tsx';
+import { JoinTeam, showNotJoined } from '#console/pages/oncall/schedule_form.tsx';
 import { ScheduleFrame } from '#console/pages/oncall/schedule_frame.tsx';
 import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -39,12 +41,16 @@ export function EditSchedule() {
 
 function Form({ schedule }: { readonly schedule: ShownSchedule }) {
   const { orgId } = useOrganization().org;
-  const { scheduleId, updatedAt } = schedule;
+  const { scheduleId, teamId, updatedAt } = schedule;
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const base = useMemo(() => layersDraftOf(schedule), [schedule]);
   const [draft, setDraft, stored] = useDraftState<LayersDraft>({ form: `schedule_layers ${scheduleId}`, base });
   const back = () => navigate({ to: '/oncall/schedules/$scheduleId', params: { scheduleId } });
+  const [joinTeam, setJoinTeam] = useState(true);
+  const team = useQuery(teamQuery(orgId, teamId));
+  const people = draft.layers.flatMap(({ turns }) => turns.flatMap(({ userIds }) => userIds));
+  const strangers = strangersOf([...new Set(people)], team.data);
   const saving = useMutation({
     mutationFn: () =>
       invoke(orgId, 'set_schedule_layers', {
@@ -55,6 +61,7 @@ function Form({ schedule }: { readonly schedule: ShownSchedule }) {
       }),
     async onSuccess({ name }) {
       stored.done();
+      if (joinTeam) await addToTeam(orgId, teamId, strangers).catch(showNotJoined);
       showSuccess(named`${name} is saved.`);
       await back();
     },
@@ -71,6 +78,7 @@ function Form({ schedule }: { readonly schedule: ShownSchedule }) {
       error={saving.error}
       onSubmit={() => saving.mutate()}
       onCancel={() => void back()}
+      further={<JoinTeam strangers={strangers} isChecked={joinTeam} onChange={setJoinTeam} />}
       notice={<DraftNotice draft={stored} labels={LAYERS_LABELS} show={showField} />}
     />
   );

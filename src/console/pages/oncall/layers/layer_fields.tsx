@@ -36,6 +36,8 @@ interface LayerFieldsProps {
   readonly index: number;
   readonly count: number;
   readonly isOpen: boolean;
+  /** Whether it was added just now, and is shown. */
+  readonly isAdded: boolean;
   readonly onToggle: () => void;
   readonly nameOf: (userId: string) => string;
   readonly faultOf: (field: string) => string | undefined;
@@ -46,12 +48,15 @@ interface LayerFieldsProps {
 
 const UNITS: readonly RotationUnit[] = ['hours', 'days', 'weeks', 'months'];
 
+/** Scrolls to what would be out of sight. */
+const reveal = (element: HTMLElement | null): void => element?.scrollIntoView({ block: 'nearest' });
+
 /** Fields of one layer, folded unless it is open. */
 export function LayerFields(props: LayerFieldsProps) {
-  const { layer, teamId, index, count, isOpen, onToggle, nameOf, faultOf, onChange, onMove, onRemove } = props;
+  const { layer, teamId, index, count, isOpen, isAdded, onToggle, nameOf, faultOf, onChange, onMove, onRemove } = props;
   const length = turnLengthText({ every: Number(layer.every), unit: layer.unit });
   return (
-    <section className={classes.layer} aria-label={`Layer ${layer.name}`}>
+    <section ref={isAdded ? reveal : undefined} className={classes.layer} aria-label={`Layer ${layer.name}`}>
       <div className={classes.head}>
         <UnstyledButton className={classes.title} onClick={onToggle} aria-expanded={isOpen}>
           <b>{layer.name === '' ? 'Without a name' : layer.name}</b>
@@ -241,18 +246,24 @@ function HolidayField({ holidays, error, onChange }: HolidayFieldProps) {
   const chosen = calendars.find(({ calendarId }) => calendarId === holidays?.calendarId);
   return (
     <Stack gap={6}>
-      <NativeSelect
-        label="Holidays"
-        value={holidays?.calendarId ?? ''}
-        onChange={({ currentTarget: { value } }) =>
-          onChange(value === '' ? null : { calendarId: value, on: holidays?.on ?? 'silent' })
-        }
-        data={[
-          { value: '', label: 'Make no difference' },
-          ...calendars.map(({ calendarId, name }) => ({ value: calendarId, label: name })),
-        ]}
-        error={error}
-      />
+      {calendars.length === 0 ? (
+        <Text size="sm" fw={500}>
+          Holidays
+        </Text>
+      ) : (
+        <NativeSelect
+          label="Holidays"
+          value={holidays?.calendarId ?? ''}
+          onChange={({ currentTarget: { value } }) =>
+            onChange(value === '' ? null : { calendarId: value, on: holidays?.on ?? 'silent' })
+          }
+          data={[
+            { value: '', label: 'Make no difference' },
+            ...calendars.map(({ calendarId, name }) => ({ value: calendarId, label: name })),
+          ]}
+          error={error}
+        />
+      )}
       {holidays !== null && (
         <NativeSelect
           aria-label="On holidays"
@@ -274,6 +285,7 @@ function HolidayField({ holidays, error, onChange }: HolidayFieldProps) {
       )}
       {isAdding ? (
         <NewCalendar
+          names={calendars.map(({ name }) => name)}
           onDone={(calendarId) => {
             setIsAdding(false);
             if (calendarId !== null) onChange({ calendarId, on: holidays?.on ?? 'silent' });
@@ -281,7 +293,7 @@ function HolidayField({ holidays, error, onChange }: HolidayFieldProps) {
         />
       ) : (
         <Group>
-          <Button size="compact-xs" variant="subtle" onClick={() => setIsAdding(true)}>
+          <Button size="compact-sm" variant="default" onClick={() => setIsAdding(true)}>
             Add a calendar
           </Button>
         </Group>
@@ -290,11 +302,17 @@ function HolidayField({ holidays, error, onChange }: HolidayFieldProps) {
   );
 }
 
+interface NewCalendarProps {
+  /** Names of the calendars that there are. */
+  readonly names: readonly string[];
+  readonly onDone: (calendarId: string | null) => void;
+}
+
 /** Fields of a new calendar: an address, or dates one a line. */
-function NewCalendar({ onDone }: { readonly onDone: (calendarId: string | null) => void }) {
+function NewCalendar({ names, onDone }: NewCalendarProps) {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
-  const [name, setName] = useState('Holidays');
+  const [name, setName] = useState(names.includes('Holidays') ? '' : 'Holidays');
   const [text, setText] = useState('');
   const parts = text.split(/[\s,;]+/).filter((part) => part !== '');
   const [first] = parts;

@@ -28,6 +28,8 @@ interface LayersFormProps {
   readonly schedule: ShownSchedule;
   /** Notice on an earlier draft. */
   readonly notice: ReactNode;
+  /** Content between the fields and the buttons. */
+  readonly further: ReactNode;
   readonly isPending: boolean;
   readonly isBlocked: boolean;
   readonly error: unknown;
@@ -37,12 +39,13 @@ interface LayersFormProps {
 
 /** Form with the layers of a schedule beside the bars of who is on call then, and whose shifts change. */
 export function LayersForm(props: LayersFormProps) {
-  const { draft, onChange, schedule, notice, isPending, isBlocked, error, onSubmit, onCancel } = props;
+  const { draft, onChange, schedule, notice, further, isPending, isBlocked, error, onSubmit, onCancel } = props;
   const names = useNamesOf(draft.layers.flatMap(({ turns }) => turns.flatMap(({ userIds }) => userIds)));
   const nameOf = (userId: string) => names.nameOf(userId) ?? (names.isLoading ? '…' : 'Somebody who has left');
   const addId = useId();
   const [isChecked, setIsChecked] = useState(false);
   const [open, setOpen] = useState<number | null>(draft.layers[0]?.key ?? null);
+  const [added, setAdded] = useState<number | null>(null);
   const faults = layersFaults(draft);
   const shown: Readonly<Record<string, string | undefined>> = { ...faultsOf(error), ...(isChecked ? faults : {}) };
   const isValid = Object.keys(faults).length === 0;
@@ -54,6 +57,7 @@ export function LayersForm(props: LayersFormProps) {
   const add = (usual?: (typeof USUAL_HOURS)[number]): void => {
     const next = withLayer(draft, serverNow(), usual);
     onChange(next);
+    setAdded(next.layers.at(-1)?.key ?? null);
     setOpen(next.layers.at(-1)?.key ?? null);
   };
   return (
@@ -94,6 +98,7 @@ export function LayersForm(props: LayersFormProps) {
               teamId={schedule.teamId}
               index={index}
               count={draft.layers.length}
+              isAdded={added === layer.key}
               isOpen={open === layer.key || faultAt(shown, `layers[${index}].`) !== undefined}
               onToggle={() => setOpen(open === layer.key ? null : layer.key)}
               nameOf={nameOf}
@@ -128,6 +133,7 @@ export function LayersForm(props: LayersFormProps) {
             checked={draft.keepTurns}
             onChange={({ currentTarget }) => onChange({ ...draft, keepTurns: currentTarget.checked })}
           />
+          {further}
           {error !== null && error !== undefined && (
             <ErrorAlert title="The schedule was not saved" error={error} atFields={fieldsShowing(error)} />
           )}
