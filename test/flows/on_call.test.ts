@@ -88,7 +88,8 @@ async function isAsSaid(h: ConsoleWorld, { page }: ConsoleUse, teamId: string) {
   const team = teams.find((one: { teamId: string }) => one.teamId === teamId);
   const [primary, secondary] = team.schedules;
   expect([primary.name, secondary.name]).toEqual(['Primary', 'Secondary']);
-  expect(team.members).toHaveLength(FIVE.length);
+  // Those of the nights, too.
+  expect(team.members).toHaveLength(FIVE.length + 2);
   const turns = { turns: [{}, {}], hours: Array.from({ length: 7 }, () => ({ from: '18:00', to: '09:00' })) };
   const off = { on: 'silent' };
   for (const { layers } of [primary, secondary]) {

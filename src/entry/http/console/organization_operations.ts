@@ -74,7 +74,7 @@ async function answer(
   if (operation.consoleOnly !== true || operation.sends === undefined) return reply.send({ result });
   const { name, mediaType, content } = result as FileAnswer;
   return reply
-    .type(mediaType.startsWith('text/') ? `${mediaType}; charset=utf-8` : mediaType)
+    .type(mediaType.endsWith('/zip') ? mediaType : `${mediaType}; charset=utf-8`)
     .header('content-disposition', `attachment; filename="${name}"`)
     .send(Readable.from(content));
 }
