@@ -15,7 +15,8 @@ import { Back, Page } from '#console/components/page.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { newDraft, rotationInput, SCHEDULE_LABELS, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
-import { JoinTeam, ScheduleForm, showNotJoined } from '#console/pages/oncall/schedule_form.tsx';
+import { JoinTeam, showNotJoined } from '#console/pages/oncall/join_team.tsx';
+import { ScheduleForm } from '#console/pages/oncall/schedule_form.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/oncall/schedules/new');

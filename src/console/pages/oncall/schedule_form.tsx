@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Kbd, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Kbd, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 
 import { isApiError } from '#console/api/http.ts';
@@ -6,7 +6,6 @@ import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Form } from '#console/components/forms/form.tsx';
 import { ZoneSelect } from '#console/components/forms/choice.tsx';
-import { showError } from '#console/components/notice.tsx';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { LayerTurns } from '#console/pages/oncall/layers/layer_turns.tsx';
 import { RotationPreview } from '#console/pages/oncall/rotation_preview.tsx';
@@ -165,41 +164,13 @@ function HandOverField({ draft, error, onChange }: FieldProps) {
   return (
     <TextInput
       label="First turn begins"
-      description="In the past, the first person is on call at once, for the rest of that turn."
+      description="In the past: on call at once, for the rest of that turn."
       type="datetime-local"
       value={draft.handOverAt}
       onChange={({ currentTarget }) => onChange({ ...draft, handOverAt: currentTarget.value })}
       error={error}
     />
   );
-}
-
-interface JoinTeamProps {
-  /** People who take turns and are no members of the team. */
-  readonly strangers: readonly string[];
-  readonly isChecked: boolean;
-  readonly onChange: (isChecked: boolean) => void;
-}
-
-/** Choice to make those who take turns members of the team; nothing where all are. */
-export function JoinTeam({ strangers, isChecked, onChange }: JoinTeamProps) {
-  if (strangers.length === 0) return null;
-  return (
-    <Checkbox
-      label={
-        strangers.length === 1
-          ? 'Make this person a member of the team'
-          : 'Make those who are no members of the team its members'
-      }
-      description="On call they are paged either way. Members have their phone and channels in the team, and are paged with it as a whole."
-      checked={isChecked}
-      onChange={({ currentTarget }) => onChange(currentTarget.checked)}
-    />
-  );
-}
-
-export function showNotJoined(error: unknown): void {
-  showError('Not everybody became a member of the team', error);
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -16,7 +16,7 @@ import {
   layersInput,
 } from '#console/pages/oncall/layers/layers_draft.ts';
 import { LayersForm } from '#console/pages/oncall/layers/layers_form.tsx';
-import { JoinTeam, showNotJoined } from '#console/pages/oncall/schedule_form.tsx';
+import { JoinTeam, showNotJoined } from '#console/pages/oncall/join_team.tsx';
 import { ScheduleFrame } from '#console/pages/oncall/schedule_frame.tsx';
 import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';

@@ -246,24 +246,18 @@ function HolidayField({ holidays, error, onChange }: HolidayFieldProps) {
   const chosen = calendars.find(({ calendarId }) => calendarId === holidays?.calendarId);
   return (
     <Stack gap={6}>
-      {calendars.length === 0 ? (
-        <Text size="sm" fw={500}>
-          Holidays
-        </Text>
-      ) : (
-        <NativeSelect
-          label="Holidays"
-          value={holidays?.calendarId ?? ''}
-          onChange={({ currentTarget: { value } }) =>
-            onChange(value === '' ? null : { calendarId: value, on: holidays?.on ?? 'silent' })
-          }
-          data={[
-            { value: '', label: 'Make no difference' },
-            ...calendars.map(({ calendarId, name }) => ({ value: calendarId, label: name })),
-          ]}
-          error={error}
-        />
-      )}
+      <NativeSelect
+        label="Holidays"
+        value={holidays?.calendarId ?? ''}
+        onChange={({ currentTarget: { value } }) =>
+          onChange(value === '' ? null : { calendarId: value, on: holidays?.on ?? 'silent' })
+        }
+        data={[
+          { value: '', label: calendars.length === 0 ? 'No calendar yet' : 'Make no difference' },
+          ...calendars.map(({ calendarId, name }) => ({ value: calendarId, label: name })),
+        ]}
+        error={error}
+      />
       {holidays !== null && (
         <NativeSelect
           aria-label="On holidays"
