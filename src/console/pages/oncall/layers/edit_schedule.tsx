@@ -49,8 +49,9 @@ function Form({ schedule }: { readonly schedule: ShownSchedule }) {
   const back = () => navigate({ to: '/oncall/schedules/$scheduleId', params: { scheduleId } });
   const [joinTeam, setJoinTeam] = useState(true);
   const team = useQuery(teamQuery(orgId, teamId));
-  const people = draft.layers.flatMap(({ turns }) => turns.flatMap(({ userIds }) => userIds));
-  const strangers = strangersOf([...new Set(people)], team.data);
+  // Whoever took turns before stays what they are, whatever else is edited.
+  const added = peopleOf(draft).difference(peopleOf(base));
+  const strangers = strangersOf([...added], team.data);
   const saving = useMutation({
     mutationFn: () =>
       invoke(orgId, 'set_schedule_layers', {
@@ -82,6 +83,10 @@ function Form({ schedule }: { readonly schedule: ShownSchedule }) {
       notice={<DraftNotice draft={stored} labels={LAYERS_LABELS} show={showField} />}
     />
   );
+}
+
+function peopleOf({ layers }: LayersDraft): Set<string> {
+  return new Set(layers.flatMap(({ turns }) => turns.flatMap(({ userIds }) => userIds)));
 }
 
 function showField(field: keyof LayersDraft, value: unknown): string {
