@@ -11,7 +11,7 @@ import { isConsoleFresh } from '#infra/console/freshness.ts';
 /** With the page itself, a font, its data and the stream of changes that makes about 15 requests. */
 const FILES_MAX = 9;
 /** What pages have now, so that none becomes heavier unseen. The goal is 250 kB with data and without the font. */
-const BYTES_MAX = 230_500;
+const BYTES_MAX = 230_000;
 
 /** What is opened at night by phone. An incident with a chart loads two more. */
 const OPENED_AT_NIGHT: ReadonlySet<string> = new Set(['/', '/incidents', '/incidents/:id']);

@@ -1,24 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-
-import { invoke } from '#console/api/actions.ts';
 import type { HomeSchedule } from '#console/api/home.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { named } from '#console/components/text/name.tsx';
-import { showSuccess, showError } from '#console/components/notice.tsx';
+import { useRemoveOverride } from '#console/pages/oncall/override/use_put_on_call.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-
-/** Removes an override: the shift returns to the person in the rotation. */
-export function useRemoveOverride(scheduleName: string) {
-  const { orgId } = useOrganization().org;
-  const queryClient = useQueryClient();
-  return useMutation({
-    mutationFn: (overrideId: string) => invoke(orgId, 'delete_schedule_override', { overrideId }),
-    onSuccess: () => showSuccess(named`The override of ${scheduleName} is removed.`),
-    onError: (error) => showError(named`The override of ${scheduleName} was not removed`, error),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'teams') }),
-  });
-}
 
 interface RemoveOverrideProps {
   readonly schedule: HomeSchedule;

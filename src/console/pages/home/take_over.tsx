@@ -11,7 +11,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { named } from '#console/components/text/name.tsx';
 import { showUndoable } from '#console/components/notice.tsx';
 import { dateTimeText } from '#console/components/text/time_text.ts';
-import { useRemoveOverride } from '#console/pages/home/remove_override.tsx';
+import { useRemoveOverride } from '#console/pages/oncall/override/use_put_on_call.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const HOURS = [1, 2, 4, 8, 12, 24];

@@ -14,11 +14,7 @@ export function JoinTeam({ strangers, isChecked, onChange }: JoinTeamProps) {
   if (strangers.length === 0) return null;
   return (
     <Checkbox
-      label={
-        strangers.length === 1
-          ? 'Make this person a member of the team'
-          : 'Make those who are no members of the team its members'
-      }
+      label="Make everybody who takes turns a member of the team"
       description="Members are also paged with the whole team."
       checked={isChecked}
       onChange={({ currentTarget }) => onChange(currentTarget.checked)}

@@ -13,9 +13,8 @@ import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name, named } from '#console/components/text/name.tsx';
-import { useRemoveOverride } from '#console/pages/home/remove_override.tsx';
 import { OverrideForm } from '#console/pages/oncall/override/override_form.tsx';
-import { usePutOnCall } from '#console/pages/oncall/override/use_put_on_call.ts';
+import { usePutOnCall, useRemoveOverride } from '#console/pages/oncall/override/use_put_on_call.ts';
 import { isOtherTime, spanText } from '#console/pages/oncall/span_text.ts';
 import {
   namesOf,

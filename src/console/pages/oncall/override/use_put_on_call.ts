@@ -3,8 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { named } from '#console/components/text/name.tsx';
-import { showUndoable } from '#console/components/notice.tsx';
-import { useRemoveOverride } from '#console/pages/home/remove_override.tsx';
+import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
 import { momentText } from '#console/pages/oncall/span_text.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -41,5 +40,17 @@ export function usePutOnCall({ scheduleId, name }: Schedule, onDone: () => void,
       onDone();
       await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
     },
+  });
+}
+
+/** Removes an override: the shift returns to the person in the rotation. */
+export function useRemoveOverride(scheduleName: string) {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (overrideId: string) => invoke(orgId, 'delete_schedule_override', { overrideId }),
+    onSuccess: () => showSuccess(named`The override of ${scheduleName} is removed.`),
+    onError: (error) => showError(named`The override of ${scheduleName} was not removed`, error),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'teams') }),
   });
 }
