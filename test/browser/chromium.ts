@@ -26,7 +26,7 @@ let waitMsOfTests = 0;
 
 interface BrowserOptions {
   readonly kind?: Kind;
-  /** For each test; absent: as configured. */
+  /** Time limit of each test; the configured one when left out. */
   readonly timeoutMs?: number;
   /** For each thing that a test waits for in a page. */
   readonly waitMs?: number;

@@ -41,7 +41,7 @@ inBrowser('with a mouse, the keyboard alone, and a thumb', () => {
 
 const FIVE = ['Anna', 'Bram', 'Cleo', 'Dirk', 'Emma'];
 const HOLIDAY = '2027-12-25';
-/** What somebody new takes for an act, finding it included. */
+/** Seconds that somebody new takes for an act, the time to find it included. */
 const SECONDS_PER_ACT = 5;
 
 async function sayCover(use: ConsoleUse, teamId: string) {

@@ -8,7 +8,7 @@ interface Box {
   readonly height: number;
 }
 
-/** What of an element in the browser is used here; the functions below run there. */
+/** Element of the page, as far as the functions below use it, which run in the browser. */
 export interface BrowserElement {
   readonly tagName: string;
   readonly type?: string;
@@ -27,7 +27,7 @@ interface Place {
   readonly x: number;
   readonly y: number;
   readonly height: number;
-  /** What lies over it; null for nothing. */
+  /** Description of the element that covers it; null for none. */
   readonly above: string | null;
 }
 

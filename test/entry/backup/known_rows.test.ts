@@ -205,7 +205,7 @@ test('what a check of a backup takes for granted is what the database has', asyn
   }
 });
 
-/** How a column of ClickHouse is written in RowBinary. */
+/** Returns the form of a column of ClickHouse in RowBinary. */
 function widthOf(type: string): string {
   const plain = type.replace(/^SimpleAggregateFunction\(\w+, (.*)\)$/, '$1').replace(/^LowCardinality\((.*)\)$/, '$1');
   if (plain.startsWith('DateTime64(3')) return 'milliseconds';
@@ -233,7 +233,7 @@ const int64 = (value: bigint): Buffer => {
   return bytes;
 };
 
-/** For each kind of column a value in RowBinary, and values that no operation writes. */
+/** Value of each kind of column in RowBinary, with values that no operation writes. */
 const BINARY: Readonly<Record<string, { readonly well: Buffer; readonly strange: readonly Buffer[] }>> = {
   uuid: { well: Buffer.alloc(16, 1), strange: [] },
   number: { well: Buffer.alloc(8, 1), strange: [] },

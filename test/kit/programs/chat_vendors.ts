@@ -41,7 +41,7 @@ interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** How each vendor says how long it wants to be left alone. */
+/** Answer of each vendor to a request beyond its limit, with the seconds to wait. */
 const LIMITS: Readonly<Record<string, (seconds: number) => Omit<Reply, 'status'>>> = {
   teams: (seconds) => ({ headers: { 'retry-after': String(seconds) }, body: { error: { code: 'TooManyRequests' } } }),
   mattermost: (seconds) => ({ headers: { 'retry-after': String(seconds), 'x-ratelimit-remaining': '0' }, body: {} }),
