@@ -57,11 +57,7 @@ function compile(memory: keyof typeof MEMORY, modules: readonly string[]): boole
   const { status } = spawnSync(
     process.execPath,
     [...MEMORY[memory], ...USE_PACKED, '--input-type=module', '-e', program],
-    {
-      cwd: ROOT,
-      env: { ...process.env, NODE_COMPILE_CACHE: CACHE },
-      stdio: 'ignore',
-    },
+    { cwd: ROOT, env: { ...process.env, NODE_COMPILE_CACHE: CACHE }, stdio: 'ignore' },
   );
   return status === 0;
 }

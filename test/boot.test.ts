@@ -32,12 +32,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-const environment = () => ({
-  PATH: process.env['PATH'],
-  DATA_DIR: dataDir,
-  PORT: '0',
-  LOG_LEVEL: 'warn',
-});
+const environment = () => ({ PATH: process.env['PATH'], DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' });
 
 async function start(): Promise<Server> {
   const child = spawn(process.execPath, ['infra/embedded/start.ts'], {
@@ -193,10 +188,7 @@ describe('the command line beside it', { timeout: 60_000 }, () => {
 
 test('in the demo a real error and a real metric page a phone', { timeout: 60_000 }, async () => {
   const { code, stdout } = await run('infra/demo/main.ts');
-  expect({ code, stdout }).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining('Every step worked.') as string,
-  });
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('Every step worked.') as string });
 });
 
 test('SIGTERM ends every process in time; the next start migrates nothing and has everything', async () => {

@@ -84,14 +84,8 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000 } },
     sequence: { sequencer: LongFirst },
     projects: [
-      {
-        extends: true,
-        test: { name: 'apart', include: APART, maxWorkers },
-      },
-      {
-        extends: true,
-        test: { name: 'compiled', include: COMPILED, exclude: APART, isolate: false, maxWorkers },
-      },
+      { extends: true, test: { name: 'apart', include: APART, maxWorkers } },
+      { extends: true, test: { name: 'compiled', include: COMPILED, exclude: APART, isolate: false, maxWorkers } },
       {
         extends: true,
         test: {

@@ -71,11 +71,7 @@ export async function startPager(config: RunningConfig, log: Log): Promise<Start
   // Nobody waits for them with their first page.
   await Promise.all([...foundation.senders.values()].map((sender) => sender.load()));
   await retryWhileUnavailable(() => resumeAfterRestore(pagerRuntime(foundation), log), RESUME_RETRY);
-  return {
-    running: runRole(foundation, pagerRole(foundation)),
-    stores: foundation,
-    close: () => foundation.close(),
-  };
+  return { running: runRole(foundation, pagerRole(foundation)), stores: foundation, close: () => foundation.close() };
 }
 
 export interface PagerRuntime extends UnitOfWorkRuntime {

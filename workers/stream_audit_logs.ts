@@ -16,10 +16,7 @@ interface AuditStreamWork {
 /** Opens the work. A stream that hangs delays only other streams of its organization. */
 export function openAuditStreamWork(runtime: AuditStreamRuntime): AuditStreamWork {
   const sending = new PerOrganizationQueue<ReadyStream>(({ id }) => streamAudit(runtime, id), runtime.log);
-  return {
-    run: async () => sending.start(await listReady(runtime)),
-    settled: () => sending.settled(),
-  };
+  return { run: async () => sending.start(await listReady(runtime)), settled: () => sending.settled() };
 }
 
 /** Sends to every stream that is behind, and returns whether there was any. */

@@ -83,10 +83,7 @@ async function askSeries(
   series: 'one' | 'all',
   aggregation: Aggregation,
 ): Promise<Record<string, string>> {
-  const asked = {
-    ...questionOf(history, series, aggregation),
-    buckets: cutWindow(WINDOW_MINUTES_MAX, history.now),
-  };
+  const asked = { ...questionOf(history, series, aggregation), buckets: cutWindow(WINDOW_MINUTES_MAX, history.now) };
   return await measure(
     { 'query_metric of series': SERIES[series], aggregation },
     async () => (await reader.query(asked)).length,

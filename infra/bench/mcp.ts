@@ -32,11 +32,7 @@ const ENVELOPE = {
 const toolsCall = (params: object) => ({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
 
 const WAYS = {
-  REST: {
-    path: (action) => `/api/rest/actions/${action}`,
-    headers: () => ({}),
-    wrap: (_, input) => input,
-  },
+  REST: { path: (action) => `/api/rest/actions/${action}`, headers: () => ({}), wrap: (_, input) => input },
   'MCP 2026-07-28': {
     path: () => '/api/mcp',
     headers: (action) => ({ 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': action }),

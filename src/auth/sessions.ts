@@ -143,12 +143,7 @@ export async function memberCallerOf(
   const id = asId('org', orgId);
   const { userId, secondFactorAt, providerOrgId } = session;
   const standing = await stores.people.findStanding(id, userId);
-  const refusal = refusalOf(standing, {
-    kind: 'session',
-    secondFactorAt,
-    by: signedInBy(providerOrgId, id),
-    address,
-  });
+  const refusal = refusalOf(standing, { kind: 'session', secondFactorAt, by: signedInBy(providerOrgId, id), address });
   if (standing === null || refusal !== null) throw refusalError(refusal ?? 'no_member');
   const { role } = standing;
   return {

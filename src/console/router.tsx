@@ -93,11 +93,7 @@ const inside = createRoute({
   notFoundComponent: NotFound,
 });
 
-const settings = createRoute({
-  getParentRoute: () => inside,
-  path: PAGES.settings,
-  component: Settings,
-});
+const settings = createRoute({ getParentRoute: () => inside, path: PAGES.settings, component: Settings });
 
 const settingsRoutes = [
   createRoute({
@@ -184,11 +180,7 @@ const settingsRoutes = [
 ] as const;
 
 /** Frame of the pages of on-call that have a tab. */
-const onCall = createRoute({
-  getParentRoute: () => inside,
-  id: 'on-call',
-  component: OnCall,
-});
+const onCall = createRoute({ getParentRoute: () => inside, id: 'on-call', component: OnCall });
 
 const onCallRoutes = [
   createRoute({

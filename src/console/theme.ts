@@ -101,11 +101,7 @@ export const theme = createTheme({
     Anchor: defaults<AnchorProps>({ underline: 'hover' }),
     Button: defaults<ButtonProps>({ radius: 'md' }),
     // Rendered within the landmark of its button, and never clipped by the page.
-    Menu: defaults<MenuProps>({
-      withinPortal: false,
-      floatingStrategy: 'fixed',
-      withInitialFocusPlaceholder: false,
-    }),
+    Menu: defaults<MenuProps>({ withinPortal: false, floatingStrategy: 'fixed', withInitialFocusPlaceholder: false }),
     Modal: defaults<ModalProps>({
       centered: true,
       yOffset: 'max(5dvh, var(--t-below-dialogs, 0rem))',

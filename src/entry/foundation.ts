@@ -29,10 +29,7 @@ export async function checkPager({ db, clock }: Pick<Foundation, 'db' | 'clock'>
 }
 
 /** Settings, with those that every process requires. */
-export type FoundationConfig = Config & {
-  readonly databaseUrl: string;
-  readonly appSecret: string;
-};
+export type FoundationConfig = Config & { readonly databaseUrl: string; readonly appSecret: string };
 
 /** Context of every process: the database, the queue, and the channels by which people are reached. */
 export interface Foundation {
@@ -262,9 +259,5 @@ export class NewSeriesMemory {
 
 function thisHeap(): Process {
   const limitGrowth = (percent: number) => setFlagsFromString(`--heap-growing-percent=${percent}`);
-  return {
-    limitGrowth,
-    limitGrowthAsUsual: () => limitGrowth(HEAP_GROWTH.usual()),
-    collect: collectInSteps,
-  };
+  return { limitGrowth, limitGrowthAsUsual: () => limitGrowth(HEAP_GROWTH.usual()), collect: collectInSteps };
 }

@@ -5,23 +5,11 @@ import type { Id } from '#kernel/ids.ts';
 import type { Ingested, ItemRefusal, LimitMet } from '#storage/postgres/entities/services.ts';
 import type { IngestRefusal } from '#modules/services/store/ingest_refusal_store.ts';
 
-type RefusedItems = {
-  readonly kind: Ingested;
-  readonly reason: ItemRefusal;
-  readonly serviceId: Id<'service'>;
-};
+type RefusedItems = { readonly kind: Ingested; readonly reason: ItemRefusal; readonly serviceId: Id<'service'> };
 
-type Notices = {
-  readonly kind: Ingested;
-  readonly reason: LimitMet;
-  readonly serviceId: Id<'service'>;
-};
+type Notices = { readonly kind: Ingested; readonly reason: LimitMet; readonly serviceId: Id<'service'> };
 
-type RefusedRequests = {
-  readonly kind: Ingested;
-  readonly code: ErrorCode;
-  readonly serviceId: Id<'service'>;
-};
+type RefusedRequests = { readonly kind: Ingested; readonly code: ErrorCode; readonly serviceId: Id<'service'> };
 
 /**
  * Counts of what this process has accepted and refused since it started. A service appears once something it sent was

@@ -71,10 +71,7 @@ export const CORE_SETTINGS = {
     'BASE_URL',
     ['http', 'https'],
     'public address, for links, DSNs and call-backs. Required when others are to reach this machine (`HOST` 0.0.0.0)',
-    {
-      unset: '`http://HOST:PORT`',
-      findFault: findPublicUrlFault,
-    },
+    { unset: '`http://HOST:PORT`', findFault: findPublicUrlFault },
   ),
   dataDir: setting({
     variable: 'DATA_DIR',

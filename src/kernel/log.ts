@@ -45,10 +45,4 @@ export function redact(text: string, secrets: readonly string[] = []): string {
   return SECRETS.reduce((redacted, [pattern, replacement]) => redacted.replace(pattern, replacement), unknown);
 }
 
-export const silentLog: Log = {
-  debug() {},
-  info() {},
-  warn() {},
-  error() {},
-  child: () => silentLog,
-};
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silentLog };

@@ -36,23 +36,14 @@ export async function post(w: World, payload: string, { key = w.orgKey, headers 
     payload,
   });
   const isJson = String(response.headers['content-type']).startsWith('application/json');
-  return {
-    status: response.statusCode,
-    headers: response.headers,
-    body: isJson ? response.json() : response.body,
-  };
+  return { status: response.statusCode, headers: response.headers, body: isJson ? response.json() : response.body };
 }
 
 /** One message of either generation, as it is on the wire. */
 export async function send(w: World, method: string, params: object = {}, sending: Sending = {}): Promise<Answer> {
   const { era = 'modern', headers = {} } = sending;
   const name = 'name' in params && typeof params.name === 'string' ? params.name : null;
-  const message = {
-    jsonrpc: '2.0',
-    id: 1,
-    method,
-    params: era === 'modern' ? { ...params, _meta: ENVELOPE } : params,
-  };
+  const message = { jsonrpc: '2.0', id: 1, method, params: era === 'modern' ? { ...params, _meta: ENVELOPE } : params };
   const own =
     era === 'legacy'
       ? { 'mcp-protocol-version': '2025-11-25' }

@@ -121,13 +121,7 @@ test('no message speaks for somebody above whoever could have sent it', () => {
   const numbers = ['unconfirmed', 'confirmed', 'of_another', null] as const;
   const secretRoles = [undefined, null, ...ROLES];
   for (const role of ROLES) {
-    const standing = {
-      role,
-      secondFactorRequired: false,
-      hasSecondFactor: false,
-      networks: null,
-      providerRule: null,
-    };
+    const standing = { role, secondFactorRequired: false, hasSecondFactor: false, networks: null, providerRule: null };
     for (const number of numbers) {
       for (const secretRole of secretRoles) {
         const way: Way = { kind: 'message', number, wants: 'more', ...(secretRole !== undefined && { secretRole }) };

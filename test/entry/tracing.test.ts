@@ -50,10 +50,7 @@ test('an exception is one trace from its request to the answer of the provider',
   const rule = { serviceId, name: 'New exceptions', kind: 'exception', config: {}, escalationPolicyId: policyId };
   await w.expectOk('create_alert_rule', rule);
 
-  const tracing = await openTracing('api', silentLog, {
-    ...process.env,
-    OTEL_EXPORTER_OTLP_HEADERS_FILE: headersFile,
-  });
+  const tracing = await openTracing('api', silentLog, { ...process.env, OTEL_EXPORTER_OTLP_HEADERS_FILE: headersFile });
   const { username, pathname } = new URL(dsn);
   const headers = { traceparent: `00-${TRACE}-b7ad6b7169203331-01` };
   const url = `/api${pathname}/store/?sentry_key=${username}`;

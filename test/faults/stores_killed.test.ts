@@ -38,11 +38,7 @@ test('nothing accepted is lost and every page leaves though stores and processes
   expect(accepted.values.size).toBeGreaterThan(50);
   await expect
     .poll(() => missingFrom(setup, accepted), { timeout: TIMEOUT_MS, interval: 250 })
-    .toEqual({
-      events: [],
-      values: [],
-      incidents: [],
-    });
+    .toEqual({ events: [], values: [], incidents: [] });
   await expectAllPaged(setup);
 
   const before = await countIncidents(setup);

@@ -9,12 +9,7 @@ const MEGABYTE = 1024 * 1024;
 
 test('data is refused while less is free than there must be, and is taken again once there is clearly more', async () => {
   let free = 200 * MEGABYTE;
-  const disk = new DiskSpace({
-    folder: '/data',
-    bytesMin: 128 * MEGABYTE,
-    log: silentLog,
-    measure: async () => free,
-  });
+  const disk = new DiskSpace({ folder: '/data', bytesMin: 128 * MEGABYTE, log: silentLog, measure: async () => free });
   const isLowAt = async (megabytes: number): Promise<boolean> => {
     free = megabytes * MEGABYTE;
     await disk.measure();

@@ -145,10 +145,7 @@ test('the simulator says whom an alert would page by each route, as it does then
   // The last route is simulated by itself where no rule pages and it does.
   const plain = await alertedServiceIn(w);
   expect((await runOperation(w, simulateEscalation, owner(w), { serviceId: plain.serviceId })).simulated).toMatchObject(
-    {
-      routeNumber: 1,
-      pages: true,
-    },
+    { routeNumber: 1, pages: true },
   );
 });
 

@@ -130,14 +130,7 @@ const VALUES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     decided_by: ACTOR,
   },
   event_feedback: { id: '8a1e1f9e-9c39-4bd4-8a43-5d1f0bb6a6c1' },
-  notifications: {
-    kind: 'page',
-    channel: 'sms',
-    status: 'queued',
-    news: null,
-    digest_id: null,
-    proposal_id: null,
-  },
+  notifications: { kind: 'page', channel: 'sms', status: 'queued', news: null, digest_id: null, proposal_id: null },
   agent_settings: { writes_an_hour: 10, hold_minutes: 1 },
   audit_log: { actor: { kind: 'system' }, via: 'system', before: {}, after: {}, result: 'done' },
 };

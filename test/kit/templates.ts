@@ -30,10 +30,7 @@ export interface Templates {
 
 /** Migrates a database of either kind. */
 export async function makeTemplates(postgresUrl: string, clickhouse: ClickHouseAddress): Promise<Templates> {
-  return {
-    ...(await makePostgresTemplate(postgresUrl)),
-    ...(await makeClickHouseTemplate(clickhouse)),
-  };
+  return { ...(await makePostgresTemplate(postgresUrl)), ...(await makeClickHouseTemplate(clickhouse)) };
 }
 
 async function makePostgresTemplate(url: string): Promise<Pick<Templates, 'postgresSchema' | 'postgresRows'>> {

@@ -61,11 +61,11 @@ export interface World extends Organization {
     user(options?: { role?: Role; name?: string; orgId?: Id<'org'> }): Promise<Person>;
     apiKey(options?: { permissions?: readonly Permission[]; userId?: Id<'user'>; orgId?: Id<'org'> }): Promise<string>;
     /** A service with the named capabilities enabled; all of them by default. */
-    service(options?: { name?: string; capabilities?: readonly Capability[]; key?: string }): Promise<{
-      serviceId: Id<'service'>;
-      ingestionKey: string;
-      dsn: string;
-    }>;
+    service(options?: {
+      name?: string;
+      capabilities?: readonly Capability[];
+      key?: string;
+    }): Promise<{ serviceId: Id<'service'>; ingestionKey: string; dsn: string }>;
   };
   /** The same world as a further organization uses it: its keys, people and services are the defaults. */
   forOrganization(name?: string): Promise<World>;

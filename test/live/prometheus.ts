@@ -56,10 +56,7 @@ export async function startPrometheus(
     config,
     JSON.stringify({
       global: { scrape_interval: '1s', scrape_timeout: '1s' },
-      scrape_configs: targets.map(({ job, address }) => ({
-        job_name: job,
-        static_configs: [{ targets: [address] }],
-      })),
+      scrape_configs: targets.map(({ job, address }) => ({ job_name: job, static_configs: [{ targets: [address] }] })),
       remote_write: destinations.map(({ url, ingestionKey }) => ({
         url,
         authorization: { type: 'Bearer', credentials: ingestionKey },

@@ -52,12 +52,7 @@ const links = createAnswerLinks(SECRET, BASE_URL);
 const address = () => `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
 function senders() {
-  const account = {
-    accountSid: `AC${'0'.repeat(32)}`,
-    authToken: 'token',
-    from: '+15005550006',
-    apiBase: address(),
-  };
+  const account = { accountSid: `AC${'0'.repeat(32)}`, authToken: 'token', from: '+15005550006', apiBase: address() };
   const client = createTwilioClient(account);
   const browser = createECDH('prime256v1');
   browser.generateKeys();

@@ -44,10 +44,7 @@ export class McpSession implements ToolCaller {
     const { result, error } = await this.#send('tools/call', { name, arguments: input });
     this.characters += JSON.stringify(input).length + JSON.stringify(result ?? error).length;
     if (error !== undefined) return { text: error.message, result: undefined };
-    const answer = result as {
-      content: { type: string; text?: string }[];
-      structuredContent?: { result: unknown };
-    };
+    const answer = result as { content: { type: string; text?: string }[]; structuredContent?: { result: unknown } };
     const text = answer.content.map((part) => part.text ?? '').join('\n');
     return { text, result: answer.structuredContent?.result ?? readJson(answer.content[0]?.text ?? '') };
   }

@@ -25,10 +25,7 @@ const over = (
   metricName: string,
   threshold: number,
   aggregation: 'max' | 'min' | 'sum' = 'min',
-): SelfRule => ({
-  name,
-  config: { metricName, aggregation, comparator: '>', threshold, windowMinutes: 2 },
-});
+): SelfRule => ({ name, config: { metricName, aggregation, comparator: '>', threshold, windowMinutes: 2 } });
 
 /** `min` over two minutes: all of that time, and not for a moment. */
 const RULES: readonly SelfRule[] = [

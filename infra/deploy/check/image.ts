@@ -76,10 +76,7 @@ export async function checkImage(engine: Engine, report: Report): Promise<void> 
 
   const { Config: config, Architecture: architecture } = JSON.parse(
     await docker(['image', 'inspect', '-f', '{{json .}}', IMAGE]),
-  ) as {
-    Config: { User: string; Labels: Record<string, string>; Entrypoint: string[] };
-    Architecture: string;
-  };
+  ) as { Config: { User: string; Labels: Record<string, string>; Entrypoint: string[] }; Architecture: string };
   const labels = ['title', 'version', 'revision', 'created', 'licenses'].map(
     (name) => `org.opencontainers.image.${name}`,
   );

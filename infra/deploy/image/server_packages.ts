@@ -65,11 +65,5 @@ interface Manifest {
 
 function readManifest(folder: string): Manifest {
   const manifest = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8')) as Partial<Manifest>;
-  return {
-    dependencies: {},
-    optionalDependencies: {},
-    peerDependencies: {},
-    peerDependenciesMeta: {},
-    ...manifest,
-  };
+  return { dependencies: {}, optionalDependencies: {}, peerDependencies: {}, peerDependenciesMeta: {}, ...manifest };
 }

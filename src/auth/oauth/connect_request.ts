@@ -117,11 +117,7 @@ async function makeConnection(
     orgId,
     access,
     origin,
-  }: Approval & {
-    readonly uid: string;
-    readonly clientId: string;
-    readonly client: ConnectingClient;
-  },
+  }: Approval & { readonly uid: string; readonly clientId: string; readonly client: ConnectingClient },
 ): Promise<Id<'connection'>> {
   const now = runtime.clock.now();
   const connectionId = newId('connection');

@@ -75,10 +75,7 @@ function withRules(
   const lastKept = kept.at(-1);
   const rules =
     nextCursor === null || lastKept === undefined ? sorted : sorted.filter((rule) => inOrder(rule, lastKept) <= 0);
-  return {
-    pages: [{ rules, nextCursor, counts }],
-    pageParams: [data.pageParams[0] ?? null],
-  };
+  return { pages: [{ rules, nextCursor, counts }], pageParams: [data.pageParams[0] ?? null] };
 }
 
 /** Compares rules in the order of the server. */

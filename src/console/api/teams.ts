@@ -62,16 +62,10 @@ export const policyQuery = (orgId: string, policyId: string) =>
 
 /** Query of the people whom unsaved steps would page now. */
 export const previewQuery = (orgId: string, input: InputOf<'preview_escalation'>) =>
-  queryOptions({
-    ...actionQuery(orgId, 'teams', 'preview_escalation', input),
-    placeholderData: keepPreviousData,
-  });
+  queryOptions({ ...actionQuery(orgId, 'teams', 'preview_escalation', input), placeholderData: keepPreviousData });
 
 export const simulationQuery = (orgId: string, input: InputOf<'simulate_escalation'>) =>
-  queryOptions({
-    ...actionQuery(orgId, 'teams', 'simulate_escalation', input),
-    placeholderData: keepPreviousData,
-  });
+  queryOptions({ ...actionQuery(orgId, 'teams', 'simulate_escalation', input), placeholderData: keepPreviousData });
 
 const READ_AGAIN: readonly ActionName[] = [
   'search_teams',

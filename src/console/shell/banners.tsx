@@ -56,11 +56,7 @@ const LATENESS_MS = 30_000;
 /** Banner that rules are evaluated, or people paged, late: what a page says of a rule or an incident may be old. */
 function Lateness() {
   const { org, may } = useOrganization();
-  const { data } = useQuery({
-    ...latenessQuery(org.orgId),
-    enabled: may('oncall:view'),
-    refetchInterval: LATENESS_MS,
-  });
+  const { data } = useQuery({ ...latenessQuery(org.orgId), enabled: may('oncall:view'), refetchInterval: LATENESS_MS });
   if (data === undefined || data.late.length === 0) return null;
   return (
     <div className={classes.banner}>

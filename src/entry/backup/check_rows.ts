@@ -268,15 +268,7 @@ function readTime(text: string): string {
   return text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00');
 }
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '\\': '\\',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-  v: '\v',
-};
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
 
 /** Reads a row of COPY's text format; null for what COPY does not write, though it may read it. */
 function readRow(line: string, reads: readonly (readonly [name: string, read: Read])[]): Row | null {

@@ -61,17 +61,19 @@ export function mountHealth(app: FastifyInstance, context: AppContext, disk: Dis
     ]);
     const isUp = Object.values(stores).every(({ status }) => status === 'up') && disk.fault === null;
     const status = isUp ? pager.status : 'down';
-    return reply.code(status === 'up' ? 200 : 503).send({
-      status,
-      process: { uptimeSeconds: Math.round(process.uptime()), residentBytes: process.memoryUsage.rss() },
-      stores,
-      disk: {
-        status: disk.fault === null ? 'up' : 'low',
-        freeBytes: disk.freeBytes,
-        ...(disk.fault !== null && { error: disk.fault }),
-      },
-      pager,
-    });
+    return reply
+      .code(status === 'up' ? 200 : 503)
+      .send({
+        status,
+        process: { uptimeSeconds: Math.round(process.uptime()), residentBytes: process.memoryUsage.rss() },
+        stores,
+        disk: {
+          status: disk.fault === null ? 'up' : 'low',
+          freeBytes: disk.freeBytes,
+          ...(disk.fault !== null && { error: disk.fault }),
+        },
+        pager,
+      });
   });
 
   const readiness = async (): Promise<Readiness & { degraded?: true; ingestion?: false }> => {
@@ -108,9 +110,9 @@ const reasonOf = ({ error }: StoreCheck): string => (error === undefined ? '' : 
 
 type Sentences = 'problems' | 'alarms' | 'unreadyBecause' | 'rulesBehindBecause';
 
-type PagerState = Pick<PagerHealth, Sentences> & {
-  readonly status: 'up' | 'degraded' | 'down';
-} & { readonly [Figure in Exclude<keyof PagerHealth, Sentences>]: number | null };
+type PagerState = Pick<PagerHealth, Sentences> & { readonly status: 'up' | 'degraded' | 'down' } & {
+  readonly [Figure in Exclude<keyof PagerHealth, Sentences>]: number | null;
+};
 
 /** Returns whether accepted data pages people in time, whichever process is responsible for it. */
 async function pagerState(context: AppContext): Promise<PagerState> {

@@ -53,9 +53,7 @@ export function openSharedLimits(app: FastifyInstance, { config, db, clock, log 
       .leave([WORK], member)
       .catch(() => {});
   });
-  const buckets: SharedBuckets = {
-    take: (...taking) => storesOf(db.session()).tokenBuckets.take(...taking),
-  };
+  const buckets: SharedBuckets = { take: (...taking) => storesOf(db.session()).tokenBuckets.take(...taking) };
   return {
     processes: () => processes,
     set: config,

@@ -267,11 +267,7 @@ export const COLUMN_CONTRACTS: Contracts = {
   notifications: { channel: oneOf(...CHANNELS), news: oneOf(...NEWS_EVENTS) },
   agent_settings: { writes_an_hour: whole(1, 1_000), hold_minutes: whole(0, 10) },
   audit_log: {
-    actor: {
-      type: 'object',
-      properties: { kind: oneOf('user', 'api_key', 'system', 'unknown') },
-      required: ['kind'],
-    },
+    actor: { type: 'object', properties: { kind: oneOf('user', 'api_key', 'system', 'unknown') }, required: ['kind'] },
     via: oneOf(...VIAS, 'system'),
     before: RECORD,
     after: RECORD,

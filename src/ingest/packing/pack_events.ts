@@ -79,10 +79,7 @@ export function listEvents(bytes: Buffer): UnreadEvent[] {
       bytes.toString('utf8', at, headEnd),
     ) as Head;
     const payload = bytes.subarray(headEnd + 1, headEnd + 1 + length);
-    const sent = (): SentEvent => ({
-      context: { ...context, receivedAt: fromEpochMilliseconds(receivedAt) },
-      payload,
-    });
+    const sent = (): SentEvent => ({ context: { ...context, receivedAt: fromEpochMilliseconds(receivedAt) }, payload });
     const read = (): ArrivedEvent | NoEvent => {
       const event = readEvent(sent());
       return typeof event === 'string' ? event : { orgId, serviceId, event, traceparent: context.traceparent };

@@ -28,11 +28,7 @@ const CALL_MS = 60_000;
 const DRAIN_MS = 5_000;
 
 /** OTLP over gRPC, without TLS: a proxy adds it, as for HTTP. */
-export const OTLP_GRPC: PortProtocol = {
-  name: 'otlp_grpc',
-  portOf: ({ otlpGrpcPort }) => otlpGrpcPort,
-  listen,
-};
+export const OTLP_GRPC: PortProtocol = { name: 'otlp_grpc', portOf: ({ otlpGrpcPort }) => otlpGrpcPort, listen };
 
 /** A call from when its key was found good to its end. */
 interface Admitted {

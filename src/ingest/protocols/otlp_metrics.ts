@@ -100,16 +100,10 @@ export function encodeOtlpAnswer(
   if (isJsonType(contentType)) {
     // Protobuf's JSON mapping writes 64-bit integers as strings.
     const partialSuccess = { rejectedDataPoints: String(rejected.count), errorMessage: message };
-    return {
-      contentType: JSON_TYPE,
-      body: Buffer.from(JSON.stringify(message === '' ? {} : { partialSuccess })),
-    };
+    return { contentType: JSON_TYPE, body: Buffer.from(JSON.stringify(message === '' ? {} : { partialSuccess })) };
   }
   const partialSuccess = Buffer.concat([encodeVarint(1, rejected.count), encodeBytes(2, message)]);
-  return {
-    contentType: PROTOBUF_TYPE,
-    body: message === '' ? Buffer.alloc(0) : encodeBytes(1, partialSuccess),
-  };
+  return { contentType: PROTOBUF_TYPE, body: message === '' ? Buffer.alloc(0) : encodeBytes(1, partialSuccess) };
 }
 
 /**

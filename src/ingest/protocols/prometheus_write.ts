@@ -352,11 +352,7 @@ class WriteRequestDecoder {
   }
 
   /** Reads the labels of a series and returns the numbers of its samples and histograms, which it skips. */
-  #readLabels(end: number): {
-    readonly samples: number;
-    readonly histograms: number;
-    readonly exemplars: number;
-  } {
+  #readLabels(end: number): { readonly samples: number; readonly histograms: number; readonly exemplars: number } {
     const reader = this.#reader;
     this.#labels.clear();
     let samples = 0;

@@ -12,12 +12,7 @@ export const RoleName = Type.Enum([...ROLES]);
 
 /** The signed-in person and their organizations. */
 export const SignedInView = Type.Object({
-  user: Type.Object({
-    userId: IdText,
-    email: Type.String(),
-    name: Type.String(),
-    hasSecondFactor: Type.Boolean(),
-  }),
+  user: Type.Object({ userId: IdText, email: Type.String(), name: Type.String(), hasSecondFactor: Type.Boolean() }),
   organizations: Type.Array(
     Type.Object({
       orgId: IdText,

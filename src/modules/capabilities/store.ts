@@ -69,17 +69,19 @@ export class CapabilityStore {
       .insertInto('service_capabilities')
       .values(toColumns(ServiceCapabilityEntity, row))
       .onConflict((conflict) =>
-        conflict.columns(['service_id', 'capability']).doUpdateSet((eb) => ({
-          is_enabled: isEnabled,
-          billing_anchor: billingAnchor,
-          billed_until: billedUntil,
-          enabled_at: eb
-            .case()
-            .when('service_capabilities.is_enabled', '=', true)
-            .then(eb.ref('service_capabilities.enabled_at'))
-            .else(eb.ref('excluded.enabled_at'))
-            .end(),
-        })),
+        conflict
+          .columns(['service_id', 'capability'])
+          .doUpdateSet((eb) => ({
+            is_enabled: isEnabled,
+            billing_anchor: billingAnchor,
+            billed_until: billedUntil,
+            enabled_at: eb
+              .case()
+              .when('service_capabilities.is_enabled', '=', true)
+              .then(eb.ref('service_capabilities.enabled_at'))
+              .else(eb.ref('excluded.enabled_at'))
+              .end(),
+          })),
       )
       .execute();
   }

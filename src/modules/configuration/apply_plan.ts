@@ -131,10 +131,6 @@ function stoppedAt(error: unknown, change: PlannedChange, index: number, total: 
   return new AppError(
     error.code,
     `${place}: ${error.message}. The ${index} before it are made; apply again to go on.`,
-    {
-      cause: error,
-      faults,
-      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-    },
+    { cause: error, faults, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) },
   );
 }

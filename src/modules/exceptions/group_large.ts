@@ -92,13 +92,7 @@ function toArrived({ orgId, serviceId, traceparent, text }: ThreadEvent): Arrive
 }
 
 function toSeen({ orgId, serviceId, event }: ArrivedEvent, { grouping, said }: ThreadGrouping): SeenEvent {
-  return {
-    orgId,
-    serviceId,
-    grouping,
-    occurrence: toOccurrence(event),
-    said: () => said,
-  };
+  return { orgId, serviceId, grouping, occurrence: toOccurrence(event), said: () => said };
 }
 
 /**

@@ -310,10 +310,7 @@ async function readMove(
   context: ActionContext,
 ) {
   const aggregation = usualAggregation(kind);
-  const period = {
-    from: at.add({ milliseconds: MOVE_SPAN.fromMs }),
-    to: at.add({ milliseconds: MOVE_SPAN.toMs }),
-  };
+  const period = { from: at.add({ milliseconds: MOVE_SPAN.fromMs }), to: at.add({ milliseconds: MOVE_SPAN.toMs }) };
   const query = queryOfMetric({ metricName: name, isHistogram, aggregation });
   const wanted = { serviceId, ...query, splitBy: null, top: 1, offsetDays: 0, pixels: PIXELS } as const;
   // The metric's name is known, so the names are not looked up.

@@ -43,18 +43,20 @@ export async function openMonitorIncidents(
 ): Promise<void> {
   const rules = await unit.stores.activeRules.list('exception', { serviceIds: [monitor.serviceId] });
   const { readable } = divideRules('exception', rules);
-  const firings = readable.filter(opensMonitorIncidents).map((rule) => ({
-    rule,
-    cause: {
-      kind: 'exception' as const,
-      exceptionGroupId: null,
-      dedupKey: `${keyStartOf(monitor)}${rule.ruleId}${bad.outcome === 'rescheduled' ? '.schedule' : ''}`,
-      title: titleOf(monitor, bad),
-      severity: SEVERITY,
-      details: detailsOf(monitor, bad),
-      sentence: sentenceOf(monitor, bad),
-    },
-  }));
+  const firings = readable
+    .filter(opensMonitorIncidents)
+    .map((rule) => ({
+      rule,
+      cause: {
+        kind: 'exception' as const,
+        exceptionGroupId: null,
+        dedupKey: `${keyStartOf(monitor)}${rule.ruleId}${bad.outcome === 'rescheduled' ? '.schedule' : ''}`,
+        title: titleOf(monitor, bad),
+        severity: SEVERITY,
+        details: detailsOf(monitor, bad),
+        sentence: sentenceOf(monitor, bad),
+      },
+    }));
   await openIncidents(unit, firings, limit);
 }
 

@@ -53,9 +53,7 @@ export class MoveInRunner implements MoveInWorker {
       throw new AppError(
         'unavailable',
         'another move of your organization is being worked on; try again when it is done',
-        {
-          retryAfterSeconds: 60,
-        },
+        { retryAfterSeconds: 60 },
       );
     if (this.#running.size >= AT_ONCE)
       throw new AppError('unavailable', 'other moves are being worked on; try again in some minutes', {

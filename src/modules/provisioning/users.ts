@@ -192,10 +192,7 @@ async function updateAccount(
     if (other !== null) throw new ScimError('uniqueness', `another account has the address ${wanted.email}`);
     await stores.provisioning.saveEmail(user.userId, wanted.email, now);
   }
-  return {
-    email: isOtherAddress ? wanted.email : user.email,
-    name: isOtherName && isOwn ? name : user.name,
-  };
+  return { email: isOtherAddress ? wanted.email : user.email, name: isOtherName && isOwn ? name : user.name };
 }
 
 function nameTaken(userName: string): ScimError {

@@ -191,9 +191,7 @@ function causeOf(rule: ActiveRule, measured: Measurement, settings: RuleSettings
     severity,
     details,
     ...(byLabel !== null &&
-      labelValue !== null && {
-        labels: { ...labelsOf({ kind: 'metric_threshold', config }), [byLabel]: labelValue },
-      }),
+      labelValue !== null && { labels: { ...labelsOf({ kind: 'metric_threshold', config }), [byLabel]: labelValue } }),
     sentence: `${of}${whose} over ${windows} min was ${shown.value} (${comparator} ${shown.threshold})${forMinutes === 0 ? '' : `, for ${forMinutes} min now`}`,
   };
 }

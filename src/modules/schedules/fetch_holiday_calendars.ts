@@ -43,9 +43,7 @@ async function fetchDates(fetchCalendar: ExternalFetch, url: string, now: Tempor
     if (answer.status !== 200) return { fault: `the address answers with the status ${answer.status}, not 200` };
     text = await answer.text();
   } catch {
-    return {
-      fault: 'the address does not answer in time, is not on the public Internet, or sends more than 512 KB',
-    };
+    return { fault: 'the address does not answer in time, is not on the public Internet, or sends more than 512 KB' };
   }
   const read = readIcsDates(text, now.toZonedDateTimeISO('UTC').toPlainDate());
   if (read.kind === 'fault') return { fault: read.fault };

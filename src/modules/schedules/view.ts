@@ -56,10 +56,7 @@ export const ScheduleView = Type.Object({
   name: Type.String(),
   timezone: Type.String({ description: 'IANA name' }),
   rotationType: RotationTypeName,
-  rotationConfig: Type.Object({
-    userIds: Type.Array(IdText),
-    shiftHours: Type.Optional(SafeInteger),
-  }),
+  rotationConfig: Type.Object({ userIds: Type.Array(IdText), shiftHours: Type.Optional(SafeInteger) }),
   startAt: Timestamp,
   layers: Type.Optional(
     Type.Array(LayerView, {

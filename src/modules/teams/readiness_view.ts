@@ -17,11 +17,7 @@ export const ReadinessView = Type.Object({
   answer: Type.Enum([...READINESS_ANSWERS], { description: 'whether a page at night would wake the person' }),
   reasons: Type.Array(Type.Enum(keysOf(READINESS_REASONS)), { description: 'what keeps it from a plain yes' }),
   channels: Type.Array(
-    Type.Object({
-      channel: ChannelName,
-      state: Type.Enum([...CHANNEL_READINESS]),
-      provedAt: nullable(Timestamp),
-    }),
+    Type.Object({ channel: ChannelName, state: Type.Enum([...CHANNEL_READINESS]), provedAt: nullable(Timestamp) }),
     { description: 'provedAt: when a test or page last arrived at the present address' },
   ),
   deviceCount: Type.Integer({ description: 'browsers subscribed to push' }),

@@ -27,12 +27,7 @@ export const ContactRead = Type.Object(
   { ...STRICT, description: 'what was read: what somebody else has changed since is a conflict' },
 );
 
-export const TEAM_FIELDS = {
-  teamId: IdText,
-  name: Type.String(),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-};
+export const TEAM_FIELDS = { teamId: IdText, name: Type.String(), createdAt: Timestamp, updatedAt: Timestamp };
 
 export const TeamView = Type.Object(TEAM_FIELDS);
 

@@ -106,10 +106,7 @@ export class ExpiredRows {
   async removeNames(tiers: readonly RetentionTier[], now: Temporal.Instant): Promise<void> {
     for (const { days, serviceIds } of tiers) {
       const cutoff = cutoffOf(days, now);
-      const before = (time: Temporal.Instant) => ({
-        services: serviceIds.map(uuidOf),
-        before: time.epochMilliseconds,
-      });
+      const before = (time: Temporal.Instant) => ({ services: serviceIds.map(uuidOf), before: time.epochMilliseconds });
       await deleteRows(this.#client, 'metric_names', SEEN_BEFORE, before(cutoff));
       await deleteRows(this.#client, 'metric_series', SEEN_BEFORE, before(cutoff.subtract(SERIES_MARGIN)));
     }

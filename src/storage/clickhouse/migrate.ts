@@ -69,10 +69,7 @@ export function renderingFor({ layout, database }: Pick<ClickHouseClient, 'layou
 }
 
 /** Every server has to carry a statement out: one that does not answer in time fails the migration, which is then repeated. */
-const EVERYWHERE: ClickHouseSettings = {
-  distributed_ddl_task_timeout: '600',
-  distributed_ddl_output_mode: 'throw',
-};
+const EVERYWHERE: ClickHouseSettings = { distributed_ddl_task_timeout: '600', distributed_ddl_output_mode: 'throw' };
 
 /**
  * Applies the files of `dir` that have not run yet, in the order of their numbers. The caller holds a lock that

@@ -49,7 +49,5 @@ export interface DurableJobKey {
 
 /** Returns the keys as rows named `p`. */
 export function keyRows(keys: readonly DurableJobKey[]) {
-  return rowsOf('p', {
-    job_id: ['text', keys.map(({ jobId }) => jobId)],
-  });
+  return rowsOf('p', { job_id: ['text', keys.map(({ jobId }) => jobId)] });
 }

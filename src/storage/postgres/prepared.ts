@@ -37,10 +37,7 @@ export function prepared<V extends object, Row>(
     );
     return (await db.executeQuery<Row>(CompiledQuery.raw(compiled.sql, parameters))).rows;
   };
-  return {
-    rows: execute,
-    row: async (session, values) => (await execute(session, values))[0] ?? null,
-  };
+  return { rows: execute, row: async (session, values) => (await execute(session, values))[0] ?? null };
 }
 
 function placeholders<V extends object>(): Values<V> {

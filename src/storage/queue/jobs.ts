@@ -102,12 +102,7 @@ export const sendDutyNotice = defineJob({
     /** Person who changed it; null for a key of the organization. */
     byUserId: Type.Union([Type.String(), Type.Null()]),
     changes: Type.Array(
-      Type.Object({
-        scheduleId: Type.String(),
-        isOnCall: Type.Boolean(),
-        since: Type.String(),
-        until: Type.String(),
-      }),
+      Type.Object({ scheduleId: Type.String(), isOnCall: Type.Boolean(), since: Type.String(), until: Type.String() }),
     ),
     /** Names the change: of its retries only one is mailed. */
     changeId: Type.String(),

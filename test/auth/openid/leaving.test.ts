@@ -114,9 +114,7 @@ test('owners see where members are signed in and end it, but no session of anoth
   expect((await list()).total).toBe(0);
   expect(
     await owner.invoke(w.orgId, 'end_member_sessions', { userId, sessionId: sessions[0].sessionId }),
-  ).toMatchObject({
-    status: 404,
-  });
+  ).toMatchObject({ status: 404 });
   await w.context.db.sql.run('update sessions set provider_org_id = $1 where user_id = $2', [w.orgId, userId]);
   const ended = await owner.invoke(w.orgId, 'end_member_sessions', { userId });
   expect(ended.body.result).toMatchObject({ endedSessions: 1 });

@@ -32,10 +32,12 @@ describe('/healthz and /readyz', () => {
       w.clock.advance({ seconds: 2 });
       return await health();
     };
-    await expect.poll(tick).toMatchObject({
-      status: 'down',
-      stores: { postgres: { status: 'down', error: reason }, queue: { status: 'down', error: reason } },
-    });
+    await expect
+      .poll(tick)
+      .toMatchObject({
+        status: 'down',
+        stores: { postgres: { status: 'down', error: reason }, queue: { status: 'down', error: reason } },
+      });
     const ready = await w.app.inject('/readyz');
     expect(ready.statusCode).toBe(503);
     expect(ready.json().because).toContain(`postgres is down (${reason})`);

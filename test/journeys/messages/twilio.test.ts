@@ -66,10 +66,7 @@ async function post(w: StaffedWorld, path: string, fields: Record<string, string
   const { statusCode, body } = await w.app.inject({
     method: 'POST',
     url: path,
-    headers: {
-      'content-type': 'application/x-www-form-urlencoded',
-      'x-twilio-signature': signature ?? own,
-    },
+    headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-twilio-signature': signature ?? own },
     payload: new URLSearchParams(fields).toString(),
   });
   return { status: statusCode, body };

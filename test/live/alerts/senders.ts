@@ -82,10 +82,7 @@ export async function startAlertmanager(receivers: Receivers): Promise<Record<ke
   const configs = {
     webhook: {
       webhook_configs: [
-        {
-          url: `${webhook.url}/api/alerts/alertmanager`,
-          http_config: { authorization: { credentials: webhook.key } },
-        },
+        { url: `${webhook.url}/api/alerts/alertmanager`, http_config: { authorization: { credentials: webhook.key } } },
       ],
     },
     pagerduty: {
@@ -256,12 +253,7 @@ export function opsgenieSdk(service: AlertedService, packages: string): Sender {
   const env = { PACKAGES: packages, API_KEY: service.key, HOST_URL: `${service.url}/api/alerts/opsgenie` };
   const job = async (action: string, name: string) =>
     (await run([process.execPath, `${PROGRAMS}/opsgenie_sdk.cjs`, action, name], env)).code === 0;
-  return {
-    service,
-    isPersistent: false,
-    fire: (name) => job('create', name),
-    resolve: (name) => job('close', name),
-  };
+  return { service, isPersistent: false, fire: (name) => job('create', name), resolve: (name) => job('close', name) };
 }
 
 const ZABBIX_DATA = '/usr/share/zabbix-server-pgsql/data.sql.gz';
@@ -308,12 +300,7 @@ export function zabbix(media: 'PagerDuty' | 'Opsgenie' | 'VictorOps', service: A
     const input = JSON.stringify({ ...Object.fromEntries(filled), ...Object.fromEntries(known) });
     return (await run(['zabbix_js', '-s', file, '-p', input], {})).code === 0;
   };
-  return {
-    service,
-    isPersistent: false,
-    fire: (name) => notify(name, true),
-    resolve: (name) => notify(name, false),
-  };
+  return { service, isPersistent: false, fire: (name) => notify(name, true), resolve: (name) => notify(name, false) };
 }
 
 function readMediaType(name: string): { readonly script: string; readonly parameters: Record<string, string> } {

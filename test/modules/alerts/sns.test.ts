@@ -35,11 +35,7 @@ async function subscribed() {
     db,
     clock,
     log: silentLog,
-    intake: new AlertIntake({
-      take: (sent) => takeAlerts(runtime, sent),
-      mayRetry: () => false,
-      log: silentLog,
-    }),
+    intake: new AlertIntake({ take: (sent) => takeAlerts(runtime, sent), mayRetry: () => false, log: silentLog }),
     rates: { spend: async (_service: string, _count: number, work: () => Promise<void>) => await work() } as never,
     counters: new IngestCounters(),
     cipher: w.context.actions.cipher,

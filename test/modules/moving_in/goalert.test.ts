@@ -77,9 +77,7 @@ test('GoAlert pages a rotation by itself, as a schedule made for it, and names c
   ];
   const data = {
     users: { nodes: users },
-    rotations: {
-      nodes: [{ ...rotation, start: '2026-06-15T08:00:00Z', activeUserIndex: 0, userIDs: ['ada', 'bo'] }],
-    },
+    rotations: { nodes: [{ ...rotation, start: '2026-06-15T08:00:00Z', activeUserIndex: 0, userIDs: ['ada', 'bo'] }] },
     escalationPolicies: { nodes: [{ id: 'pol', name: 'Policy', repeat: 0, steps: [{ delayMinutes: 5, targets }] }] },
   };
   const result = read('goalert', [{ path: 'answer.json', value: { data } }]);

@@ -183,10 +183,7 @@ test('notes go to the thread of the message, and /oncall says who is on call', a
   const note = { incidentId, text: 'The <replica> lags.', requestKey: 'note-of-test' };
   await runOperation(w, addIncidentNote, caller, note);
   await w.runUntilIdle();
-  expect(slack.messages[1]).toMatchObject({
-    threadTs: slack.messages[0]?.ts,
-    text: 'Bram: The &lt;replica&gt; lags.',
-  });
+  expect(slack.messages[1]).toMatchObject({ threadTs: slack.messages[0]?.ts, text: 'Bram: The &lt;replica&gt; lags.' });
   const ahead = vi.spyOn(OnCallReader.prototype, 'overTime');
   expect(await slack.command(w.app, placeId, { user: 'Bram', text: '' })).toBe('On call now:\nPlatform: nobody');
   expect(ahead, 'asks for nothing but now').not.toHaveBeenCalled();

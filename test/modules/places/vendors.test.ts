@@ -89,10 +89,7 @@ const interact = async (placeId: string, interaction: object, { age = 0, forged 
   const body = JSON.stringify(interaction);
   const timestamp = String(Math.floor(w.clock.now().epochMilliseconds / 1_000) - age);
   const signature = vendors.signed(timestamp, forged ? `${body} ` : body);
-  return await send(placeId, 'discord', body, {
-    'x-signature-timestamp': timestamp,
-    'x-signature-ed25519': signature,
-  });
+  return await send(placeId, 'discord', body, { 'x-signature-timestamp': timestamp, 'x-signature-ed25519': signature });
 };
 
 /** Returns a code of a responder of this name. */

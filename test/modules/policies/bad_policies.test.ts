@@ -58,9 +58,7 @@ test('what cannot be is refused at its field', async () => {
   });
   expect(
     await refusal([onCall(0), { afterMinutes: 5, ...SMS, members: { teamId: other, inTurn: true } }]),
-  ).toMatchObject({
-    faults: [{ path: 'steps[1].members' }],
-  });
+  ).toMatchObject({ faults: [{ path: 'steps[1].members' }] });
   expect(await refusal([onCall(0)], { repeat: { times: 10, pauseMinutes: 5 } })).toMatchObject({
     faults: [{ path: 'repeat.times' }],
   });

@@ -107,12 +107,7 @@ test('query, chart, history and replay give the ratio that the rule measures', a
   // The last minute has not ended.
   const { values } = await run(w, readRuleHistory, wanted);
   expect(values.filter((value: number | null) => value !== null)).toEqual([5, 5, 5, 5]);
-  const replayed = await run(w, replayRule, {
-    ...wanted,
-    comparator: '>=',
-    threshold: 5,
-    escalationPolicyId: null,
-  });
+  const replayed = await run(w, replayRule, { ...wanted, comparator: '>=', threshold: 5, escalationPolicyId: null });
   expect(replayed.incidentCount).toBe(1);
 });
 

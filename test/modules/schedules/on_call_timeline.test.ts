@@ -140,12 +140,7 @@ test.each([
 test('two shifts are swapped together, and the swap is undone together', async () => {
   const { w, anna, bram, scheduleId, run } = await givenSchedule();
   const first = { scheduleId, userId: anna.userId, startAt: NOW, endAt: '2026-03-09T08:00:00Z' };
-  const second = {
-    scheduleId,
-    userId: bram.userId,
-    startAt: '2026-03-09T08:00:00Z',
-    endAt: '2026-03-16T08:00:00Z',
-  };
+  const second = { scheduleId, userId: bram.userId, startAt: '2026-03-09T08:00:00Z', endAt: '2026-03-16T08:00:00Z' };
   const before = await run(getOnCallTimeline, MARCH);
   const made = await run(swapShifts, { first, second });
   expect(made).toMatchObject({ first: { userId: bram.userId }, second: { userId: anna.userId } });

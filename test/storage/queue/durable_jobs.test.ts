@@ -306,11 +306,7 @@ test('what a frozen worker has begun is free once it is silent for two seconds, 
     await workers.renew({ works: ['worker'], left: [] }, member, { now, aliveUntil: now.add({ seconds: 2 }) });
     await store.insert('group_exceptions', [{ ...jobOf(member), jobId: `job_${member}` }], now);
     await store.claim([{ jobId: `job_${member}` }], { leaseMs: 9_000, raised: CRASH_SCORE.ofMany, holder: member });
-    await new LeaseStore(db.session()).take(member, member, {
-      now,
-      notSince: now,
-      heldUntil: now.add({ seconds: 9 }),
-    });
+    await new LeaseStore(db.session()).take(member, member, { now, notSince: now, heldUntil: now.add({ seconds: 9 }) });
   }
   clock.advance({ seconds: 1 });
   const later = clock.now();

@@ -233,10 +233,7 @@ describe('requests', () => {
     const insert = client.insert({ table: 'words', values: [{ id: 'x' }], format: 'JSONEachRow' });
     await expect(insert).rejects.toMatchObject({ code: '27' });
     await expect(insert).rejects.not.toThrow(/spool/);
-    const wrongSetting = client.query({
-      query: 'SELECT 1',
-      clickhouse_settings: { no_such_setting: 1 },
-    });
+    const wrongSetting = client.query({ query: 'SELECT 1', clickhouse_settings: { no_such_setting: 1 } });
     await expect(wrongSetting).rejects.toMatchObject({ code: '115', type: 'UNKNOWN_SETTING' });
   });
 

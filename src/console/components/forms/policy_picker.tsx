@@ -31,18 +31,13 @@ export function PolicyPicker(props: PolicyPickerProps) {
   const isPolicy = value !== null && !before.some((choice) => choice.value === value);
   const chosen = useQuery({ ...policyQuery(orgId, value ?? ''), enabled: isPolicy }).data;
   const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
-  const { data, hasNextPage } = useInfiniteQuery({
-    ...policySearchQuery(orgId, text.slice(0, 200)),
-    enabled: isNear,
-  });
+  const { data, hasNextPage } = useInfiniteQuery({ ...policySearchQuery(orgId, text.slice(0, 200)), enabled: isNear });
   const matches = data?.pages.flatMap(({ policies }) => policies) ?? [];
   const isListed = !isPolicy || matches.some(({ policyId }) => policyId === value);
   const shown = isListed || chosen == null ? matches : [chosen, ...matches];
-  const policies = [...Map.groupBy(shown, ({ teamId }) => teamId).values()].flat().map((policy) => ({
-    value: policy.policyId,
-    label: labelOf(policy),
-    group: isolateBidi(policy.teamName),
-  }));
+  const policies = [...Map.groupBy(shown, ({ teamId }) => teamId).values()]
+    .flat()
+    .map((policy) => ({ value: policy.policyId, label: labelOf(policy), group: isolateBidi(policy.teamName) }));
   const others = before.filter((choice) => choice.label.toLowerCase().includes(typed.toLowerCase()));
   return (
     <Choice

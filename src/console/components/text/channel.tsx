@@ -18,11 +18,7 @@ export function ChannelIcon({ channel, size = 18 }: { readonly channel: Channel;
   return <Icon size={size} stroke={1.75} aria-hidden />;
 }
 
-const NO_ADDRESS: Record<AddressKind, string> = {
-  phone: 'no number',
-  browser: 'no device',
-  email: 'no mail address',
-};
+const NO_ADDRESS: Record<AddressKind, string> = { phone: 'no number', browser: 'no device', email: 'no mail address' };
 
 /** Returns why a channel does not reach somebody, in a few words that follow a colon. */
 export function whyUnused(channel: Channel, reason: string): string {

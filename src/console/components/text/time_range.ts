@@ -69,12 +69,7 @@ export function betweenOf(from: number, to: number): TimeRange {
   return { kind: 'between', from: Math.floor(middle - half), to: Math.ceil(middle + half) };
 }
 
-const SHORT = dateFormat({
-  month: 'short',
-  day: 'numeric',
-  hour: 'numeric',
-  minute: '2-digit',
-});
+const SHORT = dateFormat({ month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' });
 
 export function rangeText(range: TimeRange): string {
   if (range.kind === 'between') return SHORT.formatRange(range.from, range.to);

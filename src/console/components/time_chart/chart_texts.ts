@@ -3,13 +3,7 @@ import { dateFormat } from '#console/components/text/time_text.ts';
 const CLOCK = dateFormat({ hour: 'numeric', minute: '2-digit' });
 const CLOCK_SECONDS = dateFormat({ hour: 'numeric', minute: '2-digit', second: '2-digit' });
 const DAY = dateFormat({ month: 'short', day: 'numeric' });
-const DAY_CLOCK = dateFormat({
-  weekday: 'short',
-  month: 'short',
-  day: 'numeric',
-  hour: 'numeric',
-  minute: '2-digit',
-});
+const DAY_CLOCK = dateFormat({ weekday: 'short', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' });
 const DAY_SECONDS = dateFormat({
   weekday: 'short',
   month: 'short',

@@ -47,12 +47,7 @@ export function EditSource({ source, onClose }: { readonly source: Source; reado
         error={saving.error}
         onSubmit={form.onSubmit((wanted) =>
           saving.mutate(
-            {
-              ...source.settings,
-              sourceId: source.sourceId,
-              ...wanted,
-              groupMinutes: wanted.groupMinutes ?? 0,
-            },
+            { ...source.settings, sourceId: source.sourceId, ...wanted, groupMinutes: wanted.groupMinutes ?? 0 },
             { onError: (error) => form.setErrors(faultsAtFields(error, wanted)) },
           ),
         )}

@@ -166,12 +166,7 @@ function DashboardRow({ dashboard, mayEdit }: { readonly dashboard: FoundDashboa
             entries={[
               { text: 'Rename', icon: <IconPencil size={16} />, onClick: () => setOpen('rename') },
               { text: 'Duplicate', icon: <IconCopy size={16} />, onClick: () => duplicate.mutate(dashboardId) },
-              {
-                text: 'Delete',
-                icon: <IconTrash size={16} />,
-                isDangerous: true,
-                onClick: () => setOpen('delete'),
-              },
+              { text: 'Delete', icon: <IconTrash size={16} />, isDangerous: true, onClick: () => setOpen('delete') },
             ]}
           />
         </Group>

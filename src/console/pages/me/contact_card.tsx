@@ -58,9 +58,7 @@ export function ContactCard({ team, contact, ownPhone = null }: ContactCardProps
   const { form, draft } = useDraftForm({
     form: `update_own_contact ${teamId ?? ''}`,
     base: { phone: phone ?? '', ...switches },
-    validate: {
-      phone: phoneFault,
-    },
+    validate: { phone: phoneFault },
   });
   const saving = useMutation({
     mutationFn: (body: Contact) => invoke(orgId, 'update_own_contact', { teamId, ...body, basedOn: contact }),
@@ -155,9 +153,7 @@ interface ChannelRowProps {
 
 function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
   const { orgId } = useOrganization().org;
-  const test = useMutation({
-    mutationFn: () => invoke(orgId, 'send_test_notification', { channel }),
-  });
+  const test = useMutation({ mutationFn: () => invoke(orgId, 'send_test_notification', { channel }) });
   const destination = useDestination(channel, me);
   return (
     <Row

@@ -50,13 +50,7 @@ function Form({ firstTeamId }: { readonly firstTeamId: string | null }) {
   const creating = useMutation({
     mutationFn: async () => {
       const { timezone, rotationType, rotationConfig } = rotationInput(draft);
-      const schedule = {
-        name: draft.name.trim(),
-        timezone,
-        rotationType,
-        rotationConfig,
-        startAt: draft.handOverAt,
-      };
+      const schedule = { name: draft.name.trim(), timezone, rotationType, rotationConfig, startAt: draft.handOverAt };
       return teamId === ''
         ? await invoke(orgId, 'create_team_schedule', { teamName: draft.teamName.trim() || 'On-call', ...schedule })
         : await invoke(orgId, 'create_schedule', { teamId, ...schedule });

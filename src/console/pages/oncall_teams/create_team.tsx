@@ -11,9 +11,7 @@ import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/f
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-export const TEAM_NAME_VALIDATION = {
-  name: (name: string) => (name.trim() === '' ? 'A team needs a name' : null),
-};
+export const TEAM_NAME_VALIDATION = { name: (name: string) => (name.trim() === '' ? 'A team needs a name' : null) };
 
 export function CreateTeam({ onClose }: { readonly onClose: () => void }) {
   const { org } = useOrganization();

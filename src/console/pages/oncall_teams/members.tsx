@@ -148,12 +148,7 @@ function MemberMenu({ member: { name, userId }, isFirst, isLast, onEdit, onMove,
                 isDisabled: isLast,
                 onClick: () => onMove('down'),
               },
-              {
-                text: 'Remove from the team',
-                icon: <IconUserMinus size={16} />,
-                isDangerous: true,
-                onClick: onRemove,
-              },
+              { text: 'Remove from the team', icon: <IconUserMinus size={16} />, isDangerous: true, onClick: onRemove },
             ]
           : []),
       ]}

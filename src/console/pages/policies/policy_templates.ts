@@ -42,13 +42,7 @@ export const POLICY_TEMPLATES: readonly PolicyTemplate[] = [
     steps: (memberIds) => [
       { key: 0, afterMinutes: 0, channels: ['push', 'sms'], ...onCallOnly },
       { key: 1, afterMinutes: 5, channels: ['push', 'sms', 'call'], ...onCallOnly },
-      {
-        key: 2,
-        afterMinutes: 15,
-        channels: ['push', 'sms', 'call'],
-        ...onCallOnly,
-        targetUserIds: memberIds,
-      },
+      { key: 2, afterMinutes: 15, channels: ['push', 'sms', 'call'], ...onCallOnly, targetUserIds: memberIds },
     ],
   },
   {

@@ -16,9 +16,7 @@ export const SERVICE_LABELS: Readonly<Record<keyof ServiceFacts, string>> = {
   scmRepo: 'Repository',
 };
 
-export const SERVICE_VALIDATION = {
-  name: (name: string) => (name.trim() === '' ? 'A service needs a name' : null),
-};
+export const SERVICE_VALIDATION = { name: (name: string) => (name.trim() === '' ? 'A service needs a name' : null) };
 
 interface ServiceFieldsProps {
   /** Returns the props of a field, as `form.getInputProps` does. */

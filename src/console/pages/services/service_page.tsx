@@ -159,10 +159,7 @@ const GOOD_PERCENT = 99.5;
 /** Card of the share of each release's sessions that ended without a crash; nothing if no client sends sessions. */
 function SessionsCard({ serviceId }: { readonly serviceId: string }) {
   const { org } = useOrganization();
-  const { data } = useQuery({
-    ...releaseHealthQuery(org.orgId, serviceId),
-    refetchInterval: REFRESH_MS,
-  });
+  const { data } = useQuery({ ...releaseHealthQuery(org.orgId, serviceId), refetchInterval: REFRESH_MS });
   if (data === undefined || data.releases.length === 0) return null;
   const { releases, total } = data;
   return (

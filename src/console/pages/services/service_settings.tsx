@@ -116,10 +116,7 @@ function ExceptionSettingsCard({ service: { serviceId, capabilities } }: { reado
   const { org, may } = useOrganization();
   const [isEditing, setIsEditing] = useState(false);
   const isEnabled = capabilities.includes('exceptions');
-  const { data } = useQuery({
-    ...exceptionSettingsQuery(org.orgId, serviceId),
-    enabled: isEnabled,
-  });
+  const { data } = useQuery({ ...exceptionSettingsQuery(org.orgId, serviceId), enabled: isEnabled });
   if (!isEnabled || data === undefined) return null;
   const { filters, patterns, secretNames } = data;
   return (

@@ -22,10 +22,7 @@ const SNIPPETS: Readonly<
     label: 'Browser',
     text: ({ dsn }) => `import * as Sentry from '@sentry/browser';\n\nSentry.init({ dsn: '${dsn}' });`,
   },
-  python: {
-    label: 'Python',
-    text: ({ dsn }) => `import sentry_sdk\n\nsentry_sdk.init(dsn="${dsn}")`,
-  },
+  python: { label: 'Python', text: ({ dsn }) => `import sentry_sdk\n\nsentry_sdk.init(dsn="${dsn}")` },
   otlp: {
     label: 'OpenTelemetry',
     text: ({ ingestionKey }) =>

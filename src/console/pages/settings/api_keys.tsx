@@ -107,11 +107,7 @@ const columnsWith = (onRevoke: (apiKey: ApiKey) => void): Column<ApiKey>[] => [
         <Name>{createdBy.name}</Name>
       ),
   },
-  {
-    id: 'permissions',
-    title: 'May',
-    cell: ({ permissions, kind }) => permissionsText(permissions, kind),
-  },
+  { id: 'permissions', title: 'May', cell: ({ permissions, kind }) => permissionsText(permissions, kind) },
   {
     id: 'used',
     title: 'Last used',

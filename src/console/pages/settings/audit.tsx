@@ -137,19 +137,9 @@ const columnsWith = (onOpen: (entry: AuditEntry) => void, nameOf: NameOf): Colum
       </TextButton>
     ),
   },
-  {
-    id: 'who',
-    title: 'Who',
-    widthPercent: 20,
-    cell: (entry) => <Name>{whoText(entry)}</Name>,
-  },
+  { id: 'who', title: 'Who', widthPercent: 20, cell: (entry) => <Name>{whoText(entry)}</Name> },
   { id: 'via', title: 'Via', cell: viaText },
-  {
-    id: 'target',
-    title: 'Target',
-    widthPercent: 30,
-    cell: (entry) => <Name>{targetText(entry, nameOf)}</Name>,
-  },
+  { id: 'target', title: 'Target', widthPercent: 30, cell: (entry) => <Name>{targetText(entry, nameOf)}</Name> },
   {
     id: 'result',
     title: 'Result',

@@ -195,13 +195,7 @@ function questionOf(context: AnswerContext, { answer, notification, incidents, g
   const left = incidents.length - paragraphs.length;
   if (left > 0) paragraphs.push(`And ${left} more.`);
   return incidents.some(({ id }) => !given.has(id))
-    ? {
-        status: 200,
-        heading: `${VERB[answer]} ${incidents.length} incidents?`,
-        paragraphs,
-        link,
-        button: VERB[answer],
-      }
+    ? { status: 200, heading: `${VERB[answer]} ${incidents.length} incidents?`, paragraphs, link, button: VERB[answer] }
     : { status: 200, heading: NOTHING_LEFT, paragraphs, link };
 }
 

@@ -28,12 +28,9 @@ export async function sendAsset(
   type: string,
   cacheControl = 'no-cache',
 ): Promise<FastifyReply> {
-  void reply.type(type).headers({
-    etag,
-    'cache-control': cacheControl,
-    vary: 'accept-encoding',
-    'x-content-type-options': 'nosniff',
-  });
+  void reply
+    .type(type)
+    .headers({ etag, 'cache-control': cacheControl, vary: 'accept-encoding', 'x-content-type-options': 'nosniff' });
   if (request.headers['if-none-match'] === etag && reply.statusCode === 200) return reply.code(304).send();
   const isPacked = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
   if (isPacked) void reply.header('content-encoding', 'gzip');

@@ -84,13 +84,7 @@ async function record(
       { now, limits: runtime.installation.limits },
     );
     if (recorded === undefined) throw new Error('no deploy was recorded');
-    return {
-      deployId: recorded.id,
-      serviceId,
-      release,
-      environment,
-      finishedAt: toTimestamp(recorded.finishedAt),
-    };
+    return { deployId: recorded.id, serviceId, release, environment, finishedAt: toTimestamp(recorded.finishedAt) };
   });
 }
 

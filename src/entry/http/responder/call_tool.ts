@@ -72,10 +72,7 @@ export async function callResponderTool(exchange: Exchange, name: string, sent: 
     const appError = toLoggedAppError(error, origin.requestId, log);
     const lines = [`${appError.code}: ${appError.message}`, nextStepAfter(appError)];
     const meta = { problem: toProblem(appError, origin.requestId) };
-    return {
-      result: { isError: true, content: [{ type: 'text', text: lines.join('\n') }], _meta: meta },
-      link: null,
-    };
+    return { result: { isError: true, content: [{ type: 'text', text: lines.join('\n') }], _meta: meta }, link: null };
   }
 }
 

@@ -50,13 +50,7 @@ export const confirmAuthenticatorApp = defineAction({
     if (period === null) throw invalidInput([{ path: 'code', message: 'is not the current code of the app' }]);
     await stores.secondFactors.confirmApp(userId, now);
     await stores.secondFactors.takePeriod(userId, period);
-    record({
-      userId,
-      action: 'add_authenticator_app',
-      target: userId,
-      before: null,
-      after: { confirmed: true },
-    });
+    record({ userId, action: 'add_authenticator_app', target: userId, before: null, after: { confirmed: true } });
     return await afterAdding(context);
   },
 });

@@ -21,12 +21,7 @@ export const changePassword = defineAction({
     'Change your password. Every other session of yours ends, and your connected apps and API keys unless you keep them.',
   effect: 'write',
   input: Type.Object(
-    {
-      currentPassword: PasswordField,
-      newPassword: PasswordField,
-      disconnectApps: EndsField,
-      revokeApiKeys: EndsField,
-    },
+    { currentPassword: PasswordField, newPassword: PasswordField, disconnectApps: EndsField, revokeApiKeys: EndsField },
     STRICT,
   ),
   result: Type.Object({ changed: Type.Literal(true) }),

@@ -58,10 +58,7 @@ export const getAgents = defineAction({
   permission: 'organization:view',
   effect: 'read',
   input: Type.Object(
-    {
-      text: searchInput('part of the name of the agent or person'),
-      ...pageInput(LIMIT, LIMIT_MAX),
-    },
+    { text: searchInput('part of the name of the agent or person'), ...pageInput(LIMIT, LIMIT_MAX) },
     STRICT,
   ),
   result: Type.Object({

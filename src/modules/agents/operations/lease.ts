@@ -20,11 +20,7 @@ const LeaseMinutes = Type.Integer({
   description: `from now; ${LEASE_MINUTES_DEFAULT} when absent`,
 });
 
-const LeaseResult = Type.Object({
-  incidentId: IdText,
-  lease: LeaseView,
-  heldUntil: nullable(Timestamp),
-});
+const LeaseResult = Type.Object({ incidentId: IdText, lease: LeaseView, heldUntil: nullable(Timestamp) });
 
 function toLeaseResult({ lease, heldUntil }: HeldLease, now: Temporal.Instant): Static<typeof LeaseResult> {
   return { incidentId: lease.incidentId, lease: toLeaseView(lease, now), heldUntil: toTimestampOrNull(heldUntil) };

@@ -116,12 +116,7 @@ function isSame(proposal: ProposalRow, { kind, action, input, sentence }: Asked)
 }
 
 /** A reason or a question: short, since it is read on a phone at night. */
-const Sentence = Type.String({
-  minLength: 1,
-  maxLength: 500,
-  pattern: '\\S',
-  description: 'a sentence or two',
-});
+const Sentence = Type.String({ minLength: 1, maxLength: 500, pattern: '\\S', description: 'a sentence or two' });
 
 const Evidence = Type.Array(Type.String({ minLength: 1, maxLength: 300 }), {
   minItems: 1,

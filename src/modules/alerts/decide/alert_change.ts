@@ -78,11 +78,7 @@ export function applyEvent(
     settings,
     learns,
     repetition,
-  }: {
-    readonly settings: SourceSettings;
-    readonly learns: boolean;
-    readonly repetition: Repetition;
-  },
+  }: { readonly settings: SourceSettings; readonly learns: boolean; readonly repetition: Repetition },
   now: Instant,
 ): AlertChange | null {
   if (event.action === 'update') return updated(before, event, repetition, now);
@@ -184,12 +180,7 @@ export function incidentKeyOf(
     scope,
     key,
     groupKey,
-  }: {
-    readonly sourceId: string;
-    readonly scope: string;
-    readonly key: string;
-    readonly groupKey: string | null;
-  },
+  }: { readonly sourceId: string; readonly scope: string; readonly key: string; readonly groupKey: string | null },
   { incidentsPer }: Pick<SourceSettings, 'incidentsPer'>,
 ): string {
   const isGrouped = incidentsPer === 'group' && groupKey !== null;

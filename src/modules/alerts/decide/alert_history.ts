@@ -20,12 +20,7 @@ export interface ToolState {
 const ENTRIES_MAX = 12;
 
 /** Order of actions at one instant. A trigger comes first: a tool that says both at once is done. */
-const RANK: Readonly<Record<AlertAction, number>> = {
-  trigger: 0,
-  acknowledge: 1,
-  unacknowledge: 2,
-  resolve: 3,
-};
+const RANK: Readonly<Record<AlertAction, number>> = { trigger: 0, acknowledge: 1, unacknowledge: 2, resolve: 3 };
 
 /** The state after these events in the order of their times, as the tool that sent them has it. */
 export function stateOf(history: AlertHistory): ToolState {

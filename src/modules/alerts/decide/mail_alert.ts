@@ -146,10 +146,7 @@ function ofNotification(
     service,
     state,
     output,
-  }: Readonly<Record<'host' | 'state', string>> & {
-    readonly service: string | null;
-    readonly output: string | null;
-  },
+  }: Readonly<Record<'host' | 'state', string>> & { readonly service: string | null; readonly output: string | null },
 ): MailedAlert {
   const subject = service === null ? host : `${service} on ${host}`;
   const says = output === null ? '' : `: ${output}`;

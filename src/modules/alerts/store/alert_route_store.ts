@@ -54,15 +54,7 @@ export class AlertRouteStore {
     const rows = routes.map(({ conditions, outcome, policyId, pagesOnRise }, position) => {
       const of = { id: newId('alertroute'), orgId: service.orgId, serviceId: service.id };
       const stamps = { createdAt: now, updatedAt: now };
-      return toColumns(AlertRouteEntity, {
-        ...of,
-        position,
-        conditions,
-        outcome,
-        policyId,
-        pagesOnRise,
-        ...stamps,
-      });
+      return toColumns(AlertRouteEntity, { ...of, position, conditions, outcome, policyId, pagesOnRise, ...stamps });
     });
     await db.insertInto('alert_routes').values(rows).execute();
   }

@@ -67,26 +67,28 @@ const SAVE_ALL = prepared((db, { rows }: Values<{ rows: Records<AlertRow> }>) =>
     .columns(columnNames(AlertEntity))
     .expression((eb) => eb.selectFrom(recordsOf('r', AlertEntity, rows)).select(columns(AlertEntity, 'r')))
     .onConflict((conflict) =>
-      conflict.columns(['source_id', 'scope', 'key']).doUpdateSet(({ ref }) => ({
-        group_key: ref('excluded.group_key'),
-        tool: ref('excluded.tool'),
-        status: ref('excluded.status'),
-        severity: ref('excluded.severity'),
-        title: ref('excluded.title'),
-        details: ref('excluded.details'),
-        links: ref('excluded.links'),
-        images: ref('excluded.images'),
-        history: ref('excluded.history'),
-        occurrences: ref('excluded.occurrences'),
-        episode_at: ref('excluded.episode_at'),
-        settled_at: ref('excluded.settled_at'),
-        lease_until: ref('excluded.lease_until'),
-        silent_since: ref('excluded.silent_since'),
-        is_dropped: ref('excluded.is_dropped'),
-        incident_id: ref('excluded.incident_id'),
-        first_seen_at: ref('excluded.first_seen_at'),
-        last_seen_at: ref('excluded.last_seen_at'),
-      })),
+      conflict
+        .columns(['source_id', 'scope', 'key'])
+        .doUpdateSet(({ ref }) => ({
+          group_key: ref('excluded.group_key'),
+          tool: ref('excluded.tool'),
+          status: ref('excluded.status'),
+          severity: ref('excluded.severity'),
+          title: ref('excluded.title'),
+          details: ref('excluded.details'),
+          links: ref('excluded.links'),
+          images: ref('excluded.images'),
+          history: ref('excluded.history'),
+          occurrences: ref('excluded.occurrences'),
+          episode_at: ref('excluded.episode_at'),
+          settled_at: ref('excluded.settled_at'),
+          lease_until: ref('excluded.lease_until'),
+          silent_since: ref('excluded.silent_since'),
+          is_dropped: ref('excluded.is_dropped'),
+          incident_id: ref('excluded.incident_id'),
+          first_seen_at: ref('excluded.first_seen_at'),
+          last_seen_at: ref('excluded.last_seen_at'),
+        })),
     )
     .returning('id'),
 );

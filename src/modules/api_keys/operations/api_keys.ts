@@ -108,11 +108,7 @@ export const listApiKeys = defineAction({
     const { shown, nextCursor } = pageOf(keys, limit, (last) =>
       timeCursorOf({ at: last.createdAt, id: last.apiKeyId }),
     );
-    return {
-      apiKeys: shown.map(toApiKeyView),
-      total: await stores.apiKeys.count(caller.orgId, wanted),
-      nextCursor,
-    };
+    return { apiKeys: shown.map(toApiKeyView), total: await stores.apiKeys.count(caller.orgId, wanted), nextCursor };
   },
 });
 

@@ -141,10 +141,7 @@ export const listConnections = defineAction({
   permission: 'organization:view',
   effect: 'read',
   input: Type.Object(
-    {
-      text: searchInput('part of the name of the app or of the person'),
-      ...pageInput(LIMIT, LIMIT_MAX),
-    },
+    { text: searchInput('part of the name of the app or of the person'), ...pageInput(LIMIT, LIMIT_MAX) },
     STRICT,
   ),
   result: Type.Object({

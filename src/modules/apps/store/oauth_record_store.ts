@@ -23,10 +23,9 @@ export class OAuthRecordStore {
       .insertInto('oauth_records')
       .values(toColumns(OAuthRecordEntity, record))
       .onConflict((conflict) =>
-        conflict.columns(['kind', 'hash']).doUpdateSet((eb) => ({
-          payload: eb.ref('excluded.payload'),
-          expires_at: eb.ref('excluded.expires_at'),
-        })),
+        conflict
+          .columns(['kind', 'hash'])
+          .doUpdateSet((eb) => ({ payload: eb.ref('excluded.payload'), expires_at: eb.ref('excluded.expires_at') })),
       )
       .execute();
   }

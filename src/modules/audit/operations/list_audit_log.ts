@@ -143,9 +143,6 @@ export const listAuditLog = defineAction({
     const after = place === null ? null : { at: place.at, auditId: place.id };
     const lines = await stores.auditLog.list(caller.orgId, parseFilter(filter), after, limit + 1);
     const { shown, nextCursor } = pageOf(lines, limit, (last) => timeCursorOf({ at: last.at, id: last.auditId }));
-    return {
-      entries: shown.map(toAuditEntryView),
-      nextCursor,
-    };
+    return { entries: shown.map(toAuditEntryView), nextCursor };
   },
 });

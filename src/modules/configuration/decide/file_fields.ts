@@ -62,10 +62,7 @@ export const LAYER_FIELDS = Type.Object(
   {
     name: Name,
     rotation: Type.Object(
-      {
-        every: Type.Integer({ minimum: 1, maximum: 100_000 }),
-        unit: Type.Enum(['hours', 'days', 'weeks', 'months']),
-      },
+      { every: Type.Integer({ minimum: 1, maximum: 100_000 }), unit: Type.Enum(['hours', 'days', 'weeks', 'months']) },
       { ...STRICT, description: 'length of a turn, by the wall clock of the schedule' },
     ),
     turns: Type.Array(

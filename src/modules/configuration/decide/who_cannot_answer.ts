@@ -86,11 +86,7 @@ function* pagingAfter({ matches, changes }: Plan, state: OrganizationState): Ite
     const isTouched = touched.has(present?.id ?? `${wanted.kind} ${wanted.key}`);
     if (wanted.kind === 'schedule') {
       const layers = wanted.fields.layers ?? (present?.kind === 'schedule' ? present.fields.layers : []);
-      yield {
-        name: wanted.fields.name,
-        people: layers.flatMap(({ turns }) => turns.flat()).map(idOf),
-        isTouched,
-      };
+      yield { name: wanted.fields.name, people: layers.flatMap(({ turns }) => turns.flat()).map(idOf), isTouched };
     } else if (wanted.kind === 'override') {
       const { schedule, person } = wanted.fields;
       yield {

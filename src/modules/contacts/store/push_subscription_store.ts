@@ -27,13 +27,15 @@ export class PushSubscriptionStore {
       .insertInto('push_subscriptions')
       .values(toColumns(PushSubscriptionEntity, row))
       .onConflict((conflict) =>
-        conflict.column('endpoint').doUpdateSet((eb) => ({
-          user_id: eb.ref('excluded.user_id'),
-          p256dh: eb.ref('excluded.p256dh'),
-          auth: eb.ref('excluded.auth'),
-          label: eb.ref('excluded.label'),
-          created_at: eb.ref('excluded.created_at'),
-        })),
+        conflict
+          .column('endpoint')
+          .doUpdateSet((eb) => ({
+            user_id: eb.ref('excluded.user_id'),
+            p256dh: eb.ref('excluded.p256dh'),
+            auth: eb.ref('excluded.auth'),
+            label: eb.ref('excluded.label'),
+            created_at: eb.ref('excluded.created_at'),
+          })),
       )
       .returning(columns(PushSubscriptionEntity, 'push_subscriptions'))
       .executeTakeFirstOrThrow();

@@ -49,10 +49,7 @@ export const searchDashboards = defineAction({
   permission: 'dashboards:view',
   effect: 'read',
   input: Type.Object(
-    {
-      text: searchInput('part of the name or of its service'),
-      ...pageInput(LIMIT, LIMIT_MAX),
-    },
+    { text: searchInput('part of the name or of its service'), ...pageInput(LIMIT, LIMIT_MAX) },
     STRICT,
   ),
   result: Type.Object({

@@ -38,12 +38,7 @@ export const saveDashboard = defineAction({
   permission: 'dashboards:edit',
   effect: 'write',
   input: Type.Object(
-    {
-      dashboardId: IdText,
-      readAt: Timestamp,
-      name: Type.Optional(Name),
-      layout: Type.Optional(Layout),
-    },
+    { dashboardId: IdText, readAt: Timestamp, name: Type.Optional(Name), layout: Type.Optional(Layout) },
     STRICT,
   ),
   result: DashboardView,

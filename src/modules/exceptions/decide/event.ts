@@ -140,11 +140,7 @@ export function serializeEvent(event: ExceptionEvent): string {
 /** Parses the output of `serializeEvent`; it trusts its input. */
 export function parseEvent(text: string): ExceptionEvent {
   const stored = JSON.parse(text) as Omit<ExceptionEvent, 'at' | 'receivedAt'> & { at: string; receivedAt: string };
-  return {
-    ...stored,
-    at: Temporal.Instant.from(stored.at),
-    receivedAt: Temporal.Instant.from(stored.receivedAt),
-  };
+  return { ...stored, at: Temporal.Instant.from(stored.at), receivedAt: Temporal.Instant.from(stored.receivedAt) };
 }
 
 /** Returns the exception that reached the client: the last of the chain. */

@@ -38,10 +38,7 @@ export const assignExceptions = defineAction({
   ),
   result: Type.Object({
     changed: Type.Array(
-      Type.Object({
-        groupId: IdText,
-        before: Type.Object({ userId: nullable(IdText), teamId: nullable(IdText) }),
-      }),
+      Type.Object({ groupId: IdText, before: Type.Object({ userId: nullable(IdText), teamId: nullable(IdText) }) }),
       { description: 'without those that were assigned so already' },
     ),
     assigneeName: nullable(Type.String()),

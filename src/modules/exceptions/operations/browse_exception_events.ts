@@ -47,15 +47,17 @@ export const browseExceptionEvents = defineAction({
     const read = await exceptions.lists.listEvents(scopeOf(group, now), from, limit + 1);
     const next = read[limit];
     return {
-      events: read.slice(0, limit).map(({ place, environment, release, userKey, level }) => ({
-        cursor: toEventCursor(place),
-        eventId: place.eventId,
-        at: toTimestamp(fromEpochMilliseconds(place.atMs)),
-        severity: level,
-        environment: environment || null,
-        release: release || null,
-        user: userKey === '' ? null : readUserKey(userKey).user,
-      })),
+      events: read
+        .slice(0, limit)
+        .map(({ place, environment, release, userKey, level }) => ({
+          cursor: toEventCursor(place),
+          eventId: place.eventId,
+          at: toTimestamp(fromEpochMilliseconds(place.atMs)),
+          severity: level,
+          environment: environment || null,
+          release: release || null,
+          user: userKey === '' ? null : readUserKey(userKey).user,
+        })),
       nextCursor: next === undefined ? null : toEventCursor(next.place),
     };
   },

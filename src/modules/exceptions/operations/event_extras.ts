@@ -62,11 +62,7 @@ export const readEventAttachment = defineAction({
   permission: 'exceptions:view',
   effect: 'read',
   input: Type.Object(
-    {
-      groupId: Type.Optional(IdText),
-      serviceId: Type.Optional(IdText),
-      attachmentId: Type.String({ maxLength: 36 }),
-    },
+    { groupId: Type.Optional(IdText), serviceId: Type.Optional(IdText), attachmentId: Type.String({ maxLength: 36 }) },
     STRICT,
   ),
   result: Type.Object({ name: Type.String(), content: Type.String({ description: 'in base64' }) }),

@@ -40,10 +40,7 @@ export const createExceptionIssue = defineAction({
   permission: 'exceptions:edit',
   effect: 'write',
   input: Type.Object(
-    {
-      groupId: IdText,
-      title: Type.String({ minLength: 1, maxLength: ISSUE_TITLE_LENGTH_MAX, pattern: '\\S' }),
-    },
+    { groupId: IdText, title: Type.String({ minLength: 1, maxLength: ISSUE_TITLE_LENGTH_MAX, pattern: '\\S' }) },
     STRICT,
   ),
   result: Type.Object({ groupId: IdText, number: Type.String(), url: Type.String() }),

@@ -53,12 +53,7 @@ export const listExceptionEvents = defineAction({
     newerCursor: nullable(EventCursor),
     olderCursor: nullable(EventCursor),
   }),
-  example: {
-    groupId: EXAMPLE_IDS.groupId,
-    day: '2027-02-03',
-    cursor: EVENT_CURSOR_EXAMPLE,
-    limit: 1,
-  },
+  example: { groupId: EXAMPLE_IDS.groupId, day: '2027-02-03', cursor: EVENT_CURSOR_EXAMPLE, limit: 1 },
   async handle({ groupId, day, cursor, limit = 1 }, { caller, stores, exceptions, sourceMaps, now }) {
     const from = cursor === undefined ? null : parseEventCursor(cursor, 'cursor');
     const within = day === undefined ? null : dayOf(day);

@@ -104,12 +104,7 @@ export const ORIGINS_EXAMPLE: Static<typeof OriginsView> = {
     },
   ],
   firstBadRelease: '2027.5.1',
-  suspectDeploy: {
-    release: '2027.5.1',
-    at: '2027-02-03T01:58:12.310Z',
-    environment: 'production',
-    secondsBefore: 12,
-  },
+  suspectDeploy: { release: '2027.5.1', at: '2027-02-03T01:58:12.310Z', environment: 'production', secondsBefore: 12 },
 };
 
 export async function readOrigins(

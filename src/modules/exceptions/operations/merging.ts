@@ -29,10 +29,7 @@ export const mergeExceptionGroups = defineAction({
   permission: 'exceptions:edit',
   effect: 'write',
   input: Type.Object(
-    {
-      intoGroupId: IdText,
-      groupIds: Type.Array(IdText, { minItems: 1, maxItems: GROUPS_MAX, uniqueItems: true }),
-    },
+    { intoGroupId: IdText, groupIds: Type.Array(IdText, { minItems: 1, maxItems: GROUPS_MAX, uniqueItems: true }) },
     STRICT,
   ),
   result: Type.Object({
@@ -220,9 +217,7 @@ export const undoExceptionMerges = defineAction({
     undone: Type.Array(Type.Object({ groupId: IdText, inGroupId: nullable(IdText) })),
     unchanged: Type.Integer({ description: 'somebody has merged or split them since' }),
   }),
-  example: {
-    changes: [{ groupId: EXAMPLE_IDS.groupId, nowInGroupId: EXAMPLE_IDS.otherGroupId, wasInGroupId: null }],
-  },
+  example: { changes: [{ groupId: EXAMPLE_IDS.groupId, nowInGroupId: EXAMPLE_IDS.otherGroupId, wasInGroupId: null }] },
   async handle({ changes }, context) {
     const { caller, stores, now, record } = context;
     const named = changes.flatMap(({ groupId, nowInGroupId, wasInGroupId }) => [groupId, nowInGroupId, wasInGroupId]);

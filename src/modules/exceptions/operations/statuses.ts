@@ -94,11 +94,7 @@ export const setMatchingStatuses = defineAction({
     const changing = statuses.filter((candidate) => candidate !== status);
     if (changing.length === 0) return { changed: [], resolvedIncidentIds: [], left: 0 };
     const { filter: matching } = await toGroupFilter(fields, context);
-    const filter = {
-      ...matching,
-      statuses: changing,
-      createdUntil: Temporal.Instant.from(createdUntil),
-    };
+    const filter = { ...matching, statuses: changing, createdUntil: Temporal.Instant.from(createdUntil) };
     const page = { sort: 'last', after: null, limit: SLICE } as const;
     const batch = await stores.exceptionSearch.list(caller.orgId, filter, page, now);
     const done = await changeGroupStatuses(new Map(batch.map(({ id }) => [id, { status }])), context);

@@ -98,12 +98,7 @@ export class ExceptionReader {
       `SELECT release, toUnixTimestamp64Milli(min(first_at)) AS begun, service_id FROM exception_origins
        WHERE service_id IN {services:Array(UUID)} AND release != '' GROUP BY service_id, release
        HAVING begun >= {from:Int64} AND begun < {to:Int64} ORDER BY begun DESC, release LIMIT {limit:UInt32}`,
-      {
-        services: serviceIds.map(uuidOf),
-        from: from.epochMilliseconds,
-        to: to.epochMilliseconds,
-        limit,
-      },
+      { services: serviceIds.map(uuidOf), from: from.epochMilliseconds, to: to.epochMilliseconds, limit },
     );
     const ids = new Map(serviceIds.map((serviceId) => [uuidOf(serviceId), serviceId]));
     return rows.flatMap(([release, at, service]) => {
@@ -149,11 +144,7 @@ export class ExceptionReader {
       `SELECT uniqExactIf(cityHash64(event_id), at >= ${instant('week')}),
          uniqExactIf(cityHash64(event_id), at < ${instant('week')})
        FROM exception_events PREWHERE ${inGroup(scope)} AND at >= ${instant('week_before')}`,
-      {
-        ...parametersOf(scope),
-        week: weekStart.epochMilliseconds,
-        week_before: weekBeforeStart.epochMilliseconds,
-      },
+      { ...parametersOf(scope), week: weekStart.epochMilliseconds, week_before: weekBeforeStart.epochMilliseconds },
     );
     const [thisWeek = 0, weekBefore = 0] = (row ?? []).map(Number);
     return { thisWeek, weekBefore };

@@ -55,10 +55,7 @@ async function readSetupProgress({
 }
 
 const HomeReadinessView = Type.Object(
-  {
-    answer: Type.Enum([...READINESS_ANSWERS]),
-    reasons: Type.Array(Type.Enum(keysOf(READINESS_REASONS))),
-  },
+  { answer: Type.Enum([...READINESS_ANSWERS]), reasons: Type.Array(Type.Enum(keysOf(READINESS_REASONS))) },
   {
     description:
       'whether a page would wake the caller: in the teams that they are on call for, else in the worst of theirs',
@@ -100,10 +97,7 @@ const HomeScheduleView = Type.Object({
   teamId: IdText,
   teamName: Type.String(),
   shifts: Type.Array(
-    Type.Object({
-      ...ShiftView.properties,
-      name: Type.String({ description: 'of everybody on call at once' }),
-    }),
+    Type.Object({ ...ShiftView.properties, name: Type.String({ description: 'of everybody on call at once' }) }),
     { description: `of the next ${HOURS_AHEAD} hours; nobody is on call between them` },
   ),
 });

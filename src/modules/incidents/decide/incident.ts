@@ -50,11 +50,7 @@ export function toIncidentActor(actor: Actor, via: Via): IncidentActor {
         ...(actor.connection && { clientName: actor.connection.clientName }),
       };
     case 'api_key':
-      return {
-        apiKeyId: actor.apiKeyId,
-        via,
-        ...(actor.apiKeyName !== undefined && { apiKeyName: actor.apiKeyName }),
-      };
+      return { apiKeyId: actor.apiKeyId, via, ...(actor.apiKeyName !== undefined && { apiKeyName: actor.apiKeyName }) };
     case 'system':
       return { system: true, via };
   }

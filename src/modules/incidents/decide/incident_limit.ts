@@ -76,9 +76,5 @@ export function decideSeverity(standing: SeverityStanding, to: string, now: Temp
   if (severity === to) return { kind: 'unchanged' };
   if (worseSeverity(severity, to) !== to) return { kind: 'change', direction: 'lowered', mayPage: false };
   const isSuppressed = suppressedUntil !== null && suppressedUntil.epochMilliseconds > now.epochMilliseconds;
-  return {
-    kind: 'change',
-    direction: 'raised',
-    mayPage: status === 'triggered' && parentId === null && !isSuppressed,
-  };
+  return { kind: 'change', direction: 'raised', mayPage: status === 'triggered' && parentId === null && !isSuppressed };
 }

@@ -62,11 +62,7 @@ async function declare(
     );
   }
   const run = runOfPolicy(
-    {
-      escalationPolicyId: policy?.id ?? null,
-      teamId: policy?.teamId ?? null,
-      steps: readSteps(policy?.steps ?? []),
-    },
+    { escalationPolicyId: policy?.id ?? null, teamId: policy?.teamId ?? null, steps: readSteps(policy?.steps ?? []) },
     policy === null ? () => undefined : await readPolicies(stores, orgId, [policy.id]),
     now,
     severity,

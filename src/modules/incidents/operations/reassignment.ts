@@ -224,10 +224,7 @@ export const listAssignees = defineAction({
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object(
-    {
-      incidentId: IdText,
-      text: searchInput('part of the name of a policy, or of a name or mail address'),
-    },
+    { incidentId: IdText, text: searchInput('part of the name of a policy, or of a name or mail address') },
     STRICT,
   ),
   result: Type.Object({

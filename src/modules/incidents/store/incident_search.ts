@@ -154,11 +154,7 @@ export class IncidentSearch {
       counts.set(status, (counts.get(status) ?? 0) + count);
     }
     const countOf = (status: IncidentStatus) => counts.get(status) ?? 0;
-    return {
-      triggered: countOf('triggered'),
-      acknowledged: countOf('acknowledged'),
-      resolved: countOf('resolved'),
-    };
+    return { triggered: countOf('triggered'), acknowledged: countOf('acknowledged'), resolved: countOf('resolved') };
   }
 
   /** Counts the incidents that each rule has opened since then, the noisiest first. */

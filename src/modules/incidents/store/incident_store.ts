@@ -105,10 +105,12 @@ export class IncidentStore {
       const rows = await this.#session.db
         .insertInto('incidents')
         .values(
-          wanted.slice(from, from + OPENED_AT_ONCE).map(({ id, traceparent, incident: { details, ...incident } }) => ({
-            ...toColumns(IncidentEntity, { id, ...incident, ...times, traceparent }),
-            details: json({ ...details }),
-          })),
+          wanted
+            .slice(from, from + OPENED_AT_ONCE)
+            .map(({ id, traceparent, incident: { details, ...incident } }) => ({
+              ...toColumns(IncidentEntity, { id, ...incident, ...times, traceparent }),
+              details: json({ ...details }),
+            })),
         )
         .onConflict((conflict) => conflict.column('dedup_key').where('status', '<>', sql.lit('resolved')).doNothing())
         .returning('id')
@@ -127,12 +129,7 @@ export class IncidentStore {
   async #countOccurrence(dedupKey: string, now: Temporal.Instant): Promise<void> {
     await this.#session.db
       .updateTable('incidents')
-      .set((eb) => ({
-        occurrences: eb('occurrences', '+', 1),
-        counted_at: now,
-        clear_since: null,
-        updated_at: now,
-      }))
+      .set((eb) => ({ occurrences: eb('occurrences', '+', 1), counted_at: now, clear_since: null, updated_at: now }))
       .where('dedup_key', '=', dedupKey)
       .where('status', '<>', 'resolved')
       .execute();

@@ -160,13 +160,15 @@ export class StormStore {
       .insertInto('incident_members')
       .values(rows)
       .onConflict((conflict) =>
-        conflict.columns(['incident_id', 'dedup_key']).doUpdateSet(({ eb }) => ({
-          ended_at: null,
-          clear_since: null,
-          counted_at: now,
-          joined_at: now,
-          occurrences: eb('incident_members.occurrences', '+', 1),
-        })),
+        conflict
+          .columns(['incident_id', 'dedup_key'])
+          .doUpdateSet(({ eb }) => ({
+            ended_at: null,
+            clear_since: null,
+            counted_at: now,
+            joined_at: now,
+            occurrences: eb('incident_members.occurrences', '+', 1),
+          })),
       )
       .execute();
   }

@@ -162,11 +162,9 @@ export function heatmapOf(columns: readonly (readonly BucketGrowth[])[]): Heatma
   const pieces = columns.map(piecesOf);
   const bounds = rowBoundsOf(pieces.flat());
   const edges = [-Infinity, ...bounds, Infinity];
-  const rows = edges.slice(1).map((to, index) => ({
-    from: edges[index] ?? -Infinity,
-    to,
-    counts: columns.map(() => 0),
-  }));
+  const rows = edges
+    .slice(1)
+    .map((to, index) => ({ from: edges[index] ?? -Infinity, to, counts: columns.map(() => 0) }));
   for (const [column, ofColumn] of pieces.entries()) {
     for (const piece of ofColumn.filter(({ count }) => count > 0)) {
       for (const row of rows) {

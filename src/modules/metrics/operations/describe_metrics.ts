@@ -51,9 +51,7 @@ const MetricEntryView = Type.Object({
   preview: nullable(
     Type.Object(
       { steps: Type.Array(Type.Number()), values: Type.Array(Type.Number()) },
-      {
-        description: 'the last hour; null for a metric of too many series',
-      },
+      { description: 'the last hour; null for a metric of too many series' },
     ),
   ),
 });

@@ -53,13 +53,7 @@ export class ExemplarStore {
           ORDER BY value DESC, ms DESC
           LIMIT 1 BY intDiv(ms - {from:Int64}, {part:Int64})
           LIMIT {most:UInt32}`,
-        query_params: {
-          ...selectorParameters(serviceId, wanted),
-          from: fromMs,
-          to: toMs,
-          part: partMs,
-          most: parts,
-        },
+        query_params: { ...selectorParameters(serviceId, wanted), from: fromMs, to: toMs, part: partMs, most: parts },
         format: 'JSONCompactEachRow',
         clickhouse_settings: { max_execution_time: SECONDS_MAX },
       });

@@ -53,10 +53,7 @@ interface BoundQuery {
  * the parameters; what is joined here are our own words, and how many conditions there are.
  */
 export function bucketQueryOf(query: MetricQuery): BoundQuery {
-  return {
-    sql: `${valuesOf(query, query.aggregation, null)} ORDER BY bucket`,
-    parameters: parametersOf(query),
-  };
+  return { sql: `${valuesOf(query, query.aggregation, null)} ORDER BY bucket`, parameters: parametersOf(query) };
 }
 
 /**
@@ -87,10 +84,7 @@ export function growthChartQueryOf({ split, ...query }: ChartQuery): BoundQuery 
   return {
     sql: `SELECT part.1 AS place, bucket, groupArray((part.2, result)) FROM (${gains})
       GROUP BY place, bucket ORDER BY place, bucket`,
-    parameters: {
-      ...parametersOf(query),
-      ...(split !== null && { split: split.label, parts: split.values }),
-    },
+    parameters: { ...parametersOf(query), ...(split !== null && { split: split.label, parts: split.values }) },
   };
 }
 
@@ -130,10 +124,7 @@ export function rankQueryOf(query: MetricQuery, label: string, limit: number): B
 export function labelValueQueryOf(query: MetricQuery, label: string): BoundQuery {
   const whole = overWholeWindow(query);
   const values = valuesOf(whole, query.aggregation, 'any(tags[{split:String}])');
-  return {
-    sql: `SELECT part, result FROM (${values})`,
-    parameters: { ...parametersOf(whole), split: label },
-  };
+  return { sql: `SELECT part, result FROM (${values})`, parameters: { ...parametersOf(whole), split: label } };
 }
 
 /** One bucket, which holds all times, so that no window is cut; of whole days, which may be read from their rollups. */

@@ -28,12 +28,7 @@ const HOUR: Field = { name: 'hour', min: 0, max: 23, names: [] };
 const DAY: Field = { name: 'day of the month', min: 1, max: 31, names: [] };
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const MONTH: Field = { name: 'month', min: 1, max: 12, names: MONTHS };
-const WEEKDAY: Field = {
-  name: 'weekday',
-  min: 0,
-  max: 7,
-  names: ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'],
-};
+const WEEKDAY: Field = { name: 'weekday', min: 0, max: 7, names: ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] };
 
 /** Days of the month beyond the numbers: `L`, and `LW` for the last one from Monday to Friday. */
 const [LAST_DAY, LAST_WORKDAY] = [32, 33];

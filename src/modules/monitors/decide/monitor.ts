@@ -186,10 +186,7 @@ const COUNTED_MAX = 1_000_000;
 function afterBad(monitor: MonitorState): Omit<CheckInDecision, 'run'> {
   const failures = Math.min(monitor.failures + 1, COUNTED_MAX);
   const fails = monitor.isFailing || failures >= monitor.failureThreshold;
-  return {
-    monitor: { ...monitor, failures, successes: 0, isFailing: fails },
-    change: fails ? 'fails' : 'none',
-  };
+  return { monitor: { ...monitor, failures, successes: 0, isFailing: fails }, change: fails ? 'fails' : 'none' };
 }
 
 function afterGood(monitor: MonitorState): Omit<CheckInDecision, 'run'> {

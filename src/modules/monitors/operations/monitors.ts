@@ -219,11 +219,7 @@ async function saveEdited(
   const running = await stores.monitors.listRunning(monitor.id);
   await stores.monitors.save(monitor.id, edited, overdueFrom(edited, running), now);
   await stores.monitors.keep(monitor.id);
-  record({
-    target: monitor.id,
-    before: toMonitorFields(monitor),
-    after: toMonitorFields({ ...monitor, ...edited }),
-  });
+  record({ target: monitor.id, before: toMonitorFields(monitor), after: toMonitorFields({ ...monitor, ...edited }) });
   return {
     monitorId: monitor.id,
     editedAt: edited.editedConfig?.at ?? null,
@@ -238,15 +234,7 @@ export const updateMonitor = defineAction({
     'Set when the runs of a cron monitor begin and how long they may take. This applies from now on, whatever schedule the job sends, until reset_monitor.',
   permission: 'exceptions:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      monitorId: IdText,
-      basedOn: BasedOn,
-      ...SCHEDULE_FIELDS,
-      ...EXPECTATION_FIELDS,
-    },
-    STRICT,
-  ),
+  input: Type.Object({ monitorId: IdText, basedOn: BasedOn, ...SCHEDULE_FIELDS, ...EXPECTATION_FIELDS }, STRICT),
   result: EditedMonitorView,
   conflict: 'somebody has changed the monitor since it was read',
   example: {
@@ -295,11 +283,7 @@ export const restrictMonitor = defineAction({
   async handle({ monitorId, keyOnly }, { caller, stores, now, record }) {
     const monitor = await stores.monitors.lock(caller.orgId, monitorId);
     await stores.monitors.setKeyOnly(monitor.id, keyOnly, now);
-    record({
-      target: monitor.id,
-      before: toMonitorFields(monitor),
-      after: toMonitorFields({ ...monitor, keyOnly }),
-    });
+    record({ target: monitor.id, before: toMonitorFields(monitor), after: toMonitorFields({ ...monitor, keyOnly }) });
     return { monitorId: monitor.id, keyOnly };
   },
 });
@@ -316,11 +300,7 @@ export const muteMonitor = defineAction({
   async handle({ monitorId, isMuted }, { caller, stores, now, record }) {
     const monitor = await stores.monitors.lock(caller.orgId, monitorId);
     await stores.monitors.setMuted(monitor.id, isMuted, now);
-    record({
-      target: monitor.id,
-      before: toMonitorFields(monitor),
-      after: toMonitorFields({ ...monitor, isMuted }),
-    });
+    record({ target: monitor.id, before: toMonitorFields(monitor), after: toMonitorFields({ ...monitor, isMuted }) });
     return { monitorId: monitor.id, isMuted };
   },
 });

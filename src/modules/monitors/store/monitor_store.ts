@@ -304,15 +304,17 @@ export class MonitorStore {
       .insertInto('monitor_watch')
       .values({ id: true, since: now, seen_at: now })
       .onConflict((conflict) =>
-        conflict.column('id').doUpdateSet((eb) => ({
-          since: eb
-            .case()
-            .when('monitor_watch.seen_at', '<', gapBegan)
-            .then(now)
-            .else(eb.ref('monitor_watch.since'))
-            .end(),
-          seen_at: now,
-        })),
+        conflict
+          .column('id')
+          .doUpdateSet((eb) => ({
+            since: eb
+              .case()
+              .when('monitor_watch.seen_at', '<', gapBegan)
+              .then(now)
+              .else(eb.ref('monitor_watch.since'))
+              .end(),
+            seen_at: now,
+          })),
       )
       .returning('since')
       .executeTakeFirstOrThrow();

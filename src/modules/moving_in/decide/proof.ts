@@ -163,13 +163,15 @@ export function proofOf(
     to: isoOf(window.to),
     minutes,
     equal,
-    differences: differences.slice(0, DIFFERENCES_MAX).map((difference) => ({
-      from: isoOf(difference.from),
-      to: isoOf(difference.to),
-      theirs: difference.theirs.map((key) => facts.nameOf(key)),
-      ours: difference.ours.map((key) => facts.nameOf(key)),
-      cause: causeOf(difference, facts),
-    })),
+    differences: differences
+      .slice(0, DIFFERENCES_MAX)
+      .map((difference) => ({
+        from: isoOf(difference.from),
+        to: isoOf(difference.to),
+        theirs: difference.theirs.map((key) => facts.nameOf(key)),
+        ours: difference.ours.map((key) => facts.nameOf(key)),
+        cause: causeOf(difference, facts),
+      })),
   };
 }
 

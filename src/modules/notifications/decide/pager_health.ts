@@ -3,10 +3,7 @@ import type { Temporal } from '#kernel/time.ts';
 type Instant = Temporal.Instant;
 
 /** The periodic work that shows that rules are evaluated and that a pager runs. */
-export const WATCHED_WORK = {
-  rules: ['evaluate_rules', 'evaluate_long_rules'],
-  pager: ['bring_timers_back'],
-} as const;
+export const WATCHED_WORK = { rules: ['evaluate_rules', 'evaluate_long_rules'], pager: ['bring_timers_back'] } as const;
 
 /** Signs of delay between accepted data and the request to a provider; null if nothing waits. */
 export interface PagerHeartbeat {

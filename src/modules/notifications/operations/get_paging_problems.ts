@@ -30,9 +30,7 @@ export const getPagingProblems = defineAction({
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object(
-    {
-      withoutGaps: Type.Optional(Type.Boolean({ description: 'leave out the warnings of gaps in schedules' })),
-    },
+    { withoutGaps: Type.Optional(Type.Boolean({ description: 'leave out the warnings of gaps in schedules' })) },
     STRICT,
   ),
   result: Type.Object({

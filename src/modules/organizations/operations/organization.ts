@@ -18,10 +18,7 @@ export const renameOrganization = defineAction({
   permission: 'organization:manage',
   effect: 'write',
   input: Type.Object(
-    {
-      name: Name,
-      basedOn: Type.Optional(Type.String({ maxLength: 500, description: 'the name that was read' })),
-    },
+    { name: Name, basedOn: Type.Optional(Type.String({ maxLength: 500, description: 'the name that was read' })) },
     STRICT,
   ),
   result: Type.Object({ orgId: IdText, name: Type.String() }),

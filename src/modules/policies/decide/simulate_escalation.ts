@@ -102,13 +102,7 @@ function simulateRound(
   const pending = new Map(
     planSteps(steps, from).map(({ stepIndex, dueAt }) => [
       stepIndex,
-      {
-        stepIndex,
-        plannedAt: dueAt,
-        dueAt,
-        hours: steps[stepIndex]?.hours,
-        broughtForwardBy: null as number | null,
-      },
+      { stepIndex, plannedAt: dueAt, dueAt, hours: steps[stepIndex]?.hours, broughtForwardBy: null as number | null },
     ]),
   );
   const simulated: Omit<SimulatedStep, 'round'>[] = [];

@@ -15,11 +15,7 @@ export const deleteEscalationPolicy = defineAction({
   effect: 'delete',
   stepUp: true,
   input: Type.Object({ policyId: IdText }, STRICT),
-  result: Type.Object({
-    deleted: Type.Literal(true),
-    policyId: IdText,
-    detachedRuleIds: Type.Array(IdText),
-  }),
+  result: Type.Object({ deleted: Type.Literal(true), policyId: IdText, detachedRuleIds: Type.Array(IdText) }),
   conflict: 'another escalation policy names it',
   example: { policyId: IDS.policyId },
   exampleResult: { deleted: true, policyId: IDS.policyId, detachedRuleIds: [IDS.ruleId] },

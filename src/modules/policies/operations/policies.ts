@@ -95,11 +95,7 @@ export const searchEscalationPolicies = defineAction({
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object(
-    {
-      text: searchInput('part of the name'),
-      teamId: Type.Optional(IdText),
-      ...pageInput(LIMIT, LIMIT_MAX),
-    },
+    { text: searchInput('part of the name'), teamId: Type.Optional(IdText), ...pageInput(LIMIT, LIMIT_MAX) },
     STRICT,
   ),
   result: Type.Object({ policies: Type.Array(PolicyInUseView), nextCursor: nullable(Type.String()) }),
@@ -118,9 +114,6 @@ export const searchEscalationPolicies = defineAction({
       { after: cursor === undefined ? null : parseNameCursor('policy', cursor), limit: limit + 1 },
     );
     const { shown, nextCursor } = pageOf(page, limit, nameCursorOf);
-    return {
-      policies: await readPoliciesInUse(shown, LISTED_RULES_MAX, context),
-      nextCursor,
-    };
+    return { policies: await readPoliciesInUse(shown, LISTED_RULES_MAX, context), nextCursor };
   },
 });

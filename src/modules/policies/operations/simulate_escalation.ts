@@ -236,11 +236,7 @@ export const simulateEscalation = defineAction({
 });
 
 function toRouteView({ conditions, outcome, policyId }: AlertRouteRow, index: number): Static<typeof RouteView> {
-  return {
-    routeNumber: index + 1,
-    condition: routeText(conditions),
-    pages: outcome === 'page' && policyId !== null,
-  };
+  return { routeNumber: index + 1, condition: routeText(conditions), pages: outcome === 'page' && policyId !== null };
 }
 
 /** Simulates an alert that takes the route, with the settings of a source that nobody has changed. */

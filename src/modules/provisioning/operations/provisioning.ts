@@ -141,11 +141,7 @@ const mapProvisionedGroup = defineAction({
   permission: 'organization:manage',
   effect: 'write',
   input: Type.Object(
-    {
-      groupId: IdText,
-      teamId: nullable(IdText),
-      role: nullable(Type.Enum([...PROVISIONED_ROLES])),
-    },
+    { groupId: IdText, teamId: nullable(IdText), role: nullable(Type.Enum([...PROVISIONED_ROLES])) },
     STRICT,
   ),
   result: ProvisionedGroupView,

@@ -189,12 +189,7 @@ export const recordDeploy = defineAction({
   permission: 'exceptions:edit',
   effect: 'write',
   input: Type.Object(
-    {
-      serviceId: IdText,
-      release: ReleaseName,
-      environment: EnvironmentName,
-      at: Type.Optional(Timestamp),
-    },
+    { serviceId: IdText, release: ReleaseName, environment: EnvironmentName, at: Type.Optional(Timestamp) },
     STRICT,
   ),
   result: Type.Object({ deployId: IdText, at: Timestamp }),

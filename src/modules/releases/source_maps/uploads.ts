@@ -117,11 +117,7 @@ function keyOf({ checksum, serviceIds, release, dist }: Upload): string {
 const gunzip = promisify(zlib.gunzip);
 
 /** Limits on uploads. Clients are told them and keep to them. */
-export const UPLOAD_LIMITS = {
-  chunkBytes: 2 * 1024 * 1024,
-  chunksPerRequest: 4,
-  requestBytesMax: 9 * 1024 * 1024,
-};
+export const UPLOAD_LIMITS = { chunkBytes: 2 * 1024 * 1024, chunksPerRequest: 4, requestBytesMax: 9 * 1024 * 1024 };
 
 /** A part of a file as it is sent: its name is its checksum. */
 interface SentChunk {

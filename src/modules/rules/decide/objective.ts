@@ -103,10 +103,7 @@ export function budgetOf(
 ): Budget | null {
   if (!(total > 0)) return null;
   const badPercent = (bad / total) * 100;
-  return {
-    goodPercent: 100 - badPercent,
-    leftPercent: (1 - badPercent / budgetPercent({ objectivePercent })) * 100,
-  };
+  return { goodPercent: 100 - badPercent, leftPercent: (1 - badPercent / budgetPercent({ objectivePercent })) * 100 };
 }
 
 function budgetPercent({ objectivePercent }: Pick<Objective, 'objectivePercent'>): number {

@@ -111,10 +111,7 @@ export const RULE_SETTING_SCHEMAS: { readonly [Name in keyof RuleSettings]: obje
     description: 'a group opens an incident when it has affected more users within rateMinutes; null: no limit',
   }),
   rateMinutes: minutes(1),
-  monitors: {
-    enum: MONITOR_CHOICES,
-    description: 'whether missed and failed runs of cron monitors open incidents',
-  },
+  monitors: { enum: MONITOR_CHOICES, description: 'whether missed and failed runs of cron monitors open incidents' },
   inEnvironment: orNull({
     ...CONDITION,
     description: 'only exceptions whose event is of this environment; * stands for anything; null: any',
@@ -133,10 +130,7 @@ export const RULE_SETTING_SCHEMAS: { readonly [Name in keyof RuleSettings]: obje
     ...CONDITION,
     description: 'only exceptions with this text in their title, in any case; null: any',
   }),
-  incidentSeverity: orNull({
-    enum: LEVELS,
-    description: 'severity of the incidents; null: that of the exception',
-  }),
+  incidentSeverity: orNull({ enum: LEVELS, description: 'severity of the incidents; null: that of the exception' }),
   severity: {
     enum: LEVELS,
     description:

@@ -83,11 +83,13 @@ async function readCostOf(policy: PolicyOfTeam, severity: string, context: Actio
     return {
       pages,
       nights,
-      people: paged.slice(0, PEOPLE_MAX).map((person) => ({
-        ...person,
-        name: settingsPeople.get(person.userId)?.name ?? '',
-        timeZone: zoneOf(person.userId),
-      })),
+      people: paged
+        .slice(0, PEOPLE_MAX)
+        .map((person) => ({
+          ...person,
+          name: settingsPeople.get(person.userId)?.name ?? '',
+          timeZone: zoneOf(person.userId),
+        })),
       peopleCount: paged.length,
     };
   };

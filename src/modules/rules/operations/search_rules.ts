@@ -77,11 +77,9 @@ async function readPagedNow(policyIds: readonly Id<'policy'>[], context: ActionC
       policyName: policy.name,
       teamId: policy.teamId,
       teamName: policy.teamName,
-      people: [...reached].slice(0, PEOPLE_SHOWN_MAX).map(([userId, afterMinutes]) => ({
-        userId,
-        name: people.get(userId)?.name ?? '',
-        afterMinutes,
-      })),
+      people: [...reached]
+        .slice(0, PEOPLE_SHOWN_MAX)
+        .map(([userId, afterMinutes]) => ({ userId, name: people.get(userId)?.name ?? '', afterMinutes })),
       peopleCount: reached.size,
     };
   }
@@ -206,12 +204,7 @@ export const searchRules = defineAction({
     rules: Type.Array(FoundRuleView),
     nextCursor: nullable(Type.String()),
     counts: Type.Object(
-      {
-        breached: Type.Integer(),
-        waiting_for_data: Type.Integer(),
-        ok: Type.Integer(),
-        disabled: Type.Integer(),
-      },
+      { breached: Type.Integer(), waiting_for_data: Type.Integer(), ok: Type.Integer(), disabled: Type.Integer() },
       { description: 'how many there are of each state, of those that match otherwise' },
     ),
   }),

@@ -76,12 +76,7 @@ async function toSuggestion(
 ): Promise<Suggestion> {
   const of = { serviceId: service.id, serviceName: service.name };
   if (rule === null) {
-    return {
-      ...of,
-      name: `New exceptions in ${service.name}`,
-      kind: 'exception',
-      config: { minSeverity: 'error' },
-    };
+    return { ...of, name: `New exceptions in ${service.name}`, kind: 'exception', config: { minSeverity: 'error' } };
   }
   const values = await readHistory(service, { ...rule.config, days: 1 }, context)
     .then(({ values: measured }) => measured)

@@ -72,11 +72,13 @@ export class RuleMemoryStore {
           .forKeyShare('r'),
       )
       .onConflict((conflict) =>
-        conflict.column('rule_id').doUpdateSet(({ ref }) => ({
-          breached_since: ref('excluded.breached_since'),
-          silent_since: ref('excluded.silent_since'),
-          missing_since: ref('excluded.missing_since'),
-        })),
+        conflict
+          .column('rule_id')
+          .doUpdateSet(({ ref }) => ({
+            breached_since: ref('excluded.breached_since'),
+            silent_since: ref('excluded.silent_since'),
+            missing_since: ref('excluded.missing_since'),
+          })),
       )
       .execute();
   }
@@ -96,11 +98,13 @@ export class RuleMemoryStore {
           .forKeyShare('r'),
       )
       .onConflict((conflict) =>
-        conflict.columns(['rule_id', 'part']).doUpdateSet(({ ref }) => ({
-          breached_since: ref('excluded.breached_since'),
-          silent_since: ref('excluded.silent_since'),
-          missing_since: ref('excluded.missing_since'),
-        })),
+        conflict
+          .columns(['rule_id', 'part'])
+          .doUpdateSet(({ ref }) => ({
+            breached_since: ref('excluded.breached_since'),
+            silent_since: ref('excluded.silent_since'),
+            missing_since: ref('excluded.missing_since'),
+          })),
       )
       .execute();
   }

@@ -166,10 +166,7 @@ export class RuleReader {
     for (const { question, points } of answered) {
       // What one pattern spoils for all is found out where questions are asked in halves.
       if (!isMatched && isSelective(question.target)) continue;
-      answers.set(question, {
-        shapes: new Set(shapesOf(question)),
-        windows: this.#windowsOf(question, points, toMs),
-      });
+      answers.set(question, { shapes: new Set(shapesOf(question)), windows: this.#windowsOf(question, points, toMs) });
     }
   }
 

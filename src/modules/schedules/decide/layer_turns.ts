@@ -10,11 +10,7 @@ export const NEVER_MS = FAR_FUTURE.epochMilliseconds;
 const YEARS_MAX = 500;
 const LENGTH_MAX_MS = YEARS_MAX * 366 * DAY_MS;
 
-const UNIT_MS: Record<Exclude<RotationUnit, 'months'>, number> = {
-  hours: 3_600_000,
-  days: DAY_MS,
-  weeks: 7 * DAY_MS,
-};
+const UNIT_MS: Record<Exclude<RotationUnit, 'months'>, number> = { hours: 3_600_000, days: DAY_MS, weeks: 7 * DAY_MS };
 
 /** Size of the cache of starts: neighbouring turns are asked about again and again. */
 const STARTS_CACHED = 32;

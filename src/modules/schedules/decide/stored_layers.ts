@@ -65,10 +65,7 @@ export const STORED_LAYERS = {
         },
         required: ['every', 'unit'],
       },
-      turns: {
-        type: 'array',
-        items: { type: 'object', properties: { userIds: USER_IDS }, required: ['userIds'] },
-      },
+      turns: { type: 'array', items: { type: 'object', properties: { userIds: USER_IDS }, required: ['userIds'] } },
       startsAt: INSTANT,
       startWall: { anyOf: [{ type: 'string', maxLength: 40 }, NULL] },
       activeFrom: { anyOf: [INSTANT, NULL] },
@@ -185,10 +182,7 @@ export function toColumnsOfLayers([first, ...others]: readonly Layer[]): LayerCo
   const simple = contractLengthOf(first.rotation);
   const { rotationType, ...shiftHours } = simple ?? { rotationType: 'weekly' as const };
   const areSingle = first.turns.every(({ userIds }) => userIds.length === 1);
-  const beyond = {
-    ...(simple === null && { rotation: first.rotation }),
-    ...(!areSingle && { turns: first.turns }),
-  };
+  const beyond = { ...(simple === null && { rotation: first.rotation }), ...(!areSingle && { turns: first.turns }) };
   const { name, activeFrom, endsAt, hours, holidays, carried } = first;
   const stored: StoredLayer = { ...beyond, ...besideRotation(first), id: FIRST_LAYER, name };
   const isPlain =

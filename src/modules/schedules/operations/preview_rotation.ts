@@ -77,12 +77,7 @@ export const previewRotation = defineAction({
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object({ weeks: Type.Integer({ minimum: 1, maximum: PREVIEW_WEEKS_MAX }), ...ROTATION_FIELDS }, STRICT),
-  result: Type.Object({
-    from: Timestamp,
-    to: Timestamp,
-    startAt: Timestamp,
-    shifts: Type.Array(ShiftView),
-  }),
+  result: Type.Object({ from: Timestamp, to: Timestamp, startAt: Timestamp, shifts: Type.Array(ShiftView) }),
   example: {
     weeks: 4,
     timezone: 'Europe/Amsterdam',

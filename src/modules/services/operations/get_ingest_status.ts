@@ -146,10 +146,7 @@ export const getIngestStatus = defineAction({
           lastAt: toTimestamp(changedAt),
         })),
       },
-      withoutQuantiles: {
-        count: withoutQuantiles.length,
-        rules: withoutQuantiles.slice(0, WITHOUT_QUANTILES_MAX),
-      },
+      withoutQuantiles: { count: withoutQuantiles.length, rules: withoutQuantiles.slice(0, WITHOUT_QUANTILES_MAX) },
       notKept: notKept.map(({ lastAt, ...counted }) => ({ ...counted, lastAt: toTimestamp(lastAt) })),
       feedback: { count: feedbackCount, lastAt: toTimestampOrNull(feedback[0]?.createdAt ?? null) },
       quarantinedEvents: {

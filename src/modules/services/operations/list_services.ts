@@ -147,10 +147,6 @@ export const searchServices = defineAction({
       { after: cursor === undefined ? null : parseNameCursor('service', cursor), limit: limit + 1 },
     );
     const { shown, nextCursor } = pageOf(services, limit, nameCursorOf);
-    return {
-      services: shown.map(toServiceView),
-      total: await stores.services.count(caller.orgId, filter),
-      nextCursor,
-    };
+    return { services: shown.map(toServiceView), total: await stores.services.count(caller.orgId, filter), nextCursor };
   },
 });

@@ -65,9 +65,7 @@ export const getServiceHealth = defineAction({
   permission: 'services:view',
   effect: 'read',
   input: Type.Object(
-    {
-      serviceIds: Type.Array(IdText, { maxItems: SERVICES_MAX, description: 'one that is not there is left out' }),
-    },
+    { serviceIds: Type.Array(IdText, { maxItems: SERVICES_MAX, description: 'one that is not there is left out' }) },
     STRICT,
   ),
   result: Type.Object({

@@ -70,10 +70,7 @@ export const editRetention = defineAction({
   effect: 'delete',
   stepUp: true,
   input: Type.Object(
-    {
-      ...setRetention.input.properties,
-      basedOn: Type.Integer({ description: 'the days that were read' }),
-    },
+    { ...setRetention.input.properties, basedOn: Type.Integer({ description: 'the days that were read' }) },
     STRICT,
   ),
   result: ServiceView,

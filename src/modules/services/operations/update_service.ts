@@ -33,13 +33,7 @@ export const editService = defineAction({
   ),
   result: ServiceView,
   conflict: 'somebody has changed the same since it was read',
-  example: {
-    serviceId,
-    ...facts,
-    environment: 'staging',
-    teamId: IDS.teamId,
-    basedOn: { ...facts, teamId: null },
-  },
+  example: { serviceId, ...facts, environment: 'staging', teamId: IDS.teamId, basedOn: { ...facts, teamId: null } },
   handle: ({ serviceId, basedOn, ...wanted }, context) =>
     changeService(serviceId, context, async (service) => {
       const { stores, caller } = context;

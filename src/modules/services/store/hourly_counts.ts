@@ -45,10 +45,12 @@ export async function addHourlyCounts<T extends CountTable>(
         .orderBy('added.hour'),
     )
     .onConflict((conflict) =>
-      conflict.columns(['service_id', 'kind', 'reason', 'hour']).doUpdateSet((eb) => ({
-        count: eb(`${target}.count`, '+', eb.ref('excluded.count')),
-        last_at: eb.fn('greatest', [`${target}.last_at`, 'excluded.last_at']),
-      })),
+      conflict
+        .columns(['service_id', 'kind', 'reason', 'hour'])
+        .doUpdateSet((eb) => ({
+          count: eb(`${target}.count`, '+', eb.ref('excluded.count')),
+          last_at: eb.fn('greatest', [`${target}.last_at`, 'excluded.last_at']),
+        })),
     )
     .execute();
 }

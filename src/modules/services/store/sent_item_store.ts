@@ -52,12 +52,14 @@ export class SentItemStore {
           .orderBy('added.hour'),
       )
       .onConflict((conflict) =>
-        conflict.columns(['service_id', 'release', 'environment', 'hour']).doUpdateSet((eb) => ({
-          sessions: eb('release_sessions.sessions', '+', eb.ref('excluded.sessions')),
-          errored: eb('release_sessions.errored', '+', eb.ref('excluded.errored')),
-          crashed: eb('release_sessions.crashed', '+', eb.ref('excluded.crashed')),
-          abnormal: eb('release_sessions.abnormal', '+', eb.ref('excluded.abnormal')),
-        })),
+        conflict
+          .columns(['service_id', 'release', 'environment', 'hour'])
+          .doUpdateSet((eb) => ({
+            sessions: eb('release_sessions.sessions', '+', eb.ref('excluded.sessions')),
+            errored: eb('release_sessions.errored', '+', eb.ref('excluded.errored')),
+            crashed: eb('release_sessions.crashed', '+', eb.ref('excluded.crashed')),
+            abnormal: eb('release_sessions.abnormal', '+', eb.ref('excluded.abnormal')),
+          })),
       )
       .execute();
   }

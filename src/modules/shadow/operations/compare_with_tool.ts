@@ -71,10 +71,7 @@ export const compareWithTool = defineAction({
     }),
     isCut: Type.Boolean({ description: `whether more than ${HERE_MAX} opened here; the rest is not compared` }),
     rows: Type.Array(
-      Type.Object({
-        other: nullable(Type.Object({ at: Timestamp, title: Type.String() })),
-        here: nullable(HereView),
-      }),
+      Type.Object({ other: nullable(Type.Object({ at: Timestamp, title: Type.String() })), here: nullable(HereView) }),
       { description: 'in order of time' },
     ),
   }),

@@ -38,11 +38,7 @@ export const listOrganizationSessions = defineAction({
     nextCursor: nullable(Type.String()),
   }),
   refusals: ['not_found'],
-  example: {
-    userId: EXAMPLE_IDS.userId,
-    cursor: '1767225600000.session_01k9z8e4rnf7ktv2x5m6w0abqd',
-    limit: 20,
-  },
+  example: { userId: EXAMPLE_IDS.userId, cursor: '1767225600000.session_01k9z8e4rnf7ktv2x5m6w0abqd', limit: 20 },
   async handle({ userId, cursor, limit = LIMIT }, context) {
     const { caller, stores, now } = context;
     await requireOwner(context);

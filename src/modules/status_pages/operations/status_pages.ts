@@ -84,11 +84,7 @@ export const updateStatusPage = defineAction({
     await statusPages.save(before.id, changed, now);
     if (groups !== undefined) await statusPages.replaceComponents(before, components);
     const after = await statusPages.get(caller.orgId, before.id);
-    record({
-      target: before.id,
-      before: auditedPage(before, componentsBefore),
-      after: auditedPage(after, components),
-    });
+    record({ target: before.id, before: auditedPage(before, componentsBefore), after: auditedPage(after, components) });
     const subscribers = (await stores.subscribers.countConfirmed(caller.orgId)).get(before.id) ?? 0;
     return toStatusPageView(after, components, { baseUrl, subscribers });
   },

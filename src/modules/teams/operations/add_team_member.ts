@@ -44,10 +44,7 @@ export const addTeamMember = defineAction({
     const member = await stores.teams.insertMember(
       team,
       input.userId,
-      {
-        phone: input.phone ?? null,
-        ...recordOf(CHANNEL_PREFERENCES, (preference) => input[preference] ?? true),
-      },
+      { phone: input.phone ?? null, ...recordOf(CHANNEL_PREFERENCES, (preference) => input[preference] ?? true) },
       now,
     );
     await notifyOfNumberChange(context, caller, member.userId, change, configuredChannels);

@@ -230,11 +230,7 @@ export const searchTeamNames = defineAction({
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object(
-    {
-      text: searchInput('part of the name'),
-      teamIds: idsInput(NAMES_MAX),
-      ...pageInput(NAMES, NAMES_MAX),
-    },
+    { text: searchInput('part of the name'), teamIds: idsInput(NAMES_MAX), ...pageInput(NAMES, NAMES_MAX) },
     STRICT,
   ),
   result: Type.Object({
@@ -285,10 +281,7 @@ export const searchPeopleWithoutTeam = defineAction({
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object(
-    {
-      text: searchInput('part of the name or of the mail address'),
-      ...pageInput(WITHOUT_TEAM, WITHOUT_TEAM_MAX),
-    },
+    { text: searchInput('part of the name or of the mail address'), ...pageInput(WITHOUT_TEAM, WITHOUT_TEAM_MAX) },
     STRICT,
   ),
   result: Type.Object({ people: Type.Array(PersonView), nextCursor: nullable(Type.String()) }),

@@ -85,12 +85,7 @@ export const editTeamMember = defineAction({
   ),
   result: MemberView,
   conflict: 'somebody has changed the same since it was read',
-  example: {
-    memberId: MEMBER_EXAMPLE.memberId,
-    ...CONTACT,
-    smsEnabled: false,
-    basedOn: CONTACT,
-  },
+  example: { memberId: MEMBER_EXAMPLE.memberId, ...CONTACT, smsEnabled: false, basedOn: CONTACT },
   async handle({ memberId, basedOn, ...wanted }, context) {
     const member = await context.stores.teams.lockMember(context.caller.orgId, memberId);
     const changes = changesSince(basedOn, toContactView(member), wanted, 'how this person is reached');

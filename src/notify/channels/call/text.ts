@@ -90,8 +90,4 @@ function spokenIncident(subject: PageSubject): string {
 }
 
 /** Requests of Twilio during a call, by the names of their addresses. */
-export const VOICE = {
-  say: 'voice',
-  digit: 'voice-digit',
-  pin: (answer: Answer) => `voice-pin-${answer}`,
-} as const;
+export const VOICE = { say: 'voice', digit: 'voice-digit', pin: (answer: Answer) => `voice-pin-${answer}` } as const;

@@ -215,11 +215,7 @@ const LISTED_MAX = 5;
 
 export function pushText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl: string): PushText {
   const { message } = outgoing;
-  const acknowledge = (title: string) => ({
-    action: 'acknowledge',
-    title,
-    url: links.urlOf('acknowledge', outgoing),
-  });
+  const acknowledge = (title: string) => ({ action: 'acknowledge', title, url: links.urlOf('acknowledge', outgoing) });
   switch (message.kind) {
     case 'page': {
       const { subject, offer, guidance } = message;

@@ -31,23 +31,14 @@ export const AuditLogEntity = defineEntity({
 export const AuditLinkEntity = defineEntity({
   name: 'AuditLink',
   tableName: 'audit_links',
-  properties: {
-    orgId: id<'org'>().primary(),
-    number: bigint().primary(),
-    auditId: id<'audit'>(),
-    hash: bytes(),
-  },
+  properties: { orgId: id<'org'>().primary(), number: bigint().primary(), auditId: id<'audit'>(), hash: bytes() },
 });
 
 /** The last link of each chain. */
 export const AuditHeadEntity = defineEntity({
   name: 'AuditHead',
   tableName: 'audit_heads',
-  properties: {
-    orgId: id<'org'>().primary(),
-    number: bigint(),
-    hash: bytes(),
-  },
+  properties: { orgId: id<'org'>().primary(), number: bigint(), hash: bytes() },
 });
 
 /** Stream of the audit log of an organization. */

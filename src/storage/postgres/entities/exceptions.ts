@@ -146,11 +146,7 @@ export const GroupActivityEntity = defineEntity({
 export const GroupWatcherEntity = defineEntity({
   name: 'GroupWatcher',
   tableName: 'group_watchers',
-  properties: {
-    groupId: id<'group'>().primary(),
-    userId: id<'user'>().primary(),
-    createdAt: instant(),
-  },
+  properties: { groupId: id<'group'>().primary(), userId: id<'user'>().primary(), createdAt: instant() },
 });
 
 /** A filter of the list of exceptions that a person keeps, for themselves or for the organization. */
@@ -287,9 +283,5 @@ export const GroupIssueEntity = defineEntity({
 export const ExceptionHourEntity = defineEntity({
   name: 'ExceptionHour',
   tableName: 'exception_hours',
-  properties: {
-    serviceId: id<'service'>().primary(),
-    hour: instant(),
-    count: bigint(),
-  },
+  properties: { serviceId: id<'service'>().primary(), hour: instant(), count: bigint() },
 });

@@ -20,12 +20,7 @@ export const OutboxEntity = defineEntity({
 export const LeaseEntity = defineEntity({
   name: 'Lease',
   tableName: 'leases',
-  properties: {
-    name: p.text().primary(),
-    holder: p.text(),
-    heldUntil: instant(),
-    doneAt: instant().strictNullable(),
-  },
+  properties: { name: p.text().primary(), holder: p.text(), heldUntil: instant(), doneAt: instant().strictNullable() },
 });
 
 /** Processes that share a work, and the time until which each is taken to be alive. */
@@ -83,11 +78,7 @@ export const DurableJobEntity = defineEntity({
 export const SpooledDataEntity = defineEntity({
   name: 'SpooledData',
   tableName: 'spooled_data',
-  properties: {
-    folder: p.text().primary(),
-    oldestAt: instant(),
-    toldAt: instant(),
-  },
+  properties: { folder: p.text().primary(), oldestAt: instant(), toldAt: instant() },
 });
 
 /** The release that has migrated all stores last; one row. */

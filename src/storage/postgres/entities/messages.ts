@@ -72,10 +72,7 @@ export const InboundMessageEntity = defineEntity({
 export const SmsOptOutEntity = defineEntity({
   name: 'SmsOptOut',
   tableName: 'sms_opt_outs',
-  properties: {
-    phone: p.text().primary(),
-    since: instant(),
-  },
+  properties: { phone: p.text().primary(), since: instant() },
 });
 
 /** The number by which a phone answers about an incident, or a proposal about it. */
@@ -94,11 +91,7 @@ export const ReplyNumberEntity = defineEntity({
 export const EndedCallEntity = defineEntity({
   name: 'EndedCall',
   tableName: 'ended_calls',
-  properties: {
-    providerId: p.text().primary(),
-    notificationId: id<'notification'>(),
-    endedAt: instant(),
-  },
+  properties: { providerId: p.text().primary(), notificationId: id<'notification'>(), endedAt: instant() },
 });
 
 /** A browser that shows messages to its user. */
@@ -144,8 +137,5 @@ export const PhoneCodeEntity = defineEntity({
 export const ReplyPinEntity = defineEntity({
   name: 'ReplyPin',
   tableName: 'reply_pins',
-  properties: {
-    userId: id<'user'>().primary(),
-    pinHash: p.text(),
-  },
+  properties: { userId: id<'user'>().primary(), pinHash: p.text() },
 });

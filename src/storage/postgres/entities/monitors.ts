@@ -84,9 +84,5 @@ export const CheckInEntity = defineEntity({
 export const MonitorWatchEntity = defineEntity({
   name: 'MonitorWatch',
   tableName: 'monitor_watch',
-  properties: {
-    id: p.boolean().primary().default(true),
-    since: instant(),
-    seenAt: instant(),
-  },
+  properties: { id: p.boolean().primary().default(true), since: instant(), seenAt: instant() },
 });

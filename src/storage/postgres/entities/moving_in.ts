@@ -68,21 +68,12 @@ export const MoveInAnswerEntity = defineEntity({
 export const NumberCampaignEntity = defineEntity({
   name: 'NumberCampaign',
   tableName: 'number_campaigns',
-  properties: {
-    orgId: id<'org'>().primary(),
-    since: instant(),
-    startedBy: text<string>().strictNullable(),
-  },
+  properties: { orgId: id<'org'>().primary(), since: instant(), startedBy: text<string>().strictNullable() },
 });
 
 /** Number of times a person was asked, and the last of them. */
 export const NumberAskEntity = defineEntity({
   name: 'NumberAsk',
   tableName: 'number_asks',
-  properties: {
-    orgId: id<'org'>().primary(),
-    userId: id<'user'>().primary(),
-    times: p.integer(),
-    askedAt: instant(),
-  },
+  properties: { orgId: id<'org'>().primary(), userId: id<'user'>().primary(), times: p.integer(), askedAt: instant() },
 });

@@ -111,8 +111,5 @@ export const ScimGroupEntity = defineEntity({
 export const ScimGroupMemberEntity = defineEntity({
   name: 'ScimGroupMember',
   tableName: 'scim_group_members',
-  properties: {
-    groupId: id<'scimgroup'>().primary(),
-    userId: id<'user'>().primary(),
-  },
+  properties: { groupId: id<'scimgroup'>().primary(), userId: id<'user'>().primary() },
 });

@@ -85,10 +85,7 @@ export const PlaceDeliveryEntity = defineEntity({
 export const PlaceCursorEntity = defineEntity({
   name: 'PlaceCursor',
   tableName: 'place_cursor',
-  properties: {
-    isOnly: p.boolean().primary().default(true),
-    timelineId: bigint(),
-  },
+  properties: { isOnly: p.boolean().primary().default(true), timelineId: bigint() },
 });
 
 /** The chat account of a person; until a code was typed in the chat, only the code is known. */

@@ -35,10 +35,7 @@ export const ResponderEntity = defineEntity({
 export const AgentWriteEntity = defineEntity({
   name: 'AgentWrite',
   tableName: 'agent_writes',
-  properties: {
-    agentId: p.text().primary(),
-    at: instant().primary(),
-  },
+  properties: { agentId: p.text().primary(), at: instant().primary() },
 });
 
 /** The last lease on an incident. */

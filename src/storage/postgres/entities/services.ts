@@ -154,10 +154,7 @@ export const MetricTypeEntity = defineEntity({
 export const LatePointsEntity = defineEntity({
   name: 'LatePoints',
   tableName: 'late_points',
-  properties: {
-    serviceId: id<'service'>().primary(),
-    storedAt: instant(),
-  },
+  properties: { serviceId: id<'service'>().primary(), storedAt: instant() },
 });
 
 export const SeriesDayEntity = defineEntity({

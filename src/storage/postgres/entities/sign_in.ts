@@ -102,11 +102,7 @@ export const AuthenticatorAppEntity = defineEntity({
 export const RecoveryCodeEntity = defineEntity({
   name: 'RecoveryCode',
   tableName: 'recovery_codes',
-  properties: {
-    userId: id<'user'>().primary(),
-    codeHash: bytes().primary(),
-    usedAt: instant().strictNullable(),
-  },
+  properties: { userId: id<'user'>().primary(), codeHash: bytes().primary(), usedAt: instant().strictNullable() },
 });
 
 export const PendingSignInEntity = defineEntity({

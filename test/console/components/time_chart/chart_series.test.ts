@@ -34,11 +34,13 @@ describe('columns', () => {
   });
 
   test('keep every value at its time, whatever series there are', () => {
-    const anySeries = fc.uniqueArray(fc.integer({ min: 0, max: 500 }), { maxLength: 60 }).map((minutes) => ({
-      name: 'm',
-      times: minutes.sort((a, b) => a - b).map((minute) => minute * STEP),
-      values: minutes.map((minute) => minute / 3),
-    }));
+    const anySeries = fc
+      .uniqueArray(fc.integer({ min: 0, max: 500 }), { maxLength: 60 })
+      .map((minutes) => ({
+        name: 'm',
+        times: minutes.sort((a, b) => a - b).map((minute) => minute * STEP),
+        values: minutes.map((minute) => minute / 3),
+      }));
     fc.assert(
       fc.property(fc.array(anySeries, { maxLength: 4 }), (all) => {
         const [times, ...columns] = toColumns(all, STEP);

@@ -65,14 +65,7 @@ const pagerDuty = (key: string, action: string, { title, alias, link, details }:
 
 const firstPagerDuty = (key: string, type: string, { title, alias, link, details }: Said): DoorRequest => ({
   path: '/pagerduty/generic/2010-04-15/create_event.json',
-  body: {
-    service_key: key,
-    incident_key: alias,
-    event_type: type,
-    description: title,
-    client_url: link,
-    details,
-  },
+  body: { service_key: key, incident_key: alias, event_type: type, description: title, client_url: link, details },
   options: NONE,
 });
 

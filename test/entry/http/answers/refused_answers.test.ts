@@ -45,10 +45,7 @@ test('of forged links and unsigned call-backs from one address twelve an hour ar
   expect(await tryForged(w, forged, 1, 25)).toEqual([403]);
   const rows = await recorded(w);
   expect(rows).toHaveLength(12);
-  expect(rows[0]).toMatchObject({
-    action: 'acknowledge_incident',
-    after: { notificationId: id, why: 'forged link' },
-  });
+  expect(rows[0]).toMatchObject({ action: 'acknowledge_incident', after: { notificationId: id, why: 'forged link' } });
   expect(w.context.reachedLimits.counts.get('refusedAnswersPerHour'), 'the rest is counted').toBe(4 * 25 - 12);
 
   expect((await w.app.inject({ method: 'POST', url })).statusCode, 'the true link still acts').toBe(200);

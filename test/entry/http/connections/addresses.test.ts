@@ -8,10 +8,7 @@ test('each network that reports clients without being trusted is warned of once,
   const log = { ...silentLog, warn: ({ address }: Record<string, unknown>) => void warned.push(address) };
   const note = watchForwardedAddresses(log, '10.0.0.0/8');
   const from = (remoteAddress: string, isForwarded = true) =>
-    note({
-      headers: isForwarded ? { 'x-forwarded-for': '192.0.2.7' } : {},
-      socket: { remoteAddress } as never,
-    });
+    note({ headers: isForwarded ? { 'x-forwarded-for': '192.0.2.7' } : {}, socket: { remoteAddress } as never });
   for (const address of ['10.1.2.3', '172.16.0.1', '172.16.0.1']) from(address);
   from('172.16.0.2', false);
   expect(warned).toEqual(['172.16.0.1']);

@@ -97,9 +97,7 @@ describe.each(CONSOLE_OPERATIONS.map((operation) => [operation.name, operation] 
     const fields = Object.keys(input.properties).filter((field) => !IN_PLACE_OF_OTHERS.has(`${name} ${field}`));
     expect(Object.keys(operation.example as object).toSorted()).toEqual(fields.toSorted());
     for (const { fault, path, body } of faultyBodies(input, exampleBody(operation, fixture))) {
-      const answer = await browsers.owner.ask('POST', `/organizations/${w.orgId}/actions/${name}`, {
-        text: body,
-      });
+      const answer = await browsers.owner.ask('POST', `/organizations/${w.orgId}/actions/${name}`, { text: body });
       const found = `${fault} at ${path}: ${body} answered ${answer.text}`;
       expect(answer, found).toMatchObject({ status: 400, body: { code: 'invalid_input', errors: [{ path }] } });
     }

@@ -116,13 +116,7 @@ test('the checklist tells what is there, of every service', async () => {
   const services = [];
   for (let n = 0; n < 6; n += 1) services.push(await w.given.service({ name: `service ${n}`, capabilities: [] }));
   const { serviceId: firstServiceId } = services[0]!;
-  expect(await progress()).toEqual({
-    ...nothing,
-    hasService: true,
-    hasTeam: true,
-    canBeReached: true,
-    firstServiceId,
-  });
+  expect(await progress()).toEqual({ ...nothing, hasService: true, hasTeam: true, canBeReached: true, firstServiceId });
   const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [userId] }] as const;
   const alert = await w.staff.alert(teamId, steps);
   await runStorePoints(w.runtime, alert.serviceId, [{ name: 'latency', at: w.clock.now(), value: 250 }]);

@@ -146,10 +146,7 @@ test('every action that an example calls exists', () => {
   const names = new Set<string>(ACTIONS.map(({ name }) => name));
   const called = guides.flatMap(({ file, markdown }) =>
     [...markdown.matchAll(/\b(?:call|\$\(call) ([a-z_]+) ['"]|rest\/actions\/([a-z_]+)/g)].map(
-      ([, by = '', at = '']) => ({
-        file,
-        action: by || at,
-      }),
+      ([, by = '', at = '']) => ({ file, action: by || at }),
     ),
   );
   expect(called.length).toBeGreaterThan(10);

@@ -120,14 +120,7 @@ describe('a widget', () => {
         const widget = readWidget(before, 'x');
         expect(placeWidget(widget, grid).stored).toMatchObject({ ...before, grid });
         const { kind: _, queries, text, serviceId, teamId } = widget;
-        const written = writeWidget(before, 'x', {
-          kind: 'text',
-          title: 'New',
-          queries,
-          text,
-          serviceId,
-          teamId,
-        });
+        const written = writeWidget(before, 'x', { kind: 'text', title: 'New', queries, text, serviceId, teamId });
         for (const name of ['colours', 'links', 'id']) {
           expect(written[name]).toEqual(before[name]);
         }

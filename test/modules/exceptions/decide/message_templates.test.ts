@@ -112,11 +112,7 @@ describe('a template that a person has split off', () => {
         ],
         bob,
       ),
-    ).toMatchObject({
-      change: 'generalized',
-      template: { key: ann },
-      absorbed: [],
-    });
+    ).toMatchObject({ change: 'generalized', template: { key: ann }, absorbed: [] });
   });
 });
 

@@ -6,10 +6,7 @@ import { expressionFaults, parseExpression, patternsIn } from '#modules/metrics/
 import { divideExpression, expressionValue, ratioOf } from '#modules/metrics/decide/ratio.ts';
 
 const plain = (name: string) => ({ name, matchers: [] });
-const errors = {
-  name: 'http_requests_total',
-  matchers: [{ label: 'status', operator: '=~', value: '5..' }],
-};
+const errors = { name: 'http_requests_total', matchers: [{ label: 'status', operator: '=~', value: '5..' }] };
 
 describe('an expression', () => {
   test.each([

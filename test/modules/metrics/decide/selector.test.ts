@@ -20,11 +20,7 @@ function formatSelector({ name, matchers }: MetricSelector): string {
     : `{${[JSON.stringify(name), ...inside].join(',')}}`;
 }
 
-const matcher = (label: string, operator: MatchOperator, value: string) => ({
-  label,
-  operator,
-  value,
-});
+const matcher = (label: string, operator: MatchOperator, value: string) => ({ label, operator, value });
 
 describe('a selector', () => {
   test.each([

@@ -61,9 +61,7 @@ function walk(steps: readonly EscalationStep[], peopleAt: (schedule: string, min
 
 test(
   `people on call twice are those of a walk minute by minute in ${CASES} policies of seed ${SEED}`,
-  {
-    timeout: 3_600_000,
-  },
+  { timeout: 3_600_000 },
   () => {
     const random = randomOf(SEED);
     let twice = 0;

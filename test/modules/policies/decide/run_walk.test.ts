@@ -58,9 +58,7 @@ const anyPolicies = fc
         hours: fc.option(anyHours, { nil: undefined }),
         repeat: fc.option(
           fc.record({ times: fc.integer({ min: 1, max: 3 }), pauseMinutes: fc.integer({ min: 1, max: 90 }) }),
-          {
-            nil: undefined,
-          },
+          { nil: undefined },
         ),
       }),
     ),

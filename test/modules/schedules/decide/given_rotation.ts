@@ -121,17 +121,19 @@ const anyUsers = (maxLength: number): fc.Arbitrary<Id<'user'>[]> =>
 /** Who is still there: at most two of the four have left. */
 export const anyPresence = anyUsers(2).map((leavers) => presentBut(leavers));
 
-export const anyRotation: fc.Arbitrary<Rotation> = fc.constantFrom(...ZONES).chain((timezone) =>
-  fc.record({
-    timezone: fc.constant(timezone),
-    rotationType: fc.constantFrom('daily', 'weekly'),
-    userIds: anyUsers(6),
-    shiftHours: fc.oneof(
-      fc.constantFrom(null, 0, -1, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
-      fc.integer({ min: 1, max: 3 }),
-      fc.integer({ min: 4, max: 23 }),
-      fc.integer({ min: 1, max: 400 }),
-    ),
-    startAt: momentIn(timezone),
-  }),
-);
+export const anyRotation: fc.Arbitrary<Rotation> = fc
+  .constantFrom(...ZONES)
+  .chain((timezone) =>
+    fc.record({
+      timezone: fc.constant(timezone),
+      rotationType: fc.constantFrom('daily', 'weekly'),
+      userIds: anyUsers(6),
+      shiftHours: fc.oneof(
+        fc.constantFrom(null, 0, -1, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+        fc.integer({ min: 1, max: 3 }),
+        fc.integer({ min: 4, max: 23 }),
+        fc.integer({ min: 1, max: 400 }),
+      ),
+      startAt: momentIn(timezone),
+    }),
+  );

@@ -5,10 +5,7 @@ import type { SettingValues } from '#console/pages/rules/settings/setting_values
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import type { MonitorChoice } from '#modules/rules/decide/kind_settings.ts';
 
-const MONITORS: Readonly<Record<MonitorChoice, string>> = {
-  open: 'Open an incident',
-  ignore: 'Open none',
-};
+const MONITORS: Readonly<Record<MonitorChoice, string>> = { open: 'Open an incident', ignore: 'Open none' };
 
 interface ExceptionRuleFieldsProps {
   readonly values: SettingValues;

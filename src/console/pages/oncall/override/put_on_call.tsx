@@ -79,10 +79,7 @@ export function PutOnCall({ userId: first, schedules, onClose }: PutOnCallProps)
             label="Schedule"
             placeholder="Type a name"
             options={[...new Map(options.map((option) => [option.scheduleId, option])).values()].map(
-              ({ scheduleId, name }) => ({
-                value: scheduleId,
-                label: isolateBidi(name),
-              }),
+              ({ scheduleId, name }) => ({ value: scheduleId, label: isolateBidi(name) }),
             )}
             value={schedule?.scheduleId ?? null}
             onChange={(value) => setSchedule(options.find(({ scheduleId }) => scheduleId === value) ?? null)}

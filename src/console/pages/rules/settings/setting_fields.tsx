@@ -7,11 +7,7 @@ import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 import { hasSetting } from '#modules/rules/decide/rule_settings.ts';
 import type { NoDataChoice } from '#modules/rules/decide/kind_settings.ts';
 
-const NO_DATA: Readonly<Record<NoDataChoice, string>> = {
-  resolve: 'Resolve it',
-  keep: 'Keep it open',
-  page: 'Page',
-};
+const NO_DATA: Readonly<Record<NoDataChoice, string>> = { resolve: 'Resolve it', keep: 'Keep it open', page: 'Page' };
 
 const ExceptionRuleFields = lazyPart(() =>
   import('#console/pages/exceptions/triage/exception_rule_fields.tsx').then((m) => m.ExceptionRuleFields),

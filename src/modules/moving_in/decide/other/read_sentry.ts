@@ -142,11 +142,7 @@ function addProjects(moved: Moved, of: (model: string) => readonly Row[]): void 
       ...(first !== undefined &&
         Number.isSafeInteger(number) &&
         number > 0 && {
-          sentry: {
-            publicKey: first,
-            projectNumber: number,
-            ...(further.length > 0 && { furtherKeys: further }),
-          },
+          sentry: { publicKey: first, projectNumber: number, ...(further.length > 0 && { furtherKeys: further }) },
         }),
     });
     if (first === undefined)

@@ -220,16 +220,7 @@ function customShifts(moved: Moved, id: string, answers: PagerDutyAnswers): Read
       );
       return from === null || to === null
         ? []
-        : [
-            {
-              id: textOf(shift, 'id'),
-              name: `shift from ${isoOf(from)}`,
-              from,
-              to,
-              people,
-              patterns: null,
-            },
-          ];
+        : [{ id: textOf(shift, 'id'), name: `shift from ${isoOf(from)}`, from, to, people, patterns: null }];
     });
 }
 
