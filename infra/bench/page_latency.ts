@@ -34,12 +34,16 @@ const UNDER_ATTACK_EVERY_MS = 900;
 const HEAD_START_MS = 3_000;
 const GIVEN_UP_AFTER_MS = 120_000;
 
-/** Passes of the same exceptions, without and with places that hang, in turn. */
-const PASSES = ['without', 'with', 'without', 'with'] as const;
+/** Pairs of passes of the same exceptions, one without and one with a place that hangs; every second pair the other way. */
+const PAIRS = 6;
 const BESIDE_PLACES = 40;
-const BESIDE_PLACES_EVERY_MS = 300;
-const HANGING_PLACES = 20;
+const BESIDE_PLACES_EVERY_MS = 200;
+const HANGING_PLACES = 1;
 const PAGED_AFTER_MS = 5_000;
+/** Requests that hang are given up after 10 seconds: a pass without begins when the last has ended. */
+const HANGING_ENDS_AFTER_MS = 12_000;
+/** Student's t for 95 % and `PAIRS - 1` degrees of freedom. */
+const T_95 = 2.571;
 
 const APP_SECRET = 'a secret that is long enough for benchmarks';
 
@@ -54,8 +58,8 @@ export const pageLatency: Bench = {
         printInputs({
           exceptions: `${EXCEPTIONS}, each of a new group, one every ${EXCEPTION_EVERY_MS} ms`,
           'breaching points': `${BREACHES}, each of a rule of its own, one every ${BREACH_EVERY_MS} ms`,
-          rules: count(SERVICES + BREACHES + BESIDE_PLACES * PASSES.length + UNDER_ATTACK * ATTACKS.length),
-          'places that hang': `${HANGING_PLACES}, told of every incident; ${BESIDE_PLACES} exceptions without and with them, twice`,
+          rules: count(SERVICES + BREACHES + BESIDE_PLACES * PAIRS * 2 + UNDER_ATTACK * ATTACKS.length),
+          'places that hang': `${HANGING_PLACES}, told of every incident; ${BESIDE_PLACES} exceptions without and with it, ${PAIRS} pairs`,
           ...Object.fromEntries(ATTACKS.map(({ name, about }) => [`attack: ${name}`, about])),
           'during an attack': `${UNDER_ATTACK} exceptions of another organization, one every ${UNDER_ATTACK_EVERY_MS} ms`,
           stores: 'embedded, as durable as in production',
@@ -97,27 +101,65 @@ async function measure(installation: BenchInstallation, db: Database): Promise<v
 
 async function measureBesidePlaces(installation: BenchInstallation, db: Database): Promise<void> {
   const places = await addHangingPlaces(db, { ...installation, appSecret: APP_SECRET }, HANGING_PLACES);
-  const rows: ReturnType<typeof rowsOf> = [];
+  const without: number[][] = [];
+  const beside: number[][] = [];
   try {
-    for (const [pass, kind] of PASSES.entries()) {
-      await places.switch(kind === 'with');
-      const services = await prepareServices(installation, db, BESIDE_PLACES, `beside-${pass}`);
-      const watch = new PageWatch(installation.phoneUrl);
-      const typeOf = (index: number): string => `Beside${pass}x${index}`;
-      const sendings = await sendAll(BESIDE_PLACES, BESIDE_PLACES_EVERY_MS, (index) =>
-        sendException(serviceOf(services, index).dsn, typeOf(index)),
-      );
-      await delay(PAGED_AFTER_MS);
-      const pages = await listPaged(db, await watch.look(), `Beside${pass}x%`);
-      const pagedAt = new Map(pages.map(({ type, pagedAtMs }) => [type, pagedAtMs]));
-      const [row] = rowsOf(`exception ${kind} places that hang`, sendings, (index) => pagedAt.get(typeOf(index)));
-      if (row !== undefined) rows.push(row);
+    for (let pair = 0; pair < PAIRS; pair += 1) {
+      for (const isOn of pair % 2 === 0 ? [false, true] : [true, false]) {
+        const name = `Beside${pair}${isOn ? 'with' : 'without'}`;
+        const services = await prepareServices(installation, db, BESIDE_PLACES, name);
+        await places.switch(isOn);
+        (isOn ? beside : without).push(await pageLatencies(installation, db, services, name));
+        if (isOn) {
+          await places.switch(false);
+          await delay(HANGING_ENDS_AFTER_MS);
+        }
+      }
     }
-    console.log(`  the places that hang took ${count(places.requests())} requests\n`);
-    printTable(rows);
   } finally {
     await places.close();
   }
+  const differences = beside.map((latencies, pair) => meanOf(latencies) - meanOf(without[pair] ?? []));
+  console.log(
+    `  ${HANGING_PLACES} places that hang took ${count(places.requests())} requests; a page took ` +
+      `${meanOf(differences).toFixed(1)} ± ${(T_95 * standardErrorOf(differences)).toFixed(1)} ms longer beside them (95 %)\n`,
+  );
+  printTable([
+    { from: 'exception sent, without', ...spreadCells(spreadOf(without.flat())) },
+    { from: 'exception sent, beside places that hang', ...spreadCells(spreadOf(beside.flat())) },
+  ]);
+}
+
+/** Sends exceptions, one of each service, and returns how long after each the provider was asked, in ms. */
+async function pageLatencies(
+  installation: BenchInstallation,
+  db: Database,
+  services: readonly PagedService[],
+  name: string,
+): Promise<number[]> {
+  const watch = new PageWatch(installation.phoneUrl);
+  const typeOf = (index: number): string => `${name}x${index}`;
+  const sendings = await sendAll(services.length, BESIDE_PLACES_EVERY_MS, (index) =>
+    sendException(serviceOf(services, index).dsn, typeOf(index)),
+  );
+  await delay(PAGED_AFTER_MS);
+  const pages = await listPaged(db, await watch.look(), `${name}x%`);
+  const pagedAt = new Map(pages.map(({ type, pagedAtMs }) => [type, pagedAtMs]));
+  return sendings.map(({ startedAtMs }, index) => {
+    const at = pagedAt.get(typeOf(index));
+    if (at === undefined) throw new Error(`${typeOf(index)} paged nobody`);
+    return at - startedAtMs;
+  });
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+function standardErrorOf(values: readonly number[]): number {
+  const mean = meanOf(values);
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return Math.sqrt(squares / (values.length - 1) / values.length);
 }
 
 async function measureUnder(one: Attack, installation: BenchInstallation, db: Database): Promise<void> {

@@ -115,6 +115,20 @@ describe('a message in Slack', () => {
     ]);
   });
 
+  test('waits for as long as Slack asks when it limits', async () => {
+    await makeSlack();
+    const { alert } = await makeAlert();
+    slack.answerNext({ status: 429, retryAfter: '120' });
+    await alert.trigger();
+    await w.runUntilIdle();
+    const calls = () => slack.calls.length;
+    const before = calls();
+    await w.advance({ seconds: 119 });
+    expect(calls()).toBe(before);
+    await w.advance({ seconds: 1 });
+    expect(slack.messages).toHaveLength(1);
+  });
+
   test('is sent anew when somebody has deleted it', async () => {
     await makeSlack();
     const { anna, alert } = await makeAlert();
