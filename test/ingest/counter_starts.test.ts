@@ -1,8 +1,21 @@
 import { expect, test } from 'vitest';
 
+import type { DecodedPoints } from '#ingest/admission/point_admission.ts';
 import { finish } from '#kernel/cooperative_task.ts';
 import { decodeOtlpMetrics } from '#ingest/protocols/otlp_metrics.ts';
-import { freshLimits, NOW, NOW_MS, pointsOf } from '#test/ingest/metric_bytes.ts';
+import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';
+import {
+  bytes,
+  double,
+  freshLimits,
+  message,
+  NOW,
+  NOW_MS,
+  number,
+  pointsOf,
+  varint,
+  writeRequest,
+} from '#test/ingest/metric_bytes.ts';
 import { seriesKey } from '#test/kit/metrics/points.ts';
 import { growthOf, inOrder, type Sample } from '#test/kit/metrics/aggregate_model.ts';
 import fc from '#test/kit/properties.ts';
@@ -15,18 +28,20 @@ function sender() {
   let limits = freshLimits();
   const series = new Map<string, Sample[]>();
   let overlapping = 0;
+  const take = (decoded: DecodedPoints): void => {
+    overlapping += decoded.overlapping.count;
+    for (const { name, labels, at, value, kind } of pointsOf(decoded)) {
+      const key = `${name} ${JSON.stringify(labels)}`;
+      // Of two points of one time the store keeps the last.
+      const kept = (series.get(key) ?? []).filter((sample) => sample.at !== at);
+      series.set(key, [...kept, { at, value, kind }]);
+    }
+    decoded.remember();
+  };
   const send = (metric: object, isSentAgain = false): void => {
     const body = Buffer.from(JSON.stringify({ resourceMetrics: [{ scopeMetrics: [{ metrics: [metric] }] }] }));
     for (let times = isSentAgain ? 2 : 1; times > 0; times -= 1) {
-      const decoded = finish(decodeOtlpMetrics(body, 'application/json', NOW, limits));
-      overlapping += decoded.overlapping.count;
-      for (const { name, labels, at, value, kind } of pointsOf(decoded)) {
-        const key = `${name} ${JSON.stringify(labels)}`;
-        // Of two points of one time the store keeps the last.
-        const kept = (series.get(key) ?? []).filter((sample) => sample.at !== at);
-        series.set(key, [...kept, { at, value, kind }]);
-      }
-      decoded.remember();
+      take(finish(decodeOtlpMetrics(body, 'application/json', NOW, limits)));
     }
   };
   return {
@@ -37,6 +52,27 @@ function sender() {
     histogram: (startAt: number, at: number, rest: object) => {
       const point = { startTimeUnixNano: ns(startAt), timeUnixNano: ns(at), zeroCount: '0', ...rest };
       send({ name: 'pay', exponentialHistogram: { aggregationTemporality: 2, dataPoints: [point] } });
+    },
+    /** A native histogram with bounds of the sender's choice; a count for each bound, and one above them. */
+    bounded: (startAt: number, at: number, bounds: readonly number[], counts: readonly number[]) => {
+      const deltas = counts.map((count, place) => count - (counts[place - 1] ?? 0));
+      const sent = message(
+        3,
+        number(
+          1,
+          counts.reduce((sum, count) => sum + count, 0),
+        ),
+        number(4, 105),
+        message(11, number(2, counts.length)),
+        bytes(12, Buffer.concat(deltas.map((delta) => varint(delta < 0 ? -2 * delta - 1 : 2 * delta)))),
+        number(15, at),
+        bytes(16, Buffer.concat(bounds.map((bound) => double(0, bound).subarray(1)))),
+        number(17, startAt),
+      );
+      const symbols = ['', '__name__', 'pay'].map((symbol) => bytes(4, symbol));
+      const body = writeRequest(...symbols, message(5, bytes(1, Buffer.from([1, 2])), sent));
+      const type = 'application/x-protobuf;proto=io.prometheus.write.v2.Request';
+      take(finish(decodePrometheusWrite(body, type, NOW, limits)));
     },
     overlapping: () => overlapping,
     /** A process that receives what is sent from now on, and knows of earlier ones what is stored. */
@@ -210,6 +246,52 @@ test('whatever a sender and the store merge in a histogram, exactly what was obs
     }),
     { numRuns: 60, endOnFailure: true },
   );
+});
+
+test('whatever bounds a sender chooses anew, exactly what was observed counts, where it was observed', () => {
+  const bounds = fc.uniqueArray(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 });
+  const step = fc.record({ bounds, sizes: fc.array(fc.integer({ min: 0, max: 14 }), { minLength: 1, maxLength: 30 }) });
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 2, maxLength: 8 }), (steps) => {
+      const { bounded, grown } = sender();
+      const values: number[] = [];
+      for (const [i, { bounds: chosen, sizes }] of steps.entries()) {
+        const rising = chosen.toSorted((a, b) => a - b);
+        values.push(...sizes);
+        const counts = [...rising, Infinity].map(
+          (to, place) => values.filter((value) => value <= to && value > (rising[place - 1] ?? -1)).length,
+        );
+        bounded(NOW_MS - 400 * SECOND, NOW_MS + (i - 10) * 30 * SECOND, rising, counts);
+      }
+      expect(grown('pay_bucket')).toBeCloseTo(values.length, 6);
+      expect(grown('pay_count')).toBe(values.length);
+    }),
+    { numRuns: 60, endOnFailure: true },
+  );
+});
+
+test('two processes that export one histogram with bounds of their choice are counted by their own starts', () => {
+  const { bounded, grown } = sender();
+  for (let i = 0; i < 8; i += 1) {
+    const counts = i % 2 === 0 ? [1000 + i, 3, 0] : [50 + i, 0, 0];
+    const startAt = NOW_MS - (i % 2 === 0 ? 3600 : 600) * SECOND;
+    bounded(startAt, NOW_MS - 100 * SECOND + i * 10 * SECOND, [1, 2], counts);
+  }
+  expect(grown('pay_count')).toBe(12);
+  expect(grown('pay_bucket')).toBe(12);
+});
+
+test('four workers that were forked within seconds are counted by their own starts from the first sample on', () => {
+  const { sum, grown } = sender();
+  const totals = [0, 0, 0, 0];
+  for (const round of [0, 1, 2, 3]) {
+    for (const [worker, total] of totals.entries()) {
+      totals[worker] = total + 10 * (worker + 1) + round;
+      const startAt = NOW_MS - 140 * SECOND + worker * 700;
+      sum(startAt, startAt + (round + 1) * 30 * SECOND + worker * 40, totals[worker]);
+    }
+  }
+  expect(grown('jobs')).toBe(totals.reduce((all, total) => all + total, 0));
 });
 
 test('two processes that export one exponential histogram in turn are counted by their own starts', () => {

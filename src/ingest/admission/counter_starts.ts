@@ -1,6 +1,6 @@
 import { COUNTER_LOOKBACK_MS } from '#modules/metrics/decide/aggregation.ts';
 import { baseOf, type CounterWriter, earlierOf } from '#modules/metrics/decide/counter_writers.ts';
-import { asCoarse, bucketsBefore, type GridHistogram } from '#modules/metrics/decide/exponential_buckets.ts';
+import { asCoarse, bucketsBefore, type SentHistogram } from '#modules/metrics/decide/exponential_buckets.ts';
 import type { PointBatch } from '#ingest/admission/point_batch.ts';
 import { type HistogramExport, isSameWriter, SeriesStarts, withExport } from '#ingest/series/series_starts.ts';
 
@@ -13,8 +13,8 @@ export interface BucketBases {
   readonly lastAt: number;
   /** Previous count of each bucket; null where the samples before it say so, and `later` where all is as it is now. */
   readonly counts: readonly number[] | null;
-  /** The histogram in the layout to store; null where its buckets are of no grid. */
-  readonly grid: GridHistogram | null;
+  /** The histogram in the layout to store. */
+  readonly histogram: SentHistogram;
 }
 
 /**
@@ -65,26 +65,23 @@ export class CounterStarts {
   }
 
   /**
-   * Notes that a histogram was sent whose count is this series, and returns what precedes its buckets. `sentGrid` is null
-   * where its buckets are of no grid. To be called once for each of its points.
+   * Notes that a histogram was sent whose count is this series, and returns what precedes its buckets. To be called once
+   * for each of its points.
    */
-  noteHistogram(countIndex: number, startAt: number, at: number, sentGrid: GridHistogram | null): BucketBases {
+  noteHistogram(countIndex: number, startAt: number, at: number, sent: SentHistogram): BucketBases {
     const key = this.#keyOf(countIndex);
     const exports = this.#own.histograms.of(key) ?? this.#known.histograms.of(key) ?? [];
     const newest = exports.at(-1);
     const before = exports.find((writer) => isSameWriter(writer, { startAt }));
-    const earlier = before?.grid ?? null;
-    const grid = sentGrid === null || earlier === null ? sentGrid : asCoarse(sentGrid, earlier);
-    const sent: HistogramExport = { startAt, at, grid };
+    const histogram = before === undefined ? sent : asCoarse(sent, before.histogram);
     const isNewer = newest === undefined || at > newest.at;
-    if (isNewer) this.#own.histograms.set(key, withExport(exports, sent));
-    const bases = { lastAt: before?.at ?? Number.NaN, counts: null, grid };
-    if (!isNewer || newest === undefined || grid === null) return bases;
-    if (before === undefined) return { ...bases, counts: countsOfNewWriter(sent, newest, grid) };
-    if (earlier === null) return bases;
-    const merged = bucketsBefore(earlier, grid);
+    if (isNewer) this.#own.histograms.set(key, withExport(exports, { startAt, at, histogram }));
+    const bases = { lastAt: before?.at ?? Number.NaN, counts: null, histogram };
+    if (!isNewer || newest === undefined) return bases;
+    if (before === undefined) return { ...bases, counts: countsOfNewWriter({ startAt, at, histogram }, newest) };
+    const merged = bucketsBefore(before.histogram, histogram);
     if (before === newest) return { ...bases, counts: merged };
-    return { ...bases, counts: merged ?? sameLayoutCounts(earlier, grid) };
+    return { ...bases, counts: merged ?? sameLayoutCounts(before.histogram, histogram) };
   }
 
   /**
@@ -131,15 +128,14 @@ export class CounterStarts {
  * counters.
  */
 function countsOfNewWriter(
-  { startAt, at }: HistogramExport,
+  { startAt, at, histogram }: HistogramExport,
   newest: HistogramExport,
-  { buckets }: GridHistogram,
 ): readonly number[] | null {
   if (!(startAt < newest.at)) return null;
-  return buckets.map(({ count }) => (startAt >= at - COUNTER_LOOKBACK_MS ? 0 : count));
+  return histogram.buckets.map(({ count }) => (startAt >= at - COUNTER_LOOKBACK_MS ? 0 : count));
 }
 
-function sameLayoutCounts(before: GridHistogram, now: GridHistogram): readonly number[] {
+function sameLayoutCounts(before: SentHistogram, now: SentHistogram): readonly number[] {
   const counts = new Map(before.buckets.map(({ range, count }) => [range, count]));
   return now.buckets.map(({ range }) => counts.get(range) ?? 0);
 }

@@ -3,7 +3,7 @@ import type { Exemplar } from '#modules/metrics/decide/exemplar.ts';
 import type { PointKind, Series } from '#modules/metrics/decide/point.ts';
 import { SeriesHasher } from '#modules/metrics/decide/series_key.ts';
 import type { CounterWriter } from '#modules/metrics/decide/counter_writers.ts';
-import type { GridHistogram } from '#modules/metrics/decide/exponential_buckets.ts';
+import type { SentHistogram } from '#modules/metrics/decide/exponential_buckets.ts';
 import { type BucketBases, CounterStarts } from '#ingest/admission/counter_starts.ts';
 import { canonicalLabels, emptyLabels, type Label, makeLabel, toPairs } from '#ingest/admission/labels.ts';
 import { Exemplars, PointBatch } from '#ingest/admission/point_batch.ts';
@@ -293,8 +293,8 @@ export class PointAdmission {
   }
 
   /** See `CounterStarts.noteHistogram`. */
-  noteHistogram(countIndex: number, startAt: number, at: number, grid: GridHistogram | null): BucketBases {
-    return this.#starts.noteHistogram(countIndex, startAt, at, grid);
+  noteHistogram(countIndex: number, startAt: number, at: number, sent: SentHistogram): BucketBases {
+    return this.#starts.noteHistogram(countIndex, startAt, at, sent);
   }
 
   /** Adds, like `addSince`, the sample of a bucket, by its index, of a histogram that sends only non-empty buckets. */

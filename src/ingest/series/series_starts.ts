@@ -3,7 +3,7 @@ import { SeriesIndex } from '#ingest/series/series_index.ts';
 import { freeBytes } from '#kernel/free_bytes.ts';
 import type { Id } from '#kernel/ids.ts';
 import { withTimeout } from '#kernel/promises.ts';
-import type { GridHistogram } from '#modules/metrics/decide/exponential_buckets.ts';
+import type { SentHistogram } from '#modules/metrics/decide/exponential_buckets.ts';
 
 /** Limit on the scopes of one service that are told apart by version or schema. */
 const SCOPES_MAX = 1_000;
@@ -53,13 +53,12 @@ export class RequestScopes {
   }
 }
 
-/** An export of an exponential histogram. */
+/** An export of a histogram that sends only buckets which hold anything. */
 export interface HistogramExport {
   /** Start time; NaN if unknown. */
   readonly startAt: number;
   readonly at: number;
-  /** Grid of the buckets; null if they are of none. */
-  readonly grid: GridHistogram | null;
+  readonly histogram: SentHistogram;
 }
 
 /** Limit on the processes that write one histogram in turn. */
@@ -103,7 +102,7 @@ export function isSameWriter(a: Writer, b: Writer): boolean {
 }
 
 function bucketsOf(exports: readonly HistogramExport[]): number {
-  return exports.reduce((sum, { grid }) => sum + (grid?.buckets.length ?? 0), 0);
+  return exports.reduce((sum, { histogram }) => sum + histogram.buckets.length, 0);
 }
 
 /** Limit on the series over all services of a process, about 50 MB. */

@@ -168,7 +168,7 @@ export class MetricMapper {
     const at = this.#timeOf(point);
     const startAt = startOf(point);
     const bases = kind === 'counter' ? this.#admission.noteHistogram(counted, startAt, at, grid) : null;
-    const { buckets } = bases?.grid ?? grid;
+    const { buckets } = bases?.histogram ?? grid;
     for (const [place, { range, count: value }] of buckets.entries()) {
       const series = this.#seriesOf('_bucket', point, this.labels.of(RANGE_LABEL, range));
       if (series === null) continue;

@@ -1,4 +1,4 @@
-import { type GridHistogram, RANGE_LABEL, type RangeCount } from '#modules/metrics/decide/exponential_buckets.ts';
+import { RANGE_LABEL, type SentHistogram } from '#modules/metrics/decide/exponential_buckets.ts';
 import { type Label, NAME_LABEL } from '#ingest/admission/labels.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { LabelCache } from '#ingest/protocols/body/json_cursor.ts';
@@ -7,11 +7,7 @@ import type { NativeHistogramReader } from '#ingest/protocols/prometheus/native_
 /** Points of the count, the sum and each bucket. */
 const TOTALS = 2;
 
-interface Buckets {
-  readonly ranges: readonly RangeCount[];
-  readonly grid: GridHistogram | null;
-}
-const NO_BUCKETS: Buckets = { ranges: [], grid: null };
+const NO_BUCKETS: SentHistogram = { bounds: [], buckets: [] };
 
 /** Turns native histograms into the points of `_count`, `_sum` and `_bucket`, as those of OpenTelemetry are. */
 export class HistogramPoints {
@@ -38,20 +34,20 @@ export class HistogramPoints {
       admission.refuse(late, place);
       return false;
     }
-    const buckets = histogram.isStale ? NO_BUCKETS : histogram.ranges();
-    if (buckets === null) {
+    const sent = histogram.isStale ? NO_BUCKETS : histogram.buckets();
+    if (sent === null) {
       admission.refuse('a native histogram with a schema, spans or buckets out of range', place);
       return false;
     }
-    const { ranges } = buckets;
-    if (!admission.hasCapacityFor(ranges.length + TOTALS)) {
-      admission.refuse(admission.fullMessage, place, ranges.length + TOTALS);
+    const points = sent.buckets.length + TOTALS;
+    if (!admission.hasCapacityFor(points)) {
+      admission.refuse(admission.fullMessage, place, points);
       return false;
     }
     const { at, count, sum, isStale, isGauge } = histogram;
     const counted = this.#series(`${name}_count`, labels);
     if (typeof counted === 'string') {
-      admission.refuse(counted, place, ranges.length + TOTALS);
+      admission.refuse(counted, place, points);
       return false;
     }
     const summed = this.#series(`${name}_sum`, labels);
@@ -63,20 +59,20 @@ export class HistogramPoints {
       else if (isStale) admission.add(series, at, 0, 'stale', place);
       else admission.addSince(series, startAt, at, value, isGauge ? 'gauge' : 'counter', place);
     }
-    this.#addRanges(name, labels, buckets, histogram, { counted, startAt, place });
+    this.#addRanges(name, labels, sent, histogram, { counted, startAt, place });
     return true;
   }
 
   #addRanges(
     name: string,
     labels: readonly Label[],
-    { ranges, grid }: Buckets,
+    sent: SentHistogram,
     { at, isGauge }: NativeHistogramReader,
     { counted, startAt, place }: { readonly counted: number; readonly startAt: number; readonly place: () => string },
   ): void {
     const admission = this.#admission;
-    const bases = isGauge ? null : admission.noteHistogram(counted, startAt, at, grid);
-    const buckets = bases?.grid?.buckets ?? ranges;
+    const bases = isGauge ? null : admission.noteHistogram(counted, startAt, at, sent);
+    const { buckets } = bases?.histogram ?? sent;
     for (const [bucket, { range, count: value }] of buckets.entries()) {
       const series = this.#series(`${name}_bucket`, labels, this.#cache.of(RANGE_LABEL, range));
       if (typeof series === 'string') admission.refuse(series, place);

@@ -1,10 +1,4 @@
-import {
-  type BucketSide,
-  type GridHistogram,
-  type RangeCount,
-  rangeOf,
-  toGrid,
-} from '#modules/metrics/decide/exponential_buckets.ts';
+import { type BucketSide, type SentHistogram, toBounded, toGrid } from '#modules/metrics/decide/exponential_buckets.ts';
 import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire.ts';
 
 /** The bits of the NaN that Prometheus writes as the sum when a series has ended. */
@@ -76,38 +70,19 @@ export class NativeHistogramReader {
     }
   }
 
-  /** Returns the counts of the buckets, with the grid of exponential ones; null if they are out of range. */
-  ranges(): { readonly ranges: readonly RangeCount[]; readonly grid: GridHistogram | null } | null {
+  /** Returns the buckets; null if they are out of range. */
+  buckets(): SentHistogram | null {
     const [positive, negative] = [this.#positive.read(), this.#negative.read()];
     if (positive === null || negative === null) return null;
-    if (this.#schema === CUSTOM_BOUNDS) {
-      const ranges = this.#customRanges(positive.counts, positive.indexes);
-      return ranges === null ? null : { ranges, grid: null };
-    }
+    if (this.#schema === CUSTOM_BOUNDS) return toBounded(this.#bounds, positive.counts, positive.indexes);
     // Prometheus numbers a bucket by its upper bound.
     const side = ({ counts, indexes }: NonNullable<typeof positive>): BucketSide => ({ offset: -1, counts, indexes });
-    const grid = toGrid({
+    return toGrid({
       scale: this.#schema,
       zeroCount: this.#zeroCount,
       zeroThreshold: this.#zeroThreshold,
       positive: side(positive),
       negative: side(negative),
-    });
-    return grid === null ? null : { ranges: grid.buckets, grid };
-  }
-
-  #customRanges(counts: readonly number[], indexes: readonly number[]): RangeCount[] | null {
-    // Some senders tell the bound of the last bucket, too.
-    const bounds = this.#bounds.at(-1) === Infinity ? this.#bounds.slice(0, -1) : this.#bounds;
-    const isRising = bounds.every(
-      (bound, i) => Number.isFinite(bound) && (i === 0 || bound > (bounds[i - 1] ?? bound)),
-    );
-    if (!isRising || indexes.some((index) => index < 0 || index > bounds.length)) return null;
-    return counts.flatMap((count, i) => {
-      const index = indexes[i] ?? 0;
-      const to = bounds[index] ?? Infinity;
-      const from = index === 0 ? Math.min(0, to) : (bounds[index - 1] ?? 0);
-      return count > 0 ? [{ range: rangeOf(from, to), count }] : [];
     });
   }
 

@@ -13,6 +13,12 @@ const SAME_START_MS = 50;
 /** Tolerance while the values do not fall: some senders compute their start from an uptime in whole seconds. */
 const CLOSE_START_MS = 2_000;
 
+/** Shortest interval at which one process sends. */
+const AT_ONCE_MS = 900;
+
+/** Tolerance between the times from start to sending of processes that were forked at once. */
+const SAME_AGE_MS = 500;
+
 export function isSameStart(a: number, b: number): boolean {
   return Math.abs(a - b) <= SAME_START_MS;
 }
@@ -29,7 +35,9 @@ export type Base =
 export function earlierOf(others: readonly CounterWriter[], sample: CounterWriter): CounterWriter | null {
   const exact = others.find(({ startAt }) => startAt === sample.startAt);
   if (exact !== undefined || isOld(sample)) return exact ?? null;
-  const close = others.filter((writer) => isClose(writer, sample) && writer.value <= sample.value);
+  const close = others.filter(
+    (writer) => isClose(writer, sample) && writer.value <= sample.value && !isBeside(writer, sample),
+  );
   return close.reduce<CounterWriter | null>(
     (most, writer) => (most !== null && most.value >= writer.value ? most : writer),
     null,
@@ -58,13 +66,23 @@ export function baseOf(
   if (sample.startAt < current.startAt && sample.at <= current.at) return { kind: 'none' };
   if (sample.startAt >= current.at) return { kind: 'start' };
   const isSame = isClose(current, sample) && (sample.value >= current.value || sample.at <= current.at);
-  if (isSame && !(isShared && isOld(sample))) return { kind: 'none' };
+  if (isSame && !(isOld(sample) ? isShared : isBeside(current, sample))) return { kind: 'none' };
   return { kind: 'value', value: isOld(sample) ? sample.value : 0, isOverlap: sample.startAt < current.startAt };
 }
 
 /** Whether what it counted before it was first heard of is not growth of now. */
 function isOld({ startAt, at }: CounterWriter): boolean {
   return startAt < at - COUNTER_LOOKBACK_MS;
+}
+
+/**
+ * Whether both are sent at one time, or as long after their starts, as processes that were forked at once send: no
+ * process sends as often as that.
+ */
+function isBeside(writer: CounterWriter, { startAt, at }: CounterWriter): boolean {
+  const apart = at - writer.at;
+  if (apart <= 0 || apart > CLOSE_START_MS) return false;
+  return apart < AT_ONCE_MS || Math.abs(apart - (startAt - writer.startAt)) <= SAME_AGE_MS;
 }
 
 function isClose(writer: CounterWriter, { startAt }: CounterWriter): boolean {

@@ -3,7 +3,9 @@
  * layout. By Prometheus's specification of native histograms, a lower resolution and a wider zero bucket merge buckets
  * and are no reset; a higher resolution is one.
  */
-export function bucketsBefore(before: GridHistogram, now: GridHistogram): readonly number[] | null {
+export function bucketsBefore(before: SentHistogram, now: SentHistogram): readonly number[] | null {
+  if ('bounds' in before && 'bounds' in now) return boundedBefore(before, now);
+  if ('bounds' in before || 'bounds' in now) return now.buckets.map(() => 0);
   if (before.scale === now.scale && before.zeroThreshold === now.zeroThreshold) return null;
   if (now.scale > before.scale || now.zeroThreshold < before.zeroThreshold) return now.buckets.map(() => 0);
   const merged = new Map<string, number>();
@@ -20,7 +22,8 @@ export function bucketsBefore(before: GridHistogram, now: GridHistogram): readon
  * Returns a histogram in a layout that is nowhere finer than in the export before, unless its sender's own became finer:
  * a wider zero bucket leaves fewer others, which would no longer have to be merged here, and that is no reset.
  */
-export function asCoarse(now: GridHistogram, before: GridHistogram): GridHistogram {
+export function asCoarse(now: SentHistogram, before: SentHistogram): SentHistogram {
+  if ('bounds' in now || 'bounds' in before) return now;
   const isFiner = now.scale > before.scale || now.zeroThreshold < before.zeroThreshold;
   const isReset = now.sent.scale > before.sent.scale || now.sent.zeroThreshold < before.sent.zeroThreshold;
   if (!isFiner || isReset || totalOf(now) < totalOf(before)) return now;
@@ -40,8 +43,29 @@ export function asCoarse(now: GridHistogram, before: GridHistogram): GridHistogr
   });
 }
 
-function totalOf({ buckets }: GridHistogram): number {
-  return buckets.reduce((sum, { count }) => sum + count, 0);
+/**
+ * The same where the sender chose the bounds: between two bounds that both exports have, observations are counted
+ * whatever further bounds divide them. Of what was there before, each bucket has the share that it has now.
+ */
+function boundedBefore(before: BoundedHistogram, now: BoundedHistogram): readonly number[] | null {
+  const [earlier, later] = [new Set(before.bounds), new Set(now.bounds)];
+  if (earlier.symmetricDifference(later).size === 0) return null;
+  if (totalOf(now) < totalOf(before)) return now.buckets.map(() => 0);
+  const common = before.bounds.filter((bound) => later.has(bound));
+  const placeOf = ({ to }: BoundedBucket): number => common.filter((bound) => bound < to).length;
+  const [held, holds] = [before, now].map(({ buckets }) => {
+    const counts = new Map<number, number>();
+    for (const bucket of buckets) counts.set(placeOf(bucket), (counts.get(placeOf(bucket)) ?? 0) + bucket.count);
+    return counts;
+  });
+  return now.buckets.map((bucket) => {
+    const place = placeOf(bucket);
+    return Math.min(bucket.count, (bucket.count * (held?.get(place) ?? 0)) / (holds?.get(place) ?? 1));
+  });
+}
+
+function totalOf({ buckets }: SentHistogram): number {
+  return buckets.reduce((sum: number, { count }) => sum + count, 0);
 }
 
 const ZERO = '0 0';
@@ -124,6 +148,42 @@ export interface GridHistogram {
   readonly buckets: readonly GridBucket[];
   /** Layout in which it was sent. */
   readonly sent: { readonly scale: number; readonly zeroThreshold: number };
+}
+
+interface BoundedBucket extends RangeCount {
+  readonly to: number;
+}
+
+/** A histogram with bounds of its sender's choice. */
+interface BoundedHistogram {
+  readonly bounds: readonly number[];
+  /** Buckets that are not empty. */
+  readonly buckets: readonly BoundedBucket[];
+}
+
+/** A histogram as it is stored and compared with the export before. */
+export type SentHistogram = GridHistogram | BoundedHistogram;
+
+/**
+ * Returns the buckets between bounds of the sender's choice: those of index i lie above the bound before `bounds[i]`, and
+ * up to it. Null for a histogram that nobody sends.
+ */
+export function toBounded(
+  sent: readonly number[],
+  counts: readonly number[],
+  indexes: readonly number[],
+): BoundedHistogram | null {
+  // Some senders tell the bound of the last bucket, too.
+  const bounds = sent.at(-1) === Infinity ? sent.slice(0, -1) : sent;
+  const isRising = bounds.every((bound, i) => Number.isFinite(bound) && (i === 0 || bound > (bounds[i - 1] ?? bound)));
+  if (!isRising || indexes.some((index) => index < 0 || index > bounds.length)) return null;
+  const buckets = counts.flatMap((count, i) => {
+    const index = indexes[i] ?? 0;
+    const to = bounds[index] ?? Infinity;
+    const from = index === 0 ? Math.min(0, to) : (bounds[index - 1] ?? 0);
+    return count > 0 ? [{ range: rangeOf(from, to), count, to }] : [];
+  });
+  return { bounds, buckets };
 }
 
 /** Returns the buckets of the grid; null for a histogram that nobody sends. */

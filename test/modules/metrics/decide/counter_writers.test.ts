@@ -62,6 +62,21 @@ test('a process that began within a second of another one, and has counted less,
   expect(base).toEqual({ kind: 'value', value: 0, isOverlap: false });
 });
 
+test.each([
+  ['as long after its start', 1_000, MINUTE + 1_020],
+  ['at the same time', 1_000, MINUTE + 300],
+  ['and began almost at once', 20, MINUTE + 25],
+])('a process that sends %s is another one, also where it has counted more', (_, startAt, at) => {
+  const [first, second] = [writer(0, MINUTE, 5), writer(startAt, at, 9)];
+  expect(baseOf(second, first, null)).toEqual({ kind: 'value', value: 0, isOverlap: false });
+  expect(earlierOf([first], second)).toBeNull();
+});
+
+test('a process that computes its start from its uptime and sends each second is one', () => {
+  expect(baseOf(writer(0, MINUTE + 2_000, 9), writer(1_000, MINUTE + 1_000, 5), null)).toEqual({ kind: 'none' });
+  expect(baseOf(writer(20, MINUTE + 1_000, 9), writer(0, MINUTE, 5), null)).toEqual({ kind: 'none' });
+});
+
 test('what was counted before the first sample of a series that several write is no growth', () => {
   expect(baseOf(writer(0, MINUTE, 5), null, null, true)).toEqual({ kind: 'value', value: 5, isOverlap: true });
 });
