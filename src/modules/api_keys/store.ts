@@ -6,7 +6,7 @@ import { asId, type Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { columns, type Row, rowsChanged } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { ApiKeyEntity } from '#storage/postgres/entities/credentials.ts';
 import { hasSecondFactor } from '#modules/accounts/store/standing.ts';
 import type { NewestPage } from '#storage/postgres/newest_page.ts';
@@ -67,28 +67,22 @@ const FIND_LIVE = prepared((db, { hash, now }: Values<{ hash: Buffer; now: Tempo
 );
 
 /** API keys, found by the hash of their secret. */
-export class ApiKeyStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class ApiKeyStore extends PostgresStore {
   async insert(
     key: Omit<ApiKeyRow, 'revokedAt' | 'lastUsedAt' | 'isProvisioning'> & Partial<ApiKeyRow>,
   ): Promise<void> {
-    const { em } = this.#session;
+    const { em } = this.session;
     em.persist(em.create(ApiKeyEntity, { isProvisioning: false, ...key, revokedAt: null, lastUsedAt: null }));
     await em.flush();
   }
 
   /** The key with its user's role as of now; null when unknown, revoked or expired. */
   async findLive(hash: Buffer, now: Temporal.Instant): Promise<LiveApiKey | null> {
-    return await FIND_LIVE.row(this.#session, { hash, now });
+    return await FIND_LIVE.row(this.session, { hash, now });
   }
 
   async touch(id: Id<'apikey'>, now: Temporal.Instant): Promise<void> {
-    await this.#session.db.updateTable('api_keys').set({ last_used_at: now }).where('id', '=', id).execute();
+    await this.db.updateTable('api_keys').set({ last_used_at: now }).where('id', '=', id).execute();
   }
 
   /** True when the key existed and was not revoked before. */
@@ -119,7 +113,7 @@ export class ApiKeyStore {
 
   /** Returns the organization of the key; null when the key is unknown or revoked. */
   async findOrganization(id: string): Promise<Id<'org'> | null> {
-    const key = await this.#session.db
+    const key = await this.db
       .selectFrom('api_keys')
       .select('org_id')
       .where('id', '=', asId('apikey', id))
@@ -150,7 +144,7 @@ export class ApiKeyStore {
   }
 
   async countOf(userId: Id<'user'>): Promise<number> {
-    const { count } = await this.#session.db
+    const { count } = await this.db
       .selectFrom('api_keys')
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .where('user_id', '=', userId)
@@ -175,7 +169,7 @@ export class ApiKeyStore {
   }
 
   #listed(orgId: Id<'org'>) {
-    return this.#session.db
+    return this.db
       .selectFrom('api_keys as k')
       .leftJoin('users as u', 'u.id', 'k.user_id')
       .leftJoin('users as c', 'c.id', 'k.created_by')
@@ -204,6 +198,6 @@ export class ApiKeyStore {
   }
 
   #revoking(now: Temporal.Instant) {
-    return this.#session.db.updateTable('api_keys').set({ revoked_at: now }).where('revoked_at', 'is', null);
+    return this.db.updateTable('api_keys').set({ revoked_at: now }).where('revoked_at', 'is', null);
   }
 }

@@ -3,7 +3,7 @@ import type { Capability } from '#modules/capabilities/decide/capability.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { BillingPeriodEntity, ServiceCapabilityEntity } from '#storage/postgres/entities/services.ts';
 
 const ENTRY = ['capability', 'startsAt', 'endsAt', 'amountCents', 'currency'] as const;
@@ -29,16 +29,10 @@ export type DueRenewal = Pick<Row<typeof ServiceCapabilityEntity>, 'serviceId' |
 };
 
 /** Stores the capabilities of services, and the ledger of the periods they were charged for. */
-export class CapabilityStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class CapabilityStore extends PostgresStore {
   /** Says whether the console shows the organization what capabilities cost; returns whether that was different before. */
   async setShowsPrices(orgId: Id<'org'>, showsPrices: boolean): Promise<boolean> {
-    const changed = await this.#session.db
+    const changed = await this.db
       .updateTable('organizations')
       .set({ shows_prices: showsPrices })
       .where('id', '=', orgId)
@@ -48,7 +42,7 @@ export class CapabilityStore {
   }
 
   async find(serviceId: Id<'service'>, capability: Capability): Promise<CapabilityState | null> {
-    const state = await this.#session.db
+    const state = await this.db
       .selectFrom('service_capabilities')
       .select(['is_enabled as isEnabled', 'billing_anchor as anchor', 'billed_until as billedUntil'])
       .where('service_id', '=', serviceId)
@@ -65,7 +59,7 @@ export class CapabilityStore {
     now: Temporal.Instant,
   ): Promise<void> {
     const row = { serviceId, capability, isEnabled, enabledAt: now, billingAnchor, billedUntil };
-    await this.#session.db
+    await this.db
       .insertInto('service_capabilities')
       .values(toColumns(ServiceCapabilityEntity, row))
       .onConflict((conflict) =>
@@ -104,7 +98,7 @@ export class CapabilityStore {
       currency,
       createdAt: now,
     };
-    await this.#session.db
+    await this.db
       .insertInto('billing_periods')
       .values(toColumns(BillingPeriodEntity, row))
       .onConflict((conflict) => conflict.columns(['service_id', 'capability', 'starts_at']).doNothing())
@@ -137,7 +131,7 @@ export class CapabilityStore {
    * Lists the sums of the periods that began in each month, newest first: the months are those of UTC, as `2027-02`.
    */
   async listMonths(orgId: Id<'org'>): Promise<LedgerMonth[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('billing_periods as b')
       .select(({ fn, ref, val, cast }) => [
         fn<string>('to_char', [fn('timezone', [val('UTC'), ref('b.starts_at')]), val('YYYY-MM')]).as('month'),
@@ -151,7 +145,7 @@ export class CapabilityStore {
   }
 
   async listDueRenewals(now: Temporal.Instant, limit: number): Promise<DueRenewal[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('service_capabilities as c')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'c.service_id').on('s.deleted_at', 'is', null))
       .select(['s.org_id as orgId', 's.id as serviceId', 'c.capability'])
@@ -163,7 +157,7 @@ export class CapabilityStore {
   }
 
   #ledger(orgId: Id<'org'>) {
-    return this.#session.db
+    return this.db
       .selectFrom('billing_periods as b')
       .select('b.id as periodId')
       .select(columns(BillingPeriodEntity, 'b', ENTRY))

@@ -6,7 +6,7 @@ import type { AlertRoute } from '#modules/alerts/decide/route.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { AlertRouteEntity } from '#storage/postgres/entities/alerts.ts';
 import { ManagedResourceEntity } from '#storage/postgres/entities/configuration.ts';
 import { IngestKeyEntity } from '#storage/postgres/entities/credentials.ts';
@@ -32,20 +32,14 @@ const MANAGED = ['kind', 'key', 'resourceId', 'file', 'isMade'] as const;
 export type ManagedMark = Pick<ManagedResource, 'kind' | 'key' | 'file' | 'resourceId'>;
 
 /** Reads an organization as a configuration file sees it, and the keys that files have for its resources. */
-export class ConfigurationStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class ConfigurationStore extends PostgresStore {
   /** Reads all that a file can say. `dsnOf` opens the sealed keys of a service: its public key. */
   async read(
     orgId: Id<'org'>,
     now: Temporal.Instant,
     publicKeyOf: (secrets: Buffer) => string,
   ): Promise<OrganizationState> {
-    const { db } = this.#session;
+    const { db } = this;
     const people = await db
       .selectFrom('memberships as m')
       .innerJoin('users as u', 'u.id', 'm.user_id')
@@ -60,7 +54,7 @@ export class ConfigurationStore {
       .orderBy('t.id')
       .execute();
     const teamIds = teams.map(({ id }) => id);
-    const members = await new TeamStore(this.#session).listMembers(orgId, teamIds);
+    const members = await new TeamStore(this.session).listMembers(orgId, teamIds);
     const schedules = await db
       .selectFrom('schedules as s')
       .select(columns(ScheduleEntity, 's'))
@@ -106,7 +100,7 @@ export class ConfigurationStore {
 
   /** Whether the installation has this organization alone. */
   async isOnlyOrganization(orgId: Id<'org'>): Promise<boolean> {
-    const { db } = this.#session;
+    const { db } = this;
     const other = await db
       .selectFrom('organizations')
       .select('id')
@@ -120,8 +114,8 @@ export class ConfigurationStore {
     orgId: Id<'org'>,
     publicKeyOf: (secrets: Buffer) => string,
   ): Promise<Pick<OrganizationState, 'services' | 'rules' | 'routes' | 'maintenance' | 'dashboards'>> {
-    const { db } = this.#session;
-    const services = await new ServiceStore(this.#session).list(orgId, SERVICES_MAX);
+    const { db } = this;
+    const services = await new ServiceStore(this.session).list(orgId, SERVICES_MAX);
     const serviceIds = services.map(({ id }) => id);
     const keys = await db
       .selectFrom('ingest_keys as k')
@@ -130,7 +124,7 @@ export class ConfigurationStore {
       .where('k.revoked_at', 'is', null)
       .where('k.is_further', '=', false)
       .execute();
-    const further = await new IngestKeyStore(this.#session).listFurther(serviceIds);
+    const further = await new IngestKeyStore(this.session).listFurther(serviceIds);
     const secretsOf = new Map(keys.map(({ serviceId, secrets }) => [serviceId, secrets]));
     const rules = await db
       .selectFrom('alert_rules as r')
@@ -181,7 +175,7 @@ export class ConfigurationStore {
   }
 
   async listManaged(orgId: Id<'org'>): Promise<ManagedResource[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('managed_resources as m')
       .select(columns(ManagedResourceEntity, 'm', MANAGED))
       .where('m.org_id', '=', orgId)
@@ -192,7 +186,7 @@ export class ConfigurationStore {
 
   /** Lists the files by name, with how many resources each manages and when a key of it was recorded last. */
   async listFiles(orgId: Id<'org'>): Promise<{ file: string; resources: number; changedAt: Temporal.Instant }[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('managed_resources')
       .select(({ fn, cast }) => [
         'file',
@@ -207,7 +201,7 @@ export class ConfigurationStore {
 
   /** Returns the resources among these that a file manages. */
   async listMarks(orgId: Id<'org'>, resourceIds: readonly string[]): Promise<ManagedMark[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('managed_resources as m')
       .select(columns(ManagedResourceEntity, 'm', ['kind', 'key', 'file', 'resourceId']))
       .where('m.org_id', '=', orgId)
@@ -218,7 +212,7 @@ export class ConfigurationStore {
 
   /** Finds resources by the keys that files have for them. */
   async listByKeys(orgId: Id<'org'>, keys: readonly string[]): Promise<ManagedMark[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('managed_resources as m')
       .select(columns(ManagedResourceEntity, 'm', ['kind', 'key', 'file', 'resourceId']))
       .where('m.org_id', '=', orgId)
@@ -228,7 +222,7 @@ export class ConfigurationStore {
 
   /** Returns one of these resources that only a file may change; null for none. */
   async findRefused(orgId: Id<'org'>, resourceIds: readonly string[]): Promise<ManagedMark | null> {
-    const refused = await this.#session.db
+    const refused = await this.db
       .selectFrom('managed_resources as m')
       .innerJoin('organizations as o', 'o.id', 'm.org_id')
       .select(columns(ManagedResourceEntity, 'm', ['kind', 'key', 'file', 'resourceId']))
@@ -245,7 +239,7 @@ export class ConfigurationStore {
     orgId: Id<'org'>,
     resources: readonly Resource[],
   ): Promise<Resource[]> {
-    const { db } = this.#session;
+    const { db } = this;
     const ids = resources.map(({ resourceId }) => resourceId);
     const tables = new Set(resources.flatMap(({ kind }) => (kind === 'person' ? [] : [TABLES[kind]])));
     const members = await db
@@ -270,7 +264,7 @@ export class ConfigurationStore {
 
   /** Records the key of a resource, in place of any other that it had. */
   async record(orgId: Id<'org'>, resources: readonly ManagedResource[], now: Temporal.Instant): Promise<void> {
-    const { db } = this.#session;
+    const { db } = this;
     for (const { kind, key, resourceId, file, isMade } of resources) {
       await db
         .deleteFrom('managed_resources')
@@ -309,7 +303,7 @@ export class ConfigurationStore {
     replaces: string | null,
     now: Temporal.Instant,
   ): Promise<boolean> {
-    const { db } = this.#session;
+    const { db } = this;
     if (replaces !== null) {
       await db
         .deleteFrom('managed_resources')
@@ -331,7 +325,7 @@ export class ConfigurationStore {
 
   async forget(orgId: Id<'org'>, records: readonly Pick<ManagedResource, 'kind' | 'key'>[]): Promise<void> {
     for (const { kind, key } of records) {
-      await this.#session.db
+      await this.db
         .deleteFrom('managed_resources')
         .where('org_id', '=', orgId)
         .where('kind', '=', kind)
@@ -341,7 +335,7 @@ export class ConfigurationStore {
   }
 
   async getManagedChanges(orgId: Id<'org'>): Promise<ManagedChanges> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('organizations')
       .select('managed_changes')
       .where('id', '=', orgId)
@@ -352,11 +346,7 @@ export class ConfigurationStore {
   /** Returns what was chosen before. */
   async setManagedChanges(orgId: Id<'org'>, choice: ManagedChanges): Promise<ManagedChanges> {
     const before = await this.getManagedChanges(orgId);
-    await this.#session.db
-      .updateTable('organizations')
-      .set({ managed_changes: choice })
-      .where('id', '=', orgId)
-      .execute();
+    await this.db.updateTable('organizations').set({ managed_changes: choice }).where('id', '=', orgId).execute();
     return before;
   }
 }

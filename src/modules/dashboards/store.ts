@@ -4,7 +4,7 @@ import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { allBut, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { DashboardEntity } from '#storage/postgres/entities/services.ts';
 
 export type DashboardRow = Row<typeof DashboardEntity>;
@@ -25,13 +25,7 @@ export interface DashboardPlace {
 const SUMMARY = columns(DashboardEntity, 'd', allBut(DashboardEntity, 'layout'));
 
 /** Dashboards and their layouts. */
-export class DashboardStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class DashboardStore extends PostgresStore {
   /** Oldest first. */
   async list(orgId: Id<'org'>, limit: number): Promise<DashboardSummaryRow[]> {
     return await this.#visible(orgId).select(SUMMARY).orderBy('d.id').limit(limit).execute();
@@ -100,7 +94,7 @@ export class DashboardStore {
     now: Temporal.Instant,
   ): Promise<DashboardRow> {
     const row = { id: newId('dashboard'), orgId, ...dashboard, createdAt: now, updatedAt: now };
-    return await this.#session.db
+    return await this.db
       .insertInto('dashboards')
       .values(toColumns(DashboardEntity, row))
       .returning(columns(DashboardEntity, 'dashboards'))
@@ -109,7 +103,7 @@ export class DashboardStore {
 
   /** Writes the whole row. */
   async save(dashboard: DashboardRow): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('dashboards')
       .set(toColumns(DashboardEntity, dashboard))
       .where('org_id', '=', dashboard.orgId)
@@ -118,7 +112,7 @@ export class DashboardStore {
   }
 
   async remove(orgId: Id<'org'>, dashboardId: Id<'dashboard'>): Promise<void> {
-    await this.#session.db.deleteFrom('dashboards').where('org_id', '=', orgId).where('id', '=', dashboardId).execute();
+    await this.db.deleteFrom('dashboards').where('org_id', '=', orgId).where('id', '=', dashboardId).execute();
   }
 
   #one(orgId: Id<'org'>, dashboardId: string) {
@@ -129,7 +123,7 @@ export class DashboardStore {
 
   /** A dashboard goes with its service, from the moment the service is deleted. */
   #visible(orgId: Id<'org'>) {
-    return this.#session.db
+    return this.db
       .selectFrom('dashboards as d')
       .where('d.org_id', '=', orgId)
       .where(({ not, exists, selectFrom }) =>

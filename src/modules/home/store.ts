@@ -1,6 +1,6 @@
 import type { Channel } from '#modules/contacts/decide/channel.ts';
 import type { Id } from '#kernel/ids.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 
 /** Parts of paging that are set up. */
 export interface SetupParts {
@@ -22,16 +22,10 @@ export interface PagingPair {
 }
 
 /** Reads how far an organization has come from nothing to its first page. */
-export class SetupReader {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class SetupReader extends PostgresStore {
   /** The oldest of them; null while no rule pages anybody. */
   async findPagingPair(orgId: Id<'org'>): Promise<PagingPair | null> {
-    const pair = await this.#session.db
+    const pair = await this.db
       .selectFrom('alert_rules as r')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'r.service_id').on('s.deleted_at', 'is', null))
       .innerJoin('service_capabilities as c', (join) =>
@@ -49,7 +43,7 @@ export class SetupReader {
 
   /** Messages by the `simulated` channels have reached nobody, nor have those whose ids match `simulatedIds`. */
   async find(orgId: Id<'org'>, simulated: ReadonlySet<Channel>, simulatedIds: string): Promise<SetupParts> {
-    const { db } = this.#session;
+    const { db } = this;
     const services = db.selectFrom('services as s').where('s.org_id', '=', orgId).where('s.deleted_at', 'is', null);
     const exceptions = services.innerJoin('exception_groups as g', 'g.service_id', 's.id');
     const anyTeams = db.selectFrom('teams as t').where('t.org_id', '=', orgId);

@@ -3,16 +3,10 @@ import type { Temporal } from '#kernel/time.ts';
 import { isChannel, declarationOf } from '#modules/contacts/decide/channel.ts';
 import type { LoadIncident, LoadPage } from '#modules/load/decide/load_on_people.ts';
 import { anyOf } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 
 /** Reads the pages of a team's incidents, and what became of these. */
-export class LoadReader {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class LoadReader extends PostgresStore {
   /**
    * Lists at most `limit` pages of incidents of the team that left within `[from, to)`, oldest first. Those that the phone
    * simulator took, with ids that match `simulatedIds`, were a load on nobody.
@@ -26,7 +20,7 @@ export class LoadReader {
     { from, to }: { readonly from: Temporal.Instant; readonly to: Temporal.Instant },
     limit: number,
   ): Promise<(LoadPage & { readonly incidentId: Id<'incident'> })[]> {
-    const pages = await this.#session.db
+    const pages = await this.db
       .selectFrom('incidents as i')
       .innerJoin('notifications as n', 'n.incident_id', 'i.id')
       .select(['i.id as incidentId', 'n.user_id as userId', 'n.channel', 'n.created_at as at'])
@@ -55,7 +49,7 @@ export class LoadReader {
   async listIncidents(
     ids: readonly Id<'incident'>[],
   ): Promise<(LoadIncident & { readonly ruleName: string | null })[]> {
-    const incidents = await this.#session.db
+    const incidents = await this.db
       .selectFrom('incidents as i')
       .leftJoin('alert_rules as r', 'r.id', 'i.rule_id')
       .select(['i.id', 'i.rule_id', 'r.name', 'i.triggered_at', 'i.acknowledged_at', 'i.acknowledged_by'])

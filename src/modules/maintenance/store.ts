@@ -4,7 +4,7 @@ import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import { columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { AlertRuleEntity, MaintenanceEntity } from '#storage/postgres/entities/oncall.ts';
 
 export type MaintenanceRow = Row<typeof MaintenanceEntity>;
@@ -20,24 +20,18 @@ export interface MaintainedRule extends MaintenanceSubject {
 export const MAINTENANCE_MAX = 200;
 
 /** Times in which incidents page nobody. */
-export class MaintenanceStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class MaintenanceStore extends PostgresStore {
   /**
    * Locks the organization's maintenances: until the transaction ends nobody else changes them, and no incident of it
    * begins to wait.
    */
   async hold(orgId: Id<'org'>): Promise<void> {
-    await holdLock(this.#session, `maintenance ${orgId}`);
+    await holdLock(this.session, `maintenance ${orgId}`);
   }
 
   /** Newest first. */
   async list(orgId: Id<'org'>): Promise<MaintenanceRow[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('maintenance_windows as m')
       .select(columns(MaintenanceEntity, 'm'))
       .where('m.org_id', '=', orgId)
@@ -48,7 +42,7 @@ export class MaintenanceStore {
   }
 
   async get(orgId: Id<'org'>, maintenanceId: string): Promise<MaintenanceRow> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('maintenance_windows as m')
       .select(columns(MaintenanceEntity, 'm'))
       .where('m.org_id', '=', orgId)
@@ -60,12 +54,12 @@ export class MaintenanceStore {
 
   async insert(maintenance: NewMaintenance, now: Temporal.Instant): Promise<MaintenanceRow> {
     const row = { id: newId('maintenance'), ...maintenance, createdAt: now, updatedAt: null };
-    await this.#session.db.insertInto('maintenance_windows').values(toColumns(MaintenanceEntity, row)).execute();
+    await this.db.insertInto('maintenance_windows').values(toColumns(MaintenanceEntity, row)).execute();
     return row;
   }
 
   async save({ id, ...maintenance }: MaintenanceRow): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('maintenance_windows')
       .set(toColumns(MaintenanceEntity, maintenance))
       .where('id', '=', id)
@@ -74,7 +68,7 @@ export class MaintenanceStore {
 
   /** The rules of the organization, with the labels that maintenance knows of them. */
   async listRules(orgId: Id<'org'>): Promise<MaintainedRule[]> {
-    const rules = await this.#session.db
+    const rules = await this.db
       .selectFrom('alert_rules as r')
       .select(columns(AlertRuleEntity, 'r', ['id', 'serviceId', 'kind', 'config']))
       .where('r.org_id', '=', orgId)
@@ -84,12 +78,12 @@ export class MaintenanceStore {
   }
 
   async delete(maintenanceId: Id<'maintenance'>): Promise<void> {
-    await this.#session.db.deleteFrom('maintenance_windows').where('id', '=', maintenanceId).execute();
+    await this.db.deleteFrom('maintenance_windows').where('id', '=', maintenanceId).execute();
   }
 
   /** Removes those that ended before this time. */
   async prune(orgId: Id<'org'>, endedBefore: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .deleteFrom('maintenance_windows')
       .where('org_id', '=', orgId)
       .where('ends_at', '<', endedBefore)

@@ -3,7 +3,7 @@ import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { MovedItem, Verdict } from '#modules/moving_in/decide/ledger.ts';
 import { allBut, columnNames, columns, recordsOf, type Row, toColumns, toRecords } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { MoveInAnswerEntity, MoveInEntity, MoveInItemEntity } from '#storage/postgres/entities/moving_in.ts';
 
 export type MoveInRow = Omit<Row<typeof MoveInEntity>, 'file' | 'markdown'> & { readonly hasFile: boolean };
@@ -15,13 +15,7 @@ const ITEMS_AT_ONCE = 1_000;
 const SHOWN = allBut(MoveInEntity, 'file', 'markdown');
 
 /** Moves from other tools, with what was read of them. */
-export class MoveInStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class MoveInStore extends PostgresStore {
   /** The moves of an organization, newest first. */
   async list(orgId: Id<'org'>): Promise<MoveInRow[]> {
     return await this.#rows().where('m.org_id', '=', orgId).orderBy('m.id', 'desc').limit(KEPT_MAX).execute();
@@ -39,7 +33,7 @@ export class MoveInStore {
 
   /** Throws `not_found`. Locked until the transaction ends. */
   async lock(orgId: Id<'org'>, moveInId: string): Promise<MoveInRow> {
-    await this.#session.db
+    await this.db
       .selectFrom('move_ins as m')
       .select('m.id')
       .where('m.org_id', '=', orgId)
@@ -57,18 +51,14 @@ export class MoveInStore {
     const id = newId('movein');
     const empty = { status: 'collecting', progress: '', fault: null, file: null, markdown: null } as const;
     const row = { id, ...move, ...empty, summary: null, plan: null, applied: 0, createdAt: now, updatedAt: now };
-    await this.#session.db.insertInto('move_ins').values(toColumns(MoveInEntity, row)).execute();
-    const newest = this.#session.db
+    await this.db.insertInto('move_ins').values(toColumns(MoveInEntity, row)).execute();
+    const newest = this.db
       .selectFrom('move_ins as n')
       .select('n.id')
       .where('n.org_id', '=', move.orgId)
       .orderBy('n.id', 'desc')
       .limit(KEPT_MAX);
-    await this.#session.db
-      .deleteFrom('move_ins')
-      .where('org_id', '=', move.orgId)
-      .where('id', 'not in', newest)
-      .execute();
+    await this.db.deleteFrom('move_ins').where('org_id', '=', move.orgId).where('id', 'not in', newest).execute();
     return id;
   }
 
@@ -76,7 +66,7 @@ export class MoveInStore {
     id: Id<'movein'>,
     changed: Partial<Omit<Row<typeof MoveInEntity>, 'id' | 'orgId' | 'tool' | 'createdAt'>>,
   ): Promise<void> {
-    await this.#session.db.updateTable('move_ins').set(toColumns(MoveInEntity, changed)).where('id', '=', id).execute();
+    await this.db.updateTable('move_ins').set(toColumns(MoveInEntity, changed)).where('id', '=', id).execute();
   }
 
   /** Returns the configuration file or the Markdown of the report, from one character to another. */
@@ -85,7 +75,7 @@ export class MoveInStore {
     column: 'file' | 'markdown',
     at: { readonly from: number; readonly length: number },
   ): Promise<string | null> {
-    const { db } = this.#session;
+    const { db } = this;
     const row = await db
       .selectFrom('move_ins as m')
       .select(({ fn, ref, val }) =>
@@ -98,7 +88,7 @@ export class MoveInStore {
 
   /** Characters of what is kept of a move until it is read. */
   async countKept(id: Id<'movein'>): Promise<number> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('move_in_answers as a')
       .select(({ fn }) => fn.sum<string | null>(fn<number>('length', ['a.content'])).as('length'))
       .where('a.move_in_id', '=', id)
@@ -131,12 +121,12 @@ export class MoveInStore {
   }
 
   async deleteKept(moveInId: Id<'movein'>): Promise<void> {
-    await this.#session.db.deleteFrom('move_in_answers').where('move_in_id', '=', moveInId).execute();
+    await this.db.deleteFrom('move_in_answers').where('move_in_id', '=', moveInId).execute();
   }
 
   /** Writes what was read anew. */
   async replaceItems(moveInId: Id<'movein'>, items: readonly MovedItem[]): Promise<void> {
-    const { db } = this.#session;
+    const { db } = this;
     await db.deleteFrom('move_in_items').where('move_in_id', '=', moveInId).execute();
     for (let at = 0; at < items.length; at += ITEMS_AT_ONCE) {
       const rows = items.slice(at, at + ITEMS_AT_ONCE).map((item, index) => {
@@ -158,7 +148,7 @@ export class MoveInStore {
     moveInId: Id<'movein'>,
     { verdict, after, limit }: { readonly verdict: Verdict | null; readonly after: number; readonly limit: number },
   ): Promise<Row<typeof MoveInItemEntity>[]> {
-    let items = this.#session.db
+    let items = this.db
       .selectFrom('move_in_items as i')
       .select(columns(MoveInItemEntity, 'i'))
       .where('i.move_in_id', '=', moveInId)
@@ -169,7 +159,7 @@ export class MoveInStore {
 
   async #keep(answer: Row<typeof MoveInAnswerEntity>): Promise<void> {
     const row = toColumns(MoveInAnswerEntity, { ...answer, content: answer.content.replaceAll('\0', '') });
-    await this.#session.db
+    await this.db
       .insertInto('move_in_answers')
       .values(row)
       .onConflict((at) =>
@@ -179,7 +169,7 @@ export class MoveInStore {
   }
 
   #answers(moveInId: Id<'movein'>, isUpload: boolean) {
-    return this.#session.db
+    return this.db
       .selectFrom('move_in_answers as a')
       .select(columns(MoveInAnswerEntity, 'a'))
       .where('a.move_in_id', '=', moveInId)
@@ -187,7 +177,7 @@ export class MoveInStore {
   }
 
   #rows() {
-    return this.#session.db
+    return this.db
       .selectFrom('move_ins as m')
       .select(columns(MoveInEntity, 'm', SHOWN))
       .select(({ eb }) => eb('m.file', 'is not', null).$castTo<boolean>().as('hasFile'));

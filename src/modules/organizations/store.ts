@@ -2,7 +2,7 @@ import { AppError } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { InvitationEntity } from '#storage/postgres/entities/sign_in.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
 import type { NewestPage } from '#storage/postgres/newest_page.ts';
@@ -30,16 +30,10 @@ export interface InvitationFilter {
 }
 
 /** Invitations, found by the hash of their token. */
-export class InvitationStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class InvitationStore extends PostgresStore {
   /** Revokes an earlier one of the same address. */
   async insert(invitation: NewInvitation, now: Temporal.Instant): Promise<Id<'invitation'>> {
-    const { db } = this.#session;
+    const { db } = this;
     const row = { id: newId('invitation'), ...invitation, createdAt: now };
     await this.#revoking(now)
       .where('org_id', '=', invitation.orgId)
@@ -111,7 +105,7 @@ export class InvitationStore {
 
   /** Accepts the invitation; of several calls at the same time one gets true. */
   async accept(invitationId: Id<'invitation'>, now: Temporal.Instant): Promise<boolean> {
-    const accepted = await this.#session.db
+    const accepted = await this.db
       .updateTable('invitations')
       .set({ accepted_at: now })
       .where('id', '=', invitationId)
@@ -133,7 +127,7 @@ export class InvitationStore {
 
   /** Removes those that expired before without being accepted. */
   async removeOld(before: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .deleteFrom('invitations')
       .where('accepted_at', 'is', null)
       .where('expires_at', '<=', before)
@@ -148,7 +142,7 @@ export class InvitationStore {
 
   /** An invitation ends with what its author may allow, so that nobody who was removed comes in again by their own. */
   #invitations(now: Temporal.Instant) {
-    return this.#session.db
+    return this.db
       .selectFrom('invitations as i')
       .innerJoin('organizations as o', 'o.id', 'i.org_id')
       .leftJoin('users as u', 'u.id', 'i.invited_by')
@@ -174,7 +168,7 @@ export class InvitationStore {
   }
 
   #revoking(now: Temporal.Instant) {
-    return this.#session.db
+    return this.db
       .updateTable('invitations')
       .set({ revoked_at: now })
       .where('accepted_at', 'is', null)

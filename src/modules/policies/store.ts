@@ -9,7 +9,7 @@ import type { Temporal } from '#kernel/time.ts';
 import type { LastTurn } from '#modules/policies/decide/audience.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import { anyOf, columns, json } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { PolicyEntity } from '#storage/postgres/entities/oncall.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
 
@@ -22,13 +22,7 @@ export type PolicyPlace = Pick<PolicyRow, 'name'> & { readonly id: string };
 export type NewPolicy = Pick<PolicyRow, 'name' | 'steps' | 'details'>;
 
 /** Escalation policies of teams. An open incident has its own copy of the steps. */
-export class PolicyStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class PolicyStore extends PostgresStore {
   /** The policies of all the teams, oldest first. */
   async listOfTeams(orgId: Id<'org'>, teamIds: readonly Id<'team'>[]): Promise<PolicyRow[]> {
     return (await this.#policies(orgId).where('p.team_id', '=', anyOf(teamIds)).execute()).map(readPolicy);
@@ -62,12 +56,12 @@ export class PolicyStore {
 
   /** Locks the references between policies of the organization until the transaction ends: no cycle comes about. */
   async holdReferences(orgId: Id<'org'>): Promise<void> {
-    await holdLock(this.#session, `policies ${orgId}`);
+    await holdLock(this.session, `policies ${orgId}`);
   }
 
   /** Returns the last turn of a policy's round robin, locked until the transaction ends; null for the first. */
   async lockTurn(policyId: Id<'policy'>): Promise<LastTurn | null> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('escalation_policies')
       .select('last_turn')
       .where('id', '=', policyId)
@@ -78,7 +72,7 @@ export class PolicyStore {
 
   /** Stores the last turn of a policy's round robin, which the caller has locked. */
   async setTurn(policyId: Id<'policy'>, turn: LastTurn): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('escalation_policies')
       .set({ last_turn: json(turn) })
       .where('id', '=', policyId)
@@ -137,7 +131,7 @@ export class PolicyStore {
    * named it.
    */
   async lock(orgId: Id<'org'>, policyId: string, path = 'policyId'): Promise<PolicyRow> {
-    const policy = await this.#session.em.findOne(
+    const policy = await this.em.findOne(
       PolicyEntity,
       { orgId, id: asId('policy', policyId) },
       { lockMode: LockMode.PESSIMISTIC_WRITE },
@@ -147,7 +141,7 @@ export class PolicyStore {
   }
 
   async save(policy: PolicyRow, now: Temporal.Instant): Promise<void> {
-    await saveChanged(this.#session.em, policy, now);
+    await saveChanged(this.em, policy, now);
   }
 
   /** The caller holds the lock on the team. */
@@ -156,7 +150,7 @@ export class PolicyStore {
     policy: NewPolicy,
     now: Temporal.Instant,
   ): Promise<PolicyRow> {
-    const { em } = this.#session;
+    const { em } = this.session;
     const row = em.create(PolicyEntity, {
       id: newId('policy'),
       orgId: team.orgId,
@@ -172,11 +166,11 @@ export class PolicyStore {
 
   /** Detach its rules first. */
   async delete(policy: PolicyRow): Promise<void> {
-    await this.#session.em.remove(policy).flush();
+    await this.em.remove(policy).flush();
   }
 
   #policies(orgId: Id<'org'>) {
-    return this.#session.db
+    return this.db
       .selectFrom('escalation_policies as p')
       .select(columns(PolicyEntity, 'p'))
       .where('p.org_id', '=', orgId)

@@ -4,7 +4,7 @@ import { FOUND_PER_KIND, FOUND_TOTAL_MAX, type SearchKind } from '#modules/searc
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { daysBefore } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 
 /** Result of a search. */
 export interface FoundThing {
@@ -52,13 +52,7 @@ const APART = sql<number>`0`;
  * Finds things of any kind by their names, in one statement. The text of a row is folded once for all words, and the names
  * of services are matched once for all that belongs to them, which is joined with its service only when it is found.
  */
-export class SearchReader {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class SearchReader extends PostgresStore {
   /** Finds the best few of each kind whose name and detail hold all of these words. */
   async find(
     orgId: Id<'org'>,
@@ -69,7 +63,7 @@ export class SearchReader {
     const search: Search = { orgId, words, now, fold: foldFor(words) };
     const [first, ...rest] = kinds.map((kind) => this.#best(kind, search));
     if (first === undefined || words.length === 0) return [];
-    return await this.#session.db
+    return await this.db
       .with(
         (cte) => cte('matched').materialized(),
         (db) =>
@@ -99,7 +93,7 @@ export class SearchReader {
   /** Selects the best few of a kind, those that begin with the first word first, each with how many there are. */
   #best(kind: SearchKind, search: Search) {
     const [begin = ''] = search.words;
-    const best = this.#session.db
+    const best = this.db
       .selectFrom(this.#things(kind, search).limit(FOUND_TOTAL_MAX).as('m'))
       .select(['m.id', 'm.name', 'm.detail'])
       .select((eb) => eb.fn.countAll<number>().over().as('total'))
@@ -108,7 +102,7 @@ export class SearchReader {
       .orderBy('m.folded')
       .orderBy('m.id')
       .limit(FOUND_PER_KIND);
-    return this.#session.db
+    return this.db
       .selectFrom(best.as('b'))
       .select(['b.id', 'b.name', 'b.detail', 'b.total'])
       .select(sql<SearchKind>`${kind}::text`.as('kind'));
@@ -117,7 +111,7 @@ export class SearchReader {
   /** Selects the organization's things of a kind that hold the words, as far as they are looked through. */
   #things(kind: SearchKind, search: Search): Things {
     const { orgId, now, fold } = search;
-    const { db } = this.#session;
+    const { db } = this;
     const services = db.selectFrom('services as s').where('s.org_id', '=', orgId).where('s.deleted_at', 'is', null);
     const teams = db.selectFrom('teams as t').where('t.org_id', '=', orgId);
     switch (kind) {
@@ -229,7 +223,7 @@ export class SearchReader {
 
   /** Selects those of the things that hold all words. */
   #holding(things: Things, search: Search): Things {
-    return this.#session.db
+    return this.db
       .selectFrom(things.offset(APART).as('t'))
       .where(({ ref }) => this.#holdsAll(ref('t.folded'), search))
       .select(['t.id', 't.name', 't.detail', 't.folded']);
@@ -237,7 +231,7 @@ export class SearchReader {
 
   /** Selects those of the things of services that hold all words, themselves or in the name of their service. */
   #ofService(things: SelectQueryBuilder<never, never, OfService>, search: Search): Things {
-    return this.#session.db
+    return this.db
       .selectFrom(things.offset(APART).as('t'))
       .innerJoin('services as s', 's.id', 't.service_id')
       .where('s.deleted_at', 'is', null)
@@ -247,7 +241,7 @@ export class SearchReader {
 
   /** Whether a text holds all words; each of them may be in the name of its service instead. */
   #holdsAll(folded: Expression<string>, { words }: Search, serviceId?: Expression<string>): RawBuilder<boolean> {
-    const db = this.#session.db.withTables<{ matched: MatchedService }>();
+    const db = this.db.withTables<{ matched: MatchedService }>();
     const holds = words.map((word, index) => {
       if (serviceId === undefined) return sql`${folded} like ${holding(word)}`;
       const matched = db

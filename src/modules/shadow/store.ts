@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, type Row } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { IncidentEntity } from '#storage/postgres/entities/incidents.ts';
 
 const OPENED = ['id', 'number', 'title', 'severity', 'serviceId', 'triggeredAt', 'resolvedAt', 'isShadow'] as const;
@@ -23,17 +23,11 @@ export interface FiredStep {
 const FIRED = ['step_fired', 'step_in_shadow'];
 
 /** Stores since when services and organizations are in shadow mode, and reads the incidents that were opened in it. */
-export class ShadowStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class ShadowStore extends PostgresStore {
   /** Returns those of the services that are in shadow mode, by themselves or with their organization. */
   async findServices(serviceIds: readonly Id<'service'>[]): Promise<Set<Id<'service'>>> {
     if (serviceIds.length === 0) return new Set();
-    const services = await this.#session.db
+    const services = await this.db
       .selectFrom('services as s')
       .innerJoin('organizations as o', 'o.id', 's.org_id')
       .select('s.id')
@@ -45,20 +39,20 @@ export class ShadowStore {
 
   /** Sets since when the organization is in shadow mode, null to end it; returns the value before. */
   async setOrganization(orgId: Id<'org'>, since: Temporal.Instant | null): Promise<Temporal.Instant | null> {
-    const before = await this.#session.db
+    const before = await this.db
       .selectFrom('organizations')
       .select('shadow_since as since')
       .where('id', '=', orgId)
       .forUpdate()
       .executeTakeFirstOrThrow();
-    const { db } = this.#session;
+    const { db } = this;
     await db.updateTable('organizations').set({ shadow_since: since }).where('id', '=', orgId).execute();
     return before.since;
   }
 
   /** Sets since when the service, which the caller has locked, is in shadow mode; null to end it. */
   async setService(serviceId: Id<'service'>, since: Temporal.Instant | null, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('services')
       .set({ shadow_since: since, updated_at: now })
       .where('id', '=', serviceId)
@@ -66,7 +60,7 @@ export class ShadowStore {
   }
 
   async findOrganization(orgId: Id<'org'>): Promise<Temporal.Instant | null> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('organizations')
       .select('shadow_since as since')
       .where('id', '=', orgId)
@@ -79,7 +73,7 @@ export class ShadowStore {
     orgId: Id<'org'>,
     limit: number,
   ): Promise<{ readonly serviceId: Id<'service'>; readonly name: string; readonly since: Temporal.Instant }[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('services as s')
       .select(({ ref }) => ['s.id as serviceId', 's.name', ref('s.shadow_since').$notNull().as('since')])
       .where('s.org_id', '=', orgId)
@@ -93,7 +87,7 @@ export class ShadowStore {
 
   /** Counts the open incidents of the organization, or of one service, that were opened in shadow mode. */
   async countOpen(orgId: Id<'org'>, serviceId: Id<'service'> | null): Promise<number> {
-    const { count } = await this.#session.db
+    const { count } = await this.db
       .selectFrom('incidents')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('org_id', '=', orgId)
@@ -106,7 +100,7 @@ export class ShadowStore {
 
   /** Lists open incidents that were opened in shadow mode, of services that page again; oldest first. */
   async listLeft(limit: number): Promise<Id<'incident'>[]> {
-    const left = await this.#session.db
+    const left = await this.db
       .selectFrom('incidents as i')
       .innerJoin('services as s', 's.id', 'i.service_id')
       .innerJoin('organizations as o', 'o.id', 'i.org_id')
@@ -132,7 +126,7 @@ export class ShadowStore {
     }: { readonly serviceId: Id<'service'> | null; readonly from: Temporal.Instant; readonly to: Temporal.Instant },
     limit: number,
   ): Promise<OpenedIncident[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('incidents as i')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'i.service_id').on('s.deleted_at', 'is', null))
       .select(columns(IncidentEntity, 'i', OPENED))
@@ -150,7 +144,7 @@ export class ShadowStore {
   /** Lists the first `perIncident` steps of each incident that paged people, or would have, in the order they fired. */
   async listFired(incidentIds: readonly Id<'incident'>[], perIncident: number): Promise<FiredStep[]> {
     if (incidentIds.length === 0) return [];
-    const ranked = this.#session.db
+    const ranked = this.db
       .selectFrom('incident_timeline')
       .select(['incident_id as incidentId', 'id', 'at', 'event', 'data'])
       .select(({ fn }) =>
@@ -161,7 +155,7 @@ export class ShadowStore {
       )
       .where('incident_id', '=', anyOf(incidentIds))
       .where('event', '=', sql<string>`any(${FIRED}::text[])`);
-    return await this.#session.db
+    return await this.db
       .selectFrom(ranked.as('r'))
       .select(['r.incidentId', 'r.at', 'r.event', 'r.data'])
       .where('r.place', '<=', perIncident)

@@ -2,7 +2,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { OpenIdAccountEntity, OpenIdConnectionEntity, OpenIdDomainEntity } from '#storage/postgres/entities/sign_in.ts';
 import { OrganizationEntity } from '#storage/postgres/entities/people.ts';
 import type { MailDomains } from '#modules/sign_in/decide/claims.ts';
@@ -23,15 +23,9 @@ export interface AdmittedNetworks {
 }
 
 /** Providers of organizations, their mail domains, and the accounts that were signed in to through them. */
-export class OpenIdStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class OpenIdStore extends PostgresStore {
   async findConnection(orgId: Id<'org'>): Promise<OpenIdConnectionRow | null> {
-    const connection = await this.#session.db
+    const connection = await this.db
       .selectFrom('openid_connections as c')
       .select(columns(OpenIdConnectionEntity, 'c'))
       .where('c.org_id', '=', orgId)
@@ -42,7 +36,7 @@ export class OpenIdStore {
   /** Adds the connection of an organization, or replaces it. */
   async saveConnection(connection: OpenIdConnectionRow): Promise<void> {
     const row = toColumns(OpenIdConnectionEntity, connection);
-    await this.#session.db
+    await this.db
       .insertInto('openid_connections')
       .values(row)
       .onConflict((conflict) => conflict.column('org_id').doUpdateSet(row))
@@ -51,12 +45,12 @@ export class OpenIdStore {
 
   /** Returns false when there was none. */
   async removeConnection(orgId: Id<'org'>): Promise<boolean> {
-    const removed = await this.#session.db.deleteFrom('openid_connections').where('org_id', '=', orgId).execute();
+    const removed = await this.db.deleteFrom('openid_connections').where('org_id', '=', orgId).execute();
     return rowsChanged(removed) > 0;
   }
 
   async noteFault(orgId: Id<'org'>, fault: string, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('openid_connections')
       .set({ last_fault: fault, last_fault_at: now })
       .where('org_id', '=', orgId)
@@ -64,7 +58,7 @@ export class OpenIdStore {
   }
 
   async listDomains(orgId: Id<'org'>): Promise<OpenIdDomainRow[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('openid_domains as d')
       .select(columns(OpenIdDomainEntity, 'd'))
       .where('d.org_id', '=', orgId)
@@ -79,7 +73,7 @@ export class OpenIdStore {
 
   /** Returns the organization that has proven the domain; null for none. */
   async findOwnerOfDomain(domain: string): Promise<Id<'org'> | null> {
-    const proven = await this.#session.db
+    const proven = await this.db
       .selectFrom('openid_domains')
       .select('org_id')
       .where('domain', '=', domain)
@@ -91,7 +85,7 @@ export class OpenIdStore {
   /** Adds the domain, or replaces it. Throws a unique violation where another organization has proven it. */
   async saveDomain(domain: OpenIdDomainRow): Promise<void> {
     const row = toColumns(OpenIdDomainEntity, domain);
-    await this.#session.db
+    await this.db
       .insertInto('openid_domains')
       .values(row)
       .onConflict((conflict) => conflict.columns(['org_id', 'domain']).doUpdateSet(row))
@@ -99,7 +93,7 @@ export class OpenIdStore {
   }
 
   async removeDomain(orgId: Id<'org'>, domain: string): Promise<boolean> {
-    const removed = await this.#session.db
+    const removed = await this.db
       .deleteFrom('openid_domains')
       .where('org_id', '=', orgId)
       .where('domain', '=', domain)
@@ -112,7 +106,7 @@ export class OpenIdStore {
     orgId: Id<'org'>,
     { issuer, subject }: ProviderSubject,
   ): Promise<{ userId: Id<'user'>; role: Role | null } | null> {
-    const linked = await this.#session.db
+    const linked = await this.db
       .selectFrom('openid_accounts as a')
       .leftJoin('memberships as m', (join) =>
         join.onRef('m.org_id', '=', 'a.org_id').onRef('m.user_id', '=', 'a.user_id'),
@@ -127,7 +121,7 @@ export class OpenIdStore {
 
   /** Whether a subject of this issuer signs in to the account. */
   async hasSubject(orgId: Id<'org'>, userId: Id<'user'>, issuer: string): Promise<boolean> {
-    const subject = await this.#session.db
+    const subject = await this.db
       .selectFrom('openid_accounts')
       .select('subject')
       .where('org_id', '=', orgId)
@@ -140,7 +134,7 @@ export class OpenIdStore {
 
   /** Links the subject to the account in place of another subject of the same issuer, or notes that it signed in. */
   async link(orgId: Id<'org'>, userId: Id<'user'>, of: ProviderSubject, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .deleteFrom('openid_accounts')
       .where('org_id', '=', orgId)
       .where('user_id', '=', userId)
@@ -148,7 +142,7 @@ export class OpenIdStore {
       .where('subject', '<>', of.subject)
       .execute();
     const row = toColumns(OpenIdAccountEntity, { orgId, userId, ...of, createdAt: now, lastUsedAt: now });
-    await this.#session.db
+    await this.db
       .insertInto('openid_accounts')
       .values(row)
       .onConflict((conflict) => conflict.columns(['org_id', 'issuer', 'subject']).doUpdateSet({ last_used_at: now }))
@@ -157,7 +151,7 @@ export class OpenIdStore {
 
   /** Number of accounts that were signed in to through this issuer. */
   async countFollowers(orgId: Id<'org'>, issuer: string): Promise<number> {
-    const { count } = await this.#session.db
+    const { count } = await this.db
       .selectFrom('openid_accounts')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('org_id', '=', orgId)
@@ -167,7 +161,7 @@ export class OpenIdStore {
   }
 
   async setNetworks(orgId: Id<'org'>, networks: AdmittedNetworks): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('organizations')
       .set(toColumns(OrganizationEntity, { ...networks }))
       .where('id', '=', orgId)
@@ -175,7 +169,7 @@ export class OpenIdStore {
   }
 
   async findNetworks(orgId: Id<'org'>): Promise<AdmittedNetworks> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('organizations')
       .select(['key_networks as keyNetworks', 'session_networks as sessionNetworks'])
       .where('id', '=', orgId)

@@ -5,7 +5,7 @@ import { AppError, notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
 import { TeamEntity, TeamMemberEntity } from '#storage/postgres/entities/oncall.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
@@ -41,13 +41,7 @@ export type MemberContact = Pick<
 >;
 
 /** Stores on-call teams and their members. Somebody who leaves the organization leaves its teams at the same time. */
-export class TeamStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class TeamStore extends PostgresStore {
   /** Oldest first, after the given one. */
   async list(orgId: Id<'org'>, limit: number, after: Id<'team'> | null = null): Promise<TeamRow[]> {
     return await this.#teams(orgId)
@@ -123,7 +117,7 @@ export class TeamStore {
 
   /** The team, locked until the transaction ends: nobody deletes it meanwhile, and members join one after another. */
   async lock(orgId: Id<'org'>, teamId: string, path = 'teamId'): Promise<TeamRow> {
-    const team = await this.#session.em.findOne(
+    const team = await this.em.findOne(
       TeamEntity,
       { orgId, id: asId('team', teamId) },
       { lockMode: LockMode.PESSIMISTIC_WRITE },
@@ -133,11 +127,11 @@ export class TeamStore {
   }
 
   async save(team: TeamRow, now: Temporal.Instant): Promise<void> {
-    await saveChanged(this.#session.em, team, now);
+    await saveChanged(this.em, team, now);
   }
 
   async insert(orgId: Id<'org'>, name: string, now: Temporal.Instant): Promise<TeamRow> {
-    const { em } = this.#session;
+    const { em } = this.session;
     const team = em.create(TeamEntity, { id: newId('team'), orgId, name, createdAt: now, updatedAt: now });
     await em.persist(team).flush();
     return team;
@@ -145,7 +139,7 @@ export class TeamStore {
 
   /** Its members, schedules and policies go with it. */
   async delete(team: TeamRow): Promise<void> {
-    await this.#session.em.remove(team).flush();
+    await this.em.remove(team).flush();
   }
 
   /** The members of all the teams, each team's in its own order. */
@@ -160,7 +154,7 @@ export class TeamStore {
 
   /** The numbers by which the organization knows the person, in their teams and of their own, each once. */
   async listPhonesOf(orgId: Id<'org'>, userId: Id<'user'>): Promise<string[]> {
-    const members = await this.#session.db
+    const members = await this.db
       .selectFrom('team_members')
       .select('phone')
       .distinct()
@@ -205,7 +199,7 @@ export class TeamStore {
 
   /** The person's own entry in a team, locked; throws `not_found` when they are not in it. */
   async lockMemberOf(orgId: Id<'org'>, teamId: string, userId: Id<'user'>): Promise<TeamMemberRow> {
-    const member = await this.#session.em.findOne(
+    const member = await this.em.findOne(
       TeamMemberEntity,
       { orgId, teamId: asId('team', teamId), userId },
       { lockMode: LockMode.PESSIMISTIC_WRITE },
@@ -216,7 +210,7 @@ export class TeamStore {
 
   /** The entity, locked until the transaction ends, so that concurrent changes queue up instead of losing one. */
   async lockMember(orgId: Id<'org'>, memberId: string, path = 'memberId'): Promise<TeamMemberRow> {
-    const member = await this.#session.em.findOne(
+    const member = await this.em.findOne(
       TeamMemberEntity,
       { orgId, id: asId('member', memberId) },
       { lockMode: LockMode.PESSIMISTIC_WRITE },
@@ -226,7 +220,7 @@ export class TeamStore {
   }
 
   async saveMember(member: TeamMemberRow, now: Temporal.Instant): Promise<void> {
-    await saveChanged(this.#session.em, member, now);
+    await saveChanged(this.em, member, now);
   }
 
   /**
@@ -239,7 +233,7 @@ export class TeamStore {
     contact: MemberContact,
     now: Temporal.Instant,
   ): Promise<TeamMemberRow> {
-    const { em } = this.#session;
+    const { em } = this.session;
     const member = em.create(TeamMemberEntity, {
       id: newId('member'),
       orgId: team.orgId,
@@ -260,12 +254,12 @@ export class TeamStore {
   }
 
   async deleteMember(member: TeamMemberRow): Promise<void> {
-    await this.#session.em.remove(member).flush();
+    await this.em.remove(member).flush();
   }
 
   /** Keeps the user in the organization until the transaction ends. */
   async #holdMembership(orgId: Id<'org'>, userId: string): Promise<Id<'user'>> {
-    const membership = await this.#session.db
+    const membership = await this.db
       .selectFrom('memberships')
       .select('user_id')
       .where('org_id', '=', orgId)
@@ -278,7 +272,7 @@ export class TeamStore {
 
   /** After the last; once that is the largest integer of the contract, beside it. */
   async #nextSortOrder(teamId: Id<'team'>): Promise<number> {
-    const last = await this.#session.db
+    const last = await this.db
       .selectFrom('team_members')
       .select(({ fn }) => fn.max('sort_order').as('sortOrder'))
       .where('team_id', '=', teamId)
@@ -287,7 +281,7 @@ export class TeamStore {
   }
 
   #named(orgId: Id<'org'>, { text, teamIds }: TeamNameFilter) {
-    return this.#session.db
+    return this.db
       .selectFrom('teams as t')
       .select(['t.id', 't.name'])
       .where('t.org_id', '=', orgId)
@@ -300,11 +294,11 @@ export class TeamStore {
   }
 
   #teams(orgId: Id<'org'>) {
-    return this.#session.db.selectFrom('teams as t').select(columns(TeamEntity, 't')).where('t.org_id', '=', orgId);
+    return this.db.selectFrom('teams as t').select(columns(TeamEntity, 't')).where('t.org_id', '=', orgId);
   }
 
   #members(orgId: Id<'org'>) {
-    return this.#session.db
+    return this.db
       .selectFrom('team_members as m')
       .innerJoin('users as u', 'u.id', 'm.user_id')
       .select(columns(TeamMemberEntity, 'm'))

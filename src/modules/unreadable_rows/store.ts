@@ -10,6 +10,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { UnreadableRowEntity } from '#storage/postgres/entities/configuration.ts';
 
 export type UnreadableRow = Row<typeof UnreadableRowEntity>;
@@ -20,16 +21,10 @@ interface ScannedRow extends Pick<UnreadableRow, 'orgId' | 'rowId' | 'name'> {
 }
 
 /** Stored rows that cannot be read. Each is left out where it stands, and no other row with it. */
-export class UnreadableRowStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class UnreadableRowStore extends PostgresStore {
   /** Lists rows of a kind by id, from the one after `after` on. */
   async scan(kind: UnreadableKind, after: string, limit: number): Promise<ScannedRow[]> {
-    return await SCANS[kind](this.#session.db, after, limit);
+    return await SCANS[kind](this.db, after, limit);
   }
 
   /** Notes rows; those that are noted already keep since when, and whether their owners were told. */
@@ -38,7 +33,7 @@ export class UnreadableRowStore {
     const noted = rows.map(({ orgId, rowId, name }) =>
       toColumns(UnreadableRowEntity, { kind, orgId, rowId, name, since: now, seenAt: now, toldAt: null }),
     );
-    await this.#session.db
+    await this.db
       .insertInto('unreadable_rows')
       .values(noted)
       .onConflict((conflict) => conflict.columns(['kind', 'row_id']).doUpdateSet({ seen_at: now }))
@@ -47,16 +42,12 @@ export class UnreadableRowStore {
 
   /** Forgets rows of a kind that the last scan has not seen: they can be read, or are gone. */
   async forget(kind: UnreadableKind, before: Temporal.Instant): Promise<void> {
-    await this.#session.db
-      .deleteFrom('unreadable_rows')
-      .where('kind', '=', kind)
-      .where('seen_at', '<', before)
-      .execute();
+    await this.db.deleteFrom('unreadable_rows').where('kind', '=', kind).where('seen_at', '<', before).execute();
   }
 
   /** Lists rows of an organization, those that were noted last first. */
   async list(orgId: Id<'org'>, limit: number): Promise<UnreadableRow[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('unreadable_rows as u')
       .select(columns(UnreadableRowEntity, 'u'))
       .where('u.org_id', '=', orgId)
@@ -68,7 +59,7 @@ export class UnreadableRowStore {
 
   /** Lists organizations whose owners were not told of a row, and of none since `before`. */
   async listToTell(before: Temporal.Instant): Promise<Id<'org'>[]> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('unreadable_rows as u')
       .select('u.org_id')
       .groupBy('u.org_id')
@@ -79,7 +70,7 @@ export class UnreadableRowStore {
   }
 
   async setTold(orgIds: readonly Id<'org'>[], now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('unreadable_rows')
       .set({ told_at: now })
       .where('org_id', '=', anyOf(orgIds))

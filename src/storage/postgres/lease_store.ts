@@ -2,17 +2,11 @@ import { type Expression, expressionBuilder, type SqlBool } from 'kysely';
 
 import { Temporal } from '#kernel/time.ts';
 import { rowsChanged, rowsOf } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
 
 /** Stores leases of periodic work: one worker of all takes the lease when the work is due again. */
-export class LeaseStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class LeaseStore extends PostgresStore {
   /** Lists the named works that nobody holds and that were last done before their `notSince`; locks nothing. */
   async listDue(
     works: readonly { readonly name: string; readonly notSince: Temporal.Instant }[],
@@ -22,7 +16,7 @@ export class LeaseStore {
       name: ['text', works.map(({ name }) => name)],
       not_since: ['timestamptz', works.map(({ notSince }) => notSince)],
     });
-    const due = await this.#session.db
+    const due = await this.db
       .selectFrom(asked)
       .select('w.name')
       .where(({ not, exists, selectFrom }) =>
@@ -41,7 +35,7 @@ export class LeaseStore {
 
   /** Returns when the named work was last done; null for never. */
   async findDoneAt(name: string): Promise<Temporal.Instant | null> {
-    const lease = await this.#session.db
+    const lease = await this.db
       .selectFrom('leases')
       .select('done_at as doneAt')
       .where('name', '=', name)
@@ -62,7 +56,7 @@ export class LeaseStore {
       readonly heldUntil: Temporal.Instant;
     },
   ): Promise<boolean> {
-    const taken = await this.#session.db
+    const taken = await this.db
       .insertInto('leases')
       .values({ name, holder, held_until: times.heldUntil })
       .onConflict((conflict) =>
@@ -79,7 +73,7 @@ export class LeaseStore {
 
   /** Extends the lease, unless somebody else has it by now. */
   async extend(name: string, holder: string, heldUntil: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('leases')
       .set({ held_until: heldUntil })
       .where('name', '=', name)
@@ -90,7 +84,7 @@ export class LeaseStore {
 
   /** Gives the lease back, saying that the work was done as of `doneAt`; null when it failed and is still due. */
   async release(name: string, holder: string, doneAt: Temporal.Instant | null): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('leases')
       .set({ held_until: EPOCH, ...(doneAt === null ? {} : { done_at: doneAt }) })
       .where('name', '=', name)
@@ -100,7 +94,7 @@ export class LeaseStore {
 
   /** Gives back the lease of work that is not done again and again; nothing remains of it. */
   async drop(name: string, holder: string): Promise<void> {
-    await this.#session.db.deleteFrom('leases').where('name', '=', name).where('holder', '=', holder).execute();
+    await this.db.deleteFrom('leases').where('name', '=', name).where('holder', '=', holder).execute();
   }
 }
 

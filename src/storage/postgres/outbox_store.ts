@@ -1,25 +1,19 @@
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { OutboxEntity } from '#storage/postgres/entities/jobs.ts';
 
 /** A job that must be enqueued because a change was committed. */
 export type OutboxEntry = Row<typeof OutboxEntity>;
 
 /** Jobs written in the transaction of the change they follow, published after its commit. */
-export class OutboxStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class OutboxStore extends PostgresStore {
   async insert(
     entries: readonly Pick<OutboxEntry, 'jobName' | 'payload' | 'runAt'>[],
     now: Temporal.Instant,
   ): Promise<number[]> {
     if (entries.length === 0) return [];
-    const inserted = await this.#session.db
+    const inserted = await this.db
       .insertInto('outbox')
       .values(
         entries.map(({ jobName, payload, runAt }) =>
@@ -32,7 +26,7 @@ export class OutboxStore {
   }
 
   async hasAny(): Promise<boolean> {
-    return (await this.#session.db.selectFrom('outbox').select('id').limit(1).executeTakeFirst()) !== undefined;
+    return (await this.db.selectFrom('outbox').select('id').limit(1).executeTakeFirst()) !== undefined;
   }
 
   /**
@@ -40,7 +34,7 @@ export class OutboxStore {
    * so that a message does not wait behind thousands of delayed jobs.
    */
   async claim(limit: number, except: readonly number[]): Promise<OutboxEntry[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('outbox as o')
       .select(columns(OutboxEntity, 'o'))
       .where(({ eb, not }) => not(eb('o.id', '=', anyOf(except))))
@@ -53,6 +47,6 @@ export class OutboxStore {
   }
 
   async remove(ids: readonly number[]): Promise<void> {
-    await this.#session.db.deleteFrom('outbox').where('id', '=', anyOf(ids)).execute();
+    await this.db.deleteFrom('outbox').where('id', '=', anyOf(ids)).execute();
   }
 }

@@ -1,21 +1,15 @@
 import type { Temporal } from '#kernel/time.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 
 /** Stores how long accepted data has been waiting on the disks of API processes, so that others know of it too. */
-export class SpooledDataStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class SpooledDataStore extends PostgresStore {
   /** Null when nothing waits in that folder. Reports of folders from before `dropBefore` are removed. */
   async report(
     folder: string,
     oldestAt: Temporal.Instant | null,
     times: { readonly now: Temporal.Instant; readonly dropBefore: Temporal.Instant },
   ): Promise<void> {
-    const { db } = this.#session;
+    const { db } = this;
     await db
       .deleteFrom('spooled_data')
       .where(({ eb, or }) =>

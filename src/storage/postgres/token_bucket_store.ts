@@ -2,26 +2,20 @@ import { sql } from 'kysely';
 
 import type { Allowance, SharedBuckets } from '#kernel/shared_limit.ts';
 import { Temporal } from '#kernel/time.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 
 /** A time further ahead was written by a clock that has been set back since. */
 const AHEAD_MAX = Temporal.Duration.from({ minutes: 1 });
 
 /** Stores the rest of limits that count for all processes together: a token bucket for each key. */
-export class TokenBucketStore implements SharedBuckets {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class TokenBucketStore extends PostgresStore implements SharedBuckets {
   async take(
     key: string,
     amount: number,
     { burst, perSecond }: Allowance,
     now: Temporal.Instant,
   ): Promise<{ isGranted: boolean; left: number }> {
-    return await this.#session.db
+    return await this.db
       .insertInto('token_buckets')
       .values({ key, tokens: burst - amount, is_granted: true, at: now })
       .onConflict((conflict) =>
@@ -42,6 +36,6 @@ export class TokenBucketStore implements SharedBuckets {
 
   /** A bucket that nobody has taken from for so long is full. */
   async removeOld(before: Temporal.Instant): Promise<void> {
-    await this.#session.db.deleteFrom('token_buckets').where('at', '<=', before).execute();
+    await this.db.deleteFrom('token_buckets').where('at', '<=', before).execute();
   }
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 import { Temporal } from '#kernel/time.ts';
 import { anyOf, type Row, rowsOf } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import type { WorkerEntity } from '#storage/postgres/entities/jobs.ts';
 
 /** Nobody is alive until later than this: such a time was written by a clock that has been set back since. */
@@ -15,13 +15,7 @@ const EPOCH = Temporal.Instant.fromEpochMilliseconds(0);
 type OtherMember = Pick<Row<typeof WorkerEntity>, 'work' | 'member' | 'doneAt'>;
 
 /** Stores which processes are alive and share which work. */
-export class WorkerStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class WorkerStore extends PostgresStore {
   /**
    * Says that the member is alive and takes part in these works, and in no others; returns who else does in any of both.
    */
@@ -30,7 +24,7 @@ export class WorkerStore {
     member: string,
     { now, aliveUntil }: { readonly now: Temporal.Instant; readonly aliveUntil: Temporal.Instant },
   ): Promise<OtherMember[]> {
-    return await this.#session.db
+    return await this.db
       .with('renewed', (db) =>
         db
           .insertInto('workers')
@@ -86,7 +80,7 @@ export class WorkerStore {
    * done, as far as all who are alive have done theirs.
    */
   async setDone(work: string, member: string, doneAt: Temporal.Instant, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .with('own', (db) =>
         db
           .updateTable('workers')
@@ -124,7 +118,7 @@ export class WorkerStore {
    * of it runs safely twice, should one of them be alive after all.
    */
   async freeLapsed(role: string, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .with('lapsed', (db) =>
         db.selectFrom('workers').select('member').where('work', '=', role).where('alive_until', '<=', now),
       )
@@ -146,10 +140,6 @@ export class WorkerStore {
 
   /** The member takes part no longer; the others take over at once. */
   async leave(works: readonly string[], member: string): Promise<void> {
-    await this.#session.db
-      .deleteFrom('workers')
-      .where('member', '=', member)
-      .where('work', '=', anyOf(works))
-      .execute();
+    await this.db.deleteFrom('workers').where('member', '=', member).where('work', '=', anyOf(works)).execute();
   }
 }

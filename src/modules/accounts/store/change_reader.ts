@@ -3,7 +3,7 @@ import { type Expression, sql } from 'kysely';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, field, rowsOf } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import type { Liveness } from '#modules/accounts/store/session_store.ts';
 import { hasSecondFactor, providerRuleOf, type Standing } from '#modules/accounts/store/standing.ts';
 
@@ -40,20 +40,14 @@ export const CHANGES_MAX = 2_000;
  * Reads recent changes from what is written anyway: the audit log (all that people and rules change), the timelines
  * of incidents, and when exceptions were last seen. Each part goes by an index that is there for other reasons.
  */
-export class ChangeReader {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class ChangeReader extends PostgresStore {
   /** `entriesMax`: how many of the newest entries of timelines are looked at, those of all organizations together. */
   async listSince(
     orgIds: readonly Id<'org'>[],
     since: Temporal.Instant,
     entriesMax = CHANGES_MAX,
   ): Promise<StoredChange[]> {
-    const { db } = this.#session;
+    const { db } = this;
     const audited = db
       .selectFrom('audit_log as a')
       .select((eb) => [
@@ -115,7 +109,7 @@ export class ChangeReader {
       session_id: ['text', asked.map(({ sessionId }) => sessionId)],
       org_id: ['text', asked.map(({ orgId }) => orgId)],
     });
-    return await this.#session.db
+    return await this.db
       .selectFrom(listening)
       .innerJoin('sessions as s', 's.id', 'l.session_id')
       .innerJoin('memberships as m', (join) =>
@@ -134,7 +128,7 @@ export class ChangeReader {
 
   /** Overrides name their schedule, all others the team or the service itself. */
   #ownerIn(fields: Expression<object | null>): Expression<string | null> {
-    const schedule = this.#session.db
+    const schedule = this.db
       .selectFrom('schedules as s')
       .select('s.team_id')
       .where('s.id', '=', field<Id<'schedule'>>(fields, 'scheduleId'));

@@ -1,7 +1,7 @@
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { PasswordResetEntity } from '#storage/postgres/entities/sign_in.ts';
 
 /** A link by which somebody may set a new password, once. */
@@ -14,13 +14,7 @@ export interface OpenReset {
 }
 
 /** Links to set a new password, found by the hash of their token. */
-export class PasswordResetStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class PasswordResetStore extends PostgresStore {
   async insert(
     userId: Id<'user'>,
     tokenHash: Buffer,
@@ -30,12 +24,12 @@ export class PasswordResetStore {
     }: { readonly now: Temporal.Instant; readonly expiresAt: Temporal.Instant; readonly isMailed: boolean },
   ): Promise<Id<'reset'>> {
     const row = { id: newId('reset'), userId, tokenHash, createdAt: now, ...reset };
-    await this.#session.db.insertInto('password_resets').values(toColumns(PasswordResetEntity, row)).execute();
+    await this.db.insertInto('password_resets').values(toColumns(PasswordResetEntity, row)).execute();
     return row.id;
   }
 
   async countSince(userId: Id<'user'>, since: Temporal.Instant): Promise<number> {
-    const { count } = await this.#session.db
+    const { count } = await this.db
       .selectFrom('password_resets')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('user_id', '=', userId)
@@ -46,7 +40,7 @@ export class PasswordResetStore {
 
   /** Null when it is unknown, used or expired. */
   async findOpen(tokenHash: Buffer, now: Temporal.Instant): Promise<OpenReset | null> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('password_resets as r')
       .innerJoin('users as u', 'u.id', 'r.user_id')
       .select(['r.id as resetId', 'r.user_id as userId', 'u.email', 'u.name', 'r.is_mailed as isMailed'])
@@ -71,29 +65,23 @@ export class PasswordResetStore {
 
   /** Deletes the reset as if it had never been made. */
   async remove(resetId: Id<'reset'>): Promise<void> {
-    await this.#session.db.deleteFrom('password_resets').where('id', '=', resetId).execute();
+    await this.db.deleteFrom('password_resets').where('id', '=', resetId).execute();
   }
 
   async removeOld(before: Temporal.Instant): Promise<void> {
-    await this.#session.db.deleteFrom('password_resets').where('expires_at', '<=', before).execute();
+    await this.db.deleteFrom('password_resets').where('expires_at', '<=', before).execute();
   }
 
   #closing(now: Temporal.Instant) {
-    return this.#session.db.updateTable('password_resets').set({ used_at: now }).where('used_at', 'is', null);
+    return this.db.updateTable('password_resets').set({ used_at: now }).where('used_at', 'is', null);
   }
 }
 
 /** Whether people are known to read mail to the addresses of their accounts. */
-export class AddressProofStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class AddressProofStore extends PostgresStore {
   /** Whether this is the first proof. */
   async prove(userId: Id<'user'>, now: Temporal.Instant): Promise<boolean> {
-    const proven = await this.#session.db
+    const proven = await this.db
       .updateTable('users')
       .set({ address_proven_at: now })
       .where('id', '=', userId)
@@ -107,7 +95,7 @@ export class AddressProofStore {
    * accounts and calendars.
    */
   async forgetReach(userId: Id<'user'>): Promise<void> {
-    const { db } = this.#session;
+    const { db } = this;
     await db.deleteFrom('push_subscriptions').where('user_id', '=', userId).execute();
     await db.deleteFrom('phone_codes').where('user_id', '=', userId).execute();
     await db.deleteFrom('confirmed_numbers').where('user_id', '=', userId).execute();

@@ -8,7 +8,7 @@ import { asId, type Id, newId } from '#kernel/ids.ts';
 import { MANAGER_ROLES, type Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
 import { MembershipEntity, OrganizationEntity, type NewUser, UserEntity } from '#storage/postgres/entities/people.ts';
 import { hasSecondFactor, providerRuleOf, type Standing } from '#modules/accounts/store/standing.ts';
@@ -72,21 +72,15 @@ const FIND_ROLE = prepared((db, { orgId, userId }: Values<{ orgId: Id<'org'>; us
 );
 
 /** Organizations, users and who belongs where. */
-export class PeopleStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class PeopleStore extends PostgresStore {
   /** True once any organization exists: the first run is over. */
   async hasAnyOrganization(): Promise<boolean> {
-    const any = await this.#session.db.selectFrom('organizations').select('id').limit(1).executeTakeFirst();
+    const any = await this.db.selectFrom('organizations').select('id').limit(1).executeTakeFirst();
     return any !== undefined;
   }
 
   async insertOrganization(name: string, now: Temporal.Instant): Promise<OrganizationRow> {
-    const { em } = this.#session;
+    const { em } = this.session;
     const organization = em.create(OrganizationEntity, { id: newId('org'), name, createdAt: now });
     await em.persist(organization).flush();
     return organization;
@@ -94,16 +88,16 @@ export class PeopleStore {
 
   /** All of the installation, oldest first. */
   async listOrganizations(): Promise<OrganizationRow[]> {
-    return await this.#session.em.find(OrganizationEntity, {}, { orderBy: { createdAt: 'asc', id: 'asc' } });
+    return await this.em.find(OrganizationEntity, {}, { orderBy: { createdAt: 'asc', id: 'asc' } });
   }
 
   async findOrganization(orgId: Id<'org'>): Promise<OrganizationRow | null> {
-    return await this.#session.em.findOne(OrganizationEntity, { id: orgId });
+    return await this.em.findOne(OrganizationEntity, { id: orgId });
   }
 
   /** Returns the name that the organization had. */
   async rename(orgId: Id<'org'>, name: string): Promise<string> {
-    const { em } = this.#session;
+    const { em } = this.session;
     const organization = await em.findOneOrFail(
       OrganizationEntity,
       { id: orgId },
@@ -117,7 +111,7 @@ export class PeopleStore {
 
   /** Throws `conflict` when another user has the address; letter case does not make it another. */
   async insertUser({ isAddressProven, ...person }: NewUser, now: Temporal.Instant): Promise<UserRow> {
-    const { em } = this.#session;
+    const { em } = this.session;
     const times = { addressProvenAt: isAddressProven ? now : null, createdAt: now, updatedAt: now };
     const user = em.create(UserEntity, { id: newId('user'), ...person, ...times });
     try {
@@ -147,11 +141,11 @@ export class PeopleStore {
   }
 
   async saveName(userId: Id<'user'>, name: string, now: Temporal.Instant): Promise<void> {
-    await this.#session.db.updateTable('users').set({ name, updated_at: now }).where('id', '=', userId).execute();
+    await this.db.updateTable('users').set({ name, updated_at: now }).where('id', '=', userId).execute();
   }
 
   async savePasswordHash(userId: Id<'user'>, passwordHash: string, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('users')
       .set({ password_hash: passwordHash, updated_at: now })
       .where('id', '=', userId)
@@ -160,7 +154,7 @@ export class PeopleStore {
 
   /** Lists the user's memberships, by name of the organization. */
   async listMemberships(userId: Id<'user'>): Promise<MembershipOfUser[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('memberships as m')
       .innerJoin('organizations as o', 'o.id', 'm.org_id')
       .select(['o.id as orgId', 'o.name', 'm.role', 'o.second_factor_required as secondFactorRequired'])
@@ -173,7 +167,7 @@ export class PeopleStore {
 
   /** Adds the user to the organization, or changes the role there. */
   async setMembership(orgId: Id<'org'>, userId: Id<'user'>, role: Role, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .insertInto('memberships')
       .values({ org_id: orgId, user_id: userId, role, created_at: now })
       .onConflict((conflict) => conflict.columns(['org_id', 'user_id']).doUpdateSet({ role }))
@@ -181,13 +175,13 @@ export class PeopleStore {
   }
 
   async findRole(orgId: Id<'org'>, userId: Id<'user'>): Promise<Role | null> {
-    const membership = await FIND_ROLE.row(this.#session, { orgId, userId });
+    const membership = await FIND_ROLE.row(this.session, { orgId, userId });
     return membership?.role ?? null;
   }
 
   /** Returns the standing of a member in the organization; null for others. */
   async findStanding(orgId: Id<'org'>, userId: Id<'user'>): Promise<Standing | null> {
-    const standing = await this.#session.db
+    const standing = await this.db
       .selectFrom('memberships as m')
       .innerJoin('organizations as o', 'o.id', 'm.org_id')
       .select(['m.role', 'o.second_factor_required as secondFactorRequired'])
@@ -201,7 +195,7 @@ export class PeopleStore {
   }
 
   async setSecondFactorRequired(orgId: Id<'org'>, isRequired: boolean): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('organizations')
       .set({ second_factor_required: isRequired })
       .where('id', '=', orgId)
@@ -210,17 +204,13 @@ export class PeopleStore {
 
   /** Says where traces are looked at; returns what was said before. */
   async setTraceLink(orgId: Id<'org'>, traceLink: string | null): Promise<string | null> {
-    const before = await this.#session.db
+    const before = await this.db
       .selectFrom('organizations')
       .select('trace_link as traceLink')
       .where('id', '=', orgId)
       .forUpdate()
       .executeTakeFirstOrThrow();
-    await this.#session.db
-      .updateTable('organizations')
-      .set({ trace_link: traceLink })
-      .where('id', '=', orgId)
-      .execute();
+    await this.db.updateTable('organizations').set({ trace_link: traceLink }).where('id', '=', orgId).execute();
     return before.traceLink;
   }
 
@@ -264,7 +254,7 @@ export class PeopleStore {
 
   /** Every user with each place they have, by name; only those of one organization when it is given. */
   async listPlaces(orgId: Id<'org'> | null): Promise<PlaceOfUser[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('users as u')
       .leftJoin('memberships as m', 'm.user_id', 'u.id')
       .select(['u.id as userId', 'u.name', 'u.email', 'm.org_id as orgId', 'm.role'])
@@ -290,11 +280,11 @@ export class PeopleStore {
    * Locks memberships: until the transaction ends, nobody else changes who belongs to the organization with which role.
    */
   async lockMemberships(orgId: Id<'org'>): Promise<void> {
-    await this.#session.db.selectFrom('organizations').select('id').where('id', '=', orgId).forNoKeyUpdate().execute();
+    await this.db.selectFrom('organizations').select('id').where('id', '=', orgId).forNoKeyUpdate().execute();
   }
 
   async countOwners(orgId: Id<'org'>): Promise<number> {
-    const { count } = await this.#session.db
+    const { count } = await this.db
       .selectFrom('memberships')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('org_id', '=', orgId)
@@ -305,7 +295,7 @@ export class PeopleStore {
 
   /** Returns the membership that it removed; null if there was none. */
   async removeMembership(orgId: Id<'org'>, userId: Id<'user'>): Promise<MembershipRow | null> {
-    const removing = this.#session.db.deleteFrom('memberships as m').where('m.org_id', '=', orgId);
+    const removing = this.db.deleteFrom('memberships as m').where('m.org_id', '=', orgId);
     const removed = removing.where('m.user_id', '=', userId).returning(columns(MembershipEntity, 'm'));
     return (await removed.executeTakeFirst()) ?? null;
   }
@@ -346,15 +336,11 @@ export class PeopleStore {
 
   /** The person's own place in the organization, locked until the transaction ends. */
   async lockMembership(orgId: Id<'org'>, userId: Id<'user'>): Promise<MembershipRow> {
-    return await this.#session.em.findOneOrFail(
-      MembershipEntity,
-      { orgId, userId },
-      { lockMode: LockMode.PESSIMISTIC_WRITE },
-    );
+    return await this.em.findOneOrFail(MembershipEntity, { orgId, userId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   }
 
   async saveMembership(_membership: MembershipRow): Promise<void> {
-    await this.#session.em.flush();
+    await this.em.flush();
   }
 
   #found(orgId: Id<'org'>, { text, role, userIds, isWithoutTeam = false }: PeopleFilter) {
@@ -385,11 +371,11 @@ export class PeopleStore {
   }
 
   #users() {
-    return this.#session.db.selectFrom('users as u').select(columns(UserEntity, 'u'));
+    return this.db.selectFrom('users as u').select(columns(UserEntity, 'u'));
   }
 
   #members(orgId: Id<'org'>) {
-    return this.#session.db
+    return this.db
       .selectFrom('memberships as m')
       .innerJoin('users as u', 'u.id', 'm.user_id')
       .select('u.id as userId')

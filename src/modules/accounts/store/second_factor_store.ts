@@ -1,7 +1,7 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { AuthenticatorAppEntity, PasskeyEntity, type PendingSignInEntity } from '#storage/postgres/entities/sign_in.ts';
 
 /** A credential of WebAuthn, under the name that its owner gave it. */
@@ -18,15 +18,9 @@ export interface SecondFactorSummary {
 }
 
 /** Second factors of people, and sign-ins that wait for one. */
-export class SecondFactorStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class SecondFactorStore extends PostgresStore {
   async summaryOf(userId: Id<'user'>): Promise<SecondFactorSummary> {
-    const { db } = this.#session;
+    const { db } = this;
     const passkeys = db.selectFrom('passkeys').select('id').where('user_id', '=', userId);
     const apps = db
       .selectFrom('authenticator_apps')
@@ -53,7 +47,7 @@ export class SecondFactorStore {
 
   /** Returns those of the people who have a second factor. */
   async listHolders(userIds: readonly Id<'user'>[]): Promise<Set<Id<'user'>>> {
-    const { db } = this.#session;
+    const { db } = this;
     const apps = db
       .selectFrom('authenticator_apps')
       .select('user_id as userId')
@@ -70,7 +64,7 @@ export class SecondFactorStore {
 
   /** Oldest first. */
   async listPasskeys(userId: Id<'user'>): Promise<PasskeyRow[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('passkeys as k')
       .select(columns(PasskeyEntity, 'k'))
       .where('k.user_id', '=', userId)
@@ -82,7 +76,7 @@ export class SecondFactorStore {
 
   /** False when the credential is known already. */
   async insertPasskey(passkey: Omit<PasskeyRow, 'lastUsedAt'>): Promise<boolean> {
-    const inserted = await this.#session.db
+    const inserted = await this.db
       .insertInto('passkeys')
       .values(toColumns(PasskeyEntity, passkey))
       .onConflict((conflict) => conflict.doNothing())
@@ -91,21 +85,17 @@ export class SecondFactorStore {
   }
 
   async notePasskeyUse(id: string, counter: number, now: Temporal.Instant): Promise<void> {
-    await this.#session.db.updateTable('passkeys').set({ counter, last_used_at: now }).where('id', '=', id).execute();
+    await this.db.updateTable('passkeys').set({ counter, last_used_at: now }).where('id', '=', id).execute();
   }
 
   /** False when the user has no such passkey. */
   async deletePasskey(userId: Id<'user'>, id: string): Promise<boolean> {
-    const deleted = await this.#session.db
-      .deleteFrom('passkeys')
-      .where('user_id', '=', userId)
-      .where('id', '=', id)
-      .execute();
+    const deleted = await this.db.deleteFrom('passkeys').where('user_id', '=', userId).where('id', '=', id).execute();
     return rowsChanged(deleted) > 0;
   }
 
   async findApp(userId: Id<'user'>): Promise<AuthenticatorAppRow | null> {
-    const app = await this.#session.db
+    const app = await this.db
       .selectFrom('authenticator_apps as a')
       .select(columns(AuthenticatorAppEntity, 'a', ['secretSealed', 'confirmedAt', 'lastPeriod']))
       .where('a.user_id', '=', userId)
@@ -116,27 +106,23 @@ export class SecondFactorStore {
   /** Replaces the app by one that is not confirmed yet. */
   async replaceApp(userId: Id<'user'>, secretSealed: Buffer): Promise<void> {
     await this.deleteApp(userId);
-    await this.#session.db
+    await this.db
       .insertInto('authenticator_apps')
       .values(toColumns(AuthenticatorAppEntity, { userId, secretSealed }))
       .execute();
   }
 
   async confirmApp(userId: Id<'user'>, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
-      .updateTable('authenticator_apps')
-      .set({ confirmed_at: now })
-      .where('user_id', '=', userId)
-      .execute();
+    await this.db.updateTable('authenticator_apps').set({ confirmed_at: now }).where('user_id', '=', userId).execute();
   }
 
   async deleteApp(userId: Id<'user'>): Promise<void> {
-    await this.#session.db.deleteFrom('authenticator_apps').where('user_id', '=', userId).execute();
+    await this.db.deleteFrom('authenticator_apps').where('user_id', '=', userId).execute();
   }
 
   /** True for the first who shows the code of this period; codes of earlier periods are refused as well. */
   async takePeriod(userId: Id<'user'>, period: number): Promise<boolean> {
-    const taken = await this.#session.db
+    const taken = await this.db
       .updateTable('authenticator_apps')
       .set({ last_period: period })
       .where('user_id', '=', userId)
@@ -146,7 +132,7 @@ export class SecondFactorStore {
   }
 
   async replaceRecoveryCodes(userId: Id<'user'>, hashes: readonly Buffer[]): Promise<void> {
-    const { db } = this.#session;
+    const { db } = this;
     await db.deleteFrom('recovery_codes').where('user_id', '=', userId).execute();
     if (hashes.length === 0) return;
     await db
@@ -157,7 +143,7 @@ export class SecondFactorStore {
 
   /** True for the first use. */
   async useRecoveryCode(userId: Id<'user'>, hash: Buffer, now: Temporal.Instant): Promise<boolean> {
-    const used = await this.#session.db
+    const used = await this.db
       .updateTable('recovery_codes')
       .set({ used_at: now })
       .where('user_id', '=', userId)
@@ -170,7 +156,7 @@ export class SecondFactorStore {
   /** Deletes every second factor of somebody who has lost them. */
   async deleteAll(userId: Id<'user'>): Promise<void> {
     for (const table of ['passkeys', 'authenticator_apps', 'recovery_codes'] as const) {
-      await this.#session.db.deleteFrom(table).where('user_id', '=', userId).execute();
+      await this.db.deleteFrom(table).where('user_id', '=', userId).execute();
     }
   }
 
@@ -178,7 +164,7 @@ export class SecondFactorStore {
     { tokenHash, userId, providerOrgId, expiresAt }: Row<typeof PendingSignInEntity>,
     now: Temporal.Instant,
   ): Promise<void> {
-    const { db } = this.#session;
+    const { db } = this;
     await db.deleteFrom('pending_sign_ins').where('expires_at', '<=', now).execute();
     await db
       .insertInto('pending_sign_ins')
@@ -190,7 +176,7 @@ export class SecondFactorStore {
     tokenHash: Buffer,
     now: Temporal.Instant,
   ): Promise<Pick<Row<typeof PendingSignInEntity>, 'userId' | 'providerOrgId'> | null> {
-    const pending = await this.#session.db
+    const pending = await this.db
       .selectFrom('pending_sign_ins')
       .select(['user_id as userId', 'provider_org_id as providerOrgId'])
       .where('token_hash', '=', tokenHash)
@@ -201,17 +187,17 @@ export class SecondFactorStore {
 
   /** True for the first who uses it up. */
   async usePending(tokenHash: Buffer): Promise<boolean> {
-    const used = await this.#session.db.deleteFrom('pending_sign_ins').where('token_hash', '=', tokenHash).execute();
+    const used = await this.db.deleteFrom('pending_sign_ins').where('token_hash', '=', tokenHash).execute();
     return rowsChanged(used) > 0;
   }
 
   /** A new password, or a role that is lowered, leaves no sign-in half done. */
   async endPendingOf(userId: Id<'user'>): Promise<void> {
-    await this.#session.db.deleteFrom('pending_sign_ins').where('user_id', '=', userId).execute();
+    await this.db.deleteFrom('pending_sign_ins').where('user_id', '=', userId).execute();
   }
 
   async putChallenge(holder: string, challenge: string, now: Temporal.Instant, expiresAt: Temporal.Instant) {
-    const { db } = this.#session;
+    const { db } = this;
     await db
       .deleteFrom('passkey_challenges')
       .where(({ eb, or }) => or([eb('expires_at', '<=', now), eb('holder', '=', holder)]))
@@ -221,7 +207,7 @@ export class SecondFactorStore {
 
   /** The challenge, once. */
   async takeChallenge(holder: string, now: Temporal.Instant): Promise<string | null> {
-    const taken = await this.#session.db
+    const taken = await this.db
       .deleteFrom('passkey_challenges')
       .where('holder', '=', holder)
       .where('expires_at', '>', now)

@@ -3,7 +3,7 @@ import { expressionBuilder } from 'kysely';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { SessionEntity } from '#storage/postgres/entities/sign_in.ts';
 import type { NewestPage } from '#storage/postgres/newest_page.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
@@ -47,20 +47,14 @@ export interface Liveness {
 export type AskingSession = Pick<SessionOfPerson, 'userId' | 'providerOrgId'>;
 
 /** Sessions of people, found by the hash of their token. One that ended is a row that is gone. */
-export class SessionStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class SessionStore extends PostgresStore {
   async insert(
     session: Omit<SessionRow, 'sessionId'> & Pick<Row<typeof SessionEntity>, 'tokenHash' | 'providerOrgId'>,
   ): Promise<Id<'session'>> {
     const id = newId('session');
     const { userId, tokenHash, address, userAgent, createdAt, lastUsedAt, expiresAt, providerOrgId } = session;
     const row = { id, userId, tokenHash, address, userAgent, createdAt, lastUsedAt, expiresAt, providerOrgId };
-    await this.#session.db.insertInto('sessions').values(toColumns(SessionEntity, row)).execute();
+    await this.db.insertInto('sessions').values(toColumns(SessionEntity, row)).execute();
     return id;
   }
 
@@ -75,11 +69,11 @@ export class SessionStore {
   }
 
   async noteSecondFactor(sessionId: Id<'session'>, now: Temporal.Instant): Promise<void> {
-    await this.#session.db.updateTable('sessions').set({ second_factor_at: now }).where('id', '=', sessionId).execute();
+    await this.db.updateTable('sessions').set({ second_factor_at: now }).where('id', '=', sessionId).execute();
   }
 
   async touch(sessionId: Id<'session'>, now: Temporal.Instant): Promise<void> {
-    await this.#session.db.updateTable('sessions').set({ last_used_at: now }).where('id', '=', sessionId).execute();
+    await this.db.updateTable('sessions').set({ last_used_at: now }).where('id', '=', sessionId).execute();
   }
 
   /** The live ones that this one may know of, last used first. */
@@ -103,7 +97,7 @@ export class SessionStore {
 
   /** Whether a session of the user's was begun from this address. */
   async isKnownAddress(userId: Id<'user'>, address: string): Promise<boolean> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('sessions')
       .select('id')
       .where('user_id', '=', userId)
@@ -115,7 +109,7 @@ export class SessionStore {
 
   /** False when the user has no such session, or this one may not know of it. */
   async end(asking: AskingSession, sessionId: string): Promise<boolean> {
-    const ended = await this.#session.db
+    const ended = await this.db
       .deleteFrom('sessions as s')
       .where(isKnownTo(asking))
       .where('s.id', '=', asId('session', sessionId))
@@ -125,7 +119,7 @@ export class SessionStore {
 
   /** Ends the others that this one may know of; returns those that ended. */
   async endOthers(asking: AskingSession & { readonly sessionId: Id<'session'> }): Promise<Id<'session'>[]> {
-    const ended = await this.#session.db
+    const ended = await this.db
       .deleteFrom('sessions as s')
       .where(isKnownTo(asking))
       .where('s.id', '<>', asking.sessionId)
@@ -136,7 +130,7 @@ export class SessionStore {
 
   /** Ends all of the user's, or all but one; returns those that ended. */
   async endAll(userId: Id<'user'>, except: Id<'session'> | null): Promise<Id<'session'>[]> {
-    const ended = await this.#session.db
+    const ended = await this.db
       .deleteFrom('sessions')
       .where('user_id', '=', userId)
       .where('id', 'is distinct from', except)
@@ -147,7 +141,7 @@ export class SessionStore {
 
   /** Ends every session of a person who is a member of no organization any more. */
   async endAllOfFormer(userId: Id<'user'>): Promise<void> {
-    await this.#session.db
+    await this.db
       .deleteFrom('sessions')
       .where('user_id', '=', userId)
       .where(({ exists, not, selectFrom }) =>
@@ -180,7 +174,7 @@ export class SessionStore {
 
   /** Ends one or all sessions of a member that can act in the organization, and returns those that ended. */
   async endOfMember(orgId: Id<'org'>, userId: Id<'user'>, sessionId: string | null): Promise<Id<'session'>[]> {
-    const ended = await this.#session.db
+    const ended = await this.db
       .deleteFrom('sessions')
       .where('user_id', '=', userId)
       .where(({ eb, or }) => or([eb('provider_org_id', 'is', null), eb('provider_org_id', '=', orgId)]))
@@ -192,7 +186,7 @@ export class SessionStore {
 
   /** Ends those of a person that the provider of the organization began, and returns them. */
   async endOfProvider(orgId: Id<'org'>, userId: Id<'user'>): Promise<Id<'session'>[]> {
-    const ended = await this.#session.db
+    const ended = await this.db
       .deleteFrom('sessions')
       .where('user_id', '=', userId)
       .where('provider_org_id', '=', orgId)
@@ -203,7 +197,7 @@ export class SessionStore {
 
   /** Removes what no longer opens anything. */
   async removeEnded({ now, usedSince }: Liveness): Promise<void> {
-    await this.#session.db
+    await this.db
       .deleteFrom('sessions')
       .where(({ eb, or }) => or([eb('expires_at', '<=', now), eb('last_used_at', '<=', usedSince)]))
       .execute();
@@ -218,7 +212,7 @@ export class SessionStore {
   }
 
   #live({ now, usedSince }: Liveness) {
-    return this.#session.db
+    return this.db
       .selectFrom('sessions as s')
       .select(columns(SessionEntity, 's', LISTED))
       .select('s.id as sessionId')

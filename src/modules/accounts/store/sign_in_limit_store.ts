@@ -1,6 +1,6 @@
 import type { Temporal } from '#kernel/time.ts';
 import type { Row } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import type { SignInLimitEntity } from '#storage/postgres/entities/sign_in.ts';
 
 /** Number of tries since the window began. */
@@ -9,16 +9,10 @@ export type Tries = Pick<Row<typeof SignInLimitEntity>, 'tries' | 'since'>;
 const TRIES_MAX = 1_000_000;
 
 /** Counts tries, for all processes together: each in a window of its own that begins with its first try. */
-export class SignInLimitStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class SignInLimitStore extends PostgresStore {
   /** Counts one try, and returns how many there are in the window; tries at the same time are counted one by one. */
   async count(key: string, windowSince: Temporal.Instant, now: Temporal.Instant): Promise<Tries> {
-    return await this.#session.db
+    return await this.db
       .insertInto('sign_in_limits')
       .values({ key, tries: 1, since: now })
       .onConflict((conflict) =>
@@ -41,7 +35,7 @@ export class SignInLimitStore {
 
   /** Returns when the window of the key began, if it began after `windowSince`; counts nothing. */
   async findSince(key: string, windowSince: Temporal.Instant): Promise<Temporal.Instant | null> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('sign_in_limits')
       .select('since')
       .where('key', '=', key)
@@ -52,7 +46,7 @@ export class SignInLimitStore {
 
   /** Returns the number of tries in the window of the key, if it began after `windowSince`; counts nothing. */
   async findTries(key: string, windowSince: Temporal.Instant): Promise<number> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('sign_in_limits')
       .select('tries')
       .where('key', '=', key)
@@ -62,12 +56,12 @@ export class SignInLimitStore {
   }
 
   async remove(key: string): Promise<void> {
-    await this.#session.db.deleteFrom('sign_in_limits').where('key', '=', key).execute();
+    await this.db.deleteFrom('sign_in_limits').where('key', '=', key).execute();
   }
 
   /** No longer counts one try, which succeeded. */
   async undoAttempt(key: string): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('sign_in_limits')
       .set(({ eb }) => ({ tries: eb('tries', '-', 1) }))
       .where('key', '=', key)
@@ -76,6 +70,6 @@ export class SignInLimitStore {
   }
 
   async removeOld(before: Temporal.Instant): Promise<void> {
-    await this.#session.db.deleteFrom('sign_in_limits').where('since', '<=', before).execute();
+    await this.db.deleteFrom('sign_in_limits').where('since', '<=', before).execute();
   }
 }

@@ -4,7 +4,7 @@ import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import { anyOf, columns, json, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { ProposalEntity } from '#storage/postgres/entities/responders.ts';
 
 export type ProposalRow = Row<typeof ProposalEntity>;
@@ -29,17 +29,11 @@ interface PagedAddress {
 }
 
 /** Stores what agents propose and ask. */
-export class ProposalStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class ProposalStore extends PostgresStore {
   async insert(proposal: NewProposal, now: Temporal.Instant): Promise<ProposalRow> {
     const { orgId } = proposal;
-    await holdLock(this.#session, `proposals ${orgId}`);
-    const { number } = await this.#session.db
+    await holdLock(this.session, `proposals ${orgId}`);
+    const { number } = await this.db
       .selectFrom('proposals')
       .select(({ fn, eb, val }) => eb(fn.coalesce(fn.max('number'), val(0)), '+', 1).as('number'))
       .where('org_id', '=', orgId)
@@ -54,7 +48,7 @@ export class ProposalStore {
       decidedBy: null,
       answer: null,
     };
-    await this.#session.db
+    await this.db
       .insertInto('proposals')
       .values(toColumns(ProposalEntity, { ...row }))
       .execute();
@@ -95,7 +89,7 @@ export class ProposalStore {
   }
 
   async countOf(incidentId: Id<'incident'>): Promise<number> {
-    const { count } = await this.#session.db
+    const { count } = await this.db
       .selectFrom('proposals')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('incident_id', '=', incidentId)
@@ -108,7 +102,7 @@ export class ProposalStore {
    * settled only while the agents of the organization are not stopped and its own may respond, by a key that still works.
    */
   async settle(proposal: ProposalRow, { status, by, answer }: Decided, now: Temporal.Instant): Promise<boolean> {
-    const settled = await this.#session.db
+    const settled = await this.db
       .updateTable('proposals as p')
       .set({ status, decided_at: now, decided_by: json(by), answer })
       .where('p.id', '=', proposal.id)
@@ -142,7 +136,7 @@ export class ProposalStore {
 
   /** Ends what waits of one agent, or of every agent of the organization, for good; returns how many. */
   async endOpen(orgId: Id<'org'>, agentId: string | null, now: Temporal.Instant): Promise<number> {
-    const ended = await this.#session.db
+    const ended = await this.db
       .updateTable('proposals')
       .set({ expires_at: now })
       .where('org_id', '=', orgId)
@@ -155,7 +149,7 @@ export class ProposalStore {
 
   /** Lists the people and addresses to which pages of this incident were sent, each once. */
   async listPagedAddresses(incidentId: Id<'incident'>): Promise<PagedAddress[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('notifications as n')
       .select(['n.user_id as userId', 'n.channel', 'n.address'])
       .distinct()
@@ -172,6 +166,6 @@ export class ProposalStore {
   }
 
   #proposals() {
-    return this.#session.db.selectFrom('proposals as p').select(columns(ProposalEntity, 'p'));
+    return this.db.selectFrom('proposals as p').select(columns(ProposalEntity, 'p'));
   }
 }

@@ -5,7 +5,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { holdLock, shareLock } from '#storage/postgres/advisory_lock.ts';
 import { columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { AgentSettingsEntity, IncidentLeaseEntity, ResponderEntity } from '#storage/postgres/entities/responders.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
@@ -50,33 +50,27 @@ const FIND_SETTINGS = prepared((db, { orgId }: Values<{ orgId: Id<'org'> }>) =>
 );
 
 /** Stores which connections may respond, and what an organization allows its agents. */
-export class ResponderStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class ResponderStore extends PostgresStore {
   async getSettings(orgId: Id<'org'>): Promise<AgentSettings> {
-    return (await FIND_SETTINGS.row(this.#session, { orgId })) ?? AGENT_SETTINGS_DEFAULT;
+    return (await FIND_SETTINGS.row(this.session, { orgId })) ?? AGENT_SETTINGS_DEFAULT;
   }
 
   /** The settings for a change by an agent: nobody changes them before the transaction ends. */
   async shareSettings(orgId: Id<'org'>): Promise<AgentSettings> {
-    await shareLock(this.#session, `agent_settings ${orgId}`);
+    await shareLock(this.session, `agent_settings ${orgId}`);
     return await this.getSettings(orgId);
   }
 
   /** The settings for a change of them, once every change of an agent that is under way has ended. */
   async lockSettings(orgId: Id<'org'>): Promise<AgentSettings> {
-    await holdLock(this.#session, `agent_settings ${orgId}`);
+    await holdLock(this.session, `agent_settings ${orgId}`);
     return await this.getSettings(orgId);
   }
 
   /** Lock them first. */
   async setSettings(orgId: Id<'org'>, settings: AgentSettings): Promise<void> {
     const row = toColumns(AgentSettingsEntity, { ...settings });
-    await this.#session.db
+    await this.db
       .insertInto('agent_settings')
       .values({ org_id: orgId, ...row })
       .onConflict((conflict) => conflict.column('org_id').doUpdateSet(row))
@@ -89,7 +83,7 @@ export class ResponderStore {
   }
 
   async isResponder(orgId: Id<'org'>, agentId: string): Promise<boolean> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('responders')
       .select('agent_id')
       .where('agent_id', '=', agentId)
@@ -129,7 +123,7 @@ export class ResponderStore {
 
   /** Enabled already: nothing changes. */
   async enable(responder: ResponderRow): Promise<void> {
-    await this.#session.db
+    await this.db
       .insertInto('responders')
       .values(toColumns(ResponderEntity, { ...responder }))
       .onConflict((conflict) => conflict.column('agent_id').doNothing())
@@ -137,11 +131,7 @@ export class ResponderStore {
   }
 
   async disable(orgId: Id<'org'>, agentId: string): Promise<void> {
-    await this.#session.db
-      .deleteFrom('responders')
-      .where('agent_id', '=', agentId)
-      .where('org_id', '=', orgId)
-      .execute();
+    await this.db.deleteFrom('responders').where('agent_id', '=', agentId).where('org_id', '=', orgId).execute();
   }
 
   /**
@@ -149,8 +139,8 @@ export class ResponderStore {
    * each other, so that no two pass where one was left.
    */
   async countWrite(agentId: string, cap: number, now: Temporal.Instant): Promise<boolean> {
-    const { db } = this.#session;
-    await holdLock(this.#session, `agent_writes ${agentId}`);
+    const { db } = this;
+    await holdLock(this.session, `agent_writes ${agentId}`);
     await db
       .deleteFrom('agent_writes')
       .where('agent_id', '=', agentId)
@@ -167,7 +157,7 @@ export class ResponderStore {
   }
 
   #agents(orgId: Id<'org'>, { ofUser, text }: AgentFilter) {
-    const { db } = this.#session;
+    const { db } = this;
     const apps = db
       .selectFrom('connections as c')
       .leftJoin('users as u', 'u.id', 'c.user_id')
@@ -200,13 +190,7 @@ export class ResponderStore {
 export type IncidentLeaseRow = Row<typeof IncidentLeaseEntity>;
 
 /** Leases of agents on incidents. Lock the incident before you change its lease. */
-export class IncidentLeaseStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class IncidentLeaseStore extends PostgresStore {
   async find(incidentId: Id<'incident'>): Promise<IncidentLeaseRow | null> {
     return (await this.#leases().where('l.incident_id', '=', incidentId).executeTakeFirst()) ?? null;
   }
@@ -214,7 +198,7 @@ export class IncidentLeaseStore {
   /** Takes the place of the lease before it. */
   async save(lease: IncidentLeaseRow): Promise<void> {
     const row = toColumns(IncidentLeaseEntity, { ...lease });
-    await this.#session.db
+    await this.db
       .insertInto('incident_leases')
       .values(row)
       .onConflict((conflict) => conflict.column('incident_id').doUpdateSet(row))
@@ -234,6 +218,6 @@ export class IncidentLeaseStore {
   }
 
   #leases() {
-    return this.#session.db.selectFrom('incident_leases as l').select(columns(IncidentLeaseEntity, 'l'));
+    return this.db.selectFrom('incident_leases as l').select(columns(IncidentLeaseEntity, 'l'));
   }
 }

@@ -4,7 +4,7 @@ import type { Capability } from '#modules/capabilities/decide/capability.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { AlertKeyEntity } from '#storage/postgres/entities/alerts.ts';
 import { ServiceEntity } from '#storage/postgres/entities/services.ts';
 
@@ -18,13 +18,7 @@ export type AlertTarget = Pick<Row<typeof ServiceEntity>, 'orgId'> & {
 };
 
 /** Alert keys; a service has at most one that is current. */
-export class AlertKeyStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class AlertKeyStore extends PostgresStore {
   /** Makes this the key of the service if it has none; the caller holds the lock on the service. */
   async insert(
     service: { readonly orgId: Id<'org'>; readonly id: Id<'service'> },
@@ -32,12 +26,12 @@ export class AlertKeyStore {
     now: Temporal.Instant,
   ): Promise<void> {
     const row = { id: newId('alertkey'), orgId: service.orgId, serviceId: service.id, ...key, createdAt: now };
-    await this.#session.db.insertInto('alert_keys').values(toColumns(AlertKeyEntity, row)).execute();
+    await this.db.insertInto('alert_keys').values(toColumns(AlertKeyEntity, row)).execute();
   }
 
   /** Whether there was one. */
   async revoke(serviceId: Id<'service'>, now: Temporal.Instant): Promise<boolean> {
-    const revoked = await this.#session.db
+    const revoked = await this.db
       .updateTable('alert_keys')
       .set({ revoked_at: now })
       .where('service_id', '=', serviceId)
@@ -49,7 +43,7 @@ export class AlertKeyStore {
 
   /** The encrypted current key; null when there is none. */
   async findSecret(serviceId: Id<'service'>): Promise<Buffer | null> {
-    const key = await this.#session.db
+    const key = await this.db
       .selectFrom('alert_keys')
       .select('secret')
       .where('service_id', '=', serviceId)
@@ -60,7 +54,7 @@ export class AlertKeyStore {
 
   /** Finds the service of each key in one query; an unknown key is absent. */
   async findTargets(hashes: readonly Buffer[]): Promise<(AlertTarget & { readonly hash: Buffer })[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('alert_keys as k')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'k.service_id').on('s.deleted_at', 'is', null))
       .select(columns(ServiceEntity, 's', ['orgId']))

@@ -4,7 +4,7 @@ import { areSteps, readSteps } from '#modules/policies/decide/stored_steps.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { AlertRouteEntity } from '#storage/postgres/entities/alerts.ts';
 
 const ROUTE = ['conditions', 'outcome', 'policyId', 'pagesOnRise'] as const;
@@ -24,16 +24,10 @@ export interface RoutePolicy {
 const LAST_ROUTE: AlertRouteRow = { conditions: [], outcome: 'page', policyId: null, pagesOnRise: false };
 
 /** Routes of the alerts of services. A service has routes from the first change on; the last one takes the rest. */
-export class AlertRouteStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class AlertRouteStore extends PostgresStore {
   /** Lists the routes in order; the last one has no conditions. */
   async list(serviceId: Id<'service'>): Promise<AlertRouteRow[]> {
-    const routes = await this.#session.db
+    const routes = await this.db
       .selectFrom('alert_routes as r')
       .select(columns(AlertRouteEntity, 'r', ROUTE))
       .where('r.service_id', '=', serviceId)
@@ -48,7 +42,7 @@ export class AlertRouteStore {
     routes: readonly AlertRoute<Id<'policy'>>[],
     now: Temporal.Instant,
   ): Promise<void> {
-    const { db } = this.#session;
+    const { db } = this;
     await db.deleteFrom('alert_routes').where('service_id', '=', service.id).execute();
     if (routes.length === 0) return;
     const rows = routes.map(({ conditions, outcome, policyId, pagesOnRise }, position) => {
@@ -62,7 +56,7 @@ export class AlertRouteStore {
   /** The policies by which routes page, by id. */
   async findPolicies(orgId: Id<'org'>, ids: readonly Id<'policy'>[]): Promise<Map<Id<'policy'>, RoutePolicy>> {
     if (ids.length === 0) return new Map();
-    const policies = await this.#session.db
+    const policies = await this.db
       .selectFrom('escalation_policies')
       .select(['id', 'team_id', 'steps'])
       .where('org_id', '=', orgId)

@@ -6,7 +6,7 @@ import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { columns, json, type Row, rowsOf, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { AlertBodyEntity, AlertSourceEntity } from '#storage/postgres/entities/alerts.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
@@ -99,15 +99,9 @@ function isSource(stored: { readonly id: Id<'alertsource'> | null }): stored is 
 }
 
 /** The tools that send alerts of a service. */
-export class AlertSourceStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class AlertSourceStore extends PostgresStore {
   async list(serviceId: Id<'service'>): Promise<AlertSourceRow[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('alert_sources as s')
       .select(columns(AlertSourceEntity, 's'))
       .where('s.service_id', '=', serviceId)
@@ -118,7 +112,7 @@ export class AlertSourceStore {
   }
 
   async find(serviceId: Id<'service'>, { protocol, name }: SourceName): Promise<AlertSourceRow | null> {
-    const source = await this.#session.db
+    const source = await this.db
       .selectFrom('alert_sources as s')
       .select(columns(AlertSourceEntity, 's'))
       .where('s.service_id', '=', serviceId)
@@ -130,7 +124,7 @@ export class AlertSourceStore {
 
   /** Finds the sources of these names, and which of the services are gone. */
   async findAll(names: readonly (SourceName & { readonly serviceId: Id<'service'> })[]): Promise<NamedSource[]> {
-    const asked = await FIND_ALL.rows(this.#session, {
+    const asked = await FIND_ALL.rows(this.session, {
       serviceIds: names.map(({ serviceId }) => serviceId),
       protocols: names.map(({ protocol }) => protocol),
       names: names.map(({ name }) => name),
@@ -159,7 +153,7 @@ export class AlertSourceStore {
   }
 
   #named(orgId: Id<'org'>, sourceId: string) {
-    return this.#session.db
+    return this.db
       .selectFrom('alert_sources as s')
       .select(columns(AlertSourceEntity, 's'))
       .where('s.org_id', '=', orgId)
@@ -177,14 +171,14 @@ export class AlertSourceStore {
   ): Promise<AlertSourceRow> {
     const source = await this.find(serviceId, wanted);
     if (source !== null) return source;
-    const { count } = await this.#session.db
+    const { count } = await this.db
       .selectFrom('alert_sources')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('service_id', '=', serviceId)
       .executeTakeFirstOrThrow();
     const name = count >= SOURCES_MAX ? '' : wanted.name;
     const row = { id: newId('alertsource'), orgId, serviceId, protocol: wanted.protocol, name, settings: {} };
-    await this.#session.db
+    await this.db
       .insertInto('alert_sources')
       .values(toColumns(AlertSourceEntity, { ...row, createdAt: now, updatedAt: now }))
       .onConflict((conflict) => conflict.columns(['service_id', 'protocol', 'name']).doNothing())
@@ -196,7 +190,7 @@ export class AlertSourceStore {
 
   async noteAlerts(changes: readonly SourceChange[], now: Temporal.Instant): Promise<void> {
     if (changes.length === 0) return;
-    await NOTE_ALERTS.rows(this.#session, {
+    await NOTE_ALERTS.rows(this.session, {
       ids: changes.map(({ id }) => id),
       accepted: changes.map(({ accepted }) => accepted),
       longest: changes.map(({ repetition }) => repetition.longest),
@@ -206,7 +200,7 @@ export class AlertSourceStore {
   }
 
   async noteRefusal(id: Id<'alertsource'>, reason: string, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('alert_sources')
       .set(({ eb }) => ({ refused: eb('refused', '+', 1), last_refusal: reason, last_refused_at: now }))
       .where('id', '=', id)
@@ -218,7 +212,7 @@ export class AlertSourceStore {
     settings: StoredSourceSettings,
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('alert_sources')
       .set({ settings: json(settings), updated_at: now })
       .where('id', '=', id)
@@ -227,7 +221,7 @@ export class AlertSourceStore {
 
   /** Keeps a body, and of this source no more than the newest five. */
   async keepBody(body: Omit<Row<typeof AlertBodyEntity>, 'id'>): Promise<void> {
-    const { db } = this.#session;
+    const { db } = this;
     await db.insertInto('alert_bodies').values(toColumns(AlertBodyEntity, body)).execute();
     await db
       .deleteFrom('alert_bodies')
@@ -244,7 +238,7 @@ export class AlertSourceStore {
 
   /** Newest first. */
   async listBodies(sourceId: Id<'alertsource'>): Promise<Row<typeof AlertBodyEntity>[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('alert_bodies as b')
       .select(columns(AlertBodyEntity, 'b'))
       .where('b.source_id', '=', sourceId)
@@ -255,6 +249,6 @@ export class AlertSourceStore {
 
   /** Removes bodies that were received before. */
   async removeBodies(before: Temporal.Instant): Promise<void> {
-    await sql`delete from alert_bodies where received_at < ${before}`.execute(this.#session.db);
+    await sql`delete from alert_bodies where received_at < ${before}`.execute(this.db);
   }
 }

@@ -16,7 +16,7 @@ import {
   rowsOf,
   toRecords,
 } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { AlertEntity } from '#storage/postgres/entities/alerts.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
@@ -104,17 +104,11 @@ const ORDER_COLUMNS = {
 } as const satisfies Record<AlertOrder, string>;
 
 /** Alerts of other tools. Those of a service change under its lock. */
-export class AlertStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class AlertStore extends PostgresStore {
   /** Locks the alerts of these services until the transaction ends. */
   async hold(serviceIds: readonly Id<'service'>[]): Promise<void> {
     await holdLocks(
-      this.#session,
+      this.session,
       serviceIds.map((serviceId) => `alerts ${serviceId}`),
     );
   }
@@ -124,7 +118,7 @@ export class AlertStore {
     serviceId: Id<'service'>,
     { hour, day }: { readonly hour: Temporal.Instant; readonly day: Temporal.Instant },
   ): Promise<Map<Id<'alertsource'>, { readonly hour: number; readonly day: number }>> {
-    const counts = await this.#session.db
+    const counts = await this.db
       .selectFrom('alerts as a')
       .select(({ fn }) => [
         'a.source_id as sourceId',
@@ -140,7 +134,7 @@ export class AlertStore {
 
   async findAll(names: readonly AlertName[]): Promise<StoredAlert[]> {
     if (names.length === 0) return [];
-    const stored = await FIND_ALL.rows(this.#session, {
+    const stored = await FIND_ALL.rows(this.session, {
       sourceIds: names.map(({ sourceId }) => sourceId),
       scopes: names.map(({ scope }) => scope),
       keys: names.map(({ key }) => key),
@@ -154,14 +148,14 @@ export class AlertStore {
   /** Inserts or updates the rows, each under its name: whoever was first has the id. */
   async saveAll(rows: readonly AlertRow[]): Promise<void> {
     for (let from = 0; from < rows.length; from += SAVED_AT_ONCE) {
-      await SAVE_ALL.rows(this.#session, { rows: toRecords(rows.slice(from, from + SAVED_AT_ONCE)) });
+      await SAVE_ALL.rows(this.session, { rows: toRecords(rows.slice(from, from + SAVED_AT_ONCE)) });
     }
   }
 
   /** The incidents that are open under these keys, or stand for something under them. */
   async listStanding(dedupKeys: readonly string[]): Promise<StandingIncident[]> {
     if (dedupKeys.length === 0) return [];
-    const { db } = this.#session;
+    const { db } = this;
     const opened = await db
       .selectFrom('incidents')
       .select(['dedup_key as dedupKey', 'id as incidentId'])
@@ -183,7 +177,7 @@ export class AlertStore {
   /** Lists those of these incidents that still have an open alert. */
   async listStillOpen(incidentIds: readonly Id<'incident'>[]): Promise<Set<Id<'incident'>>> {
     if (incidentIds.length === 0) return new Set();
-    const open = await this.#session.db
+    const open = await this.db
       .selectFrom('alerts')
       .select('incident_id')
       .distinct()
@@ -195,7 +189,7 @@ export class AlertStore {
 
   /** Returns whether an alert of this group of the source is open. */
   async hasOpenOfGroup(sourceId: Id<'alertsource'>, scope: string, groupKey: string): Promise<boolean> {
-    const open = await this.#session.db
+    const open = await this.db
       .selectFrom('alerts')
       .select('id')
       .where('source_id', '=', sourceId)
@@ -209,7 +203,7 @@ export class AlertStore {
 
   /** The alerts that an incident stands for, oldest first. */
   async listOfIncident(incidentId: Id<'incident'>, limit: number): Promise<AlertRow[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('alerts as a')
       .select(columns(AlertEntity, 'a'))
       .where('a.incident_id', '=', incidentId)
@@ -225,7 +219,7 @@ export class AlertStore {
     protocol: string,
     by: { readonly id: string } | { readonly key: string },
   ): Promise<AlertRow | null> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('alerts as a')
       .innerJoin('alert_sources as s', 's.id', 'a.source_id')
       .select(columns(AlertEntity, 'a'))
@@ -261,7 +255,7 @@ export class AlertStore {
   }
 
   #ofProtocol(serviceId: Id<'service'>, protocol: string, filter: AlertFilter | null) {
-    return this.#session.db
+    return this.db
       .selectFrom('alerts as a')
       .where('a.service_id', '=', serviceId)
       .where('a.source_id', 'in', ({ selectFrom }) =>
@@ -277,7 +271,7 @@ export class AlertStore {
 
   /** Services with open alerts whose lease is over, and that are not shown as silent yet. */
   async listSilentServices(now: Temporal.Instant, limit: number): Promise<Id<'service'>[]> {
-    const services = await this.#session.db
+    const services = await this.db
       .selectFrom('alerts')
       .select('service_id')
       .distinct()
@@ -291,7 +285,7 @@ export class AlertStore {
 
   /** Lists alerts of the service, which `hold` has locked, whose lease has ended. */
   async listSilent(serviceId: Id<'service'>, now: Temporal.Instant, limit: number): Promise<AlertRow[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('alerts as a')
       .select(columns(AlertEntity, 'a'))
       .where('a.service_id', '=', serviceId)
@@ -305,7 +299,7 @@ export class AlertStore {
 
   /** Removes up to `limit` resolved alerts that are older than their service keeps incidents; returns how many. */
   async removeOutdated(now: Temporal.Instant, limit: number): Promise<number> {
-    const removed = await this.#session.db
+    const removed = await this.db
       .deleteFrom('alerts')
       .where('id', 'in', ({ selectFrom }) =>
         selectFrom('alerts as a')
@@ -321,7 +315,7 @@ export class AlertStore {
 
   /** Removes resolved alerts beyond the newest `kept` of each service; returns how many. */
   async removeExcess(kept: number, limit: number): Promise<number> {
-    const removed = await this.#session.db
+    const removed = await this.db
       .deleteFrom('alerts')
       .where('id', 'in', ({ selectFrom }) =>
         selectFrom(

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { columns, field, type Row, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { ConnectionEntity } from '#storage/postgres/entities/credentials.ts';
 import type { NewestPage } from '#storage/postgres/newest_page.ts';
 import { hasSecondFactor, providerRuleOf, type Standing } from '#modules/accounts/store/standing.ts';
@@ -72,22 +72,16 @@ const FIND_BY_TOKEN = prepared((db, { tokenHash, resource, now }: Values<ByToken
 );
 
 /** Connected apps. One that was disconnected is a row that is gone, and its tokens with it. */
-export class ConnectionStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class ConnectionStore extends PostgresStore {
   async insert({ connectionId: id, ...connection }: ConnectionRow): Promise<void> {
-    await this.#session.db
+    await this.db
       .insertInto('connections')
       .values(toColumns(ConnectionEntity, { id, ...connection }))
       .execute();
   }
 
   async find(connectionId: string): Promise<ConnectionRow | null> {
-    const connection = await this.#session.db
+    const connection = await this.db
       .selectFrom('connections as c')
       .select(SELECTED)
       .where('c.id', '=', asId('connection', connectionId))
@@ -97,15 +91,11 @@ export class ConnectionStore {
 
   /** The connection behind an access token for the resource, and its user's role, in one query; null when there is none. */
   async findByToken(tokenHash: Buffer, resource: string, now: Temporal.Instant): Promise<LiveConnection | null> {
-    return await FIND_BY_TOKEN.row(this.#session, { tokenHash, resource, now });
+    return await FIND_BY_TOKEN.row(this.session, { tokenHash, resource, now });
   }
 
   async touch(connectionId: Id<'connection'>, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
-      .updateTable('connections')
-      .set({ last_used_at: now })
-      .where('id', '=', connectionId)
-      .execute();
+    await this.db.updateTable('connections').set({ last_used_at: now }).where('id', '=', connectionId).execute();
   }
 
   /** Newest first, with the name of the user. */
@@ -178,7 +168,7 @@ export class ConnectionStore {
   }
 
   #found(orgId: Id<'org'>, { ofUser, text }: ConnectionFilter) {
-    let query = this.#session.db
+    let query = this.db
       .selectFrom('connections as c')
       .innerJoin('users as u', 'u.id', 'c.user_id')
       .where('c.org_id', '=', orgId);
@@ -193,6 +183,6 @@ export class ConnectionStore {
   }
 
   #removing() {
-    return this.#session.db.deleteFrom('connections as c').returning(SELECTED);
+    return this.db.deleteFrom('connections as c').returning(SELECTED);
   }
 }

@@ -1,7 +1,7 @@
 import { asId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { columns, field, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { OAuthRecordEntity } from '#storage/postgres/entities/credentials.ts';
 
 /** Record of the authorization server: a token, a code, a request under way, a registered client. */
@@ -10,16 +10,10 @@ export type OAuthRecord = Omit<Row<typeof OAuthRecordEntity>, 'consumedAt'>;
 export type FoundRecord = Pick<Row<typeof OAuthRecordEntity>, 'payload' | 'consumedAt'>;
 
 /** Records of the authorization server, by kind and hash. */
-export class OAuthRecordStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class OAuthRecordStore extends PostgresStore {
   /** Adds the record or replaces what it holds; one that was consumed stays so. */
   async put(record: OAuthRecord): Promise<void> {
-    await this.#session.db
+    await this.db
       .insertInto('oauth_records')
       .values(toColumns(OAuthRecordEntity, record))
       .onConflict((conflict) =>
@@ -32,7 +26,7 @@ export class OAuthRecordStore {
 
   /** null when unknown or expired. */
   async find(kind: string, hash: Buffer, now: Temporal.Instant): Promise<FoundRecord | null> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('oauth_records as r')
       .select(columns(OAuthRecordEntity, 'r', ['payload', 'consumedAt']))
       .where('r.kind', '=', kind)
@@ -44,7 +38,7 @@ export class OAuthRecordStore {
 
   /** True for exactly one of those who ask, however many do at once. */
   async consume(kind: string, hash: Buffer, now: Temporal.Instant): Promise<boolean> {
-    const consumed = await this.#session.db
+    const consumed = await this.db
       .updateTable('oauth_records')
       .set({ consumed_at: now })
       .where('kind', '=', kind)
@@ -55,7 +49,7 @@ export class OAuthRecordStore {
   }
 
   async keepUntil(kind: string, hash: Buffer, expiresAt: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('oauth_records')
       .set({ expires_at: expiresAt })
       .where('kind', '=', kind)
@@ -65,11 +59,11 @@ export class OAuthRecordStore {
   }
 
   async remove(kind: string, hash: Buffer): Promise<void> {
-    await this.#session.db.deleteFrom('oauth_records').where('kind', '=', kind).where('hash', '=', hash).execute();
+    await this.db.deleteFrom('oauth_records').where('kind', '=', kind).where('hash', '=', hash).execute();
   }
 
   async removeOfConnection(kind: string, connectionId: string): Promise<void> {
-    await this.#session.db
+    await this.db
       .deleteFrom('oauth_records')
       .where('kind', '=', kind)
       .where('connection_id', '=', asId('connection', connectionId))
@@ -78,7 +72,7 @@ export class OAuthRecordStore {
 
   /** Removes what has expired, at most so many; a client stays as long as a connection of it does. */
   async removeExpired(now: Temporal.Instant, limit: number): Promise<number> {
-    const removed = await this.#session.db
+    const removed = await this.db
       .deleteFrom('oauth_records')
       .where(({ eb, refTuple, selectFrom }) =>
         eb(

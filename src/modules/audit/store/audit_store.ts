@@ -4,7 +4,7 @@ import type { RequestOrigin } from '#kernel/caller.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, field, type Row, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { type AuditHeadEntity, AuditLinkEntity, AuditLogEntity } from '#storage/postgres/entities/audit.ts';
 
 /** One line of the audit log. `before` and `after` hold no secrets. */
@@ -22,13 +22,7 @@ export type AuditedBy = Pick<AuditEntry, 'actor' | 'via' | 'origin'>;
 const APPENDED_AT_ONCE = 1_000;
 
 /** Append-only; the table itself refuses updates. */
-export class AuditStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class AuditStore extends PostgresStore {
   async append(entry: AuditEntry, now: Temporal.Instant): Promise<void> {
     await this.appendAll([entry], now);
   }
@@ -39,7 +33,7 @@ export class AuditStore {
       const rows = entries.slice(from, from + APPENDED_AT_ONCE).map(({ origin: { address, requestId }, ...entry }) => {
         return toColumns(AuditLogEntity, { id: newId('audit'), at: now, ...entry, address, requestId });
       });
-      await this.#session.db.insertInto('audit_log').values(rows).execute();
+      await this.db.insertInto('audit_log').values(rows).execute();
     }
   }
 }
@@ -74,17 +68,11 @@ export interface AuditFilter {
 export type AuditPlace = Pick<AuditLine, 'auditId' | 'at'>;
 
 /** Reads the audit log, newest first. */
-export class AuditReader {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class AuditReader extends PostgresStore {
   /** Lists at most `limit` lines after `after`, or from the newest on. Lines that arrive meanwhile disturb no page. */
   async list(orgId: Id<'org'>, filter: AuditFilter, after: AuditPlace | null, limit: number): Promise<AuditLine[]> {
     const { from, to, actor, via, action, target, targets, changesOnly, result } = filter;
-    let lines = this.#session.db
+    let lines = this.db
       .selectFrom('audit_log as a')
       .leftJoin('users as u', (join) =>
         join.on((eb) => eb('u.id', '=', field<Id<'user'>>(eb.ref('a.actor'), 'userId'))),
@@ -140,16 +128,10 @@ type AuditLink = Omit<Row<typeof AuditLinkEntity>, 'orgId'> & {
 type AuditHead = Omit<Row<typeof AuditHeadEntity>, 'orgId'>;
 
 /** Reads the chain of the audit log of one organization. */
-export class AuditChainReader {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class AuditChainReader extends PostgresStore {
   /** Returns the head of the chain; null before the first row. */
   async findHead(orgId: Id<'org'>): Promise<AuditHead | null> {
-    const head = await this.#session.db
+    const head = await this.db
       .selectFrom('audit_heads')
       .select(['number', 'hash'])
       .where('org_id', '=', orgId)
@@ -159,7 +141,7 @@ export class AuditChainReader {
 
   /** Lists links after `after`, in the order of the chain. */
   async list(orgId: Id<'org'>, after: number, upTo: number, limit: number): Promise<AuditLink[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('audit_links as l')
       .leftJoin('audit_log as a', 'a.id', 'l.audit_id')
       .select(columns(AuditLinkEntity, 'l', ['number', 'auditId', 'hash']))
@@ -196,7 +178,7 @@ export class AuditChainReader {
 
   /** The oldest row that no link holds. */
   async findUnlinked(orgId: Id<'org'>): Promise<string | null> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('audit_log as a')
       .select('a.id')
       .where('a.org_id', '=', orgId)

@@ -3,7 +3,7 @@ import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { AUDIT_STREAMS_MAX, type StreamHealth } from '#modules/audit/decide/audit_stream.ts';
 import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { AuditStreamEntity } from '#storage/postgres/entities/audit.ts';
 
 export type AuditStreamRow = Row<typeof AuditStreamEntity>;
@@ -12,13 +12,7 @@ export type AuditStreamRow = Row<typeof AuditStreamEntity>;
 export type ReadyStream = Pick<AuditStreamRow, 'id' | 'orgId'>;
 
 /** Streams of the audit logs of organizations. */
-export class AuditStreamStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class AuditStreamStore extends PostgresStore {
   /** The streams of an organization, oldest first. */
   async list(orgId: Id<'org'>): Promise<AuditStreamRow[]> {
     return await this.#streams().where('s.org_id', '=', orgId).orderBy('s.id').limit(AUDIT_STREAMS_MAX).execute();
@@ -53,7 +47,7 @@ export class AuditStreamStore {
       claimedUntil: null,
       createdAt: now,
     };
-    await this.#session.db.insertInto('audit_streams').values(toColumns(AuditStreamEntity, row)).execute();
+    await this.db.insertInto('audit_streams').values(toColumns(AuditStreamEntity, row)).execute();
     return row;
   }
 
@@ -62,7 +56,7 @@ export class AuditStreamStore {
     changed: Partial<Pick<AuditStreamRow, 'isOn' | 'sentNumber' | 'sentHash' | 'lastSuccessAt'>> &
       Partial<StreamHealth>,
   ): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('audit_streams')
       .set(toColumns(AuditStreamEntity, changed))
       .where('id', '=', id)
@@ -70,12 +64,12 @@ export class AuditStreamStore {
   }
 
   async delete(id: Id<'auditstream'>): Promise<void> {
-    await this.#session.db.deleteFrom('audit_streams').where('id', '=', id).execute();
+    await this.db.deleteFrom('audit_streams').where('id', '=', id).execute();
   }
 
   /** Lists streams that are on and behind their log, or ahead of it after a restore. */
   async listReady(now: Temporal.Instant, limit: number): Promise<ReadyStream[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('audit_streams as s')
       .innerJoin('audit_heads as h', 'h.org_id', 's.org_id')
       .select(['s.id', 's.org_id as orgId'])
@@ -90,7 +84,7 @@ export class AuditStreamStore {
 
   /** Claims the turn of a stream, so that one process at a time sends to it; null when another has it. */
   async claim(id: Id<'auditstream'>, now: Temporal.Instant, until: Temporal.Instant): Promise<AuditStreamRow | null> {
-    const claimed = await this.#session.db
+    const claimed = await this.db
       .updateTable('audit_streams')
       .set({ claimed_until: until })
       .where('id', '=', id)
@@ -101,7 +95,7 @@ export class AuditStreamStore {
   }
 
   async release(id: Id<'auditstream'>, until: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('audit_streams')
       .set({ claimed_until: null })
       .where('id', '=', id)
@@ -110,6 +104,6 @@ export class AuditStreamStore {
   }
 
   #streams() {
-    return this.#session.db.selectFrom('audit_streams as s').select(columns(AuditStreamEntity, 's'));
+    return this.db.selectFrom('audit_streams as s').select(columns(AuditStreamEntity, 's'));
   }
 }

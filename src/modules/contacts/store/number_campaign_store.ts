@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { ASK_EVERY_DAYS, ASKS_MAX } from '#modules/contacts/decide/number_campaign.ts';
 import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { NumberCampaignEntity } from '#storage/postgres/entities/moving_in.ts';
 
 /** Days for which a message that arrived shows that a person is reached. */
@@ -22,15 +22,9 @@ export interface PersonInCampaign {
 }
 
 /** Campaigns that ask the members of teams to confirm their numbers and to receive a test. */
-export class NumberCampaignStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class NumberCampaignStore extends PostgresStore {
   async find(orgId: Id<'org'>): Promise<Row<typeof NumberCampaignEntity> | null> {
-    const campaign = await this.#session.db
+    const campaign = await this.db
       .selectFrom('number_campaigns as c')
       .select(columns(NumberCampaignEntity, 'c'))
       .where('c.org_id', '=', orgId)
@@ -40,13 +34,13 @@ export class NumberCampaignStore {
 
   /** Organizations with a campaign. */
   async listOrganizations(): Promise<Id<'org'>[]> {
-    const campaigns = await this.#session.db.selectFrom('number_campaigns').select('org_id as orgId').execute();
+    const campaigns = await this.db.selectFrom('number_campaigns').select('org_id as orgId').execute();
     return campaigns.map(({ orgId }) => orgId);
   }
 
   /** Begins a campaign unless there is one; whether there was none. */
   async start(orgId: Id<'org'>, startedBy: string | null, now: Temporal.Instant): Promise<boolean> {
-    const inserted = await this.#session.db
+    const inserted = await this.db
       .insertInto('number_campaigns')
       .values(toColumns(NumberCampaignEntity, { orgId, since: now, startedBy }))
       .onConflict((at) => at.doNothing())
@@ -55,7 +49,7 @@ export class NumberCampaignStore {
   }
 
   async stop(orgId: Id<'org'>): Promise<void> {
-    await this.#session.db.deleteFrom('number_campaigns').where('org_id', '=', orgId).execute();
+    await this.db.deleteFrom('number_campaigns').where('org_id', '=', orgId).execute();
   }
 
   /** Lists the people who still have something to do, by name. */
@@ -65,7 +59,7 @@ export class NumberCampaignStore {
 
   /** Counts the members of teams, and those who have done everything. */
   async count(orgId: Id<'org'>, now: Temporal.Instant): Promise<{ people: number; done: number }> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom(this.#people(orgId, now).as('p'))
       .select(({ fn }) => fn.countAll<number>().as('people'))
       .select(({ fn, and, eb }) =>
@@ -97,7 +91,7 @@ export class NumberCampaignStore {
 
   /** Records that a person is asked; false if somebody else has just asked them. */
   async recordAsk(orgId: Id<'org'>, userId: Id<'user'>, now: Temporal.Instant): Promise<boolean> {
-    const asked = await this.#session.db
+    const asked = await this.db
       .insertInto('number_asks')
       .values({ org_id: orgId, user_id: userId, times: 1, asked_at: now })
       .onConflict((at) =>
@@ -116,7 +110,7 @@ export class NumberCampaignStore {
   }
 
   #open(orgId: Id<'org'>, now: Temporal.Instant) {
-    return this.#session.db
+    return this.db
       .selectFrom(this.#people(orgId, now).as('p'))
       .selectAll('p')
       .where(({ or, eb }) =>
@@ -126,7 +120,7 @@ export class NumberCampaignStore {
 
   /** Members of teams, for whom somebody may be paged. */
   #people(orgId: Id<'org'>, now: Temporal.Instant) {
-    return this.#session.db
+    return this.db
       .selectFrom('memberships as m')
       .innerJoin('users as u', 'u.id', 'm.user_id')
       .leftJoin('number_asks as a', (join) =>

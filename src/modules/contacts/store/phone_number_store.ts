@@ -1,7 +1,7 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { PhoneCodeEntity } from '#storage/postgres/entities/messages.ts';
 
 const CODE = ['notificationId', 'phone', 'code', 'wrongTries'] as const;
@@ -29,15 +29,9 @@ export interface PagedAtNumber {
 type AskedAbout = { readonly incidentId: Id<'incident'> } | { readonly proposalNumber: number };
 
 /** Phone numbers (E.164) that people have confirmed, codes that confirm them, and what a reply from one may act on. */
-export class PhoneNumberStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class PhoneNumberStore extends PostgresStore {
   async isConfirmed(userId: Id<'user'>, phone: string): Promise<boolean> {
-    const confirmed = await this.#session.db
+    const confirmed = await this.db
       .selectFrom('confirmed_numbers')
       .select('phone')
       .where('user_id', '=', userId)
@@ -48,7 +42,7 @@ export class PhoneNumberStore {
 
   /** Returns the person's claim to the number, for a message from it that is to speak for this person. */
   async claimOf(userId: Id<'user'>, phone: string): Promise<NumberClaim> {
-    const confirmed = await this.#session.db
+    const confirmed = await this.db
       .selectFrom('confirmed_numbers as c')
       .select(({ eb }) => [
         eb
@@ -71,7 +65,7 @@ export class PhoneNumberStore {
   }
 
   async listConfirmed(userId: Id<'user'>): Promise<string[]> {
-    const numbers = await this.#session.db
+    const numbers = await this.db
       .selectFrom('confirmed_numbers')
       .select('phone')
       .where('user_id', '=', userId)
@@ -83,7 +77,7 @@ export class PhoneNumberStore {
 
   /** The confirmed numbers of each of these people who has any. */
   async listConfirmedOf(userIds: readonly Id<'user'>[]): Promise<Map<Id<'user'>, ReadonlySet<string>>> {
-    const numbers = await this.#session.db
+    const numbers = await this.db
       .selectFrom('confirmed_numbers as c')
       .select(['c.user_id as userId', 'c.phone'])
       .where('c.user_id', '=', anyOf([...new Set(userIds)]))
@@ -99,7 +93,7 @@ export class PhoneNumberStore {
     now: Temporal.Instant,
     codeId: Id<'notification'> | null = null,
   ): Promise<void> {
-    const { db } = this.#session;
+    const { db } = this;
     await db
       .insertInto('confirmed_numbers')
       .values(({ selectFrom }) => ({
@@ -119,7 +113,7 @@ export class PhoneNumberStore {
    * pattern of `LIKE`: those of the phone simulator have reached no phone. Returns how many numbers are to be confirmed again.
    */
   async forgetConfirmedBy(providerIds: string): Promise<number> {
-    const { db } = this.#session;
+    const { db } = this;
     await db
       .deleteFrom('phone_codes')
       .where('notification_id', 'in', ({ selectFrom }) =>
@@ -135,12 +129,12 @@ export class PhoneNumberStore {
     expiresAt: Temporal.Instant,
   ): Promise<void> {
     const row = { notificationId, userId, phone, code, expiresAt };
-    await this.#session.db.insertInto('phone_codes').values(toColumns(PhoneCodeEntity, row)).execute();
+    await this.db.insertInto('phone_codes').values(toColumns(PhoneCodeEntity, row)).execute();
   }
 
   /** The code that a message carries; null once it was used. */
   async findCodeOf(notificationId: Id<'notification'>): Promise<string | null> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('phone_codes')
       .select('code')
       .where('notification_id', '=', notificationId)
@@ -150,7 +144,7 @@ export class PhoneNumberStore {
 
   /** The newest code for this number that has not expired, locked; null without one. */
   async lockCode(userId: Id<'user'>, phone: string, now: Temporal.Instant): Promise<PhoneCode | null> {
-    const code = await this.#session.db
+    const code = await this.db
       .selectFrom('phone_codes as c')
       .select(columns(PhoneCodeEntity, 'c', CODE))
       .where('c.user_id', '=', userId)
@@ -164,7 +158,7 @@ export class PhoneNumberStore {
   }
 
   async countWrongTry(notificationId: Id<'notification'>): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('phone_codes')
       .set(({ eb }) => ({ wrong_tries: eb('wrong_tries', '+', 1) }))
       .where('notification_id', '=', notificationId)
@@ -173,7 +167,7 @@ export class PhoneNumberStore {
 
   /** Whether the number belongs to somebody: a member's, somebody's own, or confirmed by its owner. */
   async isKnown(phone: string): Promise<boolean> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('team_members')
       .select('user_id')
       .where('phone', '=', phone)
@@ -199,7 +193,7 @@ export class PhoneNumberStore {
    */
   async listPagedAt(phone: string, number: number | null): Promise<PagedAtNumber[]> {
     const asked = this.#askedAt(phone, { number });
-    return await this.#session.db
+    return await this.db
       .with('asked', () => asked)
       .selectFrom('asked')
       .select(['asked.orgId', 'asked.userId', 'asked.incidentId'])
@@ -226,7 +220,7 @@ export class PhoneNumberStore {
     limit: number,
   ): Promise<{ incidentId: Id<'incident'>; number: number; isWaiting: boolean }[]> {
     const open = this.#askedAt(phone, { number: null, acknowledgedToo: true }).clearGroupBy();
-    return await this.#session.db
+    return await this.db
       .selectFrom(
         open
           .clearSelect()
@@ -266,7 +260,7 @@ export class PhoneNumberStore {
 
   /** Notes that the owner of a number has stopped SMS. The first time counts. */
   async stopSms(phone: string, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .insertInto('sms_opt_outs')
       .values({ phone, since: now })
       .onConflict((conflict) => conflict.doNothing())
@@ -275,7 +269,7 @@ export class PhoneNumberStore {
 
   /** Notes that SMS reach the number again, as far as was known at `asOf`: a later STOP stays. False if none was stopped. */
   async resumeSms(phone: string, asOf: Temporal.Instant): Promise<boolean> {
-    const resumed = await this.#session.db
+    const resumed = await this.db
       .deleteFrom('sms_opt_outs')
       .where('phone', '=', phone)
       .where('since', '<=', asOf)
@@ -285,13 +279,13 @@ export class PhoneNumberStore {
 
   /** The numbers of these people, of their own or in a team of the organization, to which SMS are stopped. */
   async listStoppedOf(orgId: Id<'org'>, userIds: readonly Id<'user'>[]): Promise<ReadonlySet<string>> {
-    const stopped = await this.#session.db
+    const stopped = await this.db
       .selectFrom('sms_opt_outs as o')
       .select('o.phone')
       .where(
         'o.phone',
         'in',
-        this.#session.db
+        this.db
           .selectFrom('team_members as t')
           .select('t.phone')
           .where('t.org_id', '=', orgId)
@@ -312,7 +306,7 @@ export class PhoneNumberStore {
 
   /** The hash of the PIN that the person has set for replies; null without one. */
   async findPin(userId: Id<'user'>): Promise<string | null> {
-    const pin = await this.#session.db
+    const pin = await this.db
       .selectFrom('reply_pins')
       .select('pin_hash')
       .where('user_id', '=', userId)
@@ -321,7 +315,7 @@ export class PhoneNumberStore {
   }
 
   async setPin(userId: Id<'user'>, pinHash: string | null): Promise<void> {
-    const { db } = this.#session;
+    const { db } = this;
     await db.deleteFrom('reply_pins').where('user_id', '=', userId).execute();
     if (pinHash === null) return;
     await db.insertInto('reply_pins').values({ user_id: userId, pin_hash: pinHash }).execute();
@@ -329,7 +323,7 @@ export class PhoneNumberStore {
 
   /** Pages that their receivers may have got: by themselves, or as part of a digest. */
   #pagesThatLeft() {
-    return this.#session.db
+    return this.db
       .selectFrom('notifications as n')
       .select(['n.org_id', 'n.user_id', 'n.incident_id', 'n.created_at'])
       .where('n.kind', '=', 'page')
@@ -348,7 +342,7 @@ export class PhoneNumberStore {
           .innerJoin('confirmed_numbers as c', 'c.user_id', 'n.user_id')
           .where('c.phone', '=', phone),
       );
-    return this.#session.db
+    return this.db
       .selectFrom(pages.as('page'))
       .innerJoin('incidents as i', 'i.id', 'page.incident_id')
       .innerJoin('memberships as m', (join) =>

@@ -1,7 +1,7 @@
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { PushSubscriptionEntity } from '#storage/postgres/entities/messages.ts';
 
 /** A browser that a person has subscribed. It is the person's, in every organization. */
@@ -12,16 +12,10 @@ export type NewPushSubscription = Pick<PushSubscriptionRow, 'endpoint' | 'p256dh
 /** A person who subscribes more browsers than this loses the oldest. */
 const PER_USER_MAX = 20;
 
-export class PushSubscriptionStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class PushSubscriptionStore extends PostgresStore {
   /** A browser that subscribes again, also as somebody else, is that person's from then on. */
   async put(userId: Id<'user'>, browser: NewPushSubscription, now: Temporal.Instant): Promise<PushSubscriptionRow> {
-    const { db } = this.#session;
+    const { db } = this;
     const row = { id: newId('subscription'), userId, ...browser, createdAt: now };
     const saved = await db
       .insertInto('push_subscriptions')
@@ -56,7 +50,7 @@ export class PushSubscriptionStore {
 
   /** Oldest first. */
   async listOf(userId: Id<'user'>): Promise<PushSubscriptionRow[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('push_subscriptions as s')
       .select(columns(PushSubscriptionEntity, 's'))
       .where('s.user_id', '=', userId)
@@ -68,7 +62,7 @@ export class PushSubscriptionStore {
 
   /** Returns the given users who have subscribed a browser. */
   async listSubscribers(userIds: readonly Id<'user'>[]): Promise<Set<Id<'user'>>> {
-    const subscribers = await this.#session.db
+    const subscribers = await this.db
       .selectFrom('push_subscriptions')
       .select('user_id')
       .distinct()
@@ -79,7 +73,7 @@ export class PushSubscriptionStore {
 
   /** Null when the person has no such subscription. */
   async removeOf(userId: Id<'user'>, subscriptionId: string): Promise<PushSubscriptionRow | null> {
-    const removed = await this.#session.db
+    const removed = await this.db
       .deleteFrom('push_subscriptions as s')
       .where('s.user_id', '=', userId)
       .where('s.id', '=', asId('subscription', subscriptionId))
@@ -90,6 +84,6 @@ export class PushSubscriptionStore {
 
   /** Removes one that its push service no longer knows. */
   async remove(subscriptionId: Id<'subscription'>): Promise<void> {
-    await this.#session.db.deleteFrom('push_subscriptions').where('id', '=', subscriptionId).execute();
+    await this.db.deleteFrom('push_subscriptions').where('id', '=', subscriptionId).execute();
   }
 }

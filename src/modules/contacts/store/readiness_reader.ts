@@ -4,7 +4,7 @@ import type { Arrival } from '#modules/contacts/decide/readiness.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, rowsOf } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 
 /** The devices that somebody has subscribed to push. */
 export interface Devices {
@@ -22,16 +22,10 @@ const WITHOUT_REPORTS: readonly Channel[] = CHANNELS.filter((channel) => !declar
 const CALLS: readonly Channel[] = CHANNELS.filter((channel) => declarationOf(channel).isCall);
 
 /** Reads what shows that people can be reached. */
-export class ReadinessReader {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class ReadinessReader extends PostgresStore {
   /** Returns the devices of the users who have any. */
   async listDevices(userIds: readonly Id<'user'>[]): Promise<Map<Id<'user'>, Devices>> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('push_subscriptions as s')
       .select(({ fn }) => [
         's.user_id as userId',
@@ -60,7 +54,7 @@ export class ReadinessReader {
       user_id: ['text', asked.map(({ userId }) => userId)],
       channel: ['text', asked.map(({ channel }) => channel)],
     });
-    return await this.#session.db
+    return await this.db
       .selectFrom(places)
       .innerJoinLateral(
         (eb) =>

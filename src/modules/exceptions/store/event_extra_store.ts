@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import { allBut, columns, daysBefore, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { EventAttachmentEntity, EventFeedbackEntity } from '#storage/postgres/entities/sent.ts';
 
 export type EventAttachment = Row<typeof EventAttachmentEntity>;
@@ -17,18 +17,12 @@ const FEEDBACK_MAX = 50;
 const FEEDBACK_OF_SERVICE_MAX = 10_000;
 
 /** Files that came with events, and what users wrote about them. */
-export class EventExtraStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class EventExtraStore extends PostgresStore {
   /** False when the service's files would take more than `bytesMax`, or the event has enough of them. */
   async addAttachment(attachment: EventAttachment, bytesMax: number): Promise<boolean> {
     // One service at a time, so that two requests never both take the last room.
-    await holdLock(this.#session, `attachments ${attachment.serviceId}`);
-    const { bytes, files } = await this.#session.db
+    await holdLock(this.session, `attachments ${attachment.serviceId}`);
+    const { bytes, files } = await this.db
       .selectFrom('event_attachments')
       .select(({ fn, cast }) => [
         cast<number>(fn.coalesce(fn.sum('bytes'), sql<number>`0`), 'bigint').as('bytes'),
@@ -37,17 +31,14 @@ export class EventExtraStore {
       .where('service_id', '=', attachment.serviceId)
       .executeTakeFirstOrThrow();
     if (bytes + attachment.bytes > bytesMax || files >= ATTACHMENTS_MAX) return false;
-    await this.#session.db
-      .insertInto('event_attachments')
-      .values(toColumns(EventAttachmentEntity, attachment))
-      .execute();
+    await this.db.insertInto('event_attachments').values(toColumns(EventAttachmentEntity, attachment)).execute();
     return true;
   }
 
   /** False when the service has enough of it. */
   async addFeedback(feedback: EventFeedback): Promise<boolean> {
     if ((await this.#countFeedback(feedback.serviceId)) >= FEEDBACK_OF_SERVICE_MAX) return false;
-    await this.#session.db
+    await this.db
       .insertInto('event_feedback')
       .values(toColumns(EventFeedbackEntity, feedback))
       .onConflict((conflict) => conflict.column('id').doNothing())
@@ -60,7 +51,7 @@ export class EventExtraStore {
     serviceId: Id<'service'>,
     limit: number,
   ): Promise<{ readonly feedback: readonly EventFeedback[]; readonly total: number }> {
-    const feedback = await this.#session.db
+    const feedback = await this.db
       .selectFrom('event_feedback as f')
       .select(columns(EventFeedbackEntity, 'f'))
       .where('f.service_id', '=', serviceId)
@@ -77,7 +68,7 @@ export class EventExtraStore {
     eventIds: readonly string[],
   ): Promise<Pick<EventAttachment, 'id' | 'eventId' | 'name'>[]> {
     if (eventIds.length === 0) return [];
-    return await this.#session.db
+    return await this.db
       .selectFrom('event_attachments as a')
       .select(columns(EventAttachmentEntity, 'a', ['id', 'eventId', 'name']))
       .where('a.service_id', '=', serviceId)
@@ -89,7 +80,7 @@ export class EventExtraStore {
   }
 
   async #countFeedback(serviceId: Id<'service'>): Promise<number> {
-    const { count } = await this.#session.db
+    const { count } = await this.db
       .selectFrom('event_feedback')
       .select(({ fn }) => fn.countAll<string>().as('count'))
       .where('service_id', '=', serviceId)
@@ -99,7 +90,7 @@ export class EventExtraStore {
 
   /** Lists the attachments of an event without their content. */
   async listAttachments(serviceId: Id<'service'>, eventId: string): Promise<Omit<EventAttachment, 'content'>[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('event_attachments as a')
       .select(columns(EventAttachmentEntity, 'a', allBut(EventAttachmentEntity, 'content')))
       .where('a.service_id', '=', serviceId)
@@ -111,7 +102,7 @@ export class EventExtraStore {
   }
 
   async findAttachment(serviceId: Id<'service'>, attachmentId: string): Promise<EventAttachment | null> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('event_attachments as a')
       .select(columns(EventAttachmentEntity, 'a'))
       .where('a.service_id', '=', serviceId)
@@ -121,7 +112,7 @@ export class EventExtraStore {
   }
 
   async listFeedback(serviceId: Id<'service'>, eventId: string): Promise<EventFeedback[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('event_feedback as f')
       .select(columns(EventFeedbackEntity, 'f'))
       .where('f.service_id', '=', serviceId)
@@ -134,7 +125,7 @@ export class EventExtraStore {
 
   /** Removes up to `limit` of each that are older than the events of their service; returns how many. */
   async removeOutdated(now: Temporal.Instant, limit: number): Promise<number> {
-    const attachments = await this.#session.db
+    const attachments = await this.db
       .deleteFrom('event_attachments')
       .where('id', 'in', (eb) =>
         eb
@@ -145,7 +136,7 @@ export class EventExtraStore {
           .limit(limit),
       )
       .execute();
-    const feedback = await this.#session.db
+    const feedback = await this.db
       .deleteFrom('event_feedback')
       .where('id', 'in', (eb) =>
         eb

@@ -11,7 +11,7 @@ import { type GroupTotals, outdatedAt } from '#modules/exceptions/decide/group_c
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, type Json, recordsOf, type Row, rowsOf, toRecords } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { ExceptionGroupCountsEntity } from '#storage/postgres/entities/exceptions.ts';
 import type { GroupPlace } from '#modules/exceptions/store/exception_group_store.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
@@ -71,16 +71,10 @@ const MARK_DUE = prepared(
 );
 
 /** Stores the counts over the events of groups. */
-export class ExceptionCountStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class ExceptionCountStore extends PostgresStore {
   /** Returns counts by group id; a group that nobody has counted yet is absent. */
   async find(groupIds: readonly Id<'group'>[]): Promise<Map<Id<'group'>, GroupCountsRow>> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('exception_group_counts as c')
       .select(columns(ExceptionGroupCountsEntity, 'c'))
       .where('c.group_id', '=', anyOf(groupIds))
@@ -91,12 +85,12 @@ export class ExceptionCountStore {
 
   /** Call it once the events of these groups can be read. */
   async markDue(groupIds: readonly Id<'group'>[], now: Temporal.Instant): Promise<void> {
-    if (groupIds.length > 0) await MARK_DUE.rows(this.#session, { groupIds, now });
+    if (groupIds.length > 0) await MARK_DUE.rows(this.session, { groupIds, now });
   }
 
   /** The service keeps events for a shorter or longer time from now on. */
   async markServiceDue(serviceId: Id<'service'>, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('exception_group_counts as c')
       .from('exception_groups as g')
       .set({ due_at: now })
@@ -107,7 +101,7 @@ export class ExceptionCountStore {
 
   /** Groups to which events have come that nobody marked, as those of a release that counts nothing. */
   async markMissed(now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .insertInto('exception_group_counts')
       .columns(['group_id', 'org_id', 'service_id', 'due_at'])
       .expression((eb) =>
@@ -134,7 +128,7 @@ export class ExceptionCountStore {
     const groupIds = await this.#listDue(now, limit, busy);
     if (groupIds.length === 0) return [];
     const takenUntil = now.add(TAKEN);
-    const taken = await this.#session.db
+    const taken = await this.db
       .with('due', (db) =>
         db
           .selectFrom('exception_group_counts')
@@ -156,7 +150,7 @@ export class ExceptionCountStore {
   }
 
   async #listDue(now: Temporal.Instant, limit: number, busy: readonly string[]): Promise<Id<'group'>[]> {
-    const oldest = await this.#session.db
+    const oldest = await this.db
       .selectFrom('exception_group_counts')
       .select(['group_id', 'org_id'])
       .where('due_at', '<=', now)
@@ -169,7 +163,7 @@ export class ExceptionCountStore {
 
   /** Returns the oldest group of each service, then the second of each, the organizations in turn. */
   async #listTurns(now: Temporal.Instant, limit: number, busy: readonly string[]) {
-    const { db } = this.#session;
+    const { db } = this;
     const due = db
       .withRecursive('owners', (recursive) =>
         recursive
@@ -246,7 +240,7 @@ export class ExceptionCountStore {
       group_id: ['text', counted.map(({ group }) => group.id)],
       taken_until: ['timestamptz', counted.map(({ group }) => group.takenUntil)],
     });
-    await this.#session.db
+    await this.db
       .updateTable('exception_group_counts as c')
       .from(recordsOf('u', ExceptionGroupCountsEntity, toRecords(rows)))
       .innerJoin(taken, 't.group_id', 'u.group_id')

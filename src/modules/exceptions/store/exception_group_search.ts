@@ -5,7 +5,7 @@ import type { GroupSort, GroupStatus } from '#modules/exceptions/decide/group_st
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, daysBefore } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import type { ExceptionGroupRow, GroupPlace } from '#modules/exceptions/store/exception_group_store.ts';
 
 /** Filter of an organization's groups; absent fields do not narrow it. */
@@ -39,13 +39,7 @@ export type FoundGroup = GroupPlace & SortedPlace & { readonly id: Id<'group'>; 
 export type GroupStatusCounts = Record<GroupStatus, number>;
 
 /** Finds and counts groups, page by page: nothing is out of reach, however many there are. */
-export class ExceptionGroupSearch {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class ExceptionGroupSearch extends PostgresStore {
   /** Lists groups after `after`, at most `limit`. */
   async list(
     orgId: Id<'org'>,
@@ -81,7 +75,7 @@ export class ExceptionGroupSearch {
     serviceId: Id<'service'> | null,
     now: Temporal.Instant,
   ): Promise<{ serviceIds: Id<'service'>[]; keptSince: Temporal.Instant }[]> {
-    let services = this.#session.db
+    let services = this.db
       .selectFrom('services')
       .select(({ fn }) => ['retention_exceptions', fn.agg<Id<'service'>[]>('array_agg', ['id']).as('serviceIds')])
       .where('org_id', '=', orgId)
@@ -96,7 +90,7 @@ export class ExceptionGroupSearch {
 
   /** Lists the incidents that the group has opened, newest first, with their total; storms that it is part of, too. */
   async listIncidents(orgId: Id<'org'>, groupId: Id<'group'>, limit: number) {
-    return await this.#session.db
+    return await this.db
       .selectFrom('incidents as i')
       .select((eb) => [
         'i.id as incidentId',
@@ -129,7 +123,7 @@ export class ExceptionGroupSearch {
     { id, serviceId, type, culprit }: Pick<ExceptionGroupRow, 'id' | 'serviceId' | 'type' | 'culprit'>,
     limit: number,
   ) {
-    return await this.#session.db
+    return await this.db
       .selectFrom('exception_groups as g')
       .select(['g.id', 'g.title', 'g.type', 'g.culprit', 'g.status', 'g.grouping_parts as groupingParts'])
       .select('g.last_seen_at as lastSeenAt')
@@ -156,7 +150,7 @@ export class ExceptionGroupSearch {
       ownedByTeams,
       firstRelease,
     } = filter;
-    let query = this.#session.db
+    let query = this.db
       .with(
         (cte) => cte('kept').materialized(),
         (db) =>

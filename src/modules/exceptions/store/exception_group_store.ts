@@ -7,7 +7,7 @@ import { notFound } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { allBut, anyOf, columns, daysBefore, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { ExceptionGroupEntity, GroupDecisionEntity } from '#storage/postgres/entities/exceptions.ts';
 import { GroupReleaseStore } from '#modules/exceptions/store/group_release_store.ts';
 import { GroupSnoozeStore } from '#modules/exceptions/store/group_snooze_store.ts';
@@ -75,13 +75,7 @@ export interface GroupFilter {
 }
 
 /** Deduplicated exceptions: what people see and decide of them. Their events are in ClickHouse. */
-export class ExceptionGroupStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class ExceptionGroupStore extends PostgresStore {
   /** Lists the positions of the groups of a page, last seen first, and their total. */
   async listPlaces(
     orgId: Id<'org'>,
@@ -105,7 +99,7 @@ export class ExceptionGroupStore {
 
   /** Returns listed groups by id; a group that is gone is absent. */
   async findListed(ids: readonly Id<'group'>[]): Promise<Map<Id<'group'>, ListedGroupRow>> {
-    const groups = await this.#session.db
+    const groups = await this.db
       .selectFrom('exception_groups as g')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'g.service_id').on('s.deleted_at', 'is', null))
       .select(columns(ExceptionGroupEntity, 'g', LISTED))
@@ -125,7 +119,7 @@ export class ExceptionGroupStore {
   /** Throws `not_found`. */
   async get(orgId: Id<'org'>, groupId: string, now: Temporal.Instant): Promise<WholeGroup> {
     const group = found(await this.#visible(orgId, groupId, now).executeTakeFirst());
-    const merged = await this.#session.db
+    const merged = await this.db
       .selectFrom('exception_groups')
       .select('id')
       .where('merged_into_id', '=', group.id)
@@ -150,15 +144,15 @@ export class ExceptionGroupStore {
     if (before.status === status && fix === null && snooze === null) return { before, after: before };
     const resolvedInRelease = status === 'resolved' ? releaseToResolveIn(before.lastRelease, knownReleases) : null;
     const change = { status, statusChangedAt: now, resolvedInRelease, regressedAt: null, updatedAt: now };
-    await this.#session.db
+    await this.db
       .updateTable('exception_groups')
       .set(toColumns(ExceptionGroupEntity, change))
       .where('id', '=', before.id)
       .execute();
     await this.#rememberReplaced(before, now);
     const times = { decidedAt: now, replacedAt: before.statusChangedAt };
-    if (fix !== null) await new GroupReleaseStore(this.#session).saveFix(before.id, fix, times);
-    if (snooze !== null) await new GroupSnoozeStore(this.#session).save(before.id, snooze, times);
+    if (fix !== null) await new GroupReleaseStore(this.session).saveFix(before.id, fix, times);
+    if (snooze !== null) await new GroupSnoozeStore(this.session).save(before.id, snooze, times);
     return { before, after: { ...before, ...change } };
   }
 
@@ -174,7 +168,7 @@ export class ExceptionGroupStore {
   ): Promise<{ before: ExceptionGroupRow; after: ExceptionGroupRow } | null> {
     const before = found(await this.#visible(orgId, groupId, now).forUpdate('g').executeTakeFirst());
     if (!before.statusChangedAt.equals(decidedAt)) return null;
-    const replaced = await this.#session.db
+    const replaced = await this.db
       .deleteFrom('group_decisions as d')
       .where('d.group_id', '=', before.id)
       .where('d.decided_at', '=', decidedAt)
@@ -182,7 +176,7 @@ export class ExceptionGroupStore {
       .executeTakeFirst();
     if (replaced === undefined) return null;
     const change = { ...replaced, updatedAt: now };
-    await this.#session.db
+    await this.db
       .updateTable('exception_groups')
       .set(toColumns(ExceptionGroupEntity, change))
       .where('id', '=', before.id)
@@ -195,7 +189,7 @@ export class ExceptionGroupStore {
     decidedAt: Temporal.Instant,
   ): Promise<void> {
     const replaced = { decidedAt, status, statusChangedAt, resolvedInRelease, regressedAt };
-    await this.#session.db
+    await this.db
       .insertInto('group_decisions')
       .values(toColumns(GroupDecisionEntity, { groupId, ...replaced }))
       .onConflict((conflict) => conflict.column('group_id').doUpdateSet(toColumns(GroupDecisionEntity, replaced)))
@@ -204,7 +198,7 @@ export class ExceptionGroupStore {
 
   /** The service of each group, by the group's id; a group that is not of the organization is absent. */
   async findServices(orgId: Id<'org'>, groupIds: readonly string[]): Promise<Map<string, Id<'service'>>> {
-    const groups = await this.#session.db
+    const groups = await this.db
       .selectFrom('exception_groups as g')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'g.service_id').on('s.deleted_at', 'is', null))
       .select(['g.id', 'g.service_id as serviceId'])
@@ -216,7 +210,7 @@ export class ExceptionGroupStore {
 
   /** Locks several groups in the order in which workers do, so that neither waits for the other for ever. */
   async lockInOrder(orgId: Id<'org'>, groupIds: readonly string[]): Promise<void> {
-    await this.#session.db
+    await this.db
       .selectFrom('exception_groups as g')
       .select('g.id')
       .where('g.org_id', '=', orgId)
@@ -231,7 +225,7 @@ export class ExceptionGroupStore {
     serviceId: Id<'service'>,
     key: string,
   ): Promise<{ readonly id: Id<'group'>; readonly mergedIntoId: Id<'group'> | null } | null> {
-    const group = await this.#session.db
+    const group = await this.db
       .selectFrom('exception_groups')
       .select(['id', 'merged_into_id as mergedIntoId'])
       .where('service_id', '=', serviceId)
@@ -242,7 +236,7 @@ export class ExceptionGroupStore {
 
   /** Nobody decides anything else of the group until the transaction ends; null when it is gone. */
   async lockStatus(groupId: Id<'group'>): Promise<GroupStatus | null> {
-    const group = await this.#session.db
+    const group = await this.db
       .selectFrom('exception_groups')
       .select('status')
       .where('id', '=', groupId)
@@ -253,7 +247,7 @@ export class ExceptionGroupStore {
 
   /** Returns the time of the service's newest event; null when no group is left. */
   async lastSeenAt(serviceId: Id<'service'>): Promise<Temporal.Instant | null> {
-    const group = await this.#session.db
+    const group = await this.db
       .selectFrom('exception_groups')
       .select('last_seen_at')
       .where('service_id', '=', serviceId)
@@ -265,7 +259,7 @@ export class ExceptionGroupStore {
 
   /** The incident that is open because of the group, if any. */
   async findOpenIncidentId(orgId: Id<'org'>, groupId: Id<'group'>): Promise<Id<'incident'> | null> {
-    const incident = await this.#session.db
+    const incident = await this.db
       .selectFrom('incidents as i')
       .select('i.id')
       .where('i.org_id', '=', orgId)
@@ -295,7 +289,7 @@ export class ExceptionGroupStore {
    * event is just coming to is left alone.
    */
   async removeOutdated(now: Temporal.Instant, limit: number): Promise<number> {
-    const removed = await this.#session.db
+    const removed = await this.db
       .deleteFrom('exception_groups')
       .where('id', 'in', (eb) =>
         eb
@@ -326,12 +320,12 @@ export class ExceptionGroupStore {
     now: Temporal.Instant,
     newPerMinute: number,
   ): Promise<(SeenGroup | null)[]> {
-    return await new GroupOccurrences(this.#session, newPerMinute).upsert(events, now);
+    return await new GroupOccurrences(this.session, newPerMinute).upsert(events, now);
   }
 
   /** Groups are hidden with their service, and once their last event is older than the service keeps. */
   #visible(orgId: Id<'org'>, groupId: string, now: Temporal.Instant) {
-    return this.#session.db
+    return this.db
       .selectFrom('exception_groups as g')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'g.service_id').on('s.deleted_at', 'is', null))
       .select(GROUP)
@@ -343,7 +337,7 @@ export class ExceptionGroupStore {
 
   /** The same for lists: what a service keeps is computed once a service, which took most of the time of a long list. */
   #listed(orgId: Id<'org'>, { serviceId, status }: GroupFilter, now: Temporal.Instant) {
-    let listed = this.#session.db
+    let listed = this.db
       .with(
         (cte) => cte('kept').materialized(),
         (db) =>

@@ -3,7 +3,7 @@ import { type ExceptionSettings, NO_SETTINGS, unreadableSettings } from '#module
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { allBut, anyOf, columns, rowsOf, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { ExceptionHourEntity, ExceptionSettingsEntity } from '#storage/postgres/entities/exceptions.ts';
 
 const NO_RULES: readonly AssignmentRule[] = [];
@@ -21,16 +21,10 @@ export interface StoredExceptionSettings extends ExceptionSettings {
 }
 
 /** Stores which exceptions services leave out. */
-export class ExceptionSettingsStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class ExceptionSettingsStore extends PostgresStore {
   /** A service that leaves out nothing may be absent. */
   async find(serviceIds: readonly Id<'service'>[]): Promise<Map<Id<'service'>, StoredExceptionSettings>> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('exception_settings as x')
       .select(columns(ExceptionSettingsEntity, 'x', SETTINGS))
       .where('x.service_id', '=', anyOf(serviceIds))
@@ -40,7 +34,7 @@ export class ExceptionSettingsStore {
 
   async save(serviceId: Id<'service'>, settings: ExceptionSettings, now: Temporal.Instant): Promise<void> {
     const values = { ...settings, updatedAt: now };
-    await this.#session.db
+    await this.db
       .insertInto('exception_settings')
       .values(toColumns(ExceptionSettingsEntity, { serviceId, assignmentRules: NO_RULES, ...values }))
       .onConflict((conflict) => conflict.column('service_id').doUpdateSet(toColumns(ExceptionSettingsEntity, values)))
@@ -54,7 +48,7 @@ export class ExceptionSettingsStore {
     now: Temporal.Instant,
   ): Promise<void> {
     const values = { ...assignment, updatedAt: now };
-    await this.#session.db
+    await this.db
       .insertInto('exception_settings')
       .values(toColumns(ExceptionSettingsEntity, { serviceId, ...NO_SETTINGS, ...values }))
       .onConflict((conflict) => conflict.column('service_id').doUpdateSet(toColumns(ExceptionSettingsEntity, values)))
@@ -63,7 +57,7 @@ export class ExceptionSettingsStore {
 
   /** Lists services whose usual traffic has not been learnt since then. */
   async listToLearn(since: Temporal.Instant, limit: number): Promise<Id<'service'>[]> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('exception_settings as x')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'x.service_id').on('s.deleted_at', 'is', null))
       .select('x.service_id')
@@ -84,7 +78,7 @@ export class ExceptionSettingsStore {
       service_id: ['text', learnt.map(({ serviceId }) => serviceId)],
       per_hour: ['bigint', learnt.map(({ learntPerHour }) => learntPerHour)],
     });
-    await this.#session.db
+    await this.db
       .updateTable('exception_settings as x')
       .from(rows)
       .set((eb) => ({ learnt_per_hour: eb.ref('l.per_hour'), learnt_at: now }))
@@ -94,7 +88,7 @@ export class ExceptionSettingsStore {
 
   /** Adds events to the running hour; returns how many came within it, these among them. */
   async countHour(serviceId: Id<'service'>, hour: Temporal.Instant, count: number): Promise<number> {
-    const row = await this.#session.db
+    const row = await this.db
       .insertInto('exception_hours')
       .values(toColumns(ExceptionHourEntity, { serviceId, hour, count }))
       .onConflict((conflict) =>

@@ -2,7 +2,7 @@ import type { ActivityFacts } from '#modules/exceptions/decide/activity.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { allBut, columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { GroupActivityEntity } from '#storage/postgres/entities/exceptions.ts';
 import type { IncidentActor } from '#modules/incidents/decide/incident.ts';
 
@@ -32,13 +32,7 @@ export interface NewComment extends Omit<NewActivity, 'facts'> {
 }
 
 /** Stores the comments on groups and their history. */
-export class GroupActivityStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class GroupActivityStore extends PostgresStore {
   /** Lists entries after `after`, newest first, at most `limit`. */
   async list(groupId: Id<'group'>, after: ActivityPlace | null, limit: number): Promise<ActivityRow[]> {
     let entries = this.#entries(groupId);
@@ -65,7 +59,7 @@ export class GroupActivityStore {
   }
 
   async countComments(groupId: Id<'group'>): Promise<number> {
-    const { count } = await this.#session.db
+    const { count } = await this.db
       .selectFrom('group_activity')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('group_id', '=', groupId)
@@ -89,7 +83,7 @@ export class GroupActivityStore {
 
   /** Writes the text unless the comment was changed since it was `before`; false then. */
   async edit(activityId: Id<'activity'>, before: string, body: string, now: Temporal.Instant): Promise<boolean> {
-    const edited = await this.#session.db
+    const edited = await this.db
       .updateTable('group_activity')
       .set({ body, edited_at: now })
       .where('id', '=', activityId)
@@ -99,15 +93,15 @@ export class GroupActivityStore {
   }
 
   async delete(activityId: Id<'activity'>): Promise<void> {
-    await this.#session.db.deleteFrom('group_activity').where('id', '=', activityId).execute();
+    await this.db.deleteFrom('group_activity').where('id', '=', activityId).execute();
   }
 
   async #insert(row: Row<typeof GroupActivityEntity>): Promise<void> {
-    await this.#session.db.insertInto('group_activity').values(toColumns(GroupActivityEntity, row)).execute();
+    await this.db.insertInto('group_activity').values(toColumns(GroupActivityEntity, row)).execute();
   }
 
   #entries(groupId: Id<'group'>) {
-    return this.#session.db
+    return this.db
       .selectFrom('group_activity as a')
       .select(columns(GroupActivityEntity, 'a', SHOWN))
       .where('a.group_id', '=', groupId);

@@ -2,7 +2,7 @@ import type { GroupingPart } from '#modules/exceptions/decide/grouping.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 
 /** A group that is part of another one. */
 interface MergedGroup {
@@ -14,16 +14,10 @@ interface MergedGroup {
 }
 
 /** Merges groups and splits them off again. A merged group keeps its row, so nothing of it is lost. */
-export class GroupMergeStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class GroupMergeStore extends PostgresStore {
   /** Lists the groups merged into these groups, oldest first. */
   async list(groupIds: readonly Id<'group'>[]): Promise<MergedGroup[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('exception_groups')
       .select((eb) => [
         'id as groupId',
@@ -40,7 +34,7 @@ export class GroupMergeStore {
 
   /** All of a service that are part of another one, each with the one that takes its events. */
   async listOfService(serviceId: Id<'service'>): Promise<{ groupId: Id<'group'>; intoId: Id<'group'> }[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('exception_groups')
       .select((eb) => ['id as groupId', eb.ref('merged_into_id').$notNull().as('intoId')])
       .where('service_id', '=', serviceId)
@@ -50,7 +44,7 @@ export class GroupMergeStore {
 
   /** The groups that take the events of these. */
   async listTakers(groupIds: readonly Id<'group'>[]): Promise<Id<'group'>[]> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('exception_groups')
       .select((eb) => eb.ref('merged_into_id').$notNull().as('takerId'))
       .distinct()
@@ -74,7 +68,7 @@ export class GroupMergeStore {
 
   /** The groups, and all that are part of them, are part of the other from now on. The caller holds their locks. */
   async merge(groupIds: readonly Id<'group'>[], intoId: Id<'group'>, now: Temporal.Instant): Promise<void> {
-    const { db } = this.#session;
+    const { db } = this;
     await db
       .updateTable('exception_groups')
       .set({ merged_into_id: intoId, merged_at: now, updated_at: now })
@@ -98,7 +92,7 @@ export class GroupMergeStore {
 
   /** The group is one of its own again. */
   async split(groupId: Id<'group'>, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('exception_groups')
       .set({ merged_into_id: null, merged_at: null, updated_at: now })
       .where('id', '=', groupId)
@@ -115,7 +109,7 @@ export class GroupMergeStore {
     intoKey: string,
     now: Temporal.Instant,
   ): Promise<readonly string[]> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('exception_groups')
       .select(['id', 'key', 'status', 'merged_into_id as mergedIntoId'])
       .where('service_id', '=', serviceId)

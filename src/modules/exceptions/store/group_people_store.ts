@@ -1,7 +1,7 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 
 /** The person or the team that works on a group; at most one of the two is not null. */
 export interface Assignment {
@@ -10,19 +10,13 @@ export interface Assignment {
 }
 
 /** Stores who works on groups, and their issues in trackers. */
-export class GroupAssignmentStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class GroupAssignmentStore extends PostgresStore {
   async assign(
     groupIds: readonly Id<'group'>[],
     { assignedUserId, assignedTeamId }: Assignment,
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('exception_groups')
       .set({ assigned_user_id: assignedUserId, assigned_team_id: assignedTeamId, updated_at: now })
       .where('id', '=', anyOf(groupIds))
@@ -31,7 +25,7 @@ export class GroupAssignmentStore {
 
   /** Saves the address of the issue of a group; null for none. */
   async saveIssue(groupId: Id<'group'>, issueUrl: string | null, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('exception_groups')
       .set({ issue_url: issueUrl, updated_at: now })
       .where('id', '=', groupId)
@@ -44,7 +38,7 @@ export class GroupAssignmentStore {
    */
   async releaseMember(orgId: Id<'org'>, userId: Id<'user'>): Promise<void> {
     const searches = { org_id: orgId, user_id: userId };
-    await this.#session.db
+    await this.db
       .with('assigned', (db) =>
         db
           .updateTable('exception_groups')
@@ -67,15 +61,9 @@ export class GroupAssignmentStore {
 }
 
 /** Stores who is told when a group comes back. */
-export class GroupWatcherStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class GroupWatcherStore extends PostgresStore {
   async has(groupId: Id<'group'>, userId: Id<'user'>): Promise<boolean> {
-    const watcher = await this.#session.db
+    const watcher = await this.db
       .selectFrom('group_watchers')
       .select('user_id')
       .where('group_id', '=', groupId)
@@ -85,7 +73,7 @@ export class GroupWatcherStore {
   }
 
   async add(groupId: Id<'group'>, userId: Id<'user'>, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .insertInto('group_watchers')
       .values({ group_id: groupId, user_id: userId, created_at: now })
       .onConflict((conflict) => conflict.doNothing())
@@ -93,16 +81,12 @@ export class GroupWatcherStore {
   }
 
   async remove(groupId: Id<'group'>, userId: Id<'user'>): Promise<void> {
-    await this.#session.db
-      .deleteFrom('group_watchers')
-      .where('group_id', '=', groupId)
-      .where('user_id', '=', userId)
-      .execute();
+    await this.db.deleteFrom('group_watchers').where('group_id', '=', groupId).where('user_id', '=', userId).execute();
   }
 
   /** Removes all watchers of the group and returns them: each is told once. */
   async take(groupId: Id<'group'>): Promise<Id<'user'>[]> {
-    const watchers = await this.#session.db
+    const watchers = await this.db
       .deleteFrom('group_watchers')
       .where('group_id', '=', groupId)
       .returning('user_id as userId')

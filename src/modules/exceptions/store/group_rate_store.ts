@@ -4,7 +4,7 @@ import { EVENTS } from '#modules/exceptions/store/exception_counter.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { anyOf, columns, field, type Row } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { ExceptionGroupEntity } from '#storage/postgres/entities/exceptions.ts';
 
 const SHOWN = ['id', 'serviceId', 'title', 'level'] as const;
@@ -20,16 +20,10 @@ interface Opened {
 }
 
 /** Reads the data of rules on the rate of groups. */
-export class GroupRateStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class GroupRateStore extends PostgresStore {
   /** The rules of exceptions that look at rates, by id; active or not. */
   async listRuleIds(): Promise<Id<'rule'>[]> {
-    const rules = await this.#session.db
+    const rules = await this.db
       .selectFrom('alert_rules as r')
       .select('r.id')
       .where('r.kind', '=', 'exception')
@@ -47,7 +41,7 @@ export class GroupRateStore {
 
   /** The groups that take the events of these, as far as people have not resolved or ignored them. */
   async listTakers(groupIds: readonly Id<'group'>[]): Promise<RatedGroup[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('exception_groups as g')
       .select(columns(ExceptionGroupEntity, 'g', SHOWN))
       .where('g.id', 'in', (eb) =>
@@ -63,7 +57,7 @@ export class GroupRateStore {
 
   /** Returns what was opened, by its key, by itself or in a storm; a key without anything is absent. */
   async findOpened(groupIds: readonly Id<'group'>[], ruleIds: readonly Id<'rule'>[]): Promise<Map<string, Opened>> {
-    const { db } = this.#session;
+    const { db } = this;
     const incidents = db
       .selectFrom('incidents as i')
       .select(['i.dedup_key as key', 'i.resolved_at as endedAt'])

@@ -5,7 +5,7 @@ import type { Fix } from '#modules/exceptions/decide/fix.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, field, type Row, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { GroupFixEntity, GroupRegressionEntity } from '#storage/postgres/entities/exceptions.ts';
 
 /** Groups of a service by release. A group that is part of another one is not counted beside it. */
@@ -23,20 +23,14 @@ interface ReleaseGroups {
 type GroupNews = 'new' | 'regressed' | 'resolved';
 
 /** Stores in which releases groups begin, come back and are fixed. */
-export class GroupReleaseStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class GroupReleaseStore extends PostgresStore {
   /** Remembers the fix of a decision, and that of the decision before it, which may be taken back. */
   async saveFix(
     groupId: Id<'group'>,
     fix: Fix,
     { decidedAt, replacedAt }: { readonly decidedAt: Temporal.Instant; readonly replacedAt: Temporal.Instant },
   ): Promise<void> {
-    const { db } = this.#session;
+    const { db } = this;
     await db.deleteFrom('group_fixes').where('group_id', '=', groupId).where('decided_at', '<>', replacedAt).execute();
     await db
       .insertInto('group_fixes')
@@ -50,7 +44,7 @@ export class GroupReleaseStore {
   /** Returns the fixes of the decisions behind the groups' statuses; a group without one is absent. */
   async listFixes(groupIds: readonly Id<'group'>[]): Promise<Map<Id<'group'>, Fix>> {
     if (groupIds.length === 0) return new Map();
-    const fixes = await this.#session.db
+    const fixes = await this.db
       .selectFrom('group_fixes as f')
       .innerJoin('exception_groups as g', (join) =>
         join.onRef('g.id', '=', 'f.group_id').onRef('g.status_changed_at', '=', 'f.decided_at'),
@@ -63,7 +57,7 @@ export class GroupReleaseStore {
 
   async addRegressions(regressions: readonly Row<typeof GroupRegressionEntity>[]): Promise<void> {
     if (regressions.length === 0) return;
-    await this.#session.db
+    await this.db
       .insertInto('group_regressions')
       .values(regressions.map((row) => toColumns(GroupRegressionEntity, row)))
       .onConflict((conflict) =>
@@ -74,7 +68,7 @@ export class GroupReleaseStore {
 
   /** The release in which a group came back at that time; null when its event named none. */
   async findRegression(groupId: Id<'group'>, at: Temporal.Instant): Promise<string | null> {
-    const regression = await this.#session.db
+    const regression = await this.db
       .selectFrom('group_regressions')
       .select('release')
       .where('group_id', '=', groupId)
@@ -120,7 +114,7 @@ export class GroupReleaseStore {
 
   /** Lists when groups of a service began, and when they came back, since then; the newest first, at most `limit`. */
   async listBegunOrBack(serviceId: Id<'service'>, since: Temporal.Instant, limit: number): Promise<Occasion[]> {
-    const { db } = this.#session;
+    const { db } = this;
     const back = db
       .selectFrom('group_activity as a')
       .innerJoin('exception_groups as g', 'g.id', 'a.group_id')
@@ -176,7 +170,7 @@ export class GroupReleaseStore {
 
   /** Groups that are part of no other, each with the release in which it is said to be fixed. */
   #own(serviceId: Id<'service'>) {
-    return this.#session.db
+    return this.db
       .selectFrom('exception_groups as g')
       .leftJoin('group_fixes as f', (join) =>
         join

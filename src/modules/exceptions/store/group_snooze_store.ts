@@ -2,7 +2,7 @@ import type { Snooze } from '#modules/exceptions/decide/snooze.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { GroupSnoozeEntity } from '#storage/postgres/entities/exceptions.ts';
 
 /** A snooze that may have ended, with the service of its group. */
@@ -12,20 +12,14 @@ export type DueSnooze = Row<typeof GroupSnoozeEntity> & {
 };
 
 /** Stores until when groups are snoozed: they are ignored, by a decision that ends by itself. */
-export class GroupSnoozeStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class GroupSnoozeStore extends PostgresStore {
   /** Remembers the snooze of a decision, and that of the decision before it, which may be taken back. */
   async save(
     groupId: Id<'group'>,
     { userId, ...snooze }: Snooze & { readonly userId: Id<'user'> | null },
     { decidedAt, replacedAt }: { readonly decidedAt: Temporal.Instant; readonly replacedAt: Temporal.Instant },
   ): Promise<void> {
-    const { db } = this.#session;
+    const { db } = this;
     await db
       .deleteFrom('group_snoozes')
       .where('group_id', '=', groupId)
@@ -81,7 +75,7 @@ export class GroupSnoozeStore {
           )
           .as('turn'),
       );
-    return await this.#session.db
+    return await this.db
       .selectFrom(due.as('d'))
       .selectAll('d')
       .orderBy('d.turn')
@@ -95,7 +89,7 @@ export class GroupSnoozeStore {
    * it did: a person's decision meanwhile, or another process, comes first.
    */
   async reopen({ groupId, decidedAt }: DueSnooze, now: Temporal.Instant): Promise<boolean> {
-    const reopened = await this.#session.db
+    const reopened = await this.db
       .updateTable('exception_groups')
       .set({ status: 'unresolved', status_changed_at: now, regressed_at: null, updated_at: now })
       .where('id', '=', groupId)
@@ -106,7 +100,7 @@ export class GroupSnoozeStore {
   }
 
   async saveChecked({ groupId, decidedAt }: DueSnooze, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('group_snoozes')
       .set({ checked_at: now })
       .where('group_id', '=', groupId)
@@ -116,7 +110,7 @@ export class GroupSnoozeStore {
 
   /** Selects snoozes that count: of the decision behind the group's status. */
   #current() {
-    return this.#session.db
+    return this.db
       .selectFrom('group_snoozes as s')
       .innerJoin('exception_groups as g', (join) =>
         join

@@ -3,7 +3,7 @@ import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { TRACKERS_MAX } from '#modules/exceptions/decide/issue_tracker.ts';
 import { columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import {
   ExceptionSettingsEntity,
   GroupIssueEntity,
@@ -13,13 +13,7 @@ import {
 export type IssueTrackerRow = Row<typeof IssueTrackerEntity>;
 
 /** Stores the issue trackers of organizations, and the issues that were created in them. */
-export class IssueTrackerStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class IssueTrackerStore extends PostgresStore {
   /** Lists the trackers of an organization, oldest first. */
   async list(orgId: Id<'org'>): Promise<IssueTrackerRow[]> {
     return await this.#trackers(orgId).orderBy('t.id').limit(TRACKERS_MAX).execute();
@@ -45,7 +39,7 @@ export class IssueTrackerStore {
    * oldest of the organization unless the service has an address for new issues; null for none.
    */
   async findOfService(orgId: Id<'org'>, serviceId: Id<'service'>): Promise<IssueTrackerRow | null> {
-    const settings = await this.#session.db
+    const settings = await this.db
       .selectFrom('exception_settings as x')
       .select(columns(ExceptionSettingsEntity, 'x', ['trackerId', 'trackerProject', 'issueLink']))
       .where('x.service_id', '=', serviceId)
@@ -59,12 +53,12 @@ export class IssueTrackerStore {
 
   async insert(tracker: Omit<IssueTrackerRow, 'id'>): Promise<IssueTrackerRow> {
     const row = { id: newId('tracker'), ...tracker };
-    await this.#session.db.insertInto('issue_trackers').values(toColumns(IssueTrackerEntity, row)).execute();
+    await this.db.insertInto('issue_trackers').values(toColumns(IssueTrackerEntity, row)).execute();
     return row;
   }
 
   async save(id: Id<'tracker'>, changed: Partial<Omit<IssueTrackerRow, 'id' | 'orgId' | 'kind'>>): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('issue_trackers')
       .set(toColumns(IssueTrackerEntity, changed))
       .where('id', '=', id)
@@ -72,7 +66,7 @@ export class IssueTrackerStore {
   }
 
   async delete(id: Id<'tracker'>): Promise<void> {
-    await this.#session.db.deleteFrom('issue_trackers').where('id', '=', id).execute();
+    await this.db.deleteFrom('issue_trackers').where('id', '=', id).execute();
   }
 
   /** Claims the creation of a group's issue until then. False while somebody else creates it, or once it has one. */
@@ -82,7 +76,7 @@ export class IssueTrackerStore {
     claimedUntil: Temporal.Instant,
   ): Promise<boolean> {
     const values = { ...issue, number: null, claimedUntil };
-    const claimed = await this.#session.db
+    const claimed = await this.db
       .insertInto('group_issues')
       .values(toColumns(GroupIssueEntity, values))
       .onConflict((conflict) =>
@@ -100,7 +94,7 @@ export class IssueTrackerStore {
   /** Saves the issue that was created for a group. */
   async saveIssue(issue: Row<typeof GroupIssueEntity>): Promise<void> {
     const values = toColumns(GroupIssueEntity, issue);
-    await this.#session.db
+    await this.db
       .insertInto('group_issues')
       .values(values)
       .onConflict((conflict) => conflict.column('group_id').doUpdateSet(values))
@@ -109,7 +103,7 @@ export class IssueTrackerStore {
 
   /** Finds the issue of a group that was created in a tracker. */
   async findIssue(groupId: Id<'group'>): Promise<Row<typeof GroupIssueEntity> | null> {
-    const issue = await this.#session.db
+    const issue = await this.db
       .selectFrom('group_issues as i')
       .select(columns(GroupIssueEntity, 'i'))
       .where('i.group_id', '=', groupId)
@@ -120,11 +114,11 @@ export class IssueTrackerStore {
 
   /** Forgets the issue of a group, or the claim to create it. */
   async forgetIssue(groupId: Id<'group'>): Promise<void> {
-    await this.#session.db.deleteFrom('group_issues').where('group_id', '=', groupId).execute();
+    await this.db.deleteFrom('group_issues').where('group_id', '=', groupId).execute();
   }
 
   #trackers(orgId: Id<'org'>) {
-    return this.#session.db
+    return this.db
       .selectFrom('issue_trackers as t')
       .select(columns(IssueTrackerEntity, 't'))
       .where('t.org_id', '=', orgId);

@@ -12,7 +12,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { holdLocks } from '#storage/postgres/advisory_lock.ts';
 import { anyOf, rowsOf, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { MessageTemplateEntity } from '#storage/postgres/entities/exceptions.ts';
 import { GroupMergeStore } from '#modules/exceptions/store/group_merge_store.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
@@ -57,13 +57,7 @@ const TEMPLATES_OF_SERVICE_MAX = 5_000;
 /**
  * Stores the common parts of the messages of each service: the same for every worker, because they are read from here.
  */
-export class MessageTemplateStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class MessageTemplateStore extends PostgresStore {
   /**
    * The events, those that are grouped by their message alone with the key of its template, and those of a stack whose
    * message a person has split off with the key of that.
@@ -80,7 +74,7 @@ export class MessageTemplateStore {
     if (learnt.changes.length > 0) {
       // Only who changes something waits, and reads again what others have learnt meanwhile.
       await holdLocks(
-        this.#session,
+        this.session,
         learnt.changes.map(({ serviceId }) => `message templates ${serviceId}`),
       );
       learnt = learnAll(await this.#list(messages), messages);
@@ -94,7 +88,7 @@ export class MessageTemplateStore {
 
   /** The messages of a group stay its own from now on, whatever else is learnt. */
   async pin(serviceId: Id<'service'>, groupId: Id<'group'>, now: Temporal.Instant): Promise<void> {
-    const group = await this.#session.db
+    const group = await this.db
       .selectFrom('exception_groups')
       .select(['key', 'grouping_parts as parts'])
       .where('id', '=', groupId)
@@ -124,7 +118,7 @@ export class MessageTemplateStore {
 
   async #pin(template: Omit<Message, 'index'>, now: Temporal.Instant): Promise<void> {
     const row = { ...template, isPinned: true, createdAt: now };
-    await this.#session.db
+    await this.db
       .insertInto('message_templates')
       .values(toColumns(MessageTemplateEntity, row))
       .onConflict((conflict) => conflict.columns(['service_id', 'key']).doUpdateSet({ is_pinned: true }))
@@ -133,7 +127,7 @@ export class MessageTemplateStore {
 
   /** Returns the template of the group's messages; null when they are not grouped by a template. */
   async findOfGroup(groupId: Id<'group'>): Promise<Pick<MessageTemplate, 'tokens' | 'isPinned'> | null> {
-    const template = await this.#session.db
+    const template = await this.db
       .selectFrom('exception_groups as g')
       .innerJoin('message_templates as t', (join) =>
         join.onRef('t.service_id', '=', 'g.service_id').onRef('t.key', '=', 'g.key'),
@@ -145,7 +139,7 @@ export class MessageTemplateStore {
   }
 
   async remove(serviceId: Id<'service'>, keys: readonly string[]): Promise<void> {
-    await this.#session.db
+    await this.db
       .deleteFrom('message_templates')
       .where('service_id', '=', serviceId)
       .where('key', '=', anyOf(keys))
@@ -156,7 +150,7 @@ export class MessageTemplateStore {
     const buckets = [
       ...new Map(messages.map((message) => [groupKeyOf(message.serviceId, message.bucket), message])).values(),
     ];
-    const rows = await LIST.rows(this.#session, {
+    const rows = await LIST.rows(this.session, {
       serviceIds: buckets.map(({ serviceId }) => serviceId),
       buckets: buckets.map(({ bucket }) => bucket),
     });
@@ -167,9 +161,9 @@ export class MessageTemplateStore {
     await this.#write(change, now);
     if (absorbed.length === 0) return;
     const { serviceId, template } = change;
-    const merged = await new GroupMergeStore(this.#session).mergeByKey(serviceId, absorbed, template.key, now);
+    const merged = await new GroupMergeStore(this.session).mergeByKey(serviceId, absorbed, template.key, now);
     await this.remove(serviceId, merged);
-    await this.#session.db
+    await this.db
       .updateTable('message_templates')
       .set({ is_pinned: true })
       .where('service_id', '=', serviceId)
@@ -179,13 +173,13 @@ export class MessageTemplateStore {
 
   async #write({ serviceId, bucket, template }: Omit<Change, 'absorbed'>, now: Temporal.Instant): Promise<void> {
     const { key, tokens, isPinned } = template;
-    const { total } = await this.#session.db
+    const { total } = await this.db
       .selectFrom('message_templates')
       .select(({ fn }) => fn.countAll<number>().as('total'))
       .where('service_id', '=', serviceId)
       .executeTakeFirstOrThrow();
     if (total >= TEMPLATES_OF_SERVICE_MAX && !isPinned) return;
-    await this.#session.db
+    await this.db
       .insertInto('message_templates')
       .values(toColumns(MessageTemplateEntity, { serviceId, key, bucket, tokens, isPinned, createdAt: now }))
       .onConflict((conflict) =>

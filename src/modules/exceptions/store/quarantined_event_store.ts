@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, type Row, rowsChanged } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { QuarantinedEventsEntity } from '#storage/postgres/entities/exceptions.ts';
 
 /** Events of one service that are quarantined together. The id says what they are: the same events are quarantined once. */
@@ -27,16 +27,10 @@ export type QuarantinedRow = Pick<Row<typeof QuarantinedEventsEntity>, (typeof L
 const ROWS_OF_SERVICE_MAX = 200;
 
 /** Events that could not be read in time; see the job group_exceptions. */
-export class QuarantinedEventStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class QuarantinedEventStore extends PostgresStore {
   /** Adds rows; those of services that are gone are left out. */
   async add(rows: readonly QuarantinedEvents[]): Promise<void> {
-    const { db } = this.#session;
+    const { db } = this;
     for (const { id, serviceId, events, payload, quarantinedAt, dueAt } of rows) {
       await db
         .insertInto('quarantined_events')
@@ -79,7 +73,7 @@ export class QuarantinedEventStore {
     nextAt: Temporal.Instant,
     except: readonly Id<'org'>[],
   ): Promise<(Row<typeof QuarantinedEventsEntity> & { readonly orgId: Id<'org'> }) | null> {
-    const taken = await this.#session.db
+    const taken = await this.db
       .updateTable('quarantined_events as e')
       .from('services as s')
       .set(({ eb }) => ({ tries: eb('e.tries', '+', 1), due_at: nextAt }))
@@ -102,12 +96,12 @@ export class QuarantinedEventStore {
   }
 
   async remove(id: string): Promise<boolean> {
-    const removed = await this.#session.db.deleteFrom('quarantined_events').where('id', '=', id).execute();
+    const removed = await this.db.deleteFrom('quarantined_events').where('id', '=', id).execute();
     return rowsChanged(removed) > 0;
   }
 
   async removeBefore(quarantinedAt: Temporal.Instant): Promise<readonly QuarantinedRow[]> {
-    return await this.#session.db
+    return await this.db
       .deleteFrom('quarantined_events as e')
       .where('e.quarantined_at', '<', quarantinedAt)
       .returning(columns(QuarantinedEventsEntity, 'e', LISTED))
@@ -116,7 +110,7 @@ export class QuarantinedEventStore {
 
   /** Makes them due now. Null is all of them. Returns how many. */
   async retry(id: string | null, now: Temporal.Instant): Promise<number> {
-    const changed = await this.#session.db
+    const changed = await this.db
       .updateTable('quarantined_events')
       .set({ due_at: now })
       .$if(id !== null, (query) => query.where('id', '=', id))
@@ -126,7 +120,7 @@ export class QuarantinedEventStore {
 
   /** The oldest first. */
   async list(limit: number): Promise<QuarantinedRow[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('quarantined_events as e')
       .select(columns(QuarantinedEventsEntity, 'e', LISTED))
       .orderBy('e.quarantined_at')
@@ -137,7 +131,7 @@ export class QuarantinedEventStore {
 
   /** Summarizes the events of one service, or of all if null. */
   async summary(serviceId: Id<'service'> | null): Promise<QuarantineSummary> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('quarantined_events')
       .select(({ fn, cast, val }) => [
         cast<number>(fn.coalesce(fn.sum('events'), val(0)), 'integer').as('events'),

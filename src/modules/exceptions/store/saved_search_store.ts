@@ -2,7 +2,7 @@ import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { SavedSearchEntity } from '#storage/postgres/entities/exceptions.ts';
 
 /** Limit on the searches of a person, and on the shared ones that a list shows. */
@@ -16,13 +16,7 @@ export type SavedSearchRow = Pick<Row<typeof SavedSearchEntity>, (typeof SHOWN)[
 type Saved = Pick<Row<typeof SavedSearchEntity>, 'orgId' | 'userId' | 'name' | 'search' | 'isShared'>;
 
 /** Stores searches of exceptions that people keep. */
-export class SavedSearchStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class SavedSearchStore extends PostgresStore {
   /** Lists the person's own searches and those that others share, by name. */
   async list(orgId: Id<'org'>, userId: Id<'user'>): Promise<SavedSearchRow[]> {
     return await this.#searches(orgId)
@@ -45,7 +39,7 @@ export class SavedSearchStore {
   }
 
   async countOf(orgId: Id<'org'>, userId: Id<'user'>): Promise<number> {
-    const { count } = await this.#session.db
+    const { count } = await this.db
       .selectFrom('saved_searches')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('org_id', '=', orgId)
@@ -58,7 +52,7 @@ export class SavedSearchStore {
   async save({ id, ...saved }: Saved & { readonly id: Id<'search'> | null }, now: Temporal.Instant) {
     const row = { ...saved, id: id ?? newId('search'), createdAt: now, updatedAt: now };
     const { createdAt: _, orgId: __, id: ___, ...changes } = row;
-    await this.#session.db
+    await this.db
       .insertInto('saved_searches')
       .values(toColumns(SavedSearchEntity, row))
       .onConflict((conflict) => conflict.column('id').doUpdateSet(toColumns(SavedSearchEntity, changes)))
@@ -67,11 +61,11 @@ export class SavedSearchStore {
   }
 
   async delete(searchId: Id<'search'>): Promise<void> {
-    await this.#session.db.deleteFrom('saved_searches').where('id', '=', searchId).execute();
+    await this.db.deleteFrom('saved_searches').where('id', '=', searchId).execute();
   }
 
   #searches(orgId: Id<'org'>) {
-    return this.#session.db
+    return this.db
       .selectFrom('saved_searches as x')
       .select(columns(SavedSearchEntity, 'x', SHOWN))
       .where('x.org_id', '=', orgId);

@@ -3,7 +3,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { holdLocks } from '#storage/postgres/advisory_lock.ts';
 import { columns, type Row, rowsOf } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { SessionOutcomeEntity } from '#storage/postgres/entities/sent.ts';
 import type { ReleaseSessions } from '#modules/services/store/sent_item_store.ts';
 
@@ -21,19 +21,13 @@ interface OutcomeChanges {
 const REMEMBERED_MAX = 100_000;
 
 /** Remembers the sessions that did not go well, so that each counts once. */
-export class SessionOutcomeStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class SessionOutcomeStore extends PostgresStore {
   /** Remembers what is told of each session, at most once in the list. Needs a transaction. */
   async record(outcomes: readonly SessionOutcomeRow[]): Promise<OutcomeChanges> {
     if (outcomes.length === 0) return { changes: [], left: [] };
     const serviceIds = [...new Set(outcomes.map(({ serviceId }) => serviceId))];
     await holdLocks(
-      this.#session,
+      this.session,
       serviceIds.map((serviceId) => `session outcomes ${serviceId}`),
     );
     const earlier = await this.#find(outcomes);
@@ -60,7 +54,7 @@ export class SessionOutcomeStore {
 
   /** Forgets sessions of hours that began before. */
   async removeBefore(before: Temporal.Instant): Promise<void> {
-    await this.#session.db.deleteFrom('session_outcomes').where('hour', '<', before).execute();
+    await this.db.deleteFrom('session_outcomes').where('hour', '<', before).execute();
   }
 
   async #find(outcomes: readonly SessionOutcomeRow[]): Promise<ReadonlyMap<string, SessionOutcomeRow>> {
@@ -68,7 +62,7 @@ export class SessionOutcomeStore {
       service_id: ['text', outcomes.map(({ serviceId }) => serviceId)],
       session_id: ['text', outcomes.map(({ sessionId }) => sessionId)],
     });
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('session_outcomes as o')
       .innerJoin(wanted, (join) =>
         join.onRef('w.service_id', '=', 'o.service_id').onRef('w.session_id', '=', 'o.session_id'),
@@ -80,7 +74,7 @@ export class SessionOutcomeStore {
 
   /** Returns how many more sessions may be remembered; a service that is gone is absent. */
   async #roomOf(serviceIds: readonly Id<'service'>[]): Promise<Map<Id<'service'>, number>> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('services as s')
       .select((eb) => [
         's.id',
@@ -106,7 +100,7 @@ export class SessionOutcomeStore {
       environment: ['text', rows.map(({ environment }) => environment)],
       hour: ['timestamptz', rows.map(({ hour }) => hour)],
     });
-    await this.#session.db
+    await this.db
       .insertInto('session_outcomes')
       .columns(['service_id', 'session_id', 'outcome', 'release', 'environment', 'hour'])
       .expression(({ selectFrom }) => selectFrom(written).selectAll('w'))

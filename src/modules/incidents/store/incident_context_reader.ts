@@ -3,7 +3,7 @@ import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely';
 import type { IncidentActor, IncidentStatus } from '#modules/incidents/decide/incident.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 
 /** An earlier or later incident of the same cause. */
@@ -68,13 +68,7 @@ const COUNTED_MAX = 1_000;
 const LOOKED_THROUGH_MAX = 5_000;
 
 /** Reads what else is known around an incident. Each query is bounded by an index and a time. */
-export class IncidentContextReader {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class IncidentContextReader extends PostgresStore {
   /**
    * Lists incidents of the same service since then with the same exception group, metric rule or title, newest first.
    */
@@ -83,7 +77,7 @@ export class IncidentContextReader {
     { since, keptSince }: { readonly since: Temporal.Instant; readonly keptSince: Temporal.Instant },
     limit: number,
   ): Promise<SimilarIncident[]> {
-    const recent = this.#session.db
+    const recent = this.db
       .selectFrom('incidents')
       .select([
         'id as incidentId',
@@ -101,7 +95,7 @@ export class IncidentContextReader {
       .where('triggered_at', '>', since)
       .orderBy('triggered_at', 'desc')
       .limit(LOOKED_THROUGH_MAX);
-    return await this.#session.db
+    return await this.db
       .selectFrom(recent.as('i'))
       .select([
         'i.incidentId',
@@ -132,14 +126,14 @@ export class IncidentContextReader {
 
   /** Returns the newest incident that the same cause has opened since; null for none. */
   async findLater({ id, serviceId, triggeredAt }: IncidentRow): Promise<LaterIncident | null> {
-    const since = this.#session.db
+    const since = this.db
       .selectFrom('incidents')
       .select(['id', 'number', 'title', 'status', 'triggered_at as triggeredAt', 'dedup_key as dedupKey'])
       .where('service_id', '=', serviceId)
       .where('triggered_at', '>', triggeredAt)
       .orderBy('triggered_at', 'desc')
       .limit(LOOKED_THROUGH_MAX);
-    const later = await this.#session.db
+    const later = await this.db
       .selectFrom(since.as('l'))
       .innerJoin('incidents as i', 'i.dedup_key', 'l.dedupKey')
       .select(['l.id', 'l.number', 'l.title', 'l.status', 'l.triggeredAt'])
@@ -161,7 +155,7 @@ export class IncidentContextReader {
     { from, to }: Span,
     limit: number,
   ): Promise<Nearby<NeighbourIncident>> {
-    const all = this.#session.db
+    const all = this.db
       .selectFrom('incidents as i')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'i.service_id').on('s.deleted_at', 'is', null))
       .select([
@@ -182,7 +176,7 @@ export class IncidentContextReader {
       .orderBy(distanceOf('i.triggered_at', triggeredAt))
       .orderBy('i.id')
       .limit(COUNTED_MAX);
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom(all.as('nearby'))
       .selectAll()
       .select((eb) => countsOf(eb, serviceId))
@@ -197,7 +191,7 @@ export class IncidentContextReader {
     { from, to }: Span,
     limit: number,
   ): Promise<Nearby<NewGroup>> {
-    const all = this.#session.db
+    const all = this.db
       .selectFrom('services as s')
       .innerJoin('exception_groups as g', 'g.service_id', 's.id')
       .select([
@@ -219,7 +213,7 @@ export class IncidentContextReader {
       .orderBy(distanceOf('g.created_at', triggeredAt))
       .orderBy('g.id')
       .limit(COUNTED_MAX);
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom(all.as('nearby'))
       .selectAll()
       .select((eb) => countsOf(eb, serviceId))

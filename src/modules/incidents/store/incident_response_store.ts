@@ -1,25 +1,15 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 
 /** Severity and commander of an incident, which people change during the response. The caller holds the lock on its row. */
-export class IncidentResponseStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class IncidentResponseStore extends PostgresStore {
   async setSeverity(incidentId: Id<'incident'>, severity: string, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
-      .updateTable('incidents')
-      .set({ severity, updated_at: now })
-      .where('id', '=', incidentId)
-      .execute();
+    await this.db.updateTable('incidents').set({ severity, updated_at: now }).where('id', '=', incidentId).execute();
   }
 
   async setCommander(incidentId: Id<'incident'>, userId: Id<'user'> | null, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('incidents')
       .set({ commander_id: userId, updated_at: now })
       .where('id', '=', incidentId)

@@ -4,7 +4,7 @@ import type { IncidentStatus } from '#modules/incidents/decide/incident.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, daysBefore, field } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
 
@@ -78,13 +78,7 @@ function countsOf(db: Kysely<Tables>, open: ReturnType<typeof openIn>) {
 }
 
 /** Finds and counts incidents, page by page: nothing is out of reach, however many there are. */
-export class IncidentSearch {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class IncidentSearch extends PostgresStore {
   /** Lists incidents by status in the order given, the newest of each first, at most `limit` after `after`. */
   async listPlaces(
     orgId: Id<'org'>,
@@ -171,7 +165,7 @@ export class IncidentSearch {
     },
     limit: number,
   ): Promise<RuleCount[]> {
-    const noisiest = this.#session.db
+    const noisiest = this.db
       .selectFrom('incidents as i')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'i.service_id').on('s.deleted_at', 'is', null))
       .select((eb) => ['i.rule_id as ruleId', eb.fn.countAll<number>().as('count')])
@@ -183,7 +177,7 @@ export class IncidentSearch {
       .orderBy('count', 'desc')
       .orderBy('i.rule_id')
       .limit(limit);
-    return await this.#session.db
+    return await this.db
       .selectFrom(noisiest.as('n'))
       .leftJoin('alert_rules as r', 'r.id', 'n.ruleId')
       .select(['n.ruleId', 'r.name as ruleName', 'n.count'])
@@ -203,9 +197,9 @@ export class IncidentSearch {
 
   /** Counts open incidents by service and status; combinations without any are absent. */
   async #countOpen(orgId: Id<'org'>, serviceId?: string) {
-    const { db } = this.#session;
+    const { db } = this;
     return serviceId === undefined
-      ? await COUNT_OPEN.rows(this.#session, { orgId })
+      ? await COUNT_OPEN.rows(this.session, { orgId })
       : await countsOf(db, openIn(db, orgId).where('i.service_id', '=', asId('service', serviceId))).execute();
   }
 
@@ -215,7 +209,7 @@ export class IncidentSearch {
     { serviceId, ruleId, severity, ownedByTeams, text, acknowledgedBy, incidentIds, triggeredUntil }: IncidentFilter,
     now: Temporal.Instant,
   ) {
-    let query = this.#session.db
+    let query = this.db
       .with(
         (cte) => cte('kept').materialized(),
         (db) =>

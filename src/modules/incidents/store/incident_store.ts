@@ -19,6 +19,7 @@ import {
   toColumns,
 } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { IncidentEntity } from '#storage/postgres/entities/incidents.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
@@ -75,13 +76,7 @@ const FIND_ALL = prepared((db, { orgId, ids }: Values<{ orgId: Id<'org'>; ids: r
 );
 
 /** Incidents. A change of one locks its row first. */
-export class IncidentStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class IncidentStore extends PostgresStore {
   /** Opens one incident as `openAll` does. */
   async open(
     incident: NewIncident,
@@ -102,7 +97,7 @@ export class IncidentStore {
     const wanted = opening.map((incident) => ({ ...incident, id: newId('incident') }));
     const inserted = new Set<string>();
     for (let from = 0; from < wanted.length; from += OPENED_AT_ONCE) {
-      const rows = await this.#session.db
+      const rows = await this.db
         .insertInto('incidents')
         .values(
           wanted
@@ -127,7 +122,7 @@ export class IncidentStore {
   }
 
   async #countOccurrence(dedupKey: string, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('incidents')
       .set((eb) => ({ occurrences: eb('occurrences', '+', 1), counted_at: now, clear_since: null, updated_at: now }))
       .where('dedup_key', '=', dedupKey)
@@ -137,7 +132,7 @@ export class IncidentStore {
 
   /** The one that is open under this key. */
   async findOpenId(dedupKey: string): Promise<Id<'incident'> | null> {
-    const open = await this.#session.db
+    const open = await this.db
       .selectFrom('incidents')
       .select('id')
       .where('dedup_key', '=', dedupKey)
@@ -148,12 +143,12 @@ export class IncidentStore {
 
   /** Locks declaring: until the transaction ends nobody else declares an incident in the organization. */
   async holdDeclaring(orgId: Id<'org'>): Promise<void> {
-    await holdLock(this.#session, `declare ${orgId}`);
+    await holdLock(this.session, `declare ${orgId}`);
   }
 
   /** Counts the incidents that people have declared since then; counts no further than `most`. */
   async countDeclared(orgId: Id<'org'>, since: Temporal.Instant, most: number): Promise<number> {
-    const declared = await this.#session.db
+    const declared = await this.db
       .selectFrom('incidents')
       .select('id')
       .where('org_id', '=', orgId)
@@ -170,7 +165,7 @@ export class IncidentStore {
 
   /** Throws `not_found`, also for one that is older than its service keeps. */
   async get(orgId: Id<'org'>, incidentId: string, now: Temporal.Instant): Promise<IncidentRow> {
-    const incident = await incidents(this.#session.db)
+    const incident = await incidents(this.db)
       .where('i.org_id', '=', orgId)
       .where('i.id', '=', asId('incident', incidentId))
       .where((eb) => eb.not(isOutdated(eb, now)))
@@ -186,17 +181,17 @@ export class IncidentStore {
 
   /** The rows that are not gone, by id, locked one after another in the order of their ids. */
   async lockAll(incidentIds: readonly string[]): Promise<Map<string, IncidentRow>> {
-    return byId(await LOCK_ALL.rows(this.#session, { ids: idsOf(incidentIds) }));
+    return byId(await LOCK_ALL.rows(this.session, { ids: idsOf(incidentIds) }));
   }
 
   /** Returns the organization's incidents that are not gone, by id. */
   async findAll(orgId: Id<'org'>, incidentIds: readonly string[]): Promise<Map<string, IncidentRow>> {
-    return byId(await FIND_ALL.rows(this.#session, { orgId, ids: idsOf(incidentIds) }));
+    return byId(await FIND_ALL.rows(this.session, { orgId, ids: idsOf(incidentIds) }));
   }
 
   /** Returns the open incidents of an exception group, locked until the transaction ends. */
   async lockOpenOf(groupId: Id<'group'>): Promise<IncidentRow[]> {
-    return await incidents(this.#session.db)
+    return await incidents(this.db)
       .where('i.exception_group_id', '=', groupId)
       .where('i.status', '<>', 'resolved')
       .orderBy('i.id')
@@ -206,7 +201,7 @@ export class IncidentStore {
 
   /** Returns the service's open incidents whose key begins with `keyStart`, locked until the transaction ends. */
   async lockOpenWithKey(serviceId: Id<'service'>, keyStart: string): Promise<IncidentRow[]> {
-    return await incidents(this.#session.db)
+    return await incidents(this.db)
       .where('i.service_id', '=', serviceId)
       .where('i.status', '<>', 'resolved')
       .where(({ fn, val }) => fn<boolean>('starts_with', ['i.dedup_key', val(keyStart)]))
@@ -222,7 +217,7 @@ export class IncidentStore {
     now: Temporal.Instant,
     limit: number,
   ): Promise<IncidentRow[]> {
-    let listed = incidents(this.#session.db)
+    let listed = incidents(this.db)
       .where('i.org_id', '=', orgId)
       .where((eb) => eb.not(isOutdated(eb, now)));
     if (serviceId !== undefined) listed = listed.where('i.service_id', '=', asId('service', serviceId));
@@ -235,7 +230,7 @@ export class IncidentStore {
    * them; returns how many. One that is being looked at is left for the next time.
    */
   async removeOutdated(now: Temporal.Instant, limit: number): Promise<number> {
-    const removed = await this.#session.db
+    const removed = await this.db
       .deleteFrom('incidents')
       .where('id', 'in', (eb) =>
         eb
@@ -261,7 +256,7 @@ export class IncidentStore {
   }
 
   async acknowledge(incidentId: Id<'incident'>, by: IncidentActor, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('incidents')
       .set({ status: 'acknowledged', acknowledged_at: now, acknowledged_by: json(by), updated_at: now })
       .where('id', '=', incidentId)
@@ -269,7 +264,7 @@ export class IncidentStore {
   }
 
   async resolve(incidentId: Id<'incident'>, by: IncidentActor, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('incidents')
       .set({ status: 'resolved', resolved_at: now, resolved_by: json(by), updated_at: now })
       .where('id', '=', incidentId)
@@ -286,7 +281,7 @@ export class IncidentStore {
     now: Temporal.Instant,
   ): Promise<void> {
     const { escalationPolicyId, teamId } = incident;
-    await this.#session.db
+    await this.db
       .updateTable('incidents')
       .set({ ...toColumns(IncidentEntity, { escalationPolicyId, teamId, updatedAt: now }), acknowledgements: null })
       .where('id', '=', incident.id)
@@ -300,12 +295,12 @@ export class IncidentStore {
     timers: readonly PlannedStep[],
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('incidents')
       .set(toColumns(IncidentEntity, { steps, repeats, updatedAt: now }))
       .where('id', '=', id)
       .execute();
-    await this.#session.db
+    await this.db
       .deleteFrom('incident_steps')
       .where('incident_id', '=', id)
       .where('step_index', '<', firstStepIndex(steps))
@@ -319,7 +314,7 @@ export class IncidentStore {
    */
   async reopen(incidentId: Id<'incident'>, to: 'triggered' | 'acknowledged', now: Temporal.Instant): Promise<boolean> {
     try {
-      const reopened = await this.#session.db
+      const reopened = await this.db
         .updateTable('incidents as i')
         .set((eb) => ({
           status: to,
@@ -358,7 +353,7 @@ export class IncidentStore {
       step_index: ['integer', steps.map(({ stepIndex }) => stepIndex)],
       due_at: ['timestamptz', steps.map(({ dueAt }) => dueAt)],
     });
-    await this.#session.db
+    await this.db
       .insertInto('incident_steps')
       .columns(['incident_id', 'step_index', 'due_at'])
       .expression((eb) => eb.selectFrom(planned).selectAll())

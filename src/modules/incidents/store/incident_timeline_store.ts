@@ -3,19 +3,13 @@ import { sql } from 'kysely';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { columns, json, type Row, rowsChanged, rowsOf, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { IncidentNoteEntity, type IncidentTimelineEntity } from '#storage/postgres/entities/incidents.ts';
 
 export type TimelineRow = Pick<Row<typeof IncidentTimelineEntity>, 'at' | 'event' | 'data'>;
 
 /** Stores the timelines of incidents. */
-export class IncidentTimelineStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class IncidentTimelineStore extends PostgresStore {
   async record(incidentId: Id<'incident'>, event: string, data: object, now: Temporal.Instant): Promise<void> {
     await this.recordAll([{ incidentId, event, data }], now);
   }
@@ -32,7 +26,7 @@ export class IncidentTimelineStore {
       event: ['text', events.map(({ event }) => event)],
       data: ['json', events.map(({ data }) => json(data))],
     });
-    await this.#session.db
+    await this.db
       .insertInto('incident_timeline')
       .columns(['incident_id', 'at', 'event', 'data'])
       .expression((eb) =>
@@ -47,7 +41,7 @@ export class IncidentTimelineStore {
 
   /** The newest so many, oldest first. */
   async list(incidentId: Id<'incident'>, limit: number): Promise<TimelineRow[]> {
-    const newest = await this.#session.db
+    const newest = await this.db
       .selectFrom('incident_timeline')
       .select(['at', 'event', 'data'])
       .where('incident_id', '=', incidentId)
@@ -64,7 +58,7 @@ export class IncidentTimelineStore {
     { events, since }: { readonly events: readonly string[]; readonly since: Temporal.Instant },
   ): Promise<Pick<Row<typeof IncidentTimelineEntity>, 'incidentId' | 'at' | 'event'>[]> {
     if (incidentIds.length === 0) return [];
-    return await this.#session.db
+    return await this.db
       .selectFrom('incident_timeline')
       .select(['incident_id as incidentId', 'at', 'event'])
       .where('incident_id', 'in', incidentIds)
@@ -76,7 +70,7 @@ export class IncidentTimelineStore {
   }
 
   async count(incidentId: Id<'incident'>): Promise<number> {
-    const { count } = await this.#session.db
+    const { count } = await this.db
       .selectFrom('incident_timeline')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('incident_id', '=', incidentId)
@@ -92,13 +86,7 @@ export type NoteRow = Pick<Row<typeof IncidentNoteEntity>, (typeof SHOWN)[number
 type NewNote = Pick<Row<typeof IncidentNoteEntity>, 'incidentId' | 'userId' | 'agentName' | 'body' | 'requestKey'>;
 
 /** Notes on incidents. Lock the incident before you change them. */
-export class IncidentNoteStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class IncidentNoteStore extends PostgresStore {
   /** Oldest first. */
   async list(incidentId: Id<'incident'>, limit: number): Promise<NoteRow[]> {
     return await this.#notes(incidentId).orderBy('n.created_at').orderBy('n.id').limit(limit).execute();
@@ -122,13 +110,13 @@ export class IncidentNoteStore {
 
   async insert(note: NewNote, now: Temporal.Instant): Promise<NoteRow> {
     const row = { id: newId('note'), ...note, createdAt: now, editedAt: null };
-    await this.#session.db.insertInto('incident_notes').values(toColumns(IncidentNoteEntity, row)).execute();
+    await this.db.insertInto('incident_notes').values(toColumns(IncidentNoteEntity, row)).execute();
     return row;
   }
 
   /** Writes the text unless somebody has changed it since it was `before`; false then. */
   async edit(noteId: Id<'note'>, before: string, body: string, now: Temporal.Instant): Promise<boolean> {
-    const edited = await this.#session.db
+    const edited = await this.db
       .updateTable('incident_notes')
       .set({ body, edited_at: now })
       .where('id', '=', noteId)
@@ -138,11 +126,11 @@ export class IncidentNoteStore {
   }
 
   async delete(noteId: Id<'note'>): Promise<void> {
-    await this.#session.db.deleteFrom('incident_notes').where('id', '=', noteId).execute();
+    await this.db.deleteFrom('incident_notes').where('id', '=', noteId).execute();
   }
 
   #notes(incidentId: Id<'incident'>) {
-    return this.#session.db
+    return this.db
       .selectFrom('incident_notes as n')
       .select(columns(IncidentNoteEntity, 'n', SHOWN))
       .where('n.incident_id', '=', incidentId);

@@ -5,7 +5,7 @@ import type { PlannedStep } from '#modules/policies/decide/escalation.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, rowsChanged, rowsOf } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { IncidentStepEntity } from '#storage/postgres/entities/incidents.ts';
 
 /** A timer whose time has come. */
@@ -16,15 +16,9 @@ export interface DueStep {
 }
 
 /** The timers of incidents: one for each step of the policy. They change only while their incident is locked. */
-export class StepTimerStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class StepTimerStore extends PostgresStore {
   async listSteps(incidentIds: readonly string[]): Promise<(StepTimerRow & { incidentId: Id<'incident'> })[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('incident_steps as t')
       .select(columns(IncidentStepEntity, 't'))
       .where('t.incident_id', '=', anyOf(incidentIds.map((id) => asId('incident', id))))
@@ -45,7 +39,7 @@ export class StepTimerStore {
 
   /** Returns when a timer that has not fired yet is due; null when it has fired or was cancelled. */
   async findPendingDueAt(incidentId: Id<'incident'>, stepIndex: number): Promise<Temporal.Instant | null> {
-    const timer = await this.#session.db
+    const timer = await this.db
       .selectFrom('incident_steps')
       .select('due_at')
       .where('incident_id', '=', incidentId)
@@ -56,7 +50,7 @@ export class StepTimerStore {
   }
 
   async markSkipped(incidentId: Id<'incident'>, stepIndex: number, reason: string): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('incident_steps')
       .set({ state: 'skipped', reason })
       .where('incident_id', '=', incidentId)
@@ -102,7 +96,7 @@ export class StepTimerStore {
 
   /** No timer that the incident has fires any more, nor is any resumed: other steps take their place. */
   async supersedeSteps(incidentId: Id<'incident'>, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('incident_steps')
       .set((eb) => ({
         state: 'cancelled',
@@ -120,7 +114,7 @@ export class StepTimerStore {
       step_index: ['integer', timers.map(({ stepIndex }) => stepIndex)],
       due_at: ['timestamptz', timers.map(({ dueAt }) => dueAt)],
     });
-    await this.#session.db
+    await this.db
       .updateTable('incident_steps as t')
       .from(resumed)
       .set((eb) => ({ state: 'pending', due_at: eb.ref('r.due_at'), settled_at: null, reason: null }))
@@ -135,7 +129,7 @@ export class StepTimerStore {
    * waits for longer than its step says. Doing it again changes nothing.
    */
   async restartTimers(now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('incident_steps as t')
       .from((eb) =>
         eb
@@ -166,7 +160,7 @@ export class StepTimerStore {
 
   /** Timers that were due at `before` and have not fired: their job was lost or is late. Organizations have equal turns. */
   async listDueSteps(before: Temporal.Instant, limit: number): Promise<DueStep[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('incident_steps as t')
       .innerJoin('incidents as i', 'i.id', 't.incident_id')
       .select(['t.incident_id as incidentId', 't.step_index as stepIndex', 'i.org_id as orgId'])
@@ -179,9 +173,6 @@ export class StepTimerStore {
   }
 
   #pending(incidentId: Id<'incident'>) {
-    return this.#session.db
-      .updateTable('incident_steps')
-      .where('incident_id', '=', incidentId)
-      .where('state', '=', 'pending');
+    return this.db.updateTable('incident_steps').where('incident_id', '=', incidentId).where('state', '=', 'pending');
   }
 }

@@ -3,7 +3,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { holdLocks } from '#storage/postgres/advisory_lock.ts';
 import { anyOf, columns, type Row, rowsOf, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { IncidentEntity, IncidentMemberEntity } from '#storage/postgres/entities/incidents.ts';
 
 /** Member that would have opened an incident of its own. */
@@ -34,17 +34,11 @@ interface Source {
 }
 
 /** Incidents that stand for others, which would have been too many. Incidents of a service are opened under its lock. */
-export class StormStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class StormStore extends PostgresStore {
   /** Locks opening: until the transaction ends nobody else opens incidents of these services and kinds. */
   async holdOpening(sources: readonly Source[]): Promise<void> {
     await holdLocks(
-      this.#session,
+      this.session,
       sources.map(({ serviceId, kind }) => `open ${serviceId}${kind}`),
     );
   }
@@ -56,7 +50,7 @@ export class StormStore {
       service_id: ['text', sources.map(({ serviceId }) => serviceId)],
       kind: ['text', sources.map(({ kind }) => kind)],
     });
-    const counted = await this.#session.db
+    const counted = await this.db
       .selectFrom(wanted)
       .select(({ selectFrom }) => {
         const opened = selectFrom('incidents as i')
@@ -88,7 +82,7 @@ export class StormStore {
 
   /** Returns the keys under which something is open, and adds one occurrence to each. */
   async countOpen(dedupKeys: readonly string[], now: Temporal.Instant): Promise<Set<string>> {
-    const open = await this.#session.db
+    const open = await this.db
       .with('own', (db) =>
         db
           .updateTable('incidents')
@@ -130,7 +124,7 @@ export class StormStore {
     keyStart: string,
     now: Temporal.Instant,
   ): Promise<{ readonly id: Id<'incident'>; readonly severity: string } | null> {
-    const storm = await this.#session.db
+    const storm = await this.db
       .selectFrom('incidents')
       .select(['id', 'severity'])
       .where('service_id', '=', serviceId)
@@ -156,7 +150,7 @@ export class StormStore {
       const member = { dedupKey, ruleId, exceptionGroupId, title, severity };
       return toColumns(IncidentMemberEntity, { incidentId, serviceId, kind, ...member, joinedAt: now, countedAt: now });
     });
-    await this.#session.db
+    await this.db
       .insertInto('incident_members')
       .values(rows)
       .onConflict((conflict) =>
@@ -174,7 +168,7 @@ export class StormStore {
   }
 
   async count(incidentId: Id<'incident'>): Promise<number> {
-    const { count } = await this.#session.db
+    const { count } = await this.db
       .selectFrom('incident_members')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('incident_id', '=', incidentId)
@@ -199,7 +193,7 @@ export class StormStore {
       countedAt: now,
       updatedAt: now,
     };
-    await this.#session.db
+    await this.db
       .updateTable('incidents')
       .set(toColumns(IncidentEntity, changed))
       .where('id', '=', incidentId)
@@ -208,7 +202,7 @@ export class StormStore {
 
   /** Newest first. */
   async listMembers(incidentId: Id<'incident'>, limit: number): Promise<StormMember[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('incident_members as m')
       .select(columns(IncidentMemberEntity, 'm', SHOWN))
       .where('m.incident_id', '=', incidentId)
@@ -220,7 +214,7 @@ export class StormStore {
 
   /** The storms that stand for the exception group. */
   async listOfGroup(groupId: Id<'group'>): Promise<Id<'incident'>[]> {
-    const storms = await this.#session.db
+    const storms = await this.db
       .selectFrom('incident_members')
       .select('incident_id')
       .where('exception_group_id', '=', groupId)
@@ -232,7 +226,7 @@ export class StormStore {
 
   /** The storms that stand for something of the service under a key which begins so. */
   async listWithKey(serviceId: Id<'service'>, keyStart: string): Promise<Id<'incident'>[]> {
-    const storms = await this.#session.db
+    const storms = await this.db
       .selectFrom('incident_members')
       .select('incident_id')
       .distinct()
@@ -250,7 +244,7 @@ export class StormStore {
     { groupId, ruleId, keyStart, keys }: MembersOf,
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('incident_members')
       .set({ ended_at: now })
       .where('incident_id', '=', incidentId)
@@ -265,7 +259,7 @@ export class StormStore {
   }
 
   async hasOpenMembers(incidentId: Id<'incident'>): Promise<boolean> {
-    const member = await this.#session.db
+    const member = await this.db
       .selectFrom('incident_members')
       .select('dedup_key')
       .where('incident_id', '=', incidentId)

@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Acknowledgement } from '#modules/policies/decide/rounds.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, field, json, type Row, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { IncidentEntity } from '#storage/postgres/entities/incidents.ts';
 
 const PARENT = ['id', 'title', 'escalationPolicyId', 'severity', 'triggeredAt', 'status'] as const;
@@ -28,16 +28,10 @@ type Paging = Pick<Row<typeof IncidentEntity>, 'steps' | 'suppressedUntil' | 'pa
  * Stores which incidents wait before they page: for the end of a maintenance, or for another incident that pages for
  * them.
  */
-export class SuppressionStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class SuppressionStore extends PostgresStore {
   /** Incidents of the organization that nobody has answered and whose pages wait, oldest first; their ids. */
   async listSuppressed(orgId: Id<'org'>, now: Temporal.Instant, limit: number): Promise<Id<'incident'>[]> {
-    const quiet = await this.#session.db
+    const quiet = await this.db
       .selectFrom('incidents')
       .select('id')
       .where('org_id', '=', orgId)
@@ -51,7 +45,7 @@ export class SuppressionStore {
 
   /** Sets from when on the incident's steps count, which incident pages for it, and until when its pages wait. */
   async setPaging(incidentId: Id<'incident'>, paging: Paging, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('incidents')
       .set(toColumns(IncidentEntity, { ...paging, updatedAt: now }))
       .where('id', '=', incidentId)
@@ -64,7 +58,7 @@ export class SuppressionStore {
     acknowledgements: readonly Acknowledgement[],
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('incidents')
       .set({ acknowledgements: acknowledgements.length === 0 ? null : json(acknowledgements), updated_at: now })
       .where('id', '=', incidentId)
@@ -76,7 +70,7 @@ export class SuppressionStore {
    * them ends meanwhile.
    */
   async lockParents(serviceId: Id<'service'>, since: Temporal.Instant, isShadow: boolean): Promise<Parent[]> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('incidents as i')
       .select(columns(IncidentEntity, 'i', [...PARENT, ...BINDING]))
       .where('i.service_id', '=', serviceId)
@@ -92,7 +86,7 @@ export class SuppressionStore {
 
   /** Lists the ids of open incidents for which this incident pages, oldest first. */
   async listChildren(parentId: Id<'incident'>): Promise<Id<'incident'>[]> {
-    const children = await this.#session.db
+    const children = await this.db
       .selectFrom('incidents')
       .select('id')
       .where('parent_id', '=', parentId)
@@ -108,7 +102,7 @@ export class SuppressionStore {
     { ids, parentId }: { readonly ids?: readonly Id<'incident'>[]; readonly parentId?: Id<'incident'> },
     limit: number,
   ): Promise<LinkedIncident[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('incidents as i')
       .select(columns(IncidentEntity, 'i', LINKED))
       .where('i.org_id', '=', orgId)
@@ -122,7 +116,7 @@ export class SuppressionStore {
   }
 
   async countChildren(parentId: Id<'incident'>): Promise<number> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('incidents')
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .where('parent_id', '=', parentId)
@@ -140,7 +134,7 @@ export class SuppressionStore {
     }: { readonly from: Temporal.Instant; readonly to: Temporal.Instant; readonly exceptRuleId: Id<'rule'> | null },
     limit: number,
   ): Promise<(Parent & Pick<Row<typeof IncidentEntity>, 'serviceId' | 'resolvedAt' | 'number'>)[]> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('incidents as i')
       .select(columns(IncidentEntity, 'i', [...PARENT, ...BINDING, 'serviceId', 'resolvedAt', 'number']))
       .where('i.service_id', '=', serviceId)
@@ -158,16 +152,12 @@ export class SuppressionStore {
 
   async link(incidentIds: readonly Id<'incident'>[], parentId: Id<'incident'>): Promise<void> {
     if (incidentIds.length === 0) return;
-    await this.#session.db
-      .updateTable('incidents')
-      .set({ parent_id: parentId })
-      .where('id', '=', anyOf(incidentIds))
-      .execute();
+    await this.db.updateTable('incidents').set({ parent_id: parentId }).where('id', '=', anyOf(incidentIds)).execute();
   }
 
   /** Acknowledged incidents that pages were sent about, whose rule or source of alerts pages again by now; oldest first. */
   async listStale(now: Temporal.Instant, limit: number): Promise<Id<'incident'>[]> {
-    const stale = await this.#session.db
+    const stale = await this.db
       .selectFrom('incidents as i')
       .leftJoin('alert_rules as r', 'r.id', 'i.rule_id')
       .select('i.id')
@@ -191,7 +181,7 @@ export class SuppressionStore {
 
   /** Returns the shortest acknowledgement timeout of the sources whose alerts the incident stands for; null for none. */
   async findRepageMinutes(incidentId: Id<'incident'>): Promise<number | null> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('alerts as a')
       .innerJoin('alert_sources as s', 's.id', 'a.source_id')
       .select(({ ref }) => sql<number | null>`min((${field(ref('s.settings'), 'repageMinutes')})::int)`.as('minutes'))

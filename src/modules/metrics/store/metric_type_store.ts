@@ -1,7 +1,7 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, type Row, rowsOf } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import type { MetricTypeEntity } from '#storage/postgres/entities/services.ts';
 
 type MetricTypeRow = Row<typeof MetricTypeEntity>;
@@ -16,16 +16,10 @@ type ChangedType = Pick<MetricTypeRow, 'name' | 'type' | 'changes'> & {
 };
 
 /** The types and units that senders have said the metrics of each service have, gathered by every API process. */
-export class MetricTypeStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class MetricTypeStore extends PostgresStore {
   /** Lists types of these services that were announced since then; all when `since` is null. */
   async list(serviceIds: readonly Id<'service'>[], since: Temporal.Instant | null): Promise<AnnouncedType[]> {
-    let query = this.#session.db
+    let query = this.db
       .selectFrom('metric_types')
       .select(['service_id as serviceId', 'name', 'type', 'unit'])
       .where('service_id', '=', anyOf(serviceIds));
@@ -35,7 +29,7 @@ export class MetricTypeStore {
 
   /** Returns the types of these metrics of a service, by name. */
   async listNamed(serviceId: Id<'service'>, names: readonly string[]): Promise<Map<string, AnnouncedType>> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('metric_types')
       .select(['service_id as serviceId', 'name', 'type', 'unit'])
       .where('service_id', '=', serviceId)
@@ -52,7 +46,7 @@ export class MetricTypeStore {
       type: ['integer', types.map(({ type }) => type)],
       unit: ['text', types.map(({ unit }) => unit)],
     });
-    await this.#session.db
+    await this.db
       .insertInto('metric_types')
       .columns(['service_id', 'name', 'type', 'unit', 'told_at', 'changes'])
       .expression(({ selectFrom }) =>
@@ -106,7 +100,7 @@ export class MetricTypeStore {
     since: Temporal.Instant,
     limit: number,
   ): Promise<{ changed: ChangedType[]; total: number }> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('metric_types')
       .select(['name', 'type', 'before', 'changed_at as changedAt', 'changes'])
       .select(({ fn, cast }) => cast<number>(fn.countAll().over(), 'bigint').as('total'))
@@ -126,6 +120,6 @@ export class MetricTypeStore {
 
   /** Removes what nobody has said since. */
   async removeAnnouncedBefore(at: Temporal.Instant): Promise<void> {
-    await this.#session.db.deleteFrom('metric_types').where('told_at', '<', at).execute();
+    await this.db.deleteFrom('metric_types').where('told_at', '<', at).execute();
   }
 }

@@ -5,23 +5,17 @@ import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 import { anyOf, type Row, rowsOf } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import type { SeriesDayEntity } from '#storage/postgres/entities/services.ts';
 
 /** Series of a service on a day, in the bytes of `packKeys`. `day` is an ISO date. */
 export type SeriesOfDay = Omit<Row<typeof SeriesDayEntity>, 'id'>;
 
 /** Stores which series each service had on each day, gathered by every API process. */
-export class SeriesDayStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class SeriesDayStore extends PostgresStore {
   /** All that any process has added for this day of the service. */
   async list(serviceId: Id<'service'>, day: string): Promise<Buffer[]> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('series_days')
       .select('keys')
       .where('day', '=', day)
@@ -32,7 +26,7 @@ export class SeriesDayStore {
 
   /** A mark for `listAddedAfter`; 0 before there is anything. */
   async latestMark(): Promise<number> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('series_days')
       .select(({ fn }) => fn.max('id').as('mark'))
       .executeTakeFirst();
@@ -44,7 +38,7 @@ export class SeriesDayStore {
    * again from the mark before misses nothing.
    */
   async listAddedAfter(mark: number, serviceIds: readonly Id<'service'>[]): Promise<SeriesOfDay[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('series_days')
       .select(['service_id as serviceId', 'day', 'keys'])
       .where('id', '>', mark)
@@ -58,7 +52,7 @@ export class SeriesDayStore {
       day: ['date', series.map(({ day }) => day)],
       keys: ['bytea', series.map(({ keys }) => keys)],
     });
-    await this.#session.db
+    await this.db
       .insertInto('series_days')
       .columns(['service_id', 'day', 'keys'])
       .expression(({ selectFrom }) => selectFrom(added).selectAll())
@@ -67,7 +61,7 @@ export class SeriesDayStore {
 
   /** Removes the days before this one. */
   async removeBefore(day: string): Promise<void> {
-    await this.#session.db.deleteFrom('series_days').where('day', '<', day).execute();
+    await this.db.deleteFrom('series_days').where('day', '<', day).execute();
   }
 }
 
@@ -102,17 +96,11 @@ export async function findSharedSeries(
 }
 
 /** Services whose points were stored late: what the evaluation of rules has in memory of them is not complete. */
-export class LatePointsStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class LatePointsStore extends PostgresStore {
   /** Services that are gone are left out. */
   async record(serviceIds: readonly Id<'service'>[], storedAt: Temporal.Instant): Promise<void> {
     const late = rowsOf('late', { service_id: ['text', [...new Set(serviceIds)]] });
-    await this.#session.db
+    await this.db
       .insertInto('late_points')
       .columns(['service_id', 'stored_at'])
       .expression(({ selectFrom, val }) =>
@@ -129,7 +117,7 @@ export class LatePointsStore {
 
   /** A time that lies ahead was written before the clock was set back: it counts. */
   async listSince(time: Temporal.Instant): Promise<Id<'service'>[]> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('late_points')
       .select('service_id as serviceId')
       .where('stored_at', '>=', time)

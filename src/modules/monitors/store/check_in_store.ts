@@ -1,7 +1,7 @@
 import { MONITORS_MAX, mayCreateByDsn } from '#modules/monitors/decide/check_in.ts';
 import { isAtOrBefore } from '#kernel/time.ts';
 import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { CheckInEntity } from '#storage/postgres/entities/monitors.ts';
 
 export type WaitingCheckIn = Row<typeof CheckInEntity>;
@@ -20,17 +20,11 @@ function isReplaceable({ is_kept }: { readonly is_kept: boolean }): boolean {
 }
 
 /** Check-ins between their arrival and the moment they are looked at. */
-export class CheckInStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class CheckInStore extends PostgresStore {
   /** Null when it is taken. One of a service that is gone is dropped. */
   async add(checkIn: NewCheckIn): Promise<CheckInRefusal | null> {
     const { serviceId, slug, environment } = checkIn;
-    const { db } = this.#session;
+    const { db } = this;
     const service = await db
       .selectFrom('services')
       .select('id')
@@ -72,7 +66,7 @@ export class CheckInStore {
   /** Some of each service, the organizations in turn; those of a service in the order in which they came. */
   async listWaiting(limit: number): Promise<WaitingCheckIn[]> {
     const all = Object.keys(CheckInEntity.properties) as (keyof WaitingCheckIn)[];
-    const ofServices = this.#session.db
+    const ofServices = this.db
       .selectFrom('check_ins as c')
       .select(columns(CheckInEntity, 'c'))
       .select(({ fn }) =>
@@ -81,7 +75,7 @@ export class CheckInStore {
           .over((over) => over.partitionBy('c.service_id').orderBy('c.number'))
           .as('nth'),
       );
-    const ofOrganizations = this.#session.db
+    const ofOrganizations = this.db
       .selectFrom(ofServices.as('w'))
       .select(all)
       .select(({ fn }) =>
@@ -91,7 +85,7 @@ export class CheckInStore {
           .as('turn'),
       )
       .where('nth', '<=', TURN_MAX);
-    return await this.#session.db
+    return await this.db
       .selectFrom(ofOrganizations.as('o'))
       .select(all)
       .orderBy('turn')
@@ -102,7 +96,7 @@ export class CheckInStore {
 
   /** Returns the check-ins that are still there, in their order, locked until the transaction ends. */
   async lock(numbers: readonly number[]): Promise<WaitingCheckIn[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('check_ins as c')
       .select(columns(CheckInEntity, 'c'))
       .where('c.number', '=', anyOf(numbers))
@@ -114,6 +108,6 @@ export class CheckInStore {
 
   async remove(numbers: readonly number[]): Promise<void> {
     if (numbers.length === 0) return;
-    await this.#session.db.deleteFrom('check_ins').where('number', '=', anyOf(numbers)).execute();
+    await this.db.deleteFrom('check_ins').where('number', '=', anyOf(numbers)).execute();
   }
 }

@@ -6,7 +6,7 @@ import { asId, type Id, newId } from '#kernel/ids.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import { anyOf, columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { MonitorEntity, MonitorRunEntity } from '#storage/postgres/entities/monitors.ts';
 
 export type MonitorRow = Row<typeof MonitorEntity>;
@@ -24,13 +24,7 @@ interface MonitorName {
 const KEPT_RUNS = 100;
 
 /** Cron monitors and their runs. A change of one locks its row first. */
-export class MonitorStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class MonitorStore extends PostgresStore {
   /**
    * Locks the monitor until the transaction ends, and creates it if it is new. The DSN creates few within an hour; a monitor
    * that comes with the ingestion key takes the place of the oldest that nobody keeps. `schedule` is that of the check-in.
@@ -42,8 +36,8 @@ export class MonitorStore {
   ): Promise<MonitorRow | 'too_many_monitors' | 'too_many_new_monitors'> {
     const existing = await this.#lockNamed(name);
     if (existing !== null) return existing;
-    const { db } = this.#session;
-    await holdLock(this.#session, `new monitors ${name.serviceId}`);
+    const { db } = this;
+    await holdLock(this.session, `new monitors ${name.serviceId}`);
     const others = await db
       .selectFrom('monitors')
       .select(['id', 'is_kept', 'schedule', 'created_at'])
@@ -75,7 +69,7 @@ export class MonitorStore {
   }
 
   async #lockNamed({ serviceId, slug, environment }: MonitorName): Promise<MonitorRow | null> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('monitors as m')
       .select(columns(MonitorEntity, 'm'))
       .where('m.service_id', '=', serviceId)
@@ -88,7 +82,7 @@ export class MonitorStore {
 
   /** Locked until the transaction ends; null when it is gone, or another process has it. */
   async lockFree(monitorId: Id<'monitor'>): Promise<MonitorRow | null> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('monitors as m')
       .select(columns(MonitorEntity, 'm'))
       .where('m.id', '=', monitorId)
@@ -100,7 +94,7 @@ export class MonitorStore {
 
   /** Locked until the transaction ends. Throws `not_found`. */
   async lock(orgId: Id<'org'>, monitorId: string): Promise<MonitorRow> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('monitors as m')
       .select(columns(MonitorEntity, 'm'))
       .where('m.org_id', '=', orgId)
@@ -122,20 +116,16 @@ export class MonitorStore {
     const expected = { schedule, marginMinutes, runtimeMinutes, failureThreshold, recoveryThreshold };
     const config = { ...expected, editedConfig, sentConfig };
     const values = { ...config, isFailing, failures, successes, nextDueAt, overdueFrom, updatedAt: now };
-    await this.#session.db
-      .updateTable('monitors')
-      .set(toColumns(MonitorEntity, values))
-      .where('id', '=', monitorId)
-      .execute();
+    await this.db.updateTable('monitors').set(toColumns(MonitorEntity, values)).where('id', '=', monitorId).execute();
   }
 
   /** Marks the monitor as kept: from now on no other takes its place. */
   async keep(monitorId: Id<'monitor'>): Promise<void> {
-    await this.#session.db.updateTable('monitors').set({ is_kept: true }).where('id', '=', monitorId).execute();
+    await this.db.updateTable('monitors').set({ is_kept: true }).where('id', '=', monitorId).execute();
   }
 
   async setKeyOnly(monitorId: Id<'monitor'>, keyOnly: boolean, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('monitors')
       .set({ key_only: keyOnly, is_kept: true, updated_at: now })
       .where('id', '=', monitorId)
@@ -143,7 +133,7 @@ export class MonitorStore {
   }
 
   async setMuted(monitorId: Id<'monitor'>, isMuted: boolean, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('monitors')
       .set({ is_muted: isMuted, is_kept: true, updated_at: now })
       .where('id', '=', monitorId)
@@ -152,7 +142,7 @@ export class MonitorStore {
 
   /** Deletes the monitor with its runs. */
   async delete(monitorId: Id<'monitor'>): Promise<void> {
-    await this.#session.db.deleteFrom('monitors').where('id', '=', monitorId).execute();
+    await this.db.deleteFrom('monitors').where('id', '=', monitorId).execute();
   }
 
   /**
@@ -160,7 +150,7 @@ export class MonitorStore {
    * out are those of which a check-in waits: it may say otherwise.
    */
   async listOverdue(now: Temporal.Instant, limit: number): Promise<Id<'monitor'>[]> {
-    const overdue = this.#session.db
+    const overdue = this.db
       .selectFrom('monitors as m')
       .select(['m.id', 'm.overdue_from'])
       .select(({ fn }) =>
@@ -181,7 +171,7 @@ export class MonitorStore {
           ),
         ),
       );
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom(overdue.as('o'))
       .select('o.id')
       .orderBy('o.turn')
@@ -194,7 +184,7 @@ export class MonitorStore {
 
   /** Lists monitors of all environments, failing ones first, then by name. */
   async list(serviceId: Id<'service'>): Promise<MonitorRow[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('monitors as m')
       .select(columns(MonitorEntity, 'm'))
       .where('m.service_id', '=', serviceId)
@@ -207,7 +197,7 @@ export class MonitorStore {
 
   /** Lists the newest runs of each monitor, newest first. */
   async listRuns(monitorIds: readonly Id<'monitor'>[], limit: number): Promise<MonitorRun[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom((eb) =>
         eb
           .selectFrom('monitor_runs as r')
@@ -229,7 +219,7 @@ export class MonitorStore {
   }
 
   async findRun(monitorId: Id<'monitor'>, runId: string): Promise<MonitorRun | null> {
-    const run = await this.#session.db
+    const run = await this.db
       .selectFrom('monitor_runs as r')
       .select(columns(MonitorRunEntity, 'r'))
       .where('r.monitor_id', '=', monitorId)
@@ -240,7 +230,7 @@ export class MonitorStore {
 
   /** Lists runs that have begun and not ended, newest first. */
   async listRunning(monitorId: Id<'monitor'>): Promise<MonitorRun[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('monitor_runs as r')
       .select(columns(MonitorRunEntity, 'r'))
       .where('r.monitor_id', '=', monitorId)
@@ -252,7 +242,7 @@ export class MonitorStore {
 
   async saveRun(run: MonitorRun): Promise<void> {
     const { status, startedAt, endedAt, timeoutAt } = run;
-    await this.#session.db
+    await this.db
       .insertInto('monitor_runs')
       .values(toColumns(MonitorRunEntity, run))
       .onConflict((conflict) =>
@@ -266,7 +256,7 @@ export class MonitorStore {
   /** Runs that have taken too long are over. */
   async endTimedOut(monitorId: Id<'monitor'>, now: Temporal.Instant): Promise<void> {
     const status: RunStatus = 'timeout';
-    await this.#session.db
+    await this.db
       .updateTable('monitor_runs')
       .set({ status, ended_at: now, timeout_at: null })
       .where('monitor_id', '=', monitorId)
@@ -276,7 +266,7 @@ export class MonitorStore {
 
   /** Removes all but the newest of the runs that have ended; returns how many. */
   async pruneRuns(monitorId: Id<'monitor'>): Promise<number> {
-    const removed = await this.#session.db
+    const removed = await this.db
       .deleteFrom('monitor_runs')
       .where('monitor_id', '=', monitorId)
       .where('timeout_at', 'is', null)
@@ -300,7 +290,7 @@ export class MonitorStore {
    */
   async watch(now: Temporal.Instant, gapSeconds: number): Promise<Temporal.Instant> {
     const gapBegan = now.subtract({ seconds: gapSeconds });
-    const row = await this.#session.db
+    const row = await this.db
       .insertInto('monitor_watch')
       .values({ id: true, since: now, seen_at: now })
       .onConflict((conflict) =>

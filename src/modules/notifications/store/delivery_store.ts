@@ -6,7 +6,7 @@ import type { ChannelHistory } from '#modules/contacts/decide/reachability.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, rowsChanged, rowsOf } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { isMessageDue, NOTIFICATION, type NotificationRow } from '#modules/notifications/store/notification_row.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
@@ -76,13 +76,7 @@ const CLAIM = prepared((db, { id, leaseUntil, now }: Values<Claim>) =>
  * Stores the sending of messages of the notification log: claimed by a worker, and moved forward by what the provider
  * says.
  */
-export class DeliveryStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class DeliveryStore extends PostgresStore {
   /**
    * Takes a message to send, for as long as the lease lasts: one that is due, or one whose lease has ended
    * while its sender was sending it.
@@ -92,12 +86,12 @@ export class DeliveryStore {
     leaseUntil: Temporal.Instant,
     now: Temporal.Instant,
   ): Promise<ClaimedNotification | null> {
-    return await CLAIM.row(this.#session, { id: asId('notification', notificationId), leaseUntil, now });
+    return await CLAIM.row(this.session, { id: asId('notification', notificationId), leaseUntil, now });
   }
 
   /** Returns when a queued message is due; null when it is not queued, or waits for its digest. */
   async findQueuedDueAt(notificationId: Id<'notification'>): Promise<Temporal.Instant | null> {
-    const message = await this.#session.db
+    const message = await this.db
       .selectFrom('notifications')
       .select('due_at')
       .where('id', '=', notificationId)
@@ -108,7 +102,7 @@ export class DeliveryStore {
 
   /** Extends the lease of a claimed message; false when it has ended and another worker has taken the message over. */
   async extend(claimed: ClaimedNotification, leaseUntil: Temporal.Instant): Promise<boolean> {
-    const extended = await this.#session.db
+    const extended = await this.db
       .updateTable('notifications')
       .set({ lease_until: leaseUntil, due_at: leaseUntil })
       .where('id', '=', claimed.id)
@@ -120,7 +114,7 @@ export class DeliveryStore {
 
   /** Notes what the provider calls this message, unless that is known. */
   async setProviderId(notificationId: Id<'notification'>, providerId: string): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('notifications')
       .set({ provider_id: providerId })
       .where(({ eb, or }) => or([eb('id', '=', notificationId), eb('digest_id', '=', notificationId)]))
@@ -137,7 +131,7 @@ export class DeliveryStore {
     providerIds: readonly string[],
     { ofIncident }: { readonly ofIncident: boolean },
   ): Promise<{ unclaimed: string[]; othersUncertain: number }> {
-    const { db } = this.#session;
+    const { db } = this;
     const rows = await db
       .selectFrom('notifications')
       .select('provider_id')
@@ -170,7 +164,7 @@ export class DeliveryStore {
     dueAt: Temporal.Instant,
     now: Temporal.Instant,
   ): Promise<void> {
-    const { db } = this.#session;
+    const { db } = this;
     await db
       .updateTable('notifications as n')
       .set((eb) => ({
@@ -210,7 +204,7 @@ export class DeliveryStore {
     now: Temporal.Instant,
   ): Promise<NotificationRow[]> {
     const behind = STATUSES.filter((earlier) => RANK[earlier] < RANK[status]);
-    return await this.#session.db
+    return await this.db
       .updateTable('notifications as n')
       .set((eb) => ({
         status,
@@ -228,7 +222,7 @@ export class DeliveryStore {
 
   /** Gives up a message that has nothing left to say. */
   async cancel(notificationId: Id<'notification'>, reason: string, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('notifications')
       .set({ status: 'cancelled', reason, due_at: null, lease_until: null, updated_at: now })
       .where('id', '=', notificationId)
@@ -241,7 +235,7 @@ export class DeliveryStore {
    * Organizations have equal turns.
    */
   async listDue(before: Temporal.Instant, limit: number): Promise<DueMessage[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('notifications as n')
       .select(['n.id', 'n.org_id as orgId'])
       .where('n.status', 'in', ['queued', 'sending'])
@@ -260,7 +254,7 @@ export class DeliveryStore {
    * the phone simulator took, with ids that match `simulatedIds`, says nothing of a provider.
    */
   async listHealth(orgId: Id<'org'>, since: Temporal.Instant, simulatedIds: string): Promise<ChannelHealth[]> {
-    const lately = this.#session.db
+    const lately = this.db
       .selectFrom('notifications as n')
       .select(['n.updated_at as at', 'n.reason'])
       .where('n.org_id', '=', orgId)
@@ -273,7 +267,7 @@ export class DeliveryStore {
     // As the two partial indexes say it.
     const wasTaken = sql<boolean>`(${ref('n.provider_id')} is not null or ${ref('n.status')} in ('sent', 'delivered'))`;
     const wasRefused = sql<boolean>`(${ref('n.reason')} = ${sql.lit(UNCONFIRMED)} or starts_with(${ref('n.reason')}, 'provider_'))`;
-    return await this.#session.db
+    return await this.db
       .selectFrom(rowsOf('c', { channel: ['text', CHANNELS] }))
       .leftJoinLateral(
         lately

@@ -6,6 +6,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import { toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { NotificationEntity } from '#storage/postgres/entities/messages.ts';
 import { isMessageDue, NOTIFICATION, type NotificationRow } from '#modules/notifications/store/notification_row.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
@@ -62,24 +63,18 @@ const DIGESTS = prepared((db, line: Values<Line>) =>
 );
 
 /** Recent messages to each person, and the digests that stand for those that would be too many. */
-export class DigestStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class DigestStore extends PostgresStore {
   /**
    * Locks the line: until the transaction ends nobody else decides what leaves on it. Take it before any row of the
    * log.
    */
   async holdLine({ orgId, userId, channel, address }: Line): Promise<void> {
-    await holdLock(this.#session, ['line', orgId, userId, channel, address].join(' '));
+    await holdLock(this.session, ['line', orgId, userId, channel, address].join(' '));
   }
 
   /** Locks a message that waits to be let through; false when it does so no more. */
   async lockWaiting(notificationId: Id<'notification'>, now: Temporal.Instant): Promise<boolean> {
-    return (await LOCK_WAITING.row(this.#session, { id: notificationId, now })) !== null;
+    return (await LOCK_WAITING.row(this.session, { id: notificationId, now })) !== null;
   }
 
   /**
@@ -89,15 +84,15 @@ export class DigestStore {
   async listRecent(line: Line, now: Temporal.Instant): Promise<RecentMessages<DigestOnLine>> {
     const { orgId, userId, channel, address } = line;
     const recipient = { orgId, userId, channel, address };
-    const sent = await SENT.rows(this.#session, { ...recipient, now, since: now.subtract({ minutes: 1 }) });
-    const digests = await DIGESTS.rows(this.#session, recipient);
+    const sent = await SENT.rows(this.session, { ...recipient, now, since: now.subtract({ minutes: 1 }) });
+    const digests = await DIGESTS.rows(this.session, recipient);
     return { sent, digests };
   }
 
   async open(line: Line, dueAt: Temporal.Instant, now: Temporal.Instant): Promise<Id<'notification'>> {
     const { orgId, userId, channel, address } = line;
     const id = newId('notification');
-    await this.#session.db
+    await this.db
       .insertInto('notifications')
       .values(
         toColumns(NotificationEntity, {
@@ -119,7 +114,7 @@ export class DigestStore {
 
   /** The message waits for the digest from now on, and has no time of its own. */
   async fold(notificationId: Id<'notification'>, digestId: Id<'notification'>, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('notifications')
       .set({ digest_id: digestId, reason: 'digest', due_at: null, updated_at: now })
       .where('id', '=', notificationId)
@@ -128,7 +123,7 @@ export class DigestStore {
 
   /** The message stands for itself again and is due at once. */
   async unfold(notificationId: Id<'notification'>, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('notifications')
       .set({ digest_id: null, reason: null, due_at: now, updated_at: now })
       .where('id', '=', notificationId)
@@ -144,7 +139,7 @@ export class DigestStore {
 
   /** The members leave with their digest. */
   async markSending(digestId: Id<'notification'>, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('notifications')
       .set((eb) => ({ status: 'sending', attempts: eb('attempts', '+', 1), updated_at: now }))
       .where('digest_id', '=', digestId)
@@ -158,7 +153,7 @@ export class DigestStore {
   }
 
   #members(digestId: Id<'notification'>) {
-    return this.#session.db
+    return this.db
       .selectFrom('notifications as n')
       .select(NOTIFICATION)
       .where('n.digest_id', '=', digestId)

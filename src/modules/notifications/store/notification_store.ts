@@ -8,7 +8,7 @@ import { Temporal } from '#kernel/time.ts';
 import { currentSpan } from '#kernel/tracing.ts';
 import { anyOf, toColumns } from '#storage/postgres/columns.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { NotificationEntity, type NotificationKind } from '#storage/postgres/entities/messages.ts';
 import { NOTIFICATION, type NotificationRow } from '#modules/notifications/store/notification_row.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
@@ -52,13 +52,7 @@ const FIND = prepared((db, { id }: Values<{ id: Id<'notification'> }>) =>
 const WAITING_AGAIN = { status: 'queued', reason: null, attempts: 0, released_at: null } as const;
 
 /** The notification log: each entry is written before a provider is called, and never lost. */
-export class NotificationStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class NotificationStore extends PostgresStore {
   /**
    * Adds entries, those that are queued to be sent at `dueAt`; a page that the log has already (same incident, step,
    * person, channel) is left as it is.
@@ -81,7 +75,7 @@ export class NotificationStore {
         updatedAt: now,
       }),
     );
-    const inserted = await this.#session.db
+    const inserted = await this.db
       .insertInto('notifications')
       .values(rows)
       .onConflict((conflict) =>
@@ -107,7 +101,7 @@ export class NotificationStore {
   }
 
   async countOf(incidentId: Id<'incident'>): Promise<number> {
-    const { count } = await this.#session.db
+    const { count } = await this.db
       .selectFrom('notifications')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('incident_id', '=', incidentId)
@@ -135,7 +129,7 @@ export class NotificationStore {
   }
 
   async find(notificationId: string): Promise<NotificationRow | null> {
-    return await FIND.row(this.#session, { id: asId('notification', notificationId) });
+    return await FIND.row(this.session, { id: asId('notification', notificationId) });
   }
 
   /**
@@ -163,7 +157,7 @@ export class NotificationStore {
 
   /** The states of all pages to the person of each of these pages, in its step. */
   async listStatuses(pages: readonly NotificationRow[]): Promise<PageStatus[]> {
-    const asked = this.#session.db
+    const asked = this.db
       .selectFrom('notifications')
       .select(['incident_id', 'step_index', 'user_id'])
       .distinct()
@@ -217,8 +211,8 @@ export class NotificationStore {
     channel: Channel,
     { since, now }: { readonly since: Temporal.Instant; readonly now: Temporal.Instant },
   ): Promise<number> {
-    await holdLock(this.#session, ['asked for', kind, userId, channel].join(' '));
-    const { count } = await this.#session.db
+    await holdLock(this.session, ['asked for', kind, userId, channel].join(' '));
+    const { count } = await this.db
       .selectFrom('notifications')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('incident_id', 'is', null)
@@ -260,7 +254,7 @@ export class NotificationStore {
       .where('status', '=', 'cancelled')
       .where('reason', 'in', ['acknowledged', 'resolved'])
       .$if(except.length > 0, (query) => query.where('user_id', 'not in', except));
-    const requeued = await this.#session.db
+    const requeued = await this.db
       .updateTable('notifications as n')
       .from(cancelled.as('waiting'))
       .set({ ...WAITING_AGAIN, digest_id: null, due_at: now, updated_at: now })
@@ -287,7 +281,7 @@ export class NotificationStore {
 
   /** Lets a page leave now that was skipped. */
   async queueSkipped(id: Id<'notification'>, address: string | null, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('notifications')
       .set({ ...WAITING_AGAIN, address, due_at: now, updated_at: now })
       .where('id', '=', id)
@@ -316,7 +310,7 @@ export class NotificationStore {
       .where('news', '=', news)
       .where('status', '=', 'queued');
     await this.#cancelling('taken_back', now).from(waiting.as('waiting')).whereRef('n.id', '=', 'waiting.id').execute();
-    const last = this.#session.db
+    const last = this.db
       .selectFrom('notifications')
       .distinctOn(['user_id', 'address'])
       .select(['user_id as userId', 'address', 'news'])
@@ -327,7 +321,7 @@ export class NotificationStore {
       .orderBy('address')
       .orderBy('created_at', 'desc')
       .orderBy('id', 'desc');
-    return await this.#session.db
+    return await this.db
       .selectFrom(last.as('last'))
       .select(['last.userId', 'last.address'])
       .where('last.news', '=', news)
@@ -337,7 +331,7 @@ export class NotificationStore {
 
   /** Notes that the receiver of a message had it, and all that it stands for. The first time counts. */
   async markAnswered(notificationId: Id<'notification'>, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('notifications')
       .set({ answered_at: now })
       .where(({ eb, or }) => or([eb('id', '=', notificationId), eb('digest_id', '=', notificationId)]))
@@ -347,7 +341,7 @@ export class NotificationStore {
 
   /** Marks the pages about these incidents by SMS to this number as answered. */
   async markRepliedTo(phone: string, incidentIds: readonly Id<'incident'>[], now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('notifications')
       .set({ answered_at: now })
       .where('incident_id', '=', anyOf(incidentIds))
@@ -361,7 +355,7 @@ export class NotificationStore {
 
   /** Removes digests and messages about accounts from before then. */
   async pruneWithoutIncident(before: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .deleteFrom('notifications')
       .where('incident_id', 'is', null)
       .where('created_at', '<', before)
@@ -369,16 +363,16 @@ export class NotificationStore {
   }
 
   #entries() {
-    return this.#session.db.selectFrom('notifications as n').select(NOTIFICATION);
+    return this.db.selectFrom('notifications as n').select(NOTIFICATION);
   }
 
   #pages() {
-    return this.#session.db.selectFrom('notifications as n').where('n.kind', '=', 'page');
+    return this.db.selectFrom('notifications as n').where('n.kind', '=', 'page');
   }
 
   /** The ids of entries of the incident, or of one person's, in the order in which all transactions lock them. */
   #lockable(incidentId: Id<'incident'>, userId: Id<'user'> | null = null) {
-    return this.#session.db
+    return this.db
       .selectFrom('notifications')
       .select('id')
       .where('incident_id', '=', incidentId)
@@ -388,7 +382,7 @@ export class NotificationStore {
   }
 
   #cancelling(reason: string, now: Temporal.Instant) {
-    return this.#session.db
+    return this.db
       .updateTable('notifications as n')
       .set({ status: 'cancelled', reason, due_at: null, updated_at: now });
   }

@@ -1,7 +1,7 @@
 import { type PagerHeartbeat, WATCHED_WORK } from '#modules/notifications/decide/pager_health.ts';
 import { Temporal } from '#kernel/time.ts';
 import { rowsOf } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 
 /**
  * Services have equal turns, so one with fewer jobs waits for nobody. It takes seconds of sending without a pause, faster
@@ -12,16 +12,10 @@ const SHARE_JOBS_MAX = 200;
 const NEVER = Temporal.Instant.fromEpochMilliseconds(0);
 
 /** Reads what is left to do between accepted data and people, of all organizations. */
-export class PagerSignsReader {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class PagerSignsReader extends PostgresStore {
   /** Steps of deleted services do not count. */
   async find(now: Temporal.Instant): Promise<PagerHeartbeat> {
-    const { db } = this.#session;
+    const { db } = this;
     const spooled = db.selectFrom('spooled_data').select(({ fn }) => fn.min('oldest_at').as('at'));
     const waiting = this.#waiting();
     const steps = db
@@ -59,7 +53,7 @@ export class PagerSignsReader {
    * back.
    */
   #aliveUntil(role: string, now: Temporal.Instant) {
-    return this.#session.db
+    return this.db
       .selectFrom('workers')
       .select(({ fn }) => fn.max('alive_until').as('at'))
       .where('work', '=', role)
@@ -68,7 +62,7 @@ export class PagerSignsReader {
 
   /** Selects as of when all of the named work was done; long ago when some of it never was. */
   #doneAt(names: readonly string[]) {
-    return this.#session.db
+    return this.db
       .selectFrom(rowsOf('w', { name: ['text', names] }))
       .leftJoin('leases as l', 'l.name', 'w.name')
       .select(({ fn, val }) => fn.min(fn.coalesce('l.done_at', val(NEVER))).as('at'));
@@ -79,7 +73,7 @@ export class PagerSignsReader {
    * its share.
    */
   #waiting() {
-    return this.#session.db
+    return this.db
       .withRecursive('owners', (db) =>
         db
           .selectFrom(

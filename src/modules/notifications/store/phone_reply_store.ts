@@ -1,7 +1,7 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { rowsChanged } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 
 /** Subject of a number in a message, with the number that its organization has given it. */
 interface Numbered {
@@ -15,13 +15,7 @@ interface Numbered {
 const TRIES_MAX = 5;
 
 /** The numbers by which phones answer: each means one incident, and one proposal, however many organizations page it. */
-export class ReplyNumberStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class ReplyNumberStore extends PostgresStore {
   /** The number of it for this phone, the same each time: its own, or the next free one where that means something else. */
   async assign(phone: string, { incidentId, proposalId, number: own }: Numbered): Promise<number> {
     const kind = proposalId === null ? 'incident' : 'proposal';
@@ -29,7 +23,7 @@ export class ReplyNumberStore {
       const assigned = await this.#numberOf(phone, incidentId, proposalId);
       if (assigned !== null) return assigned;
       const number = await this.#freeFrom(phone, kind, own);
-      const made = await this.#session.db
+      const made = await this.db
         .insertInto('reply_numbers')
         .values({ phone, kind, number, incident_id: incidentId, proposal_id: proposalId })
         .onConflict((conflict) => conflict.doNothing())
@@ -48,7 +42,7 @@ export class ReplyNumberStore {
     kind: 'incident' | 'proposal',
     number: number,
   ): Promise<Pick<Numbered, 'incidentId' | 'proposalId'> | null> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('reply_numbers')
       .select(['incident_id as incidentId', 'proposal_id as proposalId'])
       .where('phone', '=', phone)
@@ -61,7 +55,7 @@ export class ReplyNumberStore {
   /** The first number from this one on that means nothing to the phone yet. */
   async #freeFrom(phone: string, kind: 'incident' | 'proposal', number: number): Promise<number> {
     if ((await this.find(phone, kind, number)) === null) return number;
-    const last = await this.#session.db
+    const last = await this.db
       .selectFrom('reply_numbers as r')
       .select(({ fn }) => fn.min('r.number').as('number'))
       .where('r.phone', '=', phone)
@@ -87,7 +81,7 @@ export class ReplyNumberStore {
     incidentId: Id<'incident'>,
     proposalId: Id<'proposal'> | null,
   ): Promise<number | null> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('reply_numbers')
       .select('number')
       .where('phone', '=', phone)
@@ -99,16 +93,10 @@ export class ReplyNumberStore {
 }
 
 /** Messages from people, each acted upon once. Kept for good: a replay bears no date that could be trusted. */
-export class InboundMessageStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class InboundMessageStore extends PostgresStore {
   /** True for the first who takes it. */
   async take(providerId: string, now: Temporal.Instant): Promise<boolean> {
-    const taken = await this.#session.db
+    const taken = await this.db
       .insertInto('inbound_messages')
       .values({ provider_id: providerId, received_at: now })
       .onConflict((conflict) => conflict.doNothing())
@@ -118,20 +106,16 @@ export class InboundMessageStore {
 
   /** Gives back one that could not be acted upon. */
   async release(providerId: string): Promise<void> {
-    await this.#session.db.deleteFrom('inbound_messages').where('provider_id', '=', providerId).execute();
+    await this.db.deleteFrom('inbound_messages').where('provider_id', '=', providerId).execute();
   }
 
   async setAnswer(providerId: string, answer: string | null): Promise<void> {
-    await this.#session.db
-      .updateTable('inbound_messages')
-      .set({ answer })
-      .where('provider_id', '=', providerId)
-      .execute();
+    await this.db.updateTable('inbound_messages').set({ answer }).where('provider_id', '=', providerId).execute();
   }
 
   /** Returns the answer to the message; null for none, or none yet. */
   async findAnswer(providerId: string): Promise<string | null> {
-    const message = await this.#session.db
+    const message = await this.db
       .selectFrom('inbound_messages')
       .select('answer')
       .where('provider_id', '=', providerId)
@@ -141,16 +125,10 @@ export class InboundMessageStore {
 }
 
 /** Stores when each call ended, by the provider's id. A row is deleted with its message. */
-export class EndedCallStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class EndedCallStore extends PostgresStore {
   /** The first report counts: one that is sent again moves nothing. */
   async note(providerId: string, notificationId: Id<'notification'>, endedAt: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .insertInto('ended_calls')
       .values({ provider_id: providerId, notification_id: notificationId, ended_at: endedAt })
       .onConflict((conflict) => conflict.doNothing())
@@ -159,7 +137,7 @@ export class EndedCallStore {
 
   /** Null while it lasts, as far as is known. */
   async findEnd(providerId: string): Promise<Temporal.Instant | null> {
-    const call = await this.#session.db
+    const call = await this.db
       .selectFrom('ended_calls')
       .select('ended_at')
       .where('provider_id', '=', providerId)

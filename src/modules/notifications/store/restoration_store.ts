@@ -3,19 +3,13 @@ import { sql } from 'kysely';
 import type { Id } from '#kernel/ids.ts';
 import { FAR_FUTURE, type Temporal } from '#kernel/time.ts';
 import { rowsChanged } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { UNCERTAIN } from '#modules/notifications/store/delivery_store.ts';
 
 /** Backups that were restored, and how their timers and messages are brought to the present. */
-export class RestorationStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class RestorationStore extends PostgresStore {
   async insert(backupId: string, snapshotAt: Temporal.Instant, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .insertInto('restorations')
       .values({ backup_id: backupId, snapshot_at: snapshotAt, restored_at: now, resumed_at: null })
       .execute();
@@ -26,7 +20,7 @@ export class RestorationStore {
    * pager resumes.
    */
   async lockWaiting(): Promise<Temporal.Instant | null> {
-    const waiting = await this.#session.db
+    const waiting = await this.db
       .selectFrom('restorations')
       .select('snapshot_at')
       .where('resumed_at', 'is', null)
@@ -38,16 +32,12 @@ export class RestorationStore {
   }
 
   async markResumed(now: Temporal.Instant): Promise<void> {
-    await this.#session.db
-      .updateTable('restorations')
-      .set({ resumed_at: now })
-      .where('resumed_at', 'is', null)
-      .execute();
+    await this.db.updateTable('restorations').set({ resumed_at: now }).where('resumed_at', 'is', null).execute();
   }
 
   /** Sets every timer that is pending later by so much; returns the incidents that wait for one. */
   async postponeSteps(minutes: number): Promise<Id<'incident'>[]> {
-    const changed = await this.#session.db
+    const changed = await this.db
       .updateTable('incident_steps as t')
       .from('incidents as i')
       .set(({ ref }) => ({
@@ -63,7 +53,7 @@ export class RestorationStore {
 
   /** Pages that wait may have left after the backup: the provider is asked before one is sent. Returns how many. */
   async markWaitingPagesUncertain(): Promise<number> {
-    const doubted = await this.#session.db
+    const doubted = await this.db
       .updateTable('notifications')
       .set({ reason: UNCERTAIN })
       .where('status', '=', 'queued')
@@ -75,7 +65,7 @@ export class RestorationStore {
 
   /** Gives up messages that only say what was true then; those that page or warn somebody stay. */
   async cancelNews(reason: string, now: Temporal.Instant): Promise<number> {
-    const cancelled = await this.#session.db
+    const cancelled = await this.db
       .updateTable('notifications')
       .set({ status: 'cancelled', reason, due_at: null, lease_until: null, updated_at: now })
       .where('status', 'in', ['queued', 'sending'])

@@ -3,7 +3,7 @@ import { notFound } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { ChatPlace } from '#modules/places/decide/place_kinds.ts';
 import { columns, json, type Row, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { ChatAccountEntity } from '#storage/postgres/entities/places.ts';
 
 export type ChatAccountRow = Row<typeof ChatAccountEntity>;
@@ -16,13 +16,7 @@ export interface ChatIdentity {
 }
 
 /** Chat accounts that people have linked, and the codes by which they do. */
-export class ChatAccountStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class ChatAccountStore extends PostgresStore {
   /** The linked accounts of a person in an organization. */
   async list(orgId: Id<'org'>, userId: Id<'user'>): Promise<ChatAccountRow[]> {
     return await this.#accounts()
@@ -38,7 +32,7 @@ export class ChatAccountStore {
     code: Pick<ChatAccountRow, 'orgId' | 'userId' | 'kind' | 'codeHash' | 'codeExpiresAt'>,
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.#session.db
+    await this.db
       .deleteFrom('chat_accounts')
       .where('org_id', '=', code.orgId)
       .where('user_id', '=', code.userId)
@@ -46,7 +40,7 @@ export class ChatAccountStore {
       .where('account', 'is', null)
       .execute();
     const row = { id: newId('chataccount'), ...code, account: null, name: null, presses: [], createdAt: now };
-    await this.#session.db
+    await this.db
       .insertInto('chat_accounts')
       .values(toColumns(ChatAccountEntity, { ...row, linkedAt: null }))
       .execute();
@@ -69,7 +63,7 @@ export class ChatAccountStore {
 
   /** Links the account to the person of the code, which is used up; whoever had it linked before has it no more. */
   async link(code: ChatAccountRow, account: string, name: string, now: Temporal.Instant): Promise<void> {
-    const { db } = this.#session;
+    const { db } = this;
     await db
       .deleteFrom('chat_accounts')
       .where('org_id', '=', code.orgId)
@@ -93,7 +87,7 @@ export class ChatAccountStore {
   }
 
   async savePresses(id: Id<'chataccount'>, presses: readonly string[]): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('chat_accounts')
       .set({ presses: json(presses) })
       .where('id', '=', id)
@@ -111,17 +105,17 @@ export class ChatAccountStore {
       .forUpdate()
       .executeTakeFirst();
     if (account === undefined) throw notFound('chatAccountId', 'linked chat account');
-    await this.#session.db.deleteFrom('chat_accounts').where('id', '=', id).execute();
+    await this.db.deleteFrom('chat_accounts').where('id', '=', id).execute();
     return account;
   }
 
   /** Removes codes that nobody typed in time. */
   async removeExpired(now: Temporal.Instant): Promise<void> {
-    await this.#session.db.deleteFrom('chat_accounts').where('code_expires_at', '<', now).execute();
+    await this.db.deleteFrom('chat_accounts').where('code_expires_at', '<', now).execute();
   }
 
   #accounts() {
-    return this.#session.db.selectFrom('chat_accounts as a').select(columns(ChatAccountEntity, 'a'));
+    return this.db.selectFrom('chat_accounts as a').select(columns(ChatAccountEntity, 'a'));
   }
 
   #linked({ orgId, kind, account }: ChatIdentity) {

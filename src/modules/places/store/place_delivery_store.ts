@@ -5,7 +5,7 @@ import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { DELIVERY_HOURS, type DeliveryStatus } from '#modules/places/decide/delivery.ts';
 import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { PlaceDeliveryEntity } from '#storage/postgres/entities/places.ts';
 
 export type PlaceDeliveryRow = Row<typeof PlaceDeliveryEntity>;
@@ -28,18 +28,12 @@ export interface AnnouncedEntry {
 }
 
 /** Deliveries to places. Rows are the truth: they wait until they are sent, superseded or dead. */
-export class PlaceDeliveryStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class PlaceDeliveryStore extends PostgresStore {
   /** Inserts deliveries that are due at once; what a place has been told of already is left out. */
   async insert(deliveries: readonly NewDelivery[], now: Temporal.Instant): Promise<number> {
     if (deliveries.length === 0) return 0;
     const expiresAt = now.add({ hours: DELIVERY_HOURS });
-    const inserted = await this.#session.db
+    const inserted = await this.db
       .insertInto('place_deliveries')
       .values(
         deliveries.map((delivery) => ({
@@ -70,7 +64,7 @@ export class PlaceDeliveryStore {
     { id, tries }: Pick<PlaceDeliveryRow, 'id' | 'tries'>,
     attempt: Pick<PlaceDeliveryRow, 'status' | 'dueAt' | 'endedAt' | 'body' | 'answerStatus' | 'answer' | 'failure'>,
   ): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('place_deliveries')
       .set(toColumns(PlaceDeliveryEntity, { ...attempt, tries: tries + 1 }))
       .where('id', '=', id)
@@ -79,7 +73,7 @@ export class PlaceDeliveryStore {
 
   /** The last number of a waiting delivery of this incident; 0 for none. What is read after it is at least as new. */
   async lastWaiting(placeId: Id<'place'>, incidentId: Id<'incident'>): Promise<number> {
-    const { last } = await this.#session.db
+    const { last } = await this.db
       .selectFrom('place_deliveries')
       .select(({ fn }) => fn.max('number').as('last'))
       .where('place_id', '=', placeId)
@@ -94,7 +88,7 @@ export class PlaceDeliveryStore {
     { placeId, incidentId, upTo }: { placeId: Id<'place'>; incidentId: Id<'incident'>; upTo: number },
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('place_deliveries')
       .set({ status: 'superseded', ended_at: now })
       .where('place_id', '=', placeId)
@@ -107,7 +101,7 @@ export class PlaceDeliveryStore {
 
   /** Ends all waiting deliveries of a place. */
   async end(placeId: Id<'place'>, failure: string, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('place_deliveries')
       .set({ status: 'dead', ended_at: now, failure })
       .where('place_id', '=', placeId)
@@ -128,7 +122,7 @@ export class PlaceDeliveryStore {
 
   /** Counts the deliveries of each place that wait. */
   async countWaiting(orgId: Id<'org'>): Promise<Map<Id<'place'>, number>> {
-    const counted = await this.#session.db
+    const counted = await this.db
       .selectFrom('place_deliveries')
       .select(({ fn }) => ['place_id as placeId', fn.countAll<number>().as('count')])
       .where('org_id', '=', orgId)
@@ -152,7 +146,7 @@ export class PlaceDeliveryStore {
   /** Sends a delivery again, for as long as a new one. */
   async redeliver(id: Id<'delivery'>, now: Temporal.Instant): Promise<void> {
     const expiresAt = now.add({ hours: DELIVERY_HOURS });
-    await this.#session.db
+    await this.db
       .updateTable('place_deliveries')
       .set({ status: 'waiting', tries: 0, due_at: now, expires_at: expiresAt, ended_at: null, failure: null })
       .where('id', '=', id)
@@ -161,7 +155,7 @@ export class PlaceDeliveryStore {
 
   /** Removes deliveries that ended, and were made before. */
   async removeEnded(before: Temporal.Instant, limit: number): Promise<number> {
-    const removed = await this.#session.db
+    const removed = await this.db
       .deleteFrom('place_deliveries')
       .where('id', 'in', ({ selectFrom }) =>
         selectFrom('place_deliveries')
@@ -180,7 +174,7 @@ export class PlaceDeliveryStore {
     incidentIds: readonly Id<'incident'>[],
   ): Promise<ReadonlySet<string>> {
     if (placeIds.length === 0 || incidentIds.length === 0) return new Set();
-    const announced = await this.#session.db
+    const announced = await this.db
       .selectFrom('place_deliveries')
       .select(['place_id as placeId', 'incident_id as incidentId'])
       .distinct()
@@ -192,7 +186,7 @@ export class PlaceDeliveryStore {
 
   /** Locks the cursor of the timelines and returns it; null while another process reads on. */
   async lockCursor(): Promise<number | null> {
-    const { db } = this.#session;
+    const { db } = this;
     const cursor = await db.selectFrom('place_cursor').select('timeline_id as at').forUpdate().skipLocked().execute();
     if (cursor[0] !== undefined) return cursor[0].at;
     const made = await db
@@ -204,12 +198,12 @@ export class PlaceDeliveryStore {
   }
 
   async saveCursor(timelineId: number): Promise<void> {
-    await this.#session.db.updateTable('place_cursor').set({ timeline_id: timelineId }).execute();
+    await this.db.updateTable('place_cursor').set({ timeline_id: timelineId }).execute();
   }
 
   /** Lists entries of all timelines behind the cursor, in their order. */
   async listEntries(after: number, limit: number): Promise<AnnouncedEntry[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('incident_timeline as t')
       .innerJoin('incidents as i', 'i.id', 't.incident_id')
       .select(['t.id', 't.at', 't.event', 't.data', 't.incident_id as incidentId', 'i.org_id as orgId'])
@@ -223,7 +217,7 @@ export class PlaceDeliveryStore {
 
   /** Whether any place of the installation is on. */
   async hasPlaces(): Promise<boolean> {
-    const { exists } = await this.#session.db
+    const { exists } = await this.db
       .selectNoFrom(({ exists: any, selectFrom }) =>
         any(
           selectFrom('places')
@@ -236,6 +230,6 @@ export class PlaceDeliveryStore {
   }
 
   #deliveries() {
-    return this.#session.db.selectFrom('place_deliveries as d').select(columns(PlaceDeliveryEntity, 'd'));
+    return this.db.selectFrom('place_deliveries as d').select(columns(PlaceDeliveryEntity, 'd'));
   }
 }

@@ -7,7 +7,7 @@ import type { PlaceHealth } from '#modules/places/decide/delivery.ts';
 import type { MessageReference } from '#modules/places/decide/place_content.ts';
 import { type ChatPlace, PLACES_MAX } from '#modules/places/decide/place_kinds.ts';
 import { columns, json, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { PlaceEntity } from '#storage/postgres/entities/places.ts';
 
 export type PlaceRow = Row<typeof PlaceEntity>;
@@ -18,13 +18,7 @@ export type NewPlace = Pick<PlaceRow, 'orgId' | 'kind' | 'name' | 'shown' | 'sea
 export type ReadyPlace = Pick<PlaceRow, 'id' | 'orgId'>;
 
 /** Places where incidents are announced, and the message of each incident. */
-export class PlaceStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class PlaceStore extends PostgresStore {
   /** The places of an organization, by name. */
   async list(orgId: Id<'org'>): Promise<PlaceRow[]> {
     return await this.#places().where('p.org_id', '=', orgId).orderBy('p.name').limit(PLACES_MAX).execute();
@@ -76,7 +70,7 @@ export class PlaceStore {
       createdAt: now,
       updatedAt: now,
     };
-    await this.#session.db.insertInto('places').values(toColumns(PlaceEntity, row)).execute();
+    await this.db.insertInto('places').values(toColumns(PlaceEntity, row)).execute();
     return row;
   }
 
@@ -86,7 +80,7 @@ export class PlaceStore {
       Partial<PlaceHealth>,
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('places')
       .set({
         ...toColumns(PlaceEntity, { ...changed, updatedAt: now }),
@@ -97,12 +91,12 @@ export class PlaceStore {
   }
 
   async delete(id: Id<'place'>): Promise<void> {
-    await this.#session.db.deleteFrom('places').where('id', '=', id).execute();
+    await this.db.deleteFrom('places').where('id', '=', id).execute();
   }
 
   /** Lists places that are on and have something to send, the longest waiting first. */
   async listReady(now: Temporal.Instant, limit: number): Promise<ReadyPlace[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('place_deliveries as d')
       .innerJoin('places as p', 'p.id', 'd.place_id')
       .select(['p.id', 'p.org_id as orgId'])
@@ -119,7 +113,7 @@ export class PlaceStore {
 
   /** Claims the turn of a place, so that one process at a time sends to it; null when another has it. */
   async claim(id: Id<'place'>, now: Temporal.Instant, until: Temporal.Instant): Promise<PlaceRow | null> {
-    const claimed = await this.#session.db
+    const claimed = await this.db
       .updateTable('places')
       .set({ claimed_until: until })
       .where('id', '=', id)
@@ -130,7 +124,7 @@ export class PlaceStore {
   }
 
   async release(id: Id<'place'>, until: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('places')
       .set({ claimed_until: null })
       .where('id', '=', id)
@@ -139,12 +133,12 @@ export class PlaceStore {
   }
 
   async saveHealth(id: Id<'place'>, health: PlaceHealth): Promise<void> {
-    await this.#session.db.updateTable('places').set(toColumns(PlaceEntity, health)).where('id', '=', id).execute();
+    await this.db.updateTable('places').set(toColumns(PlaceEntity, health)).where('id', '=', id).execute();
   }
 
   /** Switches a place off that has failed for a day; false when it is off already. */
   async switchOff(id: Id<'place'>, now: Temporal.Instant): Promise<boolean> {
-    const switched = await this.#session.db
+    const switched = await this.db
       .updateTable('places')
       .set({ is_on: false, switched_off_at: now, updated_at: now })
       .where('id', '=', id)
@@ -155,7 +149,7 @@ export class PlaceStore {
 
   /** Finds the message of an incident at a place. */
   async findMessage(placeId: Id<'place'>, incidentId: Id<'incident'>): Promise<MessageReference | null> {
-    const message = await this.#session.db
+    const message = await this.db
       .selectFrom('place_messages')
       .select('reference')
       .where('place_id', '=', placeId)
@@ -170,7 +164,7 @@ export class PlaceStore {
     reference: MessageReference,
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.#session.db
+    await this.db
       .insertInto('place_messages')
       .values({ place_id: placeId, incident_id: incidentId, reference: json(reference), sent_at: now })
       .onConflict((conflict) =>
@@ -185,7 +179,7 @@ export class PlaceStore {
     kind: ChatPlace,
     incidentId: string,
   ): Promise<{ placeId: Id<'place'>; reference: MessageReference }[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('place_messages as m')
       .innerJoin('places as p', 'p.id', 'm.place_id')
       .select(['m.place_id as placeId', 'm.reference'])
@@ -201,7 +195,7 @@ export class PlaceStore {
     kind: ChatPlace,
     reference: MessageReference,
   ): Promise<{ placeId: Id<'place'>; incidentId: Id<'incident'> } | null> {
-    const message = await this.#session.db
+    const message = await this.db
       .selectFrom('place_messages as m')
       .innerJoin('places as p', 'p.id', 'm.place_id')
       .select(['m.place_id as placeId', 'm.incident_id as incidentId'])
@@ -213,7 +207,7 @@ export class PlaceStore {
   }
 
   #places() {
-    return this.#session.db.selectFrom('places as p').select(columns(PlaceEntity, 'p'));
+    return this.db.selectFrom('places as p').select(columns(PlaceEntity, 'p'));
   }
 
   #named(orgId: Id<'org'>, placeId: string) {

@@ -17,7 +17,7 @@ import { asId, type Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
 import { MembershipEntity, ScimUserEntity, UserEntity } from '#storage/postgres/entities/people.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
@@ -79,15 +79,9 @@ export interface StillNamed {
 const STILL_NAMED_MAX = 200;
 
 /** Stores the people whom an identity provider has named, and the token by which it comes. */
-export class ProvisioningStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class ProvisioningStore extends PostgresStore {
   async findToken(orgId: Id<'org'>): Promise<ProvisioningToken | null> {
-    const token = await this.#session.db
+    const token = await this.db
       .selectFrom('api_keys as k')
       .leftJoin('users as u', 'u.id', 'k.created_by')
       .select(['k.id as apiKeyId', 'k.hint', 'k.created_at as createdAt', 'k.last_used_at as lastUsedAt'])
@@ -100,7 +94,7 @@ export class ProvisioningStore {
   }
 
   async findProvisionedRole(orgId: Id<'org'>): Promise<ProvisionedRole> {
-    const { role } = await this.#session.db
+    const { role } = await this.db
       .selectFrom('organizations')
       .select('provisioned_role as role')
       .where('id', '=', orgId)
@@ -110,7 +104,7 @@ export class ProvisioningStore {
 
   /** Returns the same, and locks the memberships of the organization until the transaction ends. */
   async lockProvisionedRole(orgId: Id<'org'>): Promise<ProvisionedRole> {
-    const { role } = await this.#session.db
+    const { role } = await this.db
       .selectFrom('organizations')
       .select('provisioned_role as role')
       .where('id', '=', orgId)
@@ -120,11 +114,7 @@ export class ProvisioningStore {
   }
 
   async setProvisionedRole(orgId: Id<'org'>, role: ProvisionedRole): Promise<void> {
-    await this.#session.db
-      .updateTable('organizations')
-      .set({ provisioned_role: role })
-      .where('id', '=', orgId)
-      .execute();
+    await this.db.updateTable('organizations').set({ provisioned_role: role }).where('id', '=', orgId).execute();
   }
 
   /** Lists a page, by id if no other order is wanted, which is the order in which accounts were made. */
@@ -165,7 +155,7 @@ export class ProvisioningStore {
     orgId: Id<'org'>,
     { userName, email }: { readonly userName: string; readonly email: string },
   ): Promise<{ readonly holder: Id<'user'> | null; readonly account: TakenAccount | null }> {
-    const { db } = this.#session;
+    const { db } = this;
     const holding = this.#named(orgId, userName).limit(1).$asScalar();
     const { holder, userId, name, passwordHash, addressProvenAt, ...found } = await db
       .selectFrom(db.selectNoFrom(holding.as('holder')).as('n'))
@@ -184,7 +174,7 @@ export class ProvisioningStore {
 
   /** Counts the people whom the identity provider has named. */
   async countNamed(orgId: Id<'org'>): Promise<number> {
-    const { count } = await this.#session.db
+    const { count } = await this.db
       .selectFrom('scim_users')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('org_id', '=', orgId)
@@ -196,7 +186,7 @@ export class ProvisioningStore {
   async listKnown(orgId: Id<'org'>, userIds: readonly string[]): Promise<Id<'user'>[]> {
     if (userIds.length === 0) return [];
     const ids = userIds.map((userId) => asId('user', userId));
-    const people = await this.#session.db
+    const people = await this.db
       .selectFrom('memberships')
       .select('user_id as userId')
       .where('org_id', '=', orgId)
@@ -219,7 +209,7 @@ export class ProvisioningStore {
   /** Stores a person with the membership, and with the account if that is to be made. Throws `conflict` if it is there by now. */
   async insert(row: ScimUserRow, { account, role }: MadeWith): Promise<void> {
     const { orgId, userId, createdAt, updatedAt } = row;
-    let { db }: { db: QueryCreator<Tables> } = this.#session;
+    let { db }: { db: QueryCreator<Tables> } = this.session;
     if (account !== null) {
       const made = { id: userId, ...account, passwordHash: null, addressProvenAt: null, createdAt, updatedAt };
       db = db.with('account', (cte) => cte.insertInto('users').values(toColumns(UserEntity, made)));
@@ -243,7 +233,7 @@ export class ProvisioningStore {
   async save(row: ScimUserRow, accountName: string | null): Promise<void> {
     const { userId, userName, externalId, profile, suspended, updatedAt } = row;
     const changed = toColumns(ScimUserEntity, { userName, externalId, profile, suspended, updatedAt });
-    let { db }: { db: QueryCreator<Tables> } = this.#session;
+    let { db }: { db: QueryCreator<Tables> } = this.session;
     if (accountName !== null) {
       const named = { name: accountName, updated_at: updatedAt };
       db = db.with('account', (cte) => cte.updateTable('users').set(named).where('id', '=', userId));
@@ -256,13 +246,13 @@ export class ProvisioningStore {
   }
 
   async delete(orgId: Id<'org'>, userId: Id<'user'>): Promise<void> {
-    await this.#session.db.deleteFrom('scim_users').where('org_id', '=', orgId).where('user_id', '=', userId).execute();
+    await this.db.deleteFrom('scim_users').where('org_id', '=', orgId).where('user_id', '=', userId).execute();
   }
 
   /** Counts the organizations that know the account, without this one. Locks the account until the transaction ends. */
   async countElsewhere(orgId: Id<'org'>, userId: Id<'user'>): Promise<number> {
-    await this.#session.db.selectFrom('users').select('id').where('id', '=', userId).forUpdate().execute();
-    const { db } = this.#session;
+    await this.db.selectFrom('users').select('id').where('id', '=', userId).forUpdate().execute();
+    const { db } = this;
     const { count } = await db
       .selectFrom(({ selectFrom }) =>
         selectFrom('memberships')
@@ -279,8 +269,8 @@ export class ProvisioningStore {
 
   /** Gives an account another address, which nobody has proven yet. Unused links to set a password end. */
   async saveEmail(userId: Id<'user'>, email: string, now: Temporal.Instant): Promise<void> {
-    await this.#session.db.deleteFrom('password_resets').where('user_id', '=', userId).execute();
-    await this.#session.db
+    await this.db.deleteFrom('password_resets').where('user_id', '=', userId).execute();
+    await this.db
       .updateTable('users')
       .set({ email, address_proven_at: null, updated_at: now })
       .where('id', '=', userId)
@@ -295,7 +285,7 @@ export class ProvisioningStore {
     createdAt: Temporal.Instant,
   ): Promise<void> {
     const membership = toColumns(MembershipEntity, { orgId, userId, role, createdAt, ...contact });
-    await this.#session.db.insertInto('memberships').values(membership).execute();
+    await this.db.insertInto('memberships').values(membership).execute();
   }
 
   /** Lists people who are deactivated and whom schedules name in their turns, or in overrides to come, by name. */
@@ -308,7 +298,7 @@ export class ProvisioningStore {
   }
 
   async #listInOverrides(orgId: Id<'org'>, now: Temporal.Instant): Promise<StillNamed[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('schedule_overrides as o')
       .innerJoin('schedules as s', 's.id', 'o.schedule_id')
       .innerJoin('scim_users as x', (join) =>
@@ -328,7 +318,7 @@ export class ProvisioningStore {
   }
 
   async #listInTurns(orgId: Id<'org'>): Promise<StillNamed[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('schedules as s')
       .innerJoinLateral(
         sql<{ user_id: Id<'user'> }>`(
@@ -354,7 +344,7 @@ export class ProvisioningStore {
   }
 
   async revokeToken(orgId: Id<'org'>, now: Temporal.Instant): Promise<boolean> {
-    const revoked = await this.#session.db
+    const revoked = await this.db
       .updateTable('api_keys')
       .set({ revoked_at: now })
       .where('org_id', '=', orgId)
@@ -383,7 +373,7 @@ export class ProvisioningStore {
   }
 
   #people(orgId: Id<'org'>, ids: UserIds) {
-    return this.#session.db
+    return this.db
       .selectFrom(ids.as('p'))
       .innerJoin('users as u', 'u.id', 'p.userId')
       .leftJoin('memberships as m', (join) => join.onRef('m.user_id', '=', 'p.userId').on('m.org_id', '=', orgId))

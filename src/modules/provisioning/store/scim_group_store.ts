@@ -7,7 +7,7 @@ import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, type Row, rowsOf, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { TeamMemberEntity } from '#storage/postgres/entities/oncall.ts';
 import { ScimGroupEntity } from '#storage/postgres/entities/people.ts';
 
@@ -33,13 +33,7 @@ export interface MemberRoles {
 const ROWS_AT_ONCE = 1_000;
 
 /** Stores the groups of the identity providers and what owners have mapped them to. */
-export class ScimGroupStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class ScimGroupStore extends PostgresStore {
   /** Lists a page, by id if no other order is wanted, which is the order in which groups were made. */
   async list(orgId: Id<'org'>, filter: Filter | null, { sorting, offset, limit }: Page): Promise<ListedGroup[]> {
     const groups = this.#found(orgId, filter);
@@ -77,7 +71,7 @@ export class ScimGroupStore {
     orgId: Id<'org'>,
     displayName: string,
   ): Promise<{ readonly holder: Id<'scimgroup'> | null; readonly count: number }> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('scim_groups')
       .select(({ eb, fn, val }) => [
         fn
@@ -101,11 +95,11 @@ export class ScimGroupStore {
   }
 
   async insert(row: ScimGroupRow): Promise<void> {
-    await this.#session.db.insertInto('scim_groups').values(toColumns(ScimGroupEntity, row)).execute();
+    await this.db.insertInto('scim_groups').values(toColumns(ScimGroupEntity, row)).execute();
   }
 
   async save({ id, displayName, externalId, teamId, role, version, updatedAt }: ScimGroupRow): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('scim_groups')
       .set(toColumns(ScimGroupEntity, { displayName, externalId, teamId, role, version, updatedAt }))
       .where('id', '=', id)
@@ -113,13 +107,13 @@ export class ScimGroupStore {
   }
 
   async delete(groupId: Id<'scimgroup'>): Promise<void> {
-    await this.#session.db.deleteFrom('scim_groups').where('id', '=', groupId).execute();
+    await this.db.deleteFrom('scim_groups').where('id', '=', groupId).execute();
   }
 
   /** The members of the groups who are people of the organization, by group and id. */
   async listMembers(orgId: Id<'org'>, groupIds: readonly Id<'scimgroup'>[]): Promise<GroupMember[]> {
     if (groupIds.length === 0) return [];
-    return await this.#session.db
+    return await this.db
       .selectFrom('scim_group_members as c')
       .innerJoin('scim_groups as g', 'g.id', 'c.group_id')
       .innerJoin('users as u', 'u.id', 'c.user_id')
@@ -132,7 +126,7 @@ export class ScimGroupStore {
   }
 
   async listMemberIds(groupId: Id<'scimgroup'>): Promise<Id<'user'>[]> {
-    const members = await this.#session.db
+    const members = await this.db
       .selectFrom('scim_group_members')
       .select('user_id as userId')
       .where('group_id', '=', groupId)
@@ -141,7 +135,7 @@ export class ScimGroupStore {
   }
 
   async countMembers(groupId: Id<'scimgroup'>): Promise<number> {
-    const { count } = await this.#session.db
+    const { count } = await this.db
       .selectFrom('scim_group_members')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('group_id', '=', groupId)
@@ -155,7 +149,7 @@ export class ScimGroupStore {
     userIds: readonly Id<'user'>[],
   ): Promise<(Pick<ScimGroupRow, 'id' | 'displayName' | 'teamId'> & { readonly userId: Id<'user'> })[]> {
     if (userIds.length === 0) return [];
-    return await this.#session.db
+    return await this.db
       .selectFrom('scim_group_members as c')
       .innerJoin('scim_groups as g', 'g.id', 'c.group_id')
       .select(['g.id', 'g.display_name as displayName', 'g.team_id as teamId', 'c.user_id as userId'])
@@ -169,7 +163,7 @@ export class ScimGroupStore {
   /** Adds people to the group; returns those who were not in it. */
   async addMembers(groupId: Id<'scimgroup'>, userIds: readonly Id<'user'>[]): Promise<Id<'user'>[]> {
     if (userIds.length === 0) return [];
-    const added = await this.#session.db
+    const added = await this.db
       .insertInto('scim_group_members')
       .columns(['group_id', 'user_id'])
       .expression(({ selectFrom, val }) =>
@@ -187,7 +181,7 @@ export class ScimGroupStore {
   /** Takes people out of the group; returns those who were in it. */
   async removeMembers(groupId: Id<'scimgroup'>, userIds: readonly Id<'user'>[]): Promise<Id<'user'>[]> {
     if (userIds.length === 0) return [];
-    const removed = await this.#session.db
+    const removed = await this.db
       .deleteFrom('scim_group_members')
       .where('group_id', '=', groupId)
       .where('user_id', '=', anyOf(userIds))
@@ -198,7 +192,7 @@ export class ScimGroupStore {
 
   /** Takes a person out of every group of the organization. */
   async removeFromAll(orgId: Id<'org'>, userId: Id<'user'>): Promise<void> {
-    await this.#session.db
+    await this.db
       .deleteFrom('scim_group_members')
       .where('user_id', '=', userId)
       .where('group_id', 'in', ({ selectFrom }) => selectFrom('scim_groups').select('id').where('org_id', '=', orgId))
@@ -216,7 +210,7 @@ export class ScimGroupStore {
     now: Temporal.Instant,
   ): Promise<Id<'user'>[]> {
     if (userIds.length === 0) return [];
-    const { db } = this.#session;
+    const { db } = this;
     const joining = await db
       .selectFrom('memberships as m')
       .select(['m.user_id as userId', 'm.phone', 'm.sms_enabled as smsEnabled', 'm.call_enabled as callEnabled'])
@@ -261,7 +255,7 @@ export class ScimGroupStore {
     byGroup: Id<'scimgroup'>,
   ): Promise<Id<'user'>[]> {
     if (userIds.length === 0) return [];
-    const removed = await this.#session.db
+    const removed = await this.db
       .deleteFrom('team_members as t')
       .where('t.org_id', '=', orgId)
       .where('t.team_id', '=', teamId)
@@ -286,7 +280,7 @@ export class ScimGroupStore {
   /** Roles of these members of the organization, with those that their groups give. */
   async listRoles(orgId: Id<'org'>, userIds: readonly Id<'user'>[]): Promise<MemberRoles[]> {
     if (userIds.length === 0) return [];
-    return await this.#session.db
+    return await this.db
       .selectFrom('memberships as m')
       .select(['m.user_id as userId', 'm.role'])
       .select(({ selectFrom }) =>
@@ -307,7 +301,7 @@ export class ScimGroupStore {
 
   /** Gives all of these members the role. */
   async setRole(orgId: Id<'org'>, userIds: readonly Id<'user'>[], role: Role): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('memberships')
       .set({ role })
       .where('org_id', '=', orgId)
@@ -317,7 +311,7 @@ export class ScimGroupStore {
 
   #found(orgId: Id<'org'>, filter: Filter | null) {
     const member = filter === null ? null : requiredValue(filter, ['members', 'members.value']);
-    let groups = this.#session.db
+    let groups = this.db
       .selectFrom('scim_groups as g')
       .select(columns(ScimGroupEntity, 'g'))
       .where('g.org_id', '=', orgId);

@@ -1,7 +1,7 @@
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { ArtifactBundleEntity, UploadChunkEntity } from '#storage/postgres/entities/releases.ts';
 
 export type BundleRow = Row<typeof ArtifactBundleEntity>;
@@ -9,16 +9,10 @@ export type BundleRow = Row<typeof ArtifactBundleEntity>;
 type ChunkRow = Row<typeof UploadChunkEntity>;
 
 /** Uploads of builds, in parts, until their source maps are extracted. */
-export class ArtifactStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class ArtifactStore extends PostgresStore {
   /** A part that is there already stays for another day. */
   async addChunk(chunk: ChunkRow): Promise<void> {
-    await this.#session.db
+    await this.db
       .insertInto('upload_chunks')
       .values(toColumns(UploadChunkEntity, chunk))
       .onConflict((conflict) => conflict.columns(['org_id', 'sha1']).doUpdateSet({ created_at: chunk.createdAt }))
@@ -27,7 +21,7 @@ export class ArtifactStore {
 
   /** Sizes by checksum, of those that are there. */
   async chunkSizes(orgId: Id<'org'>, checksums: readonly string[]): Promise<Map<string, number>> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('upload_chunks')
       .select(['sha1', 'size'])
       .where('org_id', '=', orgId)
@@ -37,7 +31,7 @@ export class ArtifactStore {
   }
 
   async findChunk(orgId: Id<'org'>, sha1: string): Promise<Buffer | null> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('upload_chunks')
       .select('content')
       .where('org_id', '=', orgId)
@@ -48,7 +42,7 @@ export class ArtifactStore {
 
   /** Bytes that wait of the organization. */
   async waitingBytes(orgId: Id<'org'>): Promise<number> {
-    const { bytes } = await this.#session.db
+    const { bytes } = await this.db
       .selectFrom('upload_chunks')
       .select(({ fn, cast, val }) => cast<number>(fn.coalesce(fn.sum('size'), val(0)), 'bigint').as('bytes'))
       .where('org_id', '=', orgId)
@@ -57,7 +51,7 @@ export class ArtifactStore {
   }
 
   async removeChunks(orgId: Id<'org'>, checksums: readonly string[]): Promise<void> {
-    await this.#session.db
+    await this.db
       .deleteFrom('upload_chunks')
       .where('org_id', '=', orgId)
       .where('sha1', '=', anyOf(checksums))
@@ -66,7 +60,7 @@ export class ArtifactStore {
 
   /** Parts of uploads that were never finished. */
   async removeChunksBefore(at: Temporal.Instant, limit: number): Promise<number> {
-    const removed = await this.#session.db
+    const removed = await this.db
       .deleteFrom('upload_chunks')
       .where(({ eb, refTuple, selectFrom }) =>
         eb(
@@ -93,7 +87,7 @@ export class ArtifactStore {
 
   /** The oldest upload of each organization that waits to be read. */
   async listWaiting(): Promise<Pick<BundleRow, 'id' | 'orgId'>[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('artifact_bundles')
       .select(['id', 'org_id as orgId'])
       .distinctOn('org_id')
@@ -106,7 +100,7 @@ export class ArtifactStore {
 
   /** False when another request has made it first. */
   async insertBundle(bundle: BundleRow): Promise<boolean> {
-    const inserted = await this.#session.db
+    const inserted = await this.db
       .insertInto('artifact_bundles')
       .values(toColumns(ArtifactBundleEntity, bundle))
       .onConflict((conflict) => conflict.columns(['org_id', 'key']).doNothing())
@@ -115,7 +109,7 @@ export class ArtifactStore {
   }
 
   async removeBundle(bundleId: Id<'bundle'>): Promise<void> {
-    await this.#session.db.deleteFrom('artifact_bundles').where('id', '=', bundleId).execute();
+    await this.db.deleteFrom('artifact_bundles').where('id', '=', bundleId).execute();
   }
 
   /** Notes how the reading of a bundle ended. */
@@ -123,7 +117,7 @@ export class ArtifactStore {
     bundleId: Id<'bundle'>,
     { state, detail, maps, bytes }: Pick<BundleRow, 'state' | 'detail' | 'maps' | 'bytes'>,
   ): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('artifact_bundles')
       .set({ state, detail, maps, bytes, ...toColumns(ArtifactBundleEntity, { chunks: [] }) })
       .where('id', '=', bundleId)
@@ -132,7 +126,7 @@ export class ArtifactStore {
 
   /** Marks bundles as used, so that a bundle whose maps are in use stays; writes at most once a day. */
   async markUsed(bundleIds: readonly Id<'bundle'>[], now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('artifact_bundles')
       .set({ used_at: now })
       .where('id', '=', anyOf(bundleIds))
@@ -153,7 +147,7 @@ export class ArtifactStore {
   }
 
   async removeBundlesUnusedSince(at: Temporal.Instant, limit: number): Promise<number> {
-    const removed = await this.#session.db
+    const removed = await this.db
       .deleteFrom('artifact_bundles')
       .where('id', 'in', ({ selectFrom }) =>
         selectFrom('artifact_bundles').select('id').where('used_at', '<', at).limit(limit),
@@ -163,7 +157,7 @@ export class ArtifactStore {
   }
 
   #bundles(orgId: Id<'org'>) {
-    return this.#session.db
+    return this.db
       .selectFrom('artifact_bundles as b')
       .select(columns(ArtifactBundleEntity, 'b'))
       .where('b.org_id', '=', orgId);

@@ -4,7 +4,7 @@ import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { DeployEntity, ReleaseEntity } from '#storage/postgres/entities/releases.ts';
 
 export type ReleaseRow = Row<typeof ReleaseEntity>;
@@ -18,16 +18,10 @@ export type ReleaseFields = Partial<
 const NOTHING_SAID = { url: null, ref: null, commits: [], commitCount: 0, releasedAt: null, archivedAt: null };
 
 /** Releases of services, and when they were deployed. */
-export class ReleaseStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class ReleaseStore extends PostgresStore {
   /** Locked until the transaction ends; null when it is not known. */
   async lock(serviceId: Id<'service'>, version: string): Promise<ReleaseRow | null> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('releases as r')
       .select(columns(ReleaseEntity, 'r'))
       .where('r.service_id', '=', serviceId)
@@ -60,7 +54,7 @@ export class ReleaseStore {
 
   /** Counts the releases of a service, so that a program cannot make any number of them. */
   async count(serviceId: Id<'service'>): Promise<number> {
-    const { count } = await this.#session.db
+    const { count } = await this.db
       .selectFrom('releases')
       .select(({ fn, cast }) => cast<number>(fn.countAll(), 'integer').as('count'))
       .where('service_id', '=', serviceId)
@@ -75,7 +69,7 @@ export class ReleaseStore {
     now: Temporal.Instant,
   ): Promise<boolean> {
     const row: ReleaseRow = { orgId, serviceId, version, ...NOTHING_SAID, ...fields, createdAt: now, updatedAt: now };
-    const inserted = await this.#session.db
+    const inserted = await this.db
       .insertInto('releases')
       .values(toColumns(ReleaseEntity, row))
       .onConflict((conflict) => conflict.columns(['service_id', 'version']).doNothing())
@@ -84,7 +78,7 @@ export class ReleaseStore {
   }
 
   async update(serviceId: Id<'service'>, version: string, fields: ReleaseFields, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('releases')
       .set({ ...toColumns(ReleaseEntity, fields), updated_at: now })
       .where('service_id', '=', serviceId)
@@ -93,15 +87,11 @@ export class ReleaseStore {
   }
 
   async remove(serviceId: Id<'service'>, version: string): Promise<void> {
-    await this.#session.db
-      .deleteFrom('releases')
-      .where('service_id', '=', serviceId)
-      .where('version', '=', version)
-      .execute();
+    await this.db.deleteFrom('releases').where('service_id', '=', serviceId).where('version', '=', version).execute();
   }
 
   async titlesOfGroups(orgId: Id<'org'>, groupIds: readonly Id<'group'>[]): Promise<Map<Id<'group'>, string>> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('exception_groups')
       .select(['id', 'title'])
       .where('org_id', '=', orgId)
@@ -112,7 +102,7 @@ export class ReleaseStore {
 
   async addDeploy(deploy: Omit<DeployRow, 'id'>): Promise<DeployRow> {
     const row: DeployRow = { id: newId('deploy'), ...deploy };
-    await this.#session.db.insertInto('deploys').values(toColumns(DeployEntity, row)).execute();
+    await this.db.insertInto('deploys').values(toColumns(DeployEntity, row)).execute();
     return row;
   }
 
@@ -120,7 +110,7 @@ export class ReleaseStore {
   async findDeploy(
     same: Pick<DeployRow, 'serviceId' | 'release' | 'environment' | 'finishedAt'>,
   ): Promise<DeployRow | null> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('deploys as d')
       .select(columns(DeployEntity, 'd'))
       .where('d.service_id', '=', same.serviceId)
@@ -138,8 +128,8 @@ export class ReleaseStore {
    * wait.
    */
   async countDeploys(serviceId: Id<'service'>, since: Temporal.Instant): Promise<number> {
-    await holdLock(this.#session, `deploys ${serviceId}`);
-    const { count } = await this.#session.db
+    await holdLock(this.session, `deploys ${serviceId}`);
+    const { count } = await this.db
       .selectFrom('deploys')
       .select(({ fn, cast }) => cast<number>(fn.countAll(), 'integer').as('count'))
       .where('service_id', '=', serviceId)
@@ -160,10 +150,7 @@ export class ReleaseStore {
     limit: number,
   ): Promise<DeployRow[]> {
     const { serviceIds, release, from, to } = filter;
-    let query = this.#session.db
-      .selectFrom('deploys as d')
-      .select(columns(DeployEntity, 'd'))
-      .where('d.org_id', '=', orgId);
+    let query = this.db.selectFrom('deploys as d').select(columns(DeployEntity, 'd')).where('d.org_id', '=', orgId);
     if (serviceIds !== undefined) query = query.where('d.service_id', '=', anyOf([...serviceIds]));
     if (release !== undefined) query = query.where('d.release', '=', release);
     if (from !== undefined) query = query.where('d.finished_at', '>=', from);
@@ -178,7 +165,7 @@ export class ReleaseStore {
     before: Temporal.Instant,
   ): Promise<Set<string>> {
     if (releases.length === 0) return new Set();
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('deploys')
       .select('release')
       .distinct()
@@ -195,7 +182,7 @@ export class ReleaseStore {
     serviceIds: readonly Id<'service'>[],
     from: Temporal.Instant,
   ): Promise<{ serviceId: Id<'service'>; date: string; count: number; release: string }[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('deploys')
       .select(({ fn, cast }) => ['service_id as serviceId', cast<number>(fn.countAll(), 'integer').as('count')])
       .select(({ ref }) => [
@@ -214,10 +201,7 @@ export class ReleaseStore {
   }
 
   #releases(orgId: Id<'org'>) {
-    return this.#session.db
-      .selectFrom('releases as r')
-      .select(columns(ReleaseEntity, 'r'))
-      .where('r.org_id', '=', orgId);
+    return this.db.selectFrom('releases as r').select(columns(ReleaseEntity, 'r')).where('r.org_id', '=', orgId);
   }
 }
 

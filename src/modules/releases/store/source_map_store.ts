@@ -1,7 +1,7 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, type Row, rowsChanged, rowsOf, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { SourceMapEntity, type SourceMapPlaceEntity } from '#storage/postgres/entities/releases.ts';
 
 export type SourceMapRow = Row<typeof SourceMapEntity>;
@@ -28,15 +28,9 @@ export interface FoundPlace {
 }
 
 /** Source maps, each stored once in an organization, and the code that they describe. */
-export class SourceMapStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class SourceMapStore extends PostgresStore {
   async insert(map: SourceMapRow): Promise<void> {
-    await this.#session.db
+    await this.db
       .insertInto('source_maps')
       .values(toColumns(SourceMapEntity, map))
       .onConflict((conflict) => conflict.columns(['org_id', 'hash']).doUpdateSet({ created_at: map.createdAt }))
@@ -55,7 +49,7 @@ export class SourceMapStore {
       url: ['text', places.map(({ url }) => url)],
       hash: ['text', places.map(({ hash }) => hash)],
     });
-    await this.#session.db
+    await this.db
       .insertInto('source_map_places')
       .columns(['org_id', 'bundle_id', 'service_id', 'debug_id', 'release', 'dist', 'url', 'hash'])
       .expression(({ selectFrom }) => selectFrom(added).selectAll('added'))
@@ -63,12 +57,12 @@ export class SourceMapStore {
   }
 
   async removePlacesOf(bundleId: Id<'bundle'>): Promise<void> {
-    await this.#session.db.deleteFrom('source_map_places').where('bundle_id', '=', bundleId).execute();
+    await this.db.deleteFrom('source_map_places').where('bundle_id', '=', bundleId).execute();
   }
 
   /** Returns maps by debug id; of several uploads the newest counts. */
   async findByDebugIds(orgId: Id<'org'>, debugIds: readonly string[]): Promise<Map<string, FoundPlace>> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('source_map_places')
       .select(['debug_id as debugId', 'bundle_id as bundleId', 'hash'])
       .distinctOn('debug_id')
@@ -90,7 +84,7 @@ export class SourceMapStore {
       dist: ['text', addresses.map(({ dist }) => dist ?? '')],
       url: ['text', addresses.map(({ url }) => url)],
     });
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom(wanted)
       .innerJoin('source_map_places as p', (join) =>
         join
@@ -109,7 +103,7 @@ export class SourceMapStore {
   }
 
   async findContent(orgId: Id<'org'>, hash: string): Promise<StoredContent | null> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('source_maps')
       .select(['content', 'size'])
       .where('org_id', '=', orgId)
@@ -120,7 +114,7 @@ export class SourceMapStore {
 
   /** Bytes that the maps of the organization take. */
   async storedBytes(orgId: Id<'org'>): Promise<number> {
-    const { bytes } = await this.#session.db
+    const { bytes } = await this.db
       .selectFrom('source_maps')
       .select(({ fn, cast, val }) => cast<number>(fn.coalesce(fn.sum('stored_bytes'), val(0)), 'bigint').as('bytes'))
       .where('org_id', '=', orgId)
@@ -130,7 +124,7 @@ export class SourceMapStore {
 
   /** Removes maps that describe nothing any more. Those that came lately may be about to be placed. */
   async removeUnplaced(orgId: Id<'org'> | null, before: Temporal.Instant, limit: number): Promise<number> {
-    const removed = await this.#session.db
+    const removed = await this.db
       .deleteFrom('source_maps')
       .where(({ eb, refTuple, selectFrom }) =>
         eb(

@@ -13,6 +13,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import { anyOf, columns, field, type Row, rowsOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { type OpenIncident, openIncidents } from '#modules/rules/store/rule_conclusions.ts';
 import { AlertRuleEntity } from '#storage/postgres/entities/oncall.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
@@ -74,13 +75,7 @@ const OPEN_INCIDENTS_OF_RULES = prepared(
 type Wanted = { readonly ruleId?: Id<'rule'>; readonly serviceIds?: readonly Id<'service'>[] };
 
 /** Rules that are enabled and whose service has `oncall` and the capability that feeds them. */
-export class ActiveRuleStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class ActiveRuleStore extends PostgresStore {
   /**
    * Lists the rules to evaluate with windows of `windowMinutes.min` up to `windowMinutes.max`, of these parts or of all.
    * Rules over one metric of a service are of one part, so that its points are read by one process.
@@ -91,13 +86,13 @@ export class ActiveRuleStore {
     limit: number = Number.MAX_SAFE_INTEGER,
   ): Promise<MetricCheck[]> {
     return parts === null
-      ? await METRIC_CHECKS.rows(this.#session, { ...windowMinutes, limit })
-      : await METRIC_CHECKS_OF_PARTS.rows(this.#session, { ...windowMinutes, parts, limit });
+      ? await METRIC_CHECKS.rows(this.session, { ...windowMinutes, limit })
+      : await METRIC_CHECKS_OF_PARTS.rows(this.session, { ...windowMinutes, parts, limit });
   }
 
   /** Counts the rules that `listMetricChecks` can list of each of these parts, or of all, whatever their windows. */
   async countMetricChecks(parts: readonly number[] | null): Promise<Map<number, number>> {
-    const counted = await this.#session.db
+    const counted = await this.db
       .selectFrom('alert_rules as r')
       .where('r.kind', '=', 'metric_threshold')
       .where('r.enabled', '=', true)
@@ -127,27 +122,25 @@ export class ActiveRuleStore {
 
   /** Decisions about a rule's incident are made under this lock, one after the other, until the transaction ends. */
   async lockDecision(ruleId: Id<'rule'>): Promise<void> {
-    await holdLock(this.#session, `decide ${ruleId}`);
+    await holdLock(this.session, `decide ${ruleId}`);
   }
 
   /** Lists the open incidents of all rules of a kind that have one, or of these rules. */
   async listOpenIncidents(kind: RuleKind, ruleIds: readonly Id<'rule'>[] | null = null): Promise<OpenIncident[]> {
     return ruleIds === null
-      ? await OPEN_INCIDENTS.rows(this.#session, { kind })
-      : await OPEN_INCIDENTS_OF_RULES.rows(this.#session, { kind, ruleIds });
+      ? await OPEN_INCIDENTS.rows(this.session, { kind })
+      : await OPEN_INCIDENTS_OF_RULES.rows(this.session, { kind, ruleIds });
   }
 
   /** The incident that is open under this key, of a rule or of a part of it. */
   async findOpenIncident(kind: RuleKind, ruleId: Id<'rule'>, dedupKey: string): Promise<OpenIncident | null> {
-    const open = openIncidents(this.#session.db, kind)
-      .where('open.ruleId', '=', ruleId)
-      .where('open.dedupKey', '=', dedupKey);
+    const open = openIncidents(this.db, kind).where('open.ruleId', '=', ruleId).where('open.dedupKey', '=', dedupKey);
     return (await open.executeTakeFirst()) ?? null;
   }
 
   /** Counts the open incidents of a rule under keys that begin so. */
   async countOpenIncidents(kind: RuleKind, ruleId: Id<'rule'>, keyStart: string): Promise<number> {
-    const { count } = await openIncidents(this.#session.db, kind)
+    const { count } = await openIncidents(this.db, kind)
       .clearSelect()
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('open.ruleId', '=', ruleId)
@@ -165,7 +158,7 @@ export class ActiveRuleStore {
       changes.filter((change) => change.isMember === isMember),
     );
     if (keyChanges !== undefined && keyChanges.length > 0) {
-      await this.#session.db
+      await this.db
         .updateTable('incidents as i')
         .from(changesOf(keyChanges))
         .set((eb) => ({ clear_since: eb.ref('c.since') }))
@@ -175,7 +168,7 @@ export class ActiveRuleStore {
         .execute();
     }
     if (members !== undefined && members.length > 0) {
-      await this.#session.db
+      await this.db
         .updateTable('incident_members as m')
         .from(changesOf(members))
         .set((eb) => ({ clear_since: eb.ref('c.since') }))
@@ -196,7 +189,7 @@ export class ActiveRuleStore {
     minutes: number,
     most: number,
   ): Promise<number> {
-    const opened = await this.#session.db
+    const opened = await this.db
       .selectFrom('incidents')
       .select('id')
       .where('rule_id', '=', ruleId)
@@ -209,7 +202,7 @@ export class ActiveRuleStore {
   }
 
   #rules(kind: RuleKind) {
-    return active(this.#session.db, kind)
+    return active(this.db, kind)
       .leftJoin('escalation_policies as p', 'p.id', 'r.escalation_policy_id')
       .select(columns(AlertRuleEntity, 'r', RULE))
       .select((eb) => [

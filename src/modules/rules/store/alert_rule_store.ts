@@ -4,7 +4,7 @@ import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { AlertRuleEntity } from '#storage/postgres/entities/oncall.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
@@ -64,16 +64,10 @@ const LIST_NAMES = prepared((db, { orgId, limit }: Values<Omit<RulesOfService, '
 );
 
 /** Rules that turn breaches and new exceptions into incidents. Those of a deleted service are gone with it. */
-export class AlertRuleStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class AlertRuleStore extends PostgresStore {
   /** Oldest first. */
   async listOfService(orgId: Id<'org'>, serviceId: Id<'service'>, limit: number): Promise<AlertRuleRow[]> {
-    return await LIST_OF_SERVICE.rows(this.#session, { orgId, serviceId, limit });
+    return await LIST_OF_SERVICE.rows(this.session, { orgId, serviceId, limit });
   }
 
   /** The rules that page by these policies, each policy's first ones by name, with how many it has in all. */
@@ -82,7 +76,7 @@ export class AlertRuleStore {
     policyIds: readonly Id<'policy'>[],
     perPolicy: number,
   ): Promise<RuleOfPolicy[]> {
-    const ranked = this.#session.db
+    const ranked = this.db
       .selectFrom('alert_rules as r')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'r.service_id').on('s.deleted_at', 'is', null))
       .select((eb) => [
@@ -105,7 +99,7 @@ export class AlertRuleStore {
       ])
       .where('r.org_id', '=', orgId)
       .where('r.escalation_policy_id', '=', anyOf(policyIds));
-    return await this.#session.db
+    return await this.db
       .selectFrom(ranked.as('rule'))
       .select([
         'rule.ruleId',
@@ -124,12 +118,12 @@ export class AlertRuleStore {
 
   /** The rules of all services that are there, oldest first. */
   async listNames(orgId: Id<'org'>, limit: number): Promise<NamedRule[]> {
-    return await LIST_NAMES.rows(this.#session, { orgId, limit });
+    return await LIST_NAMES.rows(this.session, { orgId, limit });
   }
 
   /** The names of those that are there. */
   async findNames(orgId: Id<'org'>, ruleIds: readonly Id<'rule'>[]): Promise<Map<Id<'rule'>, string>> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('alert_rules')
       .select(['id', 'name'])
       .where('org_id', '=', orgId)
@@ -143,7 +137,7 @@ export class AlertRuleStore {
     orgId: Id<'org'>,
     serviceIds: readonly Id<'service'>[],
   ): Promise<Map<Id<'service'>, { readonly rules: number; readonly paging: number }>> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('alert_rules')
       .select(({ fn, cast, eb }) => [
         'service_id as serviceId',
@@ -162,7 +156,7 @@ export class AlertRuleStore {
 
   /** Throws `not_found` with the path of the field that named it. */
   async get(orgId: Id<'org'>, ruleId: string, path = 'ruleId'): Promise<AlertRuleRow> {
-    const rule = await this.#session.db
+    const rule = await this.db
       .selectFrom('alert_rules as r')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'r.service_id').on('s.deleted_at', 'is', null))
       .select(columns(AlertRuleEntity, 'r'))
@@ -175,7 +169,7 @@ export class AlertRuleStore {
 
   /** The entity, locked until the transaction ends; `get` it first, which also looks at the service. */
   async lock(orgId: Id<'org'>, ruleId: string, path = 'ruleId'): Promise<AlertRuleRow> {
-    const rule = await this.#session.em.findOne(
+    const rule = await this.em.findOne(
       AlertRuleEntity,
       { orgId, id: asId('rule', ruleId) },
       { lockMode: LockMode.PESSIMISTIC_WRITE },
@@ -185,7 +179,7 @@ export class AlertRuleStore {
   }
 
   async save(rule: AlertRuleRow, now: Temporal.Instant): Promise<void> {
-    await saveChanged(this.#session.em, rule, now);
+    await saveChanged(this.em, rule, now);
   }
 
   /** The caller holds the locks on the service and on the policy. */
@@ -194,7 +188,7 @@ export class AlertRuleStore {
     rule: NewAlertRule,
     now: Temporal.Instant,
   ): Promise<AlertRuleRow> {
-    const { em } = this.#session;
+    const { em } = this.session;
     const row = em.create(AlertRuleEntity, {
       id: newId('rule'),
       orgId: service.orgId,
@@ -209,7 +203,7 @@ export class AlertRuleStore {
 
   /** Disables the rule: it is evaluated no longer, until somebody enables it again. */
   async disable(ruleId: Id<'rule'>, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('alert_rules')
       .set({ enabled: false, updated_at: now })
       .where('id', '=', ruleId)
@@ -218,12 +212,12 @@ export class AlertRuleStore {
 
   /** An open incident of the rule stays, for people to resolve. */
   async delete(rule: AlertRuleRow): Promise<void> {
-    await this.#session.em.remove(rule).flush();
+    await this.em.remove(rule).flush();
   }
 
   /** Leaves the rules of these policies without one; the caller holds the locks on the policies. The ids, sorted. */
   async detach(orgId: Id<'org'>, policyIds: readonly Id<'policy'>[], now: Temporal.Instant): Promise<Id<'rule'>[]> {
-    const rules = await this.#session.db
+    const rules = await this.db
       .updateTable('alert_rules')
       .set({ escalation_policy_id: null, updated_at: now })
       .where('org_id', '=', orgId)

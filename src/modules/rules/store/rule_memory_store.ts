@@ -1,7 +1,7 @@
 import type { Id } from '#kernel/ids.ts';
 import { NO_MEMORY, type RuleMemory } from '#modules/rules/decide/breach.ts';
 import { anyOf, columns, type Row, rowsOf } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { RulePartMemoryEntity } from '#storage/postgres/entities/oncall.ts';
 
 /** Memory of a rule, or of a part of it, to be stored. */
@@ -15,20 +15,14 @@ interface MemoryChange extends RuleMemory {
 export type PartMemory = Row<typeof RulePartMemoryEntity>;
 
 /** Memory that evaluations keep of metric rules and of their parts, beside the incidents. */
-export class RuleMemoryStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class RuleMemoryStore extends PostgresStore {
   /** Finds the memory of a rule, or of a part of it. */
   async find(ruleId: Id<'rule'>, part = ''): Promise<RuleMemory> {
     if (part !== '') {
       const [memory] = await this.listParts([ruleId], part);
       return memory ?? NO_MEMORY;
     }
-    const memory = await this.#session.db
+    const memory = await this.db
       .selectFrom('rule_memory')
       .select(['breached_since as breachedSince', 'silent_since as silentSince', 'missing_since as missingSince'])
       .where('rule_id', '=', ruleId)
@@ -39,7 +33,7 @@ export class RuleMemoryStore {
   /** Lists the memory of the parts of these rules; of one part only if it is named. */
   async listParts(ruleIds: readonly Id<'rule'>[], part: string | null = null): Promise<PartMemory[]> {
     if (ruleIds.length === 0) return [];
-    return await this.#session.db
+    return await this.db
       .selectFrom('rule_part_memory as m')
       .select(columns(RulePartMemoryEntity, 'm'))
       .where('m.rule_id', '=', anyOf(ruleIds))
@@ -60,7 +54,7 @@ export class RuleMemoryStore {
 
   async #insert(kept: readonly MemoryChange[]): Promise<void> {
     if (kept.length === 0) return;
-    await this.#session.db
+    await this.db
       .insertInto('rule_memory')
       .columns(['rule_id', 'breached_since', 'silent_since', 'missing_since'])
       .expression((eb) =>
@@ -86,7 +80,7 @@ export class RuleMemoryStore {
   async #insertParts(kept: readonly MemoryChange[]): Promise<void> {
     if (kept.length === 0) return;
     const rows = rowsOf('m', { ...memoryColumns(kept), part: ['text', kept.map(({ part = '' }) => part)] });
-    await this.#session.db
+    await this.db
       .insertInto('rule_part_memory')
       .columns(['rule_id', 'part', 'breached_since', 'silent_since', 'missing_since'])
       .expression((eb) =>
@@ -113,11 +107,11 @@ export class RuleMemoryStore {
   async clear(of: readonly Pick<MemoryChange, 'ruleId' | 'part'>[]): Promise<void> {
     const whole = of.filter(({ part = '' }) => part === '').map(({ ruleId }) => ruleId);
     if (whole.length > 0) {
-      await this.#session.db.deleteFrom('rule_memory').where('rule_id', '=', anyOf(whole)).execute();
+      await this.db.deleteFrom('rule_memory').where('rule_id', '=', anyOf(whole)).execute();
     }
     for (const [part, ofPart] of Map.groupBy(of, ({ part = '' }) => part)) {
       if (part === '') continue;
-      await this.#session.db
+      await this.db
         .deleteFrom('rule_part_memory')
         .where('rule_id', '=', anyOf(ofPart.map(({ ruleId }) => ruleId)))
         .where('part', '=', part)
@@ -128,7 +122,7 @@ export class RuleMemoryStore {
   /** Forgets what is remembered of a rule and of all its parts. */
   async clearAll(ruleId: Id<'rule'>): Promise<void> {
     await this.clear([{ ruleId }]);
-    await this.#session.db.deleteFrom('rule_part_memory').where('rule_id', '=', ruleId).execute();
+    await this.db.deleteFrom('rule_part_memory').where('rule_id', '=', ruleId).execute();
   }
 }
 

@@ -5,7 +5,7 @@ import { RULE_STATES, type RuleState } from '#modules/rules/decide/rule_kind.ts'
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, field, rowsOf } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { AlertRuleEntity, PolicyEntity } from '#storage/postgres/entities/oncall.ts';
 import type { AlertRuleRow } from '#modules/rules/store/alert_rule_store.ts';
 import { type PolicyRow, readPolicy } from '#modules/policies/store.ts';
@@ -54,13 +54,7 @@ const SELECTORS = RULE_KIND_NAMES.flatMap((kind) => {
 });
 
 /** Finds rules and what they have done, page by page. */
-export class RuleSearch {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class RuleSearch extends PostgresStore {
   /** Lists rules after `after`, at most `limit`; `waiting` are the rules whose data has not arrived. */
   async listPlaces(
     orgId: Id<'org'>,
@@ -108,7 +102,7 @@ export class RuleSearch {
 
   /** Returns rules by id. */
   async findAll(orgId: Id<'org'>, ruleIds: readonly string[]): Promise<ReadonlyMap<string, AlertRuleRow>> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('alert_rules as r')
       .select(columns(AlertRuleEntity, 'r'))
       .where('r.org_id', '=', orgId)
@@ -119,7 +113,7 @@ export class RuleSearch {
 
   /** Enabled rules of these kinds, of the whole organization. */
   async listWatching(orgId: Id<'org'>, kinds: readonly RuleKind[]): Promise<WatchingRule[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('alert_rules as r')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'r.service_id').on('s.deleted_at', 'is', null))
       .select(columns(AlertRuleEntity, 'r', ['id', 'serviceId', 'kind', 'config']))
@@ -136,7 +130,7 @@ export class RuleSearch {
     ruleIds: readonly Id<'rule'>[],
     since: Temporal.Instant,
   ): Promise<ReadonlyMap<Id<'rule'>, RuleActivity>> {
-    const incidents = this.#session.db
+    const incidents = this.db
       .selectFrom('incidents as i')
       .select((eb) => [
         eb.ref('i.rule_id').$notNull().as('ruleId'),
@@ -146,7 +140,7 @@ export class RuleSearch {
       ])
       .where('i.rule_id', '=', anyOf(ruleIds))
       .where('i.storm_until', 'is', null);
-    const members = this.#session.db
+    const members = this.db
       .selectFrom('incident_members as m')
       .select((eb) => [
         eb.ref('m.rule_id').$notNull().as('ruleId'),
@@ -155,7 +149,7 @@ export class RuleSearch {
         eb('m.ended_at', 'is', null).as('isOpen'),
       ])
       .where('m.rule_id', '=', anyOf(ruleIds));
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom(incidents.unionAll(members).as('f'))
       .select((eb) => [
         'f.ruleId',
@@ -170,7 +164,7 @@ export class RuleSearch {
   }
 
   async listPolicies(orgId: Id<'org'>, policyIds: readonly Id<'policy'>[]): Promise<PolicyOfTeam[]> {
-    const policies = await this.#session.db
+    const policies = await this.db
       .selectFrom('escalation_policies as p')
       .innerJoin('teams as t', 't.id', 'p.team_id')
       .select(columns(PolicyEntity, 'p'))
@@ -186,7 +180,7 @@ export class RuleSearch {
     { serviceId, ownedByTeams, kind, text, ruleIds, incidentIds }: RuleFilter,
     waiting: readonly Id<'rule'>[],
   ) {
-    const { db } = this.#session;
+    const { db } = this;
     const kinds = rowsOf('k', {
       kind: ['text', RULE_KIND_NAMES],
       fed_by: ['text', RULE_KIND_NAMES.map((name) => RULE_KINDS[name].fedBy)],

@@ -1,7 +1,7 @@
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { CalendarFeedEntity, OwnCalendarEntity } from '#storage/postgres/entities/oncall.ts';
 
 const FEED = ['id', 'orgId', 'scheduleId', 'secretSealed', 'createdAt'] as const;
@@ -13,13 +13,7 @@ type CalendarFeedRow = Pick<Row<typeof CalendarFeedEntity>, (typeof FEED)[number
  * Stores calendar feeds. At most one feed of a schedule is live for each member, and one without an owner. A member's
  * feed ends with the membership.
  */
-export class CalendarFeedStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class CalendarFeedStore extends PostgresStore {
   /** Returns the live feed of one member, or with null the one without an owner. */
   async findLive(orgId: Id<'org'>, scheduleId: string, userId: Id<'user'> | null): Promise<CalendarFeedRow | null> {
     const feed = await this.#live()
@@ -40,7 +34,7 @@ export class CalendarFeedStore {
     feed: Pick<Row<typeof CalendarFeedEntity>, 'orgId' | 'scheduleId' | 'secretSealed' | 'userId' | 'secretHash'>,
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.#session.db
+    await this.db
       .insertInto('calendar_feeds')
       .values(toColumns(CalendarFeedEntity, { id: newId('feed'), ...feed, createdAt: now }))
       .execute();
@@ -48,7 +42,7 @@ export class CalendarFeedStore {
 
   /** All of the schedule. False when none was live. */
   async revoke(orgId: Id<'org'>, scheduleId: string, now: Temporal.Instant): Promise<boolean> {
-    const revoked = await this.#session.db
+    const revoked = await this.db
       .updateTable('calendar_feeds')
       .set({ revoked_at: now })
       .where('org_id', '=', orgId)
@@ -59,7 +53,7 @@ export class CalendarFeedStore {
   }
 
   #live() {
-    return this.#session.db
+    return this.db
       .selectFrom('calendar_feeds as f')
       .select(columns(CalendarFeedEntity, 'f', FEED))
       .where('f.revoked_at', 'is', null);
@@ -72,13 +66,7 @@ const CALENDAR = ['orgId', 'userId', 'secretSealed', 'createdAt'] as const;
 type OwnCalendarRow = Pick<Row<typeof OwnCalendarEntity>, (typeof CALENDAR)[number]>;
 
 /** The secret address of a member's own shifts: one at most, and it ends with the membership. */
-export class OwnCalendarStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class OwnCalendarStore extends PostgresStore {
   async find(orgId: Id<'org'>, userId: Id<'user'>): Promise<OwnCalendarRow | null> {
     const row = await this.#calendars()
       .where('c.org_id', '=', orgId)
@@ -95,7 +83,7 @@ export class OwnCalendarStore {
   /** The address before it stops working. */
   async replace(calendar: Row<typeof OwnCalendarEntity>): Promise<void> {
     const { secretHash, secretSealed, createdAt } = calendar;
-    await this.#session.db
+    await this.db
       .insertInto('own_calendars')
       .values(toColumns(OwnCalendarEntity, calendar))
       .onConflict((conflict) =>
@@ -108,7 +96,7 @@ export class OwnCalendarStore {
 
   /** False when there was none. */
   async delete(orgId: Id<'org'>, userId: Id<'user'>): Promise<boolean> {
-    const deleted = await this.#session.db
+    const deleted = await this.db
       .deleteFrom('own_calendars')
       .where('org_id', '=', orgId)
       .where('user_id', '=', userId)
@@ -117,6 +105,6 @@ export class OwnCalendarStore {
   }
 
   #calendars() {
-    return this.#session.db.selectFrom('own_calendars as c').select(columns(OwnCalendarEntity, 'c', CALENDAR));
+    return this.db.selectFrom('own_calendars as c').select(columns(OwnCalendarEntity, 'c', CALENDAR));
   }
 }

@@ -2,7 +2,7 @@ import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, json, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { areDates } from '#modules/schedules/decide/ics_dates.ts';
 import { HolidayCalendarEntity } from '#storage/postgres/entities/oncall.ts';
 import { sql } from 'kysely';
@@ -13,20 +13,14 @@ export type HolidayCalendarRow = Row<typeof HolidayCalendarEntity>;
 export type CalendarFetch = { readonly dates: readonly string[] } | { readonly fault: string };
 
 /** Calendars of holidays of an organization. One keeps the dates of the last good answer of its address. */
-export class HolidayCalendarStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class HolidayCalendarStore extends PostgresStore {
   /** The dates of these calendars as `YYYY-MM-DD`; asks nothing without any. */
   async listDates(
     orgId: Id<'org'>,
     calendarIds: readonly Id<'calendar'>[],
   ): Promise<ReadonlyMap<string, readonly string[]>> {
     if (calendarIds.length === 0) return new Map();
-    const calendars = await this.#session.db
+    const calendars = await this.db
       .selectFrom('holiday_calendars as c')
       .select(columns(HolidayCalendarEntity, 'c', ['id', 'dates']))
       .where('c.org_id', '=', orgId)
@@ -37,7 +31,7 @@ export class HolidayCalendarStore {
 
   /** All calendars of an organization, by name. */
   async list(orgId: Id<'org'>): Promise<HolidayCalendarRow[]> {
-    const calendars = await this.#session.db
+    const calendars = await this.db
       .selectFrom('holiday_calendars as c')
       .select(columns(HolidayCalendarEntity, 'c'))
       .where('c.org_id', '=', orgId)
@@ -49,7 +43,7 @@ export class HolidayCalendarStore {
 
   /** Returns the calendar, locked until the transaction ends. Throws `not_found`. */
   async lock(orgId: Id<'org'>, calendarId: string): Promise<HolidayCalendarRow> {
-    const calendar = await this.#session.db
+    const calendar = await this.db
       .selectFrom('holiday_calendars as c')
       .select(columns(HolidayCalendarEntity, 'c'))
       .where('c.org_id', '=', orgId)
@@ -65,14 +59,14 @@ export class HolidayCalendarStore {
     now: Temporal.Instant,
   ): Promise<HolidayCalendarRow> {
     const row = { id: newId('calendar'), ...calendar, createdAt: now, updatedAt: now };
-    await this.#session.db.insertInto('holiday_calendars').values(toColumns(HolidayCalendarEntity, row)).execute();
+    await this.db.insertInto('holiday_calendars').values(toColumns(HolidayCalendarEntity, row)).execute();
     return row;
   }
 
   /** The caller holds the lock on the calendar. */
   async save(calendar: HolidayCalendarRow, now: Temporal.Instant): Promise<HolidayCalendarRow> {
     const { id, name, url, dates, fetchedAt, triedAt, fault } = calendar;
-    await this.#session.db
+    await this.db
       .updateTable('holiday_calendars')
       .set(toColumns(HolidayCalendarEntity, { name, url, dates, fetchedAt, triedAt, fault, updatedAt: now }))
       .where('id', '=', id)
@@ -81,12 +75,12 @@ export class HolidayCalendarStore {
   }
 
   async delete(calendarId: Id<'calendar'>): Promise<void> {
-    await this.#session.db.deleteFrom('holiday_calendars').where('id', '=', calendarId).execute();
+    await this.db.deleteFrom('holiday_calendars').where('id', '=', calendarId).execute();
   }
 
   /** The schedules with a layer that uses the calendar, oldest first. */
   async listSchedules(orgId: Id<'org'>, calendarId: string): Promise<{ id: Id<'schedule'>; name: string }[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('schedules as s')
       .select(['s.id', 's.name'])
       .where('s.org_id', '=', orgId)
@@ -97,7 +91,7 @@ export class HolidayCalendarStore {
 
   /** Takes the calendar whose address was asked longest ago, before this time; null when there is none. */
   async claimDue(before: Temporal.Instant, now: Temporal.Instant): Promise<HolidayCalendarRow | null> {
-    const claimed = await this.#session.db
+    const claimed = await this.db
       .updateTable('holiday_calendars as c')
       .set({ tried_at: now })
       .where('c.id', '=', ({ selectFrom }) =>
@@ -125,7 +119,7 @@ export class HolidayCalendarStore {
       'dates' in fetched
         ? toColumns(HolidayCalendarEntity, { dates: fetched.dates, fetchedAt: now, fault: null })
         : toColumns(HolidayCalendarEntity, { fault: fetched.fault });
-    const changed = await this.#session.db
+    const changed = await this.db
       .updateTable('holiday_calendars')
       .set(answer)
       .where('id', '=', id)

@@ -9,7 +9,7 @@ import { ZoneClock } from '#kernel/zone_clock.ts';
 import type { LayeredSchedule } from '#modules/schedules/decide/layered_shifts.ts';
 import { areLayers, EMPTY_ROTATION, isRotation, readLayers } from '#modules/schedules/decide/stored_layers.ts';
 import { anyOf, columns, json, rowsChanged } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { ScheduleEntity, ScheduleOverrideEntity } from '#storage/postgres/entities/oncall.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
 
@@ -46,16 +46,10 @@ export interface ScheduleFilter {
 }
 
 /** Schedules of teams, and the overrides laid over them. */
-export class ScheduleStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class ScheduleStore extends PostgresStore {
   /** The schedules of all the teams, oldest first. */
   async listOfTeams(orgId: Id<'org'>, teamIds: readonly Id<'team'>[]): Promise<ScheduleRow[]> {
-    const schedules = await this.#session.db
+    const schedules = await this.db
       .selectFrom('schedules as s')
       .select(columns(ScheduleEntity, 's'))
       .where('s.org_id', '=', orgId)
@@ -86,7 +80,7 @@ export class ScheduleStore {
 
   /** Lists schedules of all organizations, in the order of their ids; null for the first. */
   async listAllAfter(after: Id<'schedule'> | null, limit: number): Promise<ScheduleRow[]> {
-    const schedules = await this.#session.db
+    const schedules = await this.db
       .selectFrom('schedules as s')
       .select(columns(ScheduleEntity, 's'))
       .$if(after !== null, (query) => query.where('s.id', '>', after ?? asId('schedule', '')))
@@ -112,7 +106,7 @@ export class ScheduleStore {
     userId: Id<'user'>,
     { after, limit = null }: { readonly after: Temporal.Instant; readonly limit?: number | null },
   ): Promise<ScheduleRow[]> {
-    const naming = await this.#session.db
+    const naming = await this.db
       .selectFrom('schedules as s')
       .select(columns(ScheduleEntity, 's'))
       .where('s.org_id', '=', orgId)
@@ -135,7 +129,7 @@ export class ScheduleStore {
 
   /** Null when the organization has no such schedule. */
   async find(orgId: Id<'org'>, scheduleId: string): Promise<ScheduleRow | null> {
-    const schedule = await this.#session.db
+    const schedule = await this.db
       .selectFrom('schedules as s')
       .select(columns(ScheduleEntity, 's'))
       .where('s.org_id', '=', orgId)
@@ -146,7 +140,7 @@ export class ScheduleStore {
 
   /** The organization of a schedule, for those who administer all of them; null when there is no such schedule. */
   async findOrganization(scheduleId: string): Promise<Id<'org'> | null> {
-    const schedule = await this.#session.db
+    const schedule = await this.db
       .selectFrom('schedules')
       .select('org_id')
       .where('id', '=', asId('schedule', scheduleId))
@@ -156,7 +150,7 @@ export class ScheduleStore {
 
   /** Null when the organization has no such schedule. */
   async findTimezone(orgId: Id<'org'>, scheduleId: string): Promise<string | null> {
-    const schedule = await this.#session.db
+    const schedule = await this.db
       .selectFrom('schedules')
       .select('timezone')
       .where('org_id', '=', orgId)
@@ -170,7 +164,7 @@ export class ScheduleStore {
    * named it.
    */
   async lock(orgId: Id<'org'>, scheduleId: string, path = 'scheduleId'): Promise<ScheduleRow> {
-    const schedule = await this.#session.em.findOne(
+    const schedule = await this.em.findOne(
       ScheduleEntity,
       { orgId, id: asId('schedule', scheduleId) },
       { lockMode: LockMode.PESSIMISTIC_WRITE },
@@ -180,7 +174,7 @@ export class ScheduleStore {
   }
 
   async save(schedule: ScheduleRow, now: Temporal.Instant): Promise<void> {
-    await saveChanged(this.#session.em, schedule, now);
+    await saveChanged(this.em, schedule, now);
   }
 
   /** The caller holds the lock on the team. */
@@ -189,7 +183,7 @@ export class ScheduleStore {
     schedule: NewSchedule,
     now: Temporal.Instant,
   ): Promise<ScheduleRow> {
-    const { em } = this.#session;
+    const { em } = this.session;
     const row = em.create(ScheduleEntity, {
       id: newId('schedule'),
       orgId: team.orgId,
@@ -205,7 +199,7 @@ export class ScheduleStore {
 
   /** Its overrides go with it. */
   async delete(schedule: ScheduleRow): Promise<void> {
-    await this.#session.em.remove(schedule).flush();
+    await this.em.remove(schedule).flush();
   }
 
   /** The caller holds the lock on the schedule. */
@@ -214,7 +208,7 @@ export class ScheduleStore {
     override: NewOverride,
     now: Temporal.Instant,
   ): Promise<ScheduleOverrideRow> {
-    const { em } = this.#session;
+    const { em } = this.session;
     const row = em.create(ScheduleOverrideEntity, {
       id: newId('override'),
       orgId: schedule.orgId,
@@ -229,7 +223,7 @@ export class ScheduleStore {
 
   /** Removes the overrides for layers that are none of these. Resolves to how many; the caller holds the lock. */
   async deleteOverridesOfOtherLayers(schedule: ScheduleRow, layerIds: readonly string[]): Promise<number> {
-    const deleted = await this.#session.db
+    const deleted = await this.db
       .deleteFrom('schedule_overrides')
       .where('org_id', '=', schedule.orgId)
       .where('schedule_id', '=', schedule.id)
@@ -245,7 +239,7 @@ export class ScheduleStore {
     overrideId: string,
     path = 'overrideId',
   ): Promise<Pick<ScheduleOverrideRow, 'scheduleId' | 'startAt' | 'endAt'>> {
-    const override = await this.#session.db
+    const override = await this.db
       .selectFrom('schedule_overrides as o')
       .select(columns(ScheduleOverrideEntity, 'o', ['scheduleId', 'startAt', 'endAt']))
       .where('o.org_id', '=', orgId)
@@ -261,7 +255,7 @@ export class ScheduleStore {
     overrideId: string,
     path = 'overrideId',
   ): Promise<Pick<ScheduleOverrideRow, 'id' | 'scheduleId' | 'layerId' | 'userId' | 'startAt' | 'endAt'>> {
-    const deleted = await this.#session.db
+    const deleted = await this.db
       .deleteFrom('schedule_overrides as o')
       .where('o.org_id', '=', orgId)
       .where('o.id', '=', asId('override', overrideId))
@@ -277,7 +271,7 @@ export class ScheduleStore {
     scheduleIds: readonly Id<'schedule'>[],
     after: Temporal.Instant,
   ): Promise<OverrideOfSchedule[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('schedule_overrides as o')
       .select(
         columns(ScheduleOverrideEntity, 'o', ['scheduleId', 'layerId', 'userId', 'startAt', 'endAt', 'createdAt']),
@@ -291,7 +285,7 @@ export class ScheduleStore {
   }
 
   #found(orgId: Id<'org'>, { teamIds, scheduleIds }: ScheduleFilter) {
-    return this.#session.db
+    return this.db
       .selectFrom('schedules as s')
       .where('s.org_id', '=', orgId)
       .$if(teamIds !== undefined, (query) =>

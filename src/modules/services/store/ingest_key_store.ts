@@ -4,7 +4,7 @@ import type { Capability } from '#modules/capabilities/decide/capability.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { IngestKeyEntity } from '#storage/postgres/entities/credentials.ts';
 import { ServiceEntity } from '#storage/postgres/entities/services.ts';
 
@@ -25,20 +25,14 @@ export type IngestKeyColumn = 'key_hash' | 'dsn_key_hash';
 export type OpenedTarget = IngestTarget & { readonly hash: Buffer };
 
 /** Ingestion keys and DSNs; a service has one pair that is current, and may have further keys of DSNs beside it. */
-export class IngestKeyStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class IngestKeyStore extends PostgresStore {
   /** The caller holds the lock on the service: two rotations follow each other, the later one wins. */
   async replace(
     service: { readonly orgId: Id<'org'>; readonly id: Id<'service'> },
     key: StoredIngestKey,
     now: Temporal.Instant,
   ): Promise<void> {
-    const { db } = this.#session;
+    const { db } = this;
     await db
       .updateTable('ingest_keys')
       .set({ revoked_at: now })
@@ -51,7 +45,7 @@ export class IngestKeyStore {
 
   /** Gives the current pair of the service another DSN key; the caller holds the lock on the service. */
   async changePair({ id }: { readonly id: Id<'service'> }, key: StoredIngestKey): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('ingest_keys')
       .set(toColumns(IngestKeyEntity, key))
       .where('service_id', '=', id)
@@ -62,7 +56,7 @@ export class IngestKeyStore {
 
   /** Returns the sealed DSN keys beside the current pair, by service. */
   async listFurther(serviceIds: readonly Id<'service'>[]): Promise<Map<Id<'service'>, Buffer[]>> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('ingest_keys as k')
       .select(columns(IngestKeyEntity, 'k', ['serviceId', 'secrets']))
       .where('k.service_id', '=', anyOf(serviceIds))
@@ -76,7 +70,7 @@ export class IngestKeyStore {
 
   /** Takes away the DSN keys beside the current pair that are not in the list; the caller holds the lock on the service. */
   async removeFurther({ id }: { readonly id: Id<'service'> }, kept: readonly Buffer[]): Promise<void> {
-    await this.#session.db
+    await this.db
       .deleteFrom('ingest_keys')
       .where('service_id', '=', id)
       .where('is_further', '=', true)
@@ -96,12 +90,12 @@ export class IngestKeyStore {
       const ids = { id: newId('ingestkey'), orgId: service.orgId, serviceId: service.id };
       return toColumns(IngestKeyEntity, { ...ids, ...key, createdAt: now, isFurther: true });
     });
-    await this.#session.db.insertInto('ingest_keys').values(rows).execute();
+    await this.db.insertInto('ingest_keys').values(rows).execute();
   }
 
   /** The encrypted current pair; null only for a service that is being created. */
   async findSecrets(serviceId: Id<'service'>): Promise<Buffer | null> {
-    const key = await this.#session.db
+    const key = await this.db
       .selectFrom('ingest_keys')
       .select('secrets')
       .where('service_id', '=', serviceId)
@@ -113,7 +107,7 @@ export class IngestKeyStore {
 
   /** Returns the target of each of the keys, in one query; a key that opens nothing is absent. */
   async findTargets(by: IngestKeyColumn, hashes: readonly Buffer[]): Promise<OpenedTarget[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('ingest_keys as k')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'k.service_id').on('s.deleted_at', 'is', null))
       .select(columns(ServiceEntity, 's', TARGET))

@@ -1,7 +1,7 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, type Row } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { type IngestRefusalEntity, LIMITS_MET } from '#storage/postgres/entities/services.ts';
 import { addHourlyCounts, listHourlyCounts } from '#modules/services/store/hourly_counts.ts';
 
@@ -16,19 +16,13 @@ export function refusalHour(now: Temporal.Instant): Temporal.Instant {
 }
 
 /** Stores how much ingestion refused of each service, and why. */
-export class IngestRefusalStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class IngestRefusalStore extends PostgresStore {
   async add(refusals: readonly IngestRefusal[]): Promise<void> {
-    await addHourlyCounts(this.#session, 'ingest_refusals', refusals);
+    await addHourlyCounts(this.session, 'ingest_refusals', refusals);
   }
 
   async listSince(serviceId: Id<'service'>, since: Temporal.Instant): Promise<Refused[]> {
-    return await listHourlyCounts(this.#session, 'ingest_refusals', serviceId, since);
+    return await listHourlyCounts(this.session, 'ingest_refusals', serviceId, since);
   }
 
   /** Counts what was refused of each of the services; limits that were met without a loss are not counted. */
@@ -36,7 +30,7 @@ export class IngestRefusalStore {
     serviceIds: readonly Id<'service'>[],
     since: Temporal.Instant,
   ): Promise<Map<Id<'service'>, number>> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('ingest_refusals')
       .select(({ fn, cast }) => ['service_id as serviceId', cast<number>(fn.sum('count'), 'bigint').as('count')])
       .where('service_id', '=', anyOf(serviceIds))
@@ -49,7 +43,7 @@ export class IngestRefusalStore {
 
   /** Counts refusals of all services by reason, within the hour that begins at `hour`. */
   async countByReason(hour: Temporal.Instant): Promise<Map<string, number>> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('ingest_refusals')
       .select(({ fn, cast }) => ['reason', cast<number>(fn.sum('count'), 'bigint').as('count')])
       .where('hour', '=', hour)
@@ -60,6 +54,6 @@ export class IngestRefusalStore {
 
   /** Removes the hours that began before. */
   async removeBefore(hour: Temporal.Instant): Promise<void> {
-    await this.#session.db.deleteFrom('ingest_refusals').where('hour', '<', hour).execute();
+    await this.db.deleteFrom('ingest_refusals').where('hour', '<', hour).execute();
   }
 }

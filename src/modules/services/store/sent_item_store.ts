@@ -1,7 +1,7 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { type Row, rowsOf } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import type { ReleaseSessionsEntity, SentItemEntity } from '#storage/postgres/entities/sent.ts';
 import { addHourlyCounts, listHourlyCounts } from '#modules/services/store/hourly_counts.ts';
 
@@ -12,15 +12,9 @@ export type ReleaseSessions = Row<typeof ReleaseSessionsEntity>;
 export type ReleaseHealth = Omit<ReleaseSessions, 'serviceId' | 'environment' | 'hour'>;
 
 /** Stores what clients send besides events, as counts by the hour. */
-export class SentItemStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class SentItemStore extends PostgresStore {
   async add(items: readonly SentItems[]): Promise<void> {
-    await addHourlyCounts(this.#session, 'sent_items', items);
+    await addHourlyCounts(this.session, 'sent_items', items);
   }
 
   /** Adds to the counts. Those of a service that is gone are left out. */
@@ -36,7 +30,7 @@ export class SentItemStore {
       crashed: ['bigint', sessions.map(({ crashed }) => crashed)],
       abnormal: ['bigint', sessions.map(({ abnormal }) => abnormal)],
     });
-    await this.#session.db
+    await this.db
       .insertInto('release_sessions')
       .columns(['service_id', 'release', 'environment', 'hour', 'sessions', 'errored', 'crashed', 'abnormal'])
       .expression(({ selectFrom }) =>
@@ -68,7 +62,7 @@ export class SentItemStore {
     serviceId: Id<'service'>,
     since: Temporal.Instant,
   ): Promise<Pick<SentItems, 'kind' | 'reason' | 'count' | 'lastAt'>[]> {
-    return await listHourlyCounts(this.#session, 'sent_items', serviceId, since);
+    return await listHourlyCounts(this.session, 'sent_items', serviceId, since);
   }
 
   /** Lists how the sessions of each release ended, the one with most sessions first, and the number of releases. */
@@ -77,7 +71,7 @@ export class SentItemStore {
     since: Temporal.Instant,
     limit: number,
   ): Promise<(ReleaseHealth & { readonly total: number })[]> {
-    return await this.#session.db
+    return await this.db
       .selectFrom('release_sessions')
       .select(({ fn, cast }) => [
         'release',
@@ -98,7 +92,7 @@ export class SentItemStore {
 
   /** Removes the hours that began before: of counts, and of sessions. */
   async removeBefore(itemsBefore: Temporal.Instant, sessionsBefore: Temporal.Instant): Promise<void> {
-    await this.#session.db.deleteFrom('sent_items').where('hour', '<', itemsBefore).execute();
-    await this.#session.db.deleteFrom('release_sessions').where('hour', '<', sessionsBefore).execute();
+    await this.db.deleteFrom('sent_items').where('hour', '<', itemsBefore).execute();
+    await this.db.deleteFrom('release_sessions').where('hour', '<', sessionsBefore).execute();
   }
 }

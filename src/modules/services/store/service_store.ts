@@ -6,7 +6,7 @@ import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, rowsChanged } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { ServiceEntity } from '#storage/postgres/entities/services.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
@@ -68,20 +68,14 @@ function servicesIn(db: Kysely<Tables>) {
 }
 
 /** Monitored services. No method finds a deleted one, though a worker may still be removing its data. */
-export class ServiceStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class ServiceStore extends PostgresStore {
   async list(orgId: Id<'org'>, limit: number): Promise<ServiceWithCapabilities[]> {
-    return await LIST.rows(this.#session, { orgId, limit });
+    return await LIST.rows(this.session, { orgId, limit });
   }
 
   /** The oldest first; all of them without a limit. */
   async listIds(orgId: Id<'org'>, limit: number | null): Promise<Id<'service'>[]> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('services as s')
       .select('s.id')
       .where('s.org_id', '=', orgId)
@@ -100,7 +94,7 @@ export class ServiceStore {
   ): Promise<ServiceWithCapabilities[]> {
     const { text, ownedByTeams, serviceIds } = filter;
     const { after } = page;
-    return await servicesIn(this.#session.db)
+    return await servicesIn(this.db)
       .where('s.org_id', '=', orgId)
       .$if(text !== undefined, (query) =>
         query.where(
@@ -125,7 +119,7 @@ export class ServiceStore {
 
   /** Counts the services that match. */
   async count(orgId: Id<'org'>, { text, ownedByTeams }: ServiceNameFilter): Promise<number> {
-    const { count } = await this.#session.db
+    const { count } = await this.db
       .selectFrom('services as s')
       .select(({ fn, cast }) => cast<number>(fn.countAll(), 'integer').as('count'))
       .where('s.org_id', '=', orgId)
@@ -142,7 +136,7 @@ export class ServiceStore {
   }
 
   async find(orgId: Id<'org'>, serviceId: string): Promise<ServiceWithCapabilities | null> {
-    return await FIND.row(this.#session, { orgId, serviceId: asId('service', serviceId) });
+    return await FIND.row(this.session, { orgId, serviceId: asId('service', serviceId) });
   }
 
   /** Throws `not_found` with the path of the field that named it. */
@@ -154,7 +148,7 @@ export class ServiceStore {
 
   /** The names of those that are there. */
   async findNames(orgId: Id<'org'>, serviceIds: readonly Id<'service'>[]): Promise<Map<Id<'service'>, string>> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('services')
       .select(['id', 'name'])
       .where('org_id', '=', orgId)
@@ -173,7 +167,7 @@ export class ServiceStore {
 
   /** The organization of the service; null when there is none. */
   async findOrganization(serviceId: string): Promise<Id<'org'> | null> {
-    const service = await this.#session.db
+    const service = await this.db
       .selectFrom('services')
       .select('org_id')
       .where('id', '=', asId('service', serviceId))
@@ -183,7 +177,7 @@ export class ServiceStore {
   }
 
   async findLocked(orgId: Id<'org'>, serviceId: string): Promise<ServiceRow | null> {
-    return await this.#session.em.findOne(
+    return await this.em.findOne(
       ServiceEntity,
       { orgId, id: asId('service', serviceId), deletedAt: null },
       { lockMode: LockMode.PESSIMISTIC_WRITE },
@@ -192,7 +186,7 @@ export class ServiceStore {
 
   /** Deleted services whose data is not all removed yet. */
   async listDeleted(limit: number): Promise<Id<'service'>[]> {
-    const services = await this.#session.db
+    const services = await this.db
       .selectFrom('services')
       .select('id')
       .where('deleted_at', 'is not', null)
@@ -203,7 +197,7 @@ export class ServiceStore {
   }
 
   async isDeleted(serviceId: Id<'service'>): Promise<boolean> {
-    const row = await this.#session.db
+    const row = await this.db
       .selectFrom('services')
       .select('id')
       .where('id', '=', serviceId)
@@ -214,7 +208,7 @@ export class ServiceStore {
 
   /** Returns the ids that name no service, or a deleted one. */
   async listGone(serviceIds: readonly Id<'service'>[]): Promise<Id<'service'>[]> {
-    const present = await this.#session.db
+    const present = await this.db
       .selectFrom('services')
       .select('id')
       .where('id', '=', anyOf(serviceIds))
@@ -229,7 +223,7 @@ export class ServiceStore {
    */
   async removeDeleted(serviceId: Id<'service'>, batch: number): Promise<void> {
     if (!(await this.isDeleted(serviceId))) return;
-    const { db } = this.#session;
+    const { db } = this;
     const incidents = db
       .deleteFrom('incidents')
       .where('id', 'in', ({ selectFrom }) =>
@@ -248,7 +242,7 @@ export class ServiceStore {
   /** The services that are there, by how many days they keep the capability's data. */
   async listRetentionTiers(capability: Capability): Promise<{ days: number; serviceIds: Id<'service'>[] }[]> {
     const column = `retention_${capability}` as const;
-    return await this.#session.db
+    return await this.db
       .selectFrom('services')
       .select(({ fn, ref }) => [ref(column).as('days'), fn.agg<Id<'service'>[]>('array_agg', ['id']).as('serviceIds')])
       .where('deleted_at', 'is', null)
@@ -258,11 +252,11 @@ export class ServiceStore {
   }
 
   async save(service: ServiceRow, now: Temporal.Instant): Promise<void> {
-    await saveChanged(this.#session.em, service, now);
+    await saveChanged(this.em, service, now);
   }
 
   async insert(orgId: Id<'org'>, service: NewService, now: Temporal.Instant): Promise<ServiceWithCapabilities> {
-    const { em } = this.#session;
+    const { em } = this.session;
     const { retentionDays, ...fields } = service;
     const row = em.create(ServiceEntity, {
       id: newId('service'),

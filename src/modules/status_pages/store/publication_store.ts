@@ -10,7 +10,7 @@ import {
 } from '#modules/status_pages/decide/publication.ts';
 import type { IncidentStatus } from '#modules/incidents/decide/incident.ts';
 import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { StatusPublicationEntity, StatusUpdateEntity } from '#storage/postgres/entities/status_pages.ts';
 
 /** A publication with what its incident is by now; nulls once the incident is gone. */
@@ -27,13 +27,7 @@ export type NewPublication = Pick<
 >;
 
 /** Incidents as people published them, and the updates on each. */
-export class PublicationStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class PublicationStore extends PostgresStore {
   /** Lists what a page shows since a time, newest first: what is open, and what ended since then. */
   async listOfPage(pageId: Id<'statuspage'>, since: Temporal.Instant): Promise<PublicationRow[]> {
     const rows = await this.#publications()
@@ -68,7 +62,7 @@ export class PublicationStore {
 
   async insert(publication: NewPublication, now: Temporal.Instant): Promise<Id<'publication'>> {
     const row = { id: newId('publication'), ...publication, endedAt: null, changedAt: now };
-    await this.#session.db.insertInto('status_publications').values(toColumns(StatusPublicationEntity, row)).execute();
+    await this.db.insertInto('status_publications').values(toColumns(StatusPublicationEntity, row)).execute();
     return row.id;
   }
 
@@ -77,7 +71,7 @@ export class PublicationStore {
     changed: Partial<Pick<PublicationRow, 'title' | 'impact' | 'serviceIds' | 'endedAt'>>,
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('status_publications')
       .set(toColumns(StatusPublicationEntity, { ...changed, changedAt: now }))
       .where('id', '=', id)
@@ -85,7 +79,7 @@ export class PublicationStore {
   }
 
   async delete(id: Id<'publication'>): Promise<void> {
-    await this.#session.db.deleteFrom('status_publications').where('id', '=', id).execute();
+    await this.db.deleteFrom('status_publications').where('id', '=', id).execute();
   }
 
   async addUpdate(
@@ -93,7 +87,7 @@ export class PublicationStore {
     now: Temporal.Instant,
   ): Promise<Id<'statusupdate'>> {
     const row = { id: newId('statusupdate'), ...update, at: now };
-    await this.#session.db.insertInto('status_updates').values(toColumns(StatusUpdateEntity, row)).execute();
+    await this.db.insertInto('status_updates').values(toColumns(StatusUpdateEntity, row)).execute();
     return row.id;
   }
 
@@ -101,7 +95,7 @@ export class PublicationStore {
   async findUpdate(
     updateId: string,
   ): Promise<(UpdateRow & Pick<PublicationRow, 'pageId' | 'title' | 'serviceIds'>) | null> {
-    const update = await this.#session.db
+    const update = await this.db
       .selectFrom('status_updates as t')
       .innerJoin('status_publications as u', 'u.id', 't.publication_id')
       .select(columns(StatusUpdateEntity, 't'))
@@ -126,7 +120,7 @@ export class PublicationStore {
   /** Lists the updates of these publications, newest first. */
   async listUpdates(ids: readonly Id<'publication'>[]): Promise<UpdateRow[]> {
     if (ids.length === 0) return [];
-    return await this.#session.db
+    return await this.db
       .selectFrom('status_updates as t')
       .select(columns(StatusUpdateEntity, 't'))
       .where('t.publication_id', '=', anyOf(ids))
@@ -137,7 +131,7 @@ export class PublicationStore {
   }
 
   #publications() {
-    return this.#session.db
+    return this.db
       .selectFrom('status_publications as u')
       .leftJoin('incidents as i', 'i.id', 'u.incident_id')
       .select(columns(StatusPublicationEntity, 'u'))

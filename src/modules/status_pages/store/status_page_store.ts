@@ -5,7 +5,7 @@ import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { STATUS_PAGES_MAX } from '#modules/status_pages/decide/publication.ts';
 import { columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { StatusComponentEntity, StatusPageEntity } from '#storage/postgres/entities/status_pages.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
 
@@ -22,13 +22,7 @@ interface PageVersion {
 }
 
 /** Status pages, and the services on them. */
-export class StatusPageStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class StatusPageStore extends PostgresStore {
   /** The pages of an organization, by title. */
   async list(orgId: Id<'org'>): Promise<StatusPageRow[]> {
     return await this.#pages().where('p.org_id', '=', orgId).orderBy('p.title').limit(STATUS_PAGES_MAX).execute();
@@ -92,9 +86,7 @@ export class StatusPageStore {
     now: Temporal.Instant,
   ): Promise<StatusPageRow> {
     const row = { id: newId('statuspage'), ...page, version: 1, createdAt: now, updatedAt: now };
-    await withFreeSlug(() =>
-      this.#session.db.insertInto('status_pages').values(toColumns(StatusPageEntity, row)).execute(),
-    );
+    await withFreeSlug(() => this.db.insertInto('status_pages').values(toColumns(StatusPageEntity, row)).execute());
     return row;
   }
 
@@ -105,7 +97,7 @@ export class StatusPageStore {
     now: Temporal.Instant,
   ): Promise<void> {
     await withFreeSlug(() =>
-      this.#session.db
+      this.db
         .updateTable('status_pages')
         .set({ ...toColumns(StatusPageEntity, { ...changed, updatedAt: now }), version: sql`version + 1` })
         .where('id', '=', id)
@@ -118,20 +110,20 @@ export class StatusPageStore {
     { id: pageId, orgId }: Pick<StatusPageRow, 'id' | 'orgId'>,
     components: readonly NewComponent[],
   ): Promise<void> {
-    await this.#session.db.deleteFrom('status_components').where('page_id', '=', pageId).execute();
+    await this.db.deleteFrom('status_components').where('page_id', '=', pageId).execute();
     if (components.length === 0) return;
     const rows = components.map((component, position) =>
       toColumns(StatusComponentEntity, { pageId, orgId, position, ...component }),
     );
-    await this.#session.db.insertInto('status_components').values(rows).execute();
+    await this.db.insertInto('status_components').values(rows).execute();
   }
 
   async delete(id: Id<'statuspage'>): Promise<void> {
-    await this.#session.db.deleteFrom('status_pages').where('id', '=', id).execute();
+    await this.db.deleteFrom('status_pages').where('id', '=', id).execute();
   }
 
   #pages() {
-    return this.#session.db.selectFrom('status_pages as p').select(columns(StatusPageEntity, 'p'));
+    return this.db.selectFrom('status_pages as p').select(columns(StatusPageEntity, 'p'));
   }
 
   #named(orgId: Id<'org'>, pageId: string) {
@@ -139,7 +131,7 @@ export class StatusPageStore {
   }
 
   #components() {
-    return this.#session.db
+    return this.db
       .selectFrom('status_components as c')
       .innerJoin('services as s', 's.id', 'c.service_id')
       .select(columns(StatusComponentEntity, 'c'))

@@ -2,19 +2,13 @@ import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { holdLocks } from '#storage/postgres/advisory_lock.ts';
 import { columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
+import { PostgresStore } from '#storage/postgres/store.ts';
 import { StatusSubscriberEntity } from '#storage/postgres/entities/status_pages.ts';
 
 export type SubscriberRow = Row<typeof StatusSubscriberEntity>;
 
 /** Mail addresses that are told of updates on status pages. */
-export class SubscriberStore {
-  readonly #session: Session;
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
+export class SubscriberStore extends PostgresStore {
   async find(subscriberId: string): Promise<SubscriberRow | null> {
     const id = asId('statussubscriber', subscriberId);
     return (await this.#subscribers().where('b.id', '=', id).executeTakeFirst()) ?? null;
@@ -30,7 +24,7 @@ export class SubscriberStore {
 
   /** Counts the subscribers of each page of an organization who have confirmed. */
   async countConfirmed(orgId: Id<'org'>): Promise<Map<string, number>> {
-    const counts = await this.#session.db
+    const counts = await this.db
       .selectFrom('status_subscribers')
       .select(({ fn }) => ['page_id as pageId', fn.countAll<number>().as('count')])
       .where('org_id', '=', orgId)
@@ -42,7 +36,7 @@ export class SubscriberStore {
 
   /** Lets one at a time ask for this address, and one for this page, so that all of them are counted. */
   async hold(pageId: Id<'statuspage'>, email: string): Promise<void> {
-    await holdLocks(this.#session, [`subscribers of ${pageId}`, `subscriptions of ${email}`]);
+    await holdLocks(this.session, [`subscribers of ${pageId}`, `subscriptions of ${email}`]);
   }
 
   /** Counts the subscribers of a page, and the pages that wait for this address to confirm. */
@@ -50,7 +44,7 @@ export class SubscriberStore {
     pageId: Id<'statuspage'>,
     email: string,
   ): Promise<{ confirmed: number; waiting: number; waitingOfAddress: number }> {
-    const { db } = this.#session;
+    const { db } = this;
     const counts = await db
       .selectFrom('status_subscribers')
       .select(({ fn }) => [fn.count<number>('confirmed_at').as('confirmed'), fn.countAll<number>().as('total')])
@@ -72,7 +66,7 @@ export class SubscriberStore {
     now: Temporal.Instant,
   ): Promise<Id<'statussubscriber'>> {
     const row = { id: newId('statussubscriber'), ...asked, askedAt: now, confirmedAt: null };
-    const { id } = await this.#session.db
+    const { id } = await this.db
       .insertInto('status_subscribers')
       .values(toColumns(StatusSubscriberEntity, row))
       .onConflict((conflict) => conflict.columns(['page_id', 'email']).doUpdateSet({ asked_at: now }))
@@ -82,7 +76,7 @@ export class SubscriberStore {
   }
 
   async confirm(id: Id<'statussubscriber'>, now: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .updateTable('status_subscribers')
       .set({ confirmed_at: now })
       .where('id', '=', id)
@@ -91,12 +85,12 @@ export class SubscriberStore {
   }
 
   async remove(id: Id<'statussubscriber'>): Promise<void> {
-    await this.#session.db.deleteFrom('status_subscribers').where('id', '=', id).execute();
+    await this.db.deleteFrom('status_subscribers').where('id', '=', id).execute();
   }
 
   /** Lists who has confirmed, at most `limit` after an id. */
   async listConfirmed(pageId: Id<'statuspage'>, after: string, limit: number): Promise<Id<'statussubscriber'>[]> {
-    const rows = await this.#session.db
+    const rows = await this.db
       .selectFrom('status_subscribers')
       .select('id')
       .where('page_id', '=', pageId)
@@ -110,7 +104,7 @@ export class SubscriberStore {
 
   /** Removes who asked before a time and never confirmed. */
   async removeUnconfirmed(before: Temporal.Instant): Promise<void> {
-    await this.#session.db
+    await this.db
       .deleteFrom('status_subscribers')
       .where('confirmed_at', 'is', null)
       .where('asked_at', '<', before)
@@ -118,6 +112,6 @@ export class SubscriberStore {
   }
 
   #subscribers() {
-    return this.#session.db.selectFrom('status_subscribers as b').select(columns(StatusSubscriberEntity, 'b'));
+    return this.db.selectFrom('status_subscribers as b').select(columns(StatusSubscriberEntity, 'b'));
   }
 }
