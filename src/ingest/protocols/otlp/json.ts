@@ -9,7 +9,7 @@ import {
   JsonNames,
   readNumber,
   skipOfRequest,
-  skipOfResource,
+  skipUnknown,
 } from '#ingest/protocols/otlp/json_attributes.ts';
 import { JsonPointReader } from '#ingest/protocols/otlp/json_point.ts';
 import {
@@ -123,7 +123,7 @@ export class OtlpJsonDecoder {
         if (!cursor.nextName()) this.#enterPassed(this.#scopesAt, 'scopeMetrics');
         else if (cursor.isTextOf('resource')) this.#enterField('resource', 'resource');
         else if (cursor.isTextOf('scopeMetrics')) this.#scopesAt = this.#pass('scopeMetrics', 'a list');
-        else skipOfResource(cursor);
+        else skipUnknown(cursor);
         return true;
       case 'resource':
         if (!cursor.nextName()) this.#leave();
@@ -149,7 +149,7 @@ export class OtlpJsonDecoder {
         } else if (cursor.isTextOf('scope')) this.#enterField('scope', 'scope');
         else if (cursor.isTextOf('schemaUrl')) this.#scope.schemaUrl = this.#readScopeText('schemaUrl');
         else if (cursor.isTextOf('metrics')) this.#metricsAt = this.#pass('metrics', 'a list');
-        else cursor.skip();
+        else skipUnknown(cursor);
         return true;
       case 'scope':
         this.#readScope();
@@ -200,7 +200,7 @@ export class OtlpJsonDecoder {
     }
     const name = METRIC_NAMES.find(cursor);
     if (name === 'name') this.#name = this.#readText('name');
-    else if (name === undefined) cursor.skip();
+    else if (name === undefined) skipUnknown(cursor);
     else if (name === 'unit') {
       this.#unitAt = cursor.isText ? cursor.pos : NO_POSITION;
       cursor.skip();
@@ -222,7 +222,7 @@ export class OtlpJsonDecoder {
     if (name === 'dataPoints') this.#pointsAt = this.#pass(name, 'a list');
     else if (name === 'aggregationTemporality') this.#temporality = this.#readTemporality();
     else if (name === 'isMonotonic') this.#isMonotonic = this.#points.readFlag(name);
-    else cursor.skip();
+    else skipUnknown(cursor);
   }
 
   #readTemporality(): Temporality {

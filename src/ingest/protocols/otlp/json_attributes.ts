@@ -84,20 +84,30 @@ export function skipOfRequest(cursor: JsonCursor): void {
   if (signal !== undefined) {
     throw new AppError('invalid_input', `${signal} are not kept: this address takes metrics (resourceMetrics) only`);
   }
-  if (cursor.isTextOf('resource_metrics')) throw misspelt('resource_metrics', 'resourceMetrics');
-  cursor.skip();
+  skipUnknown(cursor);
 }
 
-/** Skips a property of the metrics of a resource. Throws where a spelling of others would lose them all. */
-export function skipOfResource(cursor: JsonCursor): void {
-  const sent = ['scope_metrics', 'instrumentationLibraryMetrics'].find((name) => cursor.isTextOf(name));
-  if (sent !== undefined) throw misspelt(sent, 'scopeMetrics');
-  cursor.skip();
-}
+/** Known names in the spelling of protobuf, or of OTLP before it was stable, and the names that they mean. */
+const MISSPELT = new Map([
+  ['instrumentationLibraryMetrics', 'scopeMetrics'],
+  ...(
+    'resourceMetrics scopeMetrics exponentialHistogram dataPoints isMonotonic aggregationTemporality timeUnixNano ' +
+    'startTimeUnixNano asDouble asInt bucketCounts explicitBounds quantileValues zeroCount zeroThreshold stringValue ' +
+    'boolValue intValue doubleValue bytesValue arrayValue kvlistValue'
+  )
+    .split(' ')
+    .map((name): [string, string] => [name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), name]),
+]);
+const MISSPELT_NAMES = new JsonNames([...MISSPELT.keys()]);
 
-/** OTLP's JSON has names in lower camel case, and unknown ones are ignored: none of the points would be found. */
-function misspelt(sent: string, meant: string): AppError {
-  return new AppError('invalid_input', `${sent} is not known in OTLP's JSON: send ${meant}`);
+/**
+ * Skips a property that is not known, as OTLP asks. Throws for a known one in another spelling: its points would be lost,
+ * or be others than its sender means, and the answer would say yes.
+ */
+export function skipUnknown(cursor: JsonCursor): void {
+  const sent = MISSPELT_NAMES.find(cursor);
+  if (sent === undefined) return cursor.skip();
+  throw new AppError('invalid_input', `${sent} is not known in OTLP's JSON: send ${MISSPELT.get(sent) ?? ''}`);
 }
 
 /** Makes the error for a field of the wrong type. */
@@ -176,7 +186,8 @@ export class JsonAttributes {
     cursor.begin();
     while (cursor.nextName()) {
       const name = VALUE_NAMES.find(cursor);
-      if (name === undefined || cursor.isNull) cursor.skip();
+      if (name === undefined) skipUnknown(cursor);
+      else if (cursor.isNull) cursor.skip();
       else if (name === 'stringValue' || name === 'bytesValue') value = this.#readText(name);
       else if (name === 'boolValue') value = this.#readFlag(name);
       else if (name === 'intValue') value = this.#readNumber(name, readInteger(cursor));

@@ -4,6 +4,7 @@ import {
   type JsonAttributes,
   JsonNames,
   readNumber,
+  skipUnknown,
 } from '#ingest/protocols/otlp/json_attributes.ts';
 import {
   EXEMPLARS_MAX,
@@ -68,7 +69,8 @@ export class JsonPointReader {
     while (cursor.nextName()) {
       const name = NAMES.find(cursor);
       if (name === undefined || cursor.isNull) {
-        cursor.skip();
+        if (name === undefined) skipUnknown(cursor);
+        else cursor.skip();
         continue;
       }
       switch (name) {
@@ -183,7 +185,8 @@ export class JsonPointReader {
     cursor.begin();
     while (cursor.nextName()) {
       const name = SIDE_NAMES.find(cursor);
-      if (name === undefined || cursor.isNull) cursor.skip();
+      if (name === undefined) skipUnknown(cursor);
+      else if (cursor.isNull) cursor.skip();
       else if (name === 'offset') side.offset = this.#number(name);
       else this.#numbers(name, side.counts);
     }
