@@ -7,6 +7,7 @@ import type { AppError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Steps } from '#kernel/cooperative_task.ts';
 import type { Temporal } from '#kernel/time.ts';
+import type { ItemRefusal } from '#storage/postgres/entities/services.ts';
 
 /** Response to a sender. */
 export interface ProtocolAnswer {
@@ -78,6 +79,9 @@ export interface NamedSeries {
   readonly tags: readonly (readonly [name: string, value: string])[];
 }
 
+/** Why a point that came to a port was not taken. */
+export type PortRefusal = Extract<ItemRefusal, 'faulty' | 'not_finite' | 'no_metric' | 'no_room'>;
+
 /** The service whose key was shown. */
 export interface PortSender {
   readonly serviceId: string;
@@ -86,7 +90,7 @@ export interface PortSender {
   /** Returns the value of each series that was stored last within a day; null if there is none. Throws `unavailable`. */
   newestValues(series: readonly NamedSeries[]): Promise<readonly (number | null)[]>;
   /** Counts points that cannot even be read, or are of no use, for the page of the service. */
-  refuse(points: number, reason?: 'faulty' | 'no_metric'): void;
+  refuse(points: number, reason?: PortRefusal): void;
 }
 
 /** The connections of the port. Those without a valid key are few and short. */

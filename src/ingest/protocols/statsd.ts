@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import { type Label, NAME_LABEL, toSeriesText } from '#ingest/admission/labels.ts';
 import { type DecodedPoints, PointAdmission, type PointLimits } from '#ingest/admission/point_admission.ts';
-import type { OpenPort, PortOptions, PortProtocol } from '#ingest/protocol.ts';
+import type { OpenPort, PortOptions, PortProtocol, PortRefusal } from '#ingest/protocol.ts';
 import { inSlices, type Steps } from '#kernel/cooperative_task.ts';
 import { DatagramReader, keyOf, readLine } from '#ingest/protocols/statsd/datagram_reader.ts';
 import { LineAggregator, AggregationBudget, type ReadyPoint } from '#ingest/protocols/statsd/line_aggregator.ts';
@@ -76,9 +76,8 @@ interface Sending {
   looking: Promise<void> | null;
   /** Points that were flushed and are not stored yet. */
   readonly waiting: ReadyPoint[][];
-  refused: number;
-  /** Events and checks. */
-  noMetrics: number;
+  /** Lines that were not taken, by reason. */
+  readonly refused: Map<PortRefusal, number>;
   idle: number;
   storing: Promise<void> | null;
 }
@@ -114,8 +113,8 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
   };
 
   /** Drops what came with a key that is not good. */
-  const drop = (key: string, { lines, refused, noMetrics }: Sending): void => {
-    lost += lines.size + refused + noMetrics;
+  const drop = (key: string, { lines, refused }: Sending): void => {
+    lost += lines.size + [...refused.values()].reduce((sum, count) => sum + count, 0);
     lines.release();
     sendings.delete(key);
     if (badKeys.size < BAD_KEYS_MAX) badKeys.add(key);
@@ -134,8 +133,7 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
       isGood: null,
       looking: null,
       waiting: [],
-      refused: 0,
-      noMetrics: 0,
+      refused: new Map(),
       idle: 0,
       storing: null,
     };
@@ -153,15 +151,15 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
       lost += 1;
       return;
     }
+    const refuse = (reason: PortRefusal): void => {
+      sending.refused.set(reason, (sending.refused.get(reason) ?? 0) + 1);
+    };
     // Events and checks of DogStatsD are no metrics: they are counted and not kept.
-    if (text.startsWith('_e{') || text.startsWith('_sc|')) {
-      valuesLeft -= 1;
-      sending.noMetrics += 1;
-      return;
-    }
-    const line = readLine(text);
-    valuesLeft -= line?.values.length ?? 1;
-    if (line === null || !sending.lines.add(line)) sending.refused += 1;
+    const isMetric = !text.startsWith('_e{') && !text.startsWith('_sc|');
+    const line = isMetric ? readLine(text) : 'no_metric';
+    valuesLeft -= typeof line === 'string' ? 1 : line.values.length;
+    if (typeof line === 'string') refuse(line);
+    else if (!sending.lines.add(line)) refuse('no_room');
   };
 
   const reader = new DatagramReader({ take, drop: (lines) => void (lost += lines) });
@@ -177,16 +175,14 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
     const { address, waiting } = sending;
     for (
       let points = waiting[0];
-      points !== undefined || sending.refused > 0 || sending.noMetrics > 0;
+      points !== undefined || sending.refused.size > 0;
       points = waiting[0]
     ) {
       const batch = points ?? [];
       try {
         const sender = await open(key, address);
-        if (sending.refused > 0) sender.refuse(sending.refused);
-        if (sending.noMetrics > 0) sender.refuse(sending.noMetrics, 'no_metric');
-        sending.refused = 0;
-        sending.noMetrics = 0;
+        for (const [reason, count] of sending.refused) sender.refuse(count, reason);
+        sending.refused.clear();
         if (batch.length > 0) await sender.take((at, limits) => decodePoints(batch, at, limits));
       } catch (error) {
         if (!(error instanceof AppError) || MAY_PASS.has(error.code)) return;
@@ -196,8 +192,7 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
           drop(key, sending);
           return;
         }
-        sending.refused = 0;
-        sending.noMetrics = 0;
+        sending.refused.clear();
       }
       // A newer batch may have taken its place.
       if (points !== undefined && waiting[0] === points) waiting.shift();

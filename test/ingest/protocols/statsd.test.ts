@@ -3,7 +3,7 @@ import { createSocket } from 'node:dgram';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { finish } from '#kernel/cooperative_task.ts';
-import { DatagramReader, readLine } from '#ingest/protocols/statsd/datagram_reader.ts';
+import { DatagramReader, type Line, readLine } from '#ingest/protocols/statsd/datagram_reader.ts';
 import { LineAggregator, AggregationBudget } from '#ingest/protocols/statsd/line_aggregator.ts';
 import { STATSD } from '#ingest/protocols/statsd.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -28,6 +28,7 @@ async function given({
 }) {
   const stored: Record<string, string[]> = {};
   const refused: Record<string, number> = {};
+  const reasons: Record<string, number> = {};
   const asked: string[] = [];
   const opened = await STATSD.listen({
     host: '127.0.0.1',
@@ -46,7 +47,10 @@ async function given({
           if (known === null) throw new AppError('unavailable', 'away');
           return series.map(({ name }) => known[name] ?? null);
         },
-        refuse: (points) => (refused[key] = (refused[key] ?? 0) + points),
+        refuse(points, reason = 'faulty') {
+          refused[key] = (refused[key] ?? 0) + points;
+          reasons[reason] = (reasons[reason] ?? 0) + points;
+        },
         async take(decode) {
           const decoded = finish(decode(NOW, freshLimits()));
           refused[key] = (refused[key] ?? 0) + decoded.rejected.count;
@@ -61,6 +65,8 @@ async function given({
   return {
     stored,
     refused,
+    /** Points that were refused, by reason. */
+    reasons,
     /** Keys that somebody wanted to know of. */
     asked,
     send: (datagram: string) => send(socket, opened.port, datagram),
@@ -70,6 +76,12 @@ async function given({
       await opened.close();
     },
   };
+}
+
+function lineOf(text: string): Line {
+  const line = readLine(text);
+  if (typeof line === 'string') throw new Error(`${text} is ${line}`);
+  return line;
 }
 
 async function send(socket: ReturnType<typeof createSocket>, port: number, text: string): Promise<void> {
@@ -136,6 +148,14 @@ test('lines that cannot be read are counted for the service, and the others take
   expect(port.refused['own']).toBe(6);
 });
 
+test('each reason for which lines are refused is counted by its name', async () => {
+  const port = await given({ own: 'own' });
+  const lines = ['a:nan|g', 'a:-Inf|g', 'a:1e400|c', 'a:inf|ms', 'a:nan|s', 'a:nano|g', '_e{1,1}:a|b', '_sc|a|0'];
+  await port.sendAll(lines.join('\n'));
+  expect(port.stored['own']).toEqual(['a 1 gauge']);
+  expect(port.reasons).toEqual({ not_finite: 4, faulty: 1, no_metric: 2 });
+});
+
 test('bad keys, however many, keep no new sender out', async () => {
   const port = await given({ keys: ['late'] });
   for (let round = 0; round < 3; round += 1) {
@@ -157,7 +177,7 @@ test('what came while nobody could say whether its key is good is kept', async (
 test('what is gathered takes bounded memory, whatever it is made of', () => {
   const gather = (line: (index: number) => string): number => {
     const lines = new LineAggregator(new AggregationBudget({ seriesMax: 500, bytesMax: 100_000 }));
-    for (let taken = 0; taken < 10_000; taken += 1) if (!lines.add(readLine(line(taken))!)) return taken;
+    for (let taken = 0; taken < 10_000; taken += 1) if (!lines.add(lineOf(line(taken)))) return taken;
     return Infinity;
   };
   const long = 'x'.repeat(5_000);
@@ -173,15 +193,15 @@ test('what is gathered takes bounded memory, whatever it is made of', () => {
 test('what was flushed leaves room for what comes next', () => {
   const lines = new LineAggregator(new AggregationBudget({ seriesMax: 3, bytesMax: 10_000 }));
   for (let round = 0; round < 100; round += 1) {
-    for (const text of ['a:1|c', `b:${'x'.repeat(1_000)}|s`, 'g:1|g']) expect(lines.add(readLine(text)!)).toBe(true);
-    expect(lines.add(readLine('c:1|c')!)).toBe(false);
+    for (const text of ['a:1|c', `b:${'x'.repeat(1_000)}|s`, 'g:1|g']) expect(lines.add(lineOf(text))).toBe(true);
+    expect(lines.add(lineOf('c:1|c'))).toBe(false);
     expect(finish(lines.flush(0))).toHaveLength(3);
   }
 });
 
 test('a gauge that nobody changes is remembered for a while, and not for ever', () => {
   const lines = new LineAggregator(new AggregationBudget({ seriesMax: 3, bytesMax: 10_000 }));
-  expect(lines.add(readLine('g:5|g')!)).toBe(true);
+  expect(lines.add(lineOf('g:5|g'))).toBe(true);
   expect(finish(lines.flush(0))).toHaveLength(1);
   for (let flushes = 1; flushes <= 8_639; flushes += 1) expect(finish(lines.flush(0))).toEqual([]);
   expect(lines.size).toBe(1);
@@ -191,18 +211,18 @@ test('a gauge that nobody changes is remembered for a while, and not for ever', 
 
 test('gauges that were idle for long make room for others', () => {
   const lines = new LineAggregator(new AggregationBudget({ seriesMax: 1, bytesMax: 10_000 }));
-  expect(lines.add(readLine('old:5|g')!)).toBe(true);
+  expect(lines.add(lineOf('old:5|g'))).toBe(true);
   for (let flushes = 0; flushes <= 60; flushes += 1) {
-    expect(lines.add(readLine('new:1|g')!)).toBe(false);
+    expect(lines.add(lineOf('new:1|g'))).toBe(false);
     finish(lines.flush(0));
   }
-  expect(lines.add(readLine('new:1|g')!)).toBe(true);
+  expect(lines.add(lineOf('new:1|g'))).toBe(true);
 });
 
 test('a gauge with a sign is changed, or set where DogStatsD is meant', () => {
   const last = (signed: 'change' | 'set') => {
     const lines = new LineAggregator(new AggregationBudget({ seriesMax: 3, bytesMax: 10_000 }), signed);
-    for (const text of ['x:-5|g', 'x:-5|g', 'x:-5|g']) lines.add(readLine(text)!);
+    for (const text of ['x:-5|g', 'x:-5|g', 'x:-5|g']) lines.add(lineOf(text));
     for (const { key } of lines.relativeGauges(9)) lines.setBase(key, 0);
     return finish(lines.flush(0)).map(({ value }) => value);
   };
@@ -213,7 +233,7 @@ test('a gauge with a sign is changed, or set where DogStatsD is meant', () => {
 test('a time that a line bears is the time of its value (DogStatsD protocol 1.3)', () => {
   const lines = new LineAggregator(new AggregationBudget({ seriesMax: 9, bytesMax: 10_000 }));
   const flushed = (...texts: string[]) => {
-    for (const text of texts) expect(lines.add(readLine(text)!)).toBe(true);
+    for (const text of texts) expect(lines.add(lineOf(text))).toBe(true);
     return finish(lines.flush(9_000_000));
   };
   const first = flushed('views:15|c|#a:b|T1000', 'views:2|c|#a:b|T1000', 'views:1|c', 'temp:21|g|T1000', 'wait:3|ms');
@@ -227,7 +247,7 @@ test('a time that a line bears is the time of its value (DogStatsD protocol 1.3)
   expect(counts[0]?.at).not.toBe(counts[1]?.at);
   expect(first.find(({ name }) => name === 'temp')).toMatchObject({ value: 21, at: 1_000_000 });
   expect(first.find(({ name, tags }) => name === 'views' && tags.length === 0)?.at).toBe(9_000_000);
-  expect(readLine('views:1|c|Tsoon')).toBeNull();
+  expect(readLine('views:1|c|Tsoon')).toBe('faulty');
 });
 
 test.each(['views,zone=a,env=x:1|c', 'views;zone=a;env=x:1|c', 'views#zone=a,env=x:1|c', 'views[zone=a,env=x]:1|c'])(
@@ -238,13 +258,13 @@ test.each(['views,zone=a,env=x:1|c', 'views;zone=a;env=x:1|c', 'views#zone=a,env
       ['zone', 'a'],
     ];
     expect(readLine(text)).toMatchObject({ name: 'views', tags });
-    expect(readLine(text.replace('env=x', 'ingestion_key=k'))?.tags).toEqual([['zone', 'a']]);
+    expect(lineOf(text.replace('env=x', 'ingestion_key=k')).tags).toEqual([['zone', 'a']]);
     expect(readLine(text.replace('zone=a', 'zone'))).toMatchObject({ tags: [] });
   },
 );
 
 test('a tag that comes several times is one label with all its values', () => {
-  expect(readLine('views:1|c|#zone:b,env:x,zone:a,zone:b')?.tags).toEqual([
+  expect(lineOf('views:1|c|#zone:b,env:x,zone:a,zone:b').tags).toEqual([
     ['env', 'x'],
     ['zone', 'a,b'],
   ]);

@@ -110,14 +110,21 @@ export function keyOf(text: string): string | null {
   return null;
 }
 
-/** Reads a line; null if it cannot be read. */
-export function readLine(text: string): Line | null {
+/** Why a line is not taken, as the page of the service says it. */
+export type LineRefusal = 'faulty' | 'not_finite';
+
+const NOT_FINITE = /^[+-]?(?:nan|inf(?:inity)?)$/i;
+
+/** Reads a line; the reason if it cannot be read. */
+export function readLine(text: string): Line | LineRefusal {
   const [head = '', type = '', ...parts] = text.split('|');
   const colon = head.indexOf(':');
   const kind = type === 'ms' || type === 'h' || type === 'd' ? 't' : type;
-  if (colon < 1 || (kind !== 'c' && kind !== 'g' && kind !== 's' && kind !== 't')) return null;
+  if (colon < 1 || (kind !== 'c' && kind !== 'g' && kind !== 's' && kind !== 't')) return 'faulty';
   const values = kind === 's' ? [head.slice(colon + 1)] : head.slice(colon + 1).split(':');
-  if (values.some((value) => value === '' || (kind !== 's' && !Number.isFinite(Number(value))))) return null;
+  if (values.includes('')) return 'faulty';
+  const unread = kind === 's' ? undefined : values.find((value) => !Number.isFinite(Number(value)));
+  if (unread !== undefined) return NOT_FINITE.test(unread) || !Number.isNaN(Number(unread)) ? 'not_finite' : 'faulty';
   let rate = 1;
   let at: number | null = null;
   const { name, tags } = readName(head.slice(0, colon));
@@ -131,7 +138,7 @@ export function readLine(text: string): Line | null {
       if (tagName !== KEY_TAG && tagName !== '') tags.push([tagName, value]);
     }
   }
-  if (!(rate > 0 && rate <= 1) || Number.isNaN(at)) return null;
+  if (!(rate > 0 && rate <= 1) || Number.isNaN(at)) return 'faulty';
   tags.sort(([a], [b]) => (a < b ? -1 : Number(a > b)));
   return { name, values, type: kind, isMilliseconds: type === 'ms', rate, at, tags: joined(tags), length: text.length };
 }

@@ -95,6 +95,7 @@ export const ITEM_REFUSALS = [
   'bad_histogram',
   'too_many_points',
   'no_metric',
+  'no_room',
   'faulty',
   'too_large',
 ] as const;
