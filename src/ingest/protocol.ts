@@ -79,7 +79,7 @@ export interface NamedSeries {
   readonly tags: readonly (readonly [name: string, value: string])[];
 }
 
-/** Why a point that came to a port was not taken. */
+/** Reason for which a point that came to a port was not taken. */
 export type PortRefusal = Extract<ItemRefusal, 'faulty' | 'not_finite' | 'no_metric' | 'no_room'>;
 
 /** The service whose key was shown. */

@@ -25,8 +25,12 @@ export const INGEST_PATHS = {
   /** Path for SDKs with a `tunnel`: the DSN in the envelope names the project. */
   sentry_tunnel: '/api/ingest/envelope',
   sentry_security: '/api/:projectId/security',
-  /** Path for memory dumps of native programs, which are counted and not kept. */
+  /** Other paths for reports of browsers: of a policy, and of errors of the network, which are counted. */
+  sentry_csp_report: '/api/:projectId/csp-report',
+  sentry_nel: '/api/:projectId/nel',
+  /** Paths for memory dumps of native programs, which are counted and not kept. */
   sentry_minidump: '/api/:projectId/minidump',
+  sentry_unreal: '/api/:projectId/unreal/:key',
   /** Path for scheduled jobs that are no program with an SDK. */
   sentry_cron: '/api/:projectId/cron/:slug/:key',
 } as const;

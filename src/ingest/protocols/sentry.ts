@@ -90,6 +90,24 @@ export const SENTRY_ENDPOINTS: readonly SentryEndpoint[] = [
     mediaType: 'application/csp-report',
   },
   {
+    kind: 'security',
+    path: INGEST_PATHS.sentry_csp_report,
+    summary: "Send a browser's reports of a content security policy to Sentry's other address",
+    mediaType: 'application/csp-report',
+  },
+  {
+    kind: 'security',
+    path: INGEST_PATHS.sentry_nel,
+    summary: "Report errors of a browser's network, which are counted and not kept",
+    mediaType: 'application/reports+json',
+  },
+  {
+    kind: 'minidump',
+    path: INGEST_PATHS.sentry_unreal,
+    summary: 'Report a crash of the Unreal Engine, which is counted and not kept',
+    mediaType: 'application/octet-stream',
+  },
+  {
     kind: 'minidump',
     path: INGEST_PATHS.sentry_minidump,
     summary: 'Report a memory dump of a native program, which is counted and not kept',
@@ -278,7 +296,7 @@ class EventReader {
       }
       case 'user_report':
       case 'feedback': {
-        const read = readFeedback(type, payload);
+        const read = readFeedback(type, payload, this.#envelopeId);
         if (read === null) return this.drop(type, 'malformed');
         if (feedback.length >= EXTRAS_MAX) return this.drop(type, 'too_many');
         return void feedback.push(read);

@@ -173,11 +173,7 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
    */
   const store = async (key: string, sending: Sending): Promise<void> => {
     const { address, waiting } = sending;
-    for (
-      let points = waiting[0];
-      points !== undefined || sending.refused.size > 0;
-      points = waiting[0]
-    ) {
+    for (let points = waiting[0]; points !== undefined || sending.refused.size > 0; points = waiting[0]) {
       const batch = points ?? [];
       try {
         const sender = await open(key, address);

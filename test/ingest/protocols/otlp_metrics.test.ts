@@ -312,14 +312,19 @@ describe('refusals', () => {
     expect(decode(Buffer.alloc(0))).toMatchObject({ points: { length: 0 }, rejected: { count: 0 } });
   });
 
-  const ofMetric = (metric: object) => ({ resourceMetrics: [{ scopeMetrics: [{ metrics: [{ name: 'a', ...metric }] }] }] });
+  const ofMetric = (metric: object) => ({
+    resourceMetrics: [{ scopeMetrics: [{ metrics: [{ name: 'a', ...metric }] }] }],
+  });
 
   test.each([
     [[], 'the body: an object is expected here'],
     [{ resourceMetrics: 5 }, 'resourceMetrics: a list is expected here'],
     [{ resource_metrics: [] }, "resource_metrics is not known in OTLP's JSON: send resourceMetrics"],
     [{ resourceMetrics: [{ scope_metrics: [] }] }, "scope_metrics is not known in OTLP's JSON: send scopeMetrics"],
-    [ofMetric({ exponential_histogram: {} }), "exponential_histogram is not known in OTLP's JSON: send exponentialHistogram"],
+    [
+      ofMetric({ exponential_histogram: {} }),
+      "exponential_histogram is not known in OTLP's JSON: send exponentialHistogram",
+    ],
     [ofMetric({ gauge: { data_points: [] } }), "data_points is not known in OTLP's JSON: send dataPoints"],
     [ofMetric({ sum: { is_monotonic: true } }), "is_monotonic is not known in OTLP's JSON: send isMonotonic"],
     [ofMetric({ gauge: { dataPoints: [{ as_int: 1 }] } }), "as_int is not known in OTLP's JSON: send asInt"],

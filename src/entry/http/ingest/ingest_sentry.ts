@@ -28,7 +28,7 @@ const LARGE_BODY_BYTES = 1024 * 1024;
 
 interface SentryRoute {
   /** Absent in the address of a tunnel. */
-  readonly Params: { readonly projectId?: string };
+  readonly Params: { readonly projectId?: string; readonly key?: string };
   readonly Querystring: Readonly<Record<string, unknown>>;
 }
 
@@ -73,7 +73,7 @@ export function mountSentryIngest(scope: FastifyInstance, context: IngestContext
         bodyLimit: SENTRY_BODY_LIMITS.compressedBytesMax,
         async onRequest(request) {
           const { projectId } = request.params;
-          const key = sentryKeyOf(request.headers, request.query);
+          const key = sentryKeyOf(request.headers, request.query) ?? request.params.key ?? null;
           // If the key or the project is missing here, it is in the first line of the envelope.
           if (projectId !== undefined && (key !== null || kind !== 'envelope')) await open(request, key, projectId);
         },

@@ -94,10 +94,11 @@ function toExceptionEvent(payload: JsonObject, context: EventContext): Exception
   const variables = new FrameVariables();
   const images = asImages(payload['debug_meta']);
   const exceptions = asExceptions(payload['exception'] ?? payload['sentry.interfaces.Exception'], variables, images);
+  const { at, offsetMs } = eventTime(payload['timestamp'], context.receivedAt, context.clockOffsetMs);
   const infersIp = asObject(sdk?.['settings'])?.['infer_ip'] === 'auto';
   return {
     eventId: context.eventId,
-    at: eventTime(payload['timestamp'], context.receivedAt, context.clockOffsetMs),
+    at,
     receivedAt: context.receivedAt,
     level: asLevel(payload['level']) ?? 'error',
     platform: asText(payload['platform'], 64)?.trim().toLowerCase() ?? 'other',
@@ -115,7 +116,7 @@ function toExceptionEvent(payload: JsonObject, context: EventContext): Exception
     stacktrace: asFrames(payload['stacktrace'] ?? payload['sentry.interfaces.Stacktrace'], variables, images),
     breadcrumbs: asList(payload['breadcrumbs'])
       .slice(-BREADCRUMBS_MAX)
-      .map((crumb) => asBreadcrumb(crumb, context.clockOffsetMs))
+      .map((crumb) => asBreadcrumb(crumb, offsetMs))
       .filter((crumb) => crumb !== null),
     contexts: boundedJson(payload['contexts']),
     extra: boundedJson(payload['extra']),
@@ -129,7 +130,7 @@ function toExceptionEvent(payload: JsonObject, context: EventContext): Exception
   };
 }
 
-function asBreadcrumb(value: unknown, offsetMs: number | undefined): Breadcrumb | null {
+function asBreadcrumb(value: unknown, offsetMs: number): Breadcrumb | null {
   const crumb = asObject(value);
   if (crumb === null) return null;
   return {

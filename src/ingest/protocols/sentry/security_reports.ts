@@ -4,8 +4,11 @@ import { AppError } from '#kernel/errors.ts';
 
 /** Limit on the reports of a request; browsers send up to a few dozen at once. */
 const REPORTS_MAX = 10;
-/** Limit on all reports of a request: they are read in one go, and a real one has one or two kilobytes. */
-const REPORTS_BYTES_MAX = 64 * 1024;
+/**
+ * Limit on all reports of a request, which are read in one go. A browser sends up to a minute's reports at once, each with the
+ * whole policy, which may have some kilobytes.
+ */
+const REPORTS_BYTES_MAX = 256 * 1024;
 const TEXT_LENGTH_MAX = 2_000;
 
 interface Violation {

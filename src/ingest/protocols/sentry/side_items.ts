@@ -143,15 +143,22 @@ export function itemCountOf(header: JsonObject, payload: Buffer): number {
 
 const COMMENTS_LENGTH_MAX = 4_096;
 
-/** Reads user feedback; null if it is empty, or if a report of the older form names no event. */
-export function readFeedback(type: 'user_report' | 'feedback', payload: Buffer): SentFeedback | null {
+/**
+ * Reads user feedback; null if it is empty, or if a report of the older form names no event and its envelope has none
+ * either.
+ */
+export function readFeedback(
+  type: 'user_report' | 'feedback',
+  payload: Buffer,
+  envelopeId: string | null,
+): SentFeedback | null {
   const report = asObject(parseJson(payload));
   const feedback = asObject(asObject(report?.['contexts'])?.['feedback']) ?? report;
   const id = asEventId(report?.['event_id']);
   const about = asEventId(feedback?.['associated_event_id']);
-  const eventId = type === 'user_report' ? (about ?? id) : about;
+  const eventId = type === 'user_report' ? (about ?? id ?? envelopeId) : about;
   const comments = asPlainText(feedback?.['message'] ?? feedback?.['comments'], COMMENTS_LENGTH_MAX);
-  if (comments === null || (type === 'user_report' && eventId === null)) return null;
+  if (comments === null || comments.trim() === '' || (type === 'user_report' && eventId === null)) return null;
   return {
     eventId,
     feedbackId: type === 'feedback' ? id : null,

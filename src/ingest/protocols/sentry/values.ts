@@ -65,18 +65,26 @@ export function clockOffsetMs(sentAt: unknown, receivedAt: Temporal.Instant): nu
   return Math.abs(offset) < CLOCK_OFFSET_MS_MIN ? 0 : offset;
 }
 
+/** Time of an event, and the lead of the clock that says so. */
+interface EventTime {
+  readonly at: Temporal.Instant;
+  readonly offsetMs: number;
+}
+
 /**
  * Returns when the event happened according to the client: seconds, milliseconds or less since 1970, or ISO 8601 with any
- * number of digits, in UTC unless it gives an offset, by a clock that is `offsetMs` ahead. A time that is missing,
- * unreadable or far off becomes `receivedAt`. Precise to the millisecond.
+ * number of digits, in UTC unless it gives an offset, by a clock that is `offsetMs` ahead. A time that is missing or
+ * unreadable becomes `receivedAt`; so does one that is far off. If it is ahead, all other times of the event are
+ * ahead by as much. Precise to the millisecond.
  */
-export function eventTime(value: unknown, receivedAt: Temporal.Instant, offsetMs = 0): Temporal.Instant {
+export function eventTime(value: unknown, receivedAt: Temporal.Instant, offsetMs = 0): EventTime {
   const epochMilliseconds = asEpochMilliseconds(value);
-  if (epochMilliseconds === null) return receivedAt;
+  if (epochMilliseconds === null) return { at: receivedAt, offsetMs };
   const milliseconds = epochMilliseconds - offsetMs;
   const age = receivedAt.epochMilliseconds - milliseconds;
   const isFarOff = age < -AHEAD_MINUTES_MAX * 60_000 || age > AGE_HOURS_MAX * 3_600_000;
-  return isFarOff ? receivedAt : Temporal.Instant.fromEpochMilliseconds(milliseconds);
+  if (isFarOff) return { at: receivedAt, offsetMs: offsetMs + Math.max(0, -age) };
+  return { at: Temporal.Instant.fromEpochMilliseconds(milliseconds), offsetMs };
 }
 
 /** RFC 3339 with milliseconds, by a clock that is `offsetMs` ahead; or null. */

@@ -110,7 +110,7 @@ export function keyOf(text: string): string | null {
   return null;
 }
 
-/** Why a line is not taken, as the page of the service says it. */
+/** Reason for which a line is not taken, as the page of the service says it. */
 export type LineRefusal = 'faulty' | 'not_finite';
 
 const NOT_FINITE = /^[+-]?(?:nan|inf(?:inity)?)$/i;

@@ -159,6 +159,19 @@ test('a memory dump of a native program is answered with 200 and left out', asyn
   expect((await send(sender, { ...dump, query: 'sentry_key=1' })).status).toBe(401);
 });
 
+test.each([
+  ['nel', '[{"type":"network-error","age":5,"url":"https://shop.test/","body":{"type":"dns.name_not_resolved"}}]', 0],
+  ['csp-report', '{"csp-report":{"blocked-uri":"https://evil.test/a.js","violated-directive":"script-src"}}', 1],
+  ['unreal/KEY', 'CR1', 0],
+])('what is sent to the address %s is answered with 200, and counted or kept', async (address, body, kept) => {
+  const sender = await w.given.service();
+  const { key, projectId } = partsOf(sender.dsn);
+  const query = address.includes('KEY') ? '' : `sentry_key=${key}`;
+  const request = { path: `/api/${projectId}/${address.replace('KEY', key)}/`, query, headers: {}, body };
+  expect((await send(sender, request)).status).toBe(200);
+  expect(await eventsOf(sender)).toHaveLength(kept);
+});
+
 test('items other than exceptions are answered with 200 and left out', async () => {
   const sender = await w.given.service();
   const body = '{"event_id":"9ec79c33ec9942ab8353589fcb2e04dc"}\n{"type":"session"}\n{"sid":"1"}\n';

@@ -88,7 +88,8 @@ test.each([
   ['sessions', '{"aggregates"'],
   ['client_report', '{"discarded_events"'],
   ['trace_metric', '{"items"'],
-  ['user_report', { comments: 'about nothing' }],
+  ['user_report', { comments: ' ' }],
+  ['feedback', { contexts: { feedback: { message: '\n' } } }],
   ['check_in', { status: 'ok' }],
 ])('what is neither counted nor kept of a %s is counted as such: %j', async (type, payload) => {
   const { besides, dropped } = await envelope([{ type }, payload]);
@@ -205,6 +206,17 @@ describe('the clock of a device', () => {
     const [event] = delivery.events.map(readEvent);
     expect(typeof event === 'object' && toTimestamp(event.at)).toBe(ago(5_000));
   });
+
+  test.each([
+    ['is twelve minutes fast', -HOUR / 5, 0],
+    ['gives the event a time of 1970', 56 * 365 * 24 * HOUR, 56 * 365 * 24 * HOUR],
+  ])('that says nothing of itself and %s', async (_name, eventAgo, right) => {
+    const body = JSON.stringify({ timestamp: ago(eventAgo), ...breadcrumbOf(eventAgo) });
+    const request = { ...requestOf('store', body), receivedAt: Temporal.Instant.from(at) };
+    const [event] = (await decodeSentryRequest(request, async (bytes) => bytes)).events.map(readEvent);
+    expect(event).toMatchObject({ breadcrumbs: [{ timestamp: ago(right) }] });
+    expect(typeof event === 'object' && toTimestamp(event.at)).toBe(ago(0));
+  });
 });
 
 test('feedback is read in its old and its new form, files as they are', async () => {
@@ -219,7 +231,7 @@ test('feedback is read in its old and its new form, files as they are', async ()
         contexts: { feedback: { message: 'about no event', url: 'https://shop.test/pay?token=a1' } },
       },
     ],
-    [{ type: 'user_report' }, { comments: 'names no event' }],
+    [{ type: 'user_report' }, { comments: ' ' }],
     [{ type: 'attachment', filename: 'log.txt', content_type: 'text/plain', length: 5 }, 'a\nb\nc'],
     [{ type: 'attachment', filename: 'big.bin' }, 'x'.repeat(2_100_000)],
   );
@@ -242,6 +254,21 @@ test('feedback is read in its old and its new form, files as they are', async ()
     { type: 'user_report', reason: 'malformed', count: 1 },
     { type: 'attachment', reason: 'too_large', count: 1 },
   ]);
+});
+
+test('a report of the older form is about the event that its envelope names', async () => {
+  const report = async (head: object) =>
+    (
+      await decodeSentryRequest(
+        requestOf(
+          'envelope',
+          [head, { type: 'user_report' }, { comments: 'it broke' }].map((line) => JSON.stringify(line)).join('\n'),
+        ),
+        async (bytes) => bytes,
+      )
+    ).besides.feedback;
+  expect(await report({ event_id: ID })).toMatchObject([{ eventId: ID, comments: 'it broke' }]);
+  expect(await report({})).toEqual([]);
 });
 
 test.each([
@@ -316,6 +343,20 @@ test.each([
   const { events, dropped } = await decodeSentryRequest(requestOf('security', body), async (bytes) => bytes);
   expect(events).toEqual([]);
   expect(dropped).toEqual(count === 0 ? [] : [{ type: 'browser_report', reason: 'not_an_exception', count }]);
+});
+
+test('what a browser reports at once is read, also with a long policy in each report', async () => {
+  const originalPolicy = "script-src 'self'; ".repeat(500);
+  const body = {
+    effectiveDirective: 'script-src',
+    blockedURL: 'https://a.test/a.js',
+    documentURL: 'x',
+    originalPolicy,
+  };
+  const reports = Array.from({ length: 20 }, () => ({ type: 'csp-violation', body }));
+  const request = requestOf('security', JSON.stringify(reports));
+  const { events, dropped } = await decodeSentryRequest(request, async (bytes) => bytes);
+  expect([events.length, dropped]).toEqual([10, [{ type: 'browser_report', reason: 'not_an_exception', count: 10 }]]);
 });
 
 test.each(['7', 'hello'])('%j is no report of a browser', async (body) => {
