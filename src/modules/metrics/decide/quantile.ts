@@ -4,8 +4,8 @@ import type { LabelMatcher, MetricSelector } from '#modules/metrics/decide/read_
 /** The labels of bounds and of quantiles, whose values are numbers: Prometheus 3 writes both as floats, where Prometheus 2 kept what was exposed. */
 const NUMBER_LABELS: ReadonlySet<string> = new Set(['le', 'quantile']);
 
-/** A number as clients of Prometheus write it, and no text that merely looks like one: `007`, `0x1`. */
-const NUMERAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+/** A decimal number as Prometheus reads bounds, and no text that merely looks like one: `007`, `0x1`. */
+const NUMERAL = /^[+-]?(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /** No upper bound, as Prometheus reads numbers, and as JavaScript and Java write them. */
 const INFINITIES = /^\+?inf(?:inity)?$/i;

@@ -13,6 +13,14 @@ test.each([
   ['5e-3', '0.005'],
   ['1e+06', '1000000'],
   ['-2.0', '-2'],
+  ['.5', '0.5'],
+  ['-.5', '-0.5'],
+  ['1.', '1'],
+  ['+1', '1'],
+  ['+2.5e0', '2.5'],
+  ['.', '.'],
+  ['+', '+'],
+  ['1.2.3', '1.2.3'],
   ['+Inf', '+Inf'],
   ['Inf', '+Inf'],
   ['Infinity', '+Inf'],
@@ -27,7 +35,7 @@ test.each([
   expect(boundText(written)).toBe(stored);
 });
 
-test.each(['1', '1.0', '1e0'])('a selector for the bound %s finds it in both spellings, and no other', (written) => {
+test.each(['1', '1.0', '1e0', '1.', '+1'])('a selector for the bound %s finds it in both spellings, and no other', (written) => {
   const [matcher] = parseSelector(`x_bucket{le="${written}"}`).matchers;
   expect(matcher?.operator).toBe('=~');
   const pattern = RE2JS.compile(anchoredPattern(matcher?.value ?? ''));
