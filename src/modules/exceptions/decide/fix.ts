@@ -11,13 +11,17 @@ export interface Fix {
   readonly knownReleases: readonly string[];
 }
 
+/** Trust in a release: one event named it, several of one client did, or a deploy or several clients. */
+export const RELEASE_TRUST = { oneEvent: 0, oneClient: 1, confirmed: 2 } as const;
+export type ReleaseTrust = (typeof RELEASE_TRUST)[keyof typeof RELEASE_TRUST];
+
 /** A release of a service, and when it became known. */
 export interface KnownRelease {
   readonly release: string;
   /** Time in epoch milliseconds when it became known. */
   readonly since: number;
-  /** Whether a deploy or more than one client named it. A single event may name any release. */
-  readonly isConfirmed: boolean;
+  /** Trust in its name: anybody may name any release in a single event. */
+  readonly trust: ReleaseTrust;
 }
 
 /** Limit on the releases that a fix records; the ones that became known last are kept. */
@@ -42,27 +46,32 @@ export function releasesToRemember(releases: readonly KnownRelease[]): readonly 
 }
 
 /**
- * Returns the release that the next one follows: the last to become known, or one that is known to be newer; a
- * confirmed one, if there is any. Null for none.
+ * Returns the release that the next one follows: the last to become known, or one that is known to be newer; of those
+ * that are trusted most. Null for none.
  */
 export function newestRelease(releases: readonly KnownRelease[]): string | null {
-  const confirmed = releases.filter(({ isConfirmed }) => isConfirmed);
-  const trusted = confirmed.length > 0 ? confirmed : releases;
+  const trusted = trustedMost(releases);
   const [last] = newestFirst(trusted);
   return last === undefined ? null : newestOf(last.release, trusted);
 }
 
 /**
  * Returns the release in which a group is resolved whose last event was of `last`: that one, unless it is newer than
- * every confirmed release of its product. Then it is the newest of those, so that an invented release silences nothing.
+ * those of its product that are trusted most. Then it is the newest of those, so that an invented release silences
+ * nothing.
  */
 export function releaseToResolveIn(last: string | null, releases: readonly KnownRelease[]): string | null {
   const line = last === null ? null : releaseLineOf(last);
   if (last === null || line === null) return last;
-  const confirmed = releases.filter(({ release, isConfirmed }) => isConfirmed && releaseLineOf(release) === line);
-  const [first] = confirmed;
-  const newest = first === undefined ? last : newestOf(first.release, confirmed);
+  const trusted = trustedMost(releases.filter(({ release }) => releaseLineOf(release) === line));
+  const [first] = trusted;
+  const newest = first === undefined ? last : newestOf(first.release, trusted);
   return (compareReleases(last, newest) ?? 0) > 0 ? newest : last;
+}
+
+function trustedMost(releases: readonly KnownRelease[]): readonly KnownRelease[] {
+  const most = releases.reduce((greatest, { trust }) => Math.max(greatest, trust), 0);
+  return releases.filter(({ trust }) => trust === most);
 }
 
 function newestOf(start: string, releases: readonly KnownRelease[]): string {

@@ -5,7 +5,7 @@ import { IdText, Timestamp } from '#actions/fields.ts';
 import type { Id } from '#kernel/ids.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { ActivityFacts } from '#modules/exceptions/decide/activity.ts';
-import type { Fix, KnownRelease } from '#modules/exceptions/decide/fix.ts';
+import { type Fix, type KnownRelease, RELEASE_TRUST, type ReleaseTrust } from '#modules/exceptions/decide/fix.ts';
 import type { GroupStatus } from '#modules/exceptions/decide/group_status.ts';
 import type { Snooze } from '#modules/exceptions/decide/snooze.ts';
 import { GroupStatusName, toGroupFields } from '#modules/exceptions/operations/view.ts';
@@ -13,6 +13,7 @@ import { recordActivity } from '#modules/exceptions/assignees.ts';
 import type { ExceptionGroupRow } from '#modules/exceptions/store/exception_group_store.ts';
 import { toIncidentActor } from '#modules/incidents/decide/incident.ts';
 import { endStormMembers, resolve } from '#modules/incidents/change_status.ts';
+import type { ReleaseTotals } from '#modules/releases/store/release_reader.ts';
 
 const RELEASES_MAX = 1_000;
 
@@ -137,17 +138,22 @@ export async function listKnownReleases(
     releases.list(serviceId, now.subtract({ hours: 24 * retentionExceptions }), RELEASES_MAX),
     stores.releases.list(caller.orgId, [serviceId], { limit: RELEASES_MAX, offset: 0 }),
   ]);
+  // Clients that name no user cannot be told apart: where others do, they are no several.
+  const areNamed = seen.some(({ users }) => users > 1);
+  const trustOf = ({ events, users }: Pick<ReleaseTotals, 'events' | 'users'>): ReleaseTrust => {
+    if (users > 1 || (users === 0 && events > 1 && !areNamed)) return RELEASE_TRUST.confirmed;
+    return events > 1 ? RELEASE_TRUST.oneClient : RELEASE_TRUST.oneEvent;
+  };
   return [
-    ...seen.map(({ release, events, users, firstSeenAt }) => ({
-      release,
-      since: firstSeenAt.epochMilliseconds,
-      // Clients that name no user cannot be told apart.
-      isConfirmed: users > 1 || (users === 0 && events > 1),
+    ...seen.map((totals) => ({
+      release: totals.release,
+      since: totals.firstSeenAt.epochMilliseconds,
+      trust: trustOf(totals),
     })),
     ...deployed.map(({ version, createdAt }) => ({
       release: version,
       since: createdAt.epochMilliseconds,
-      isConfirmed: true,
+      trust: RELEASE_TRUST.confirmed,
     })),
   ];
 }

@@ -1,6 +1,9 @@
-/** A parsed release. `1.4.0` and `v12` count up, `20240102` is a date: the two kinds cannot be compared. */
+/**
+ * A parsed release. `1.4.0` and `v12` count up, `2024.5.1` begins with its year, `20240102` is a date: the kinds cannot be
+ * compared, as who changes from one to another begins anew.
+ */
 interface Version {
-  readonly kind: 'version' | 'date';
+  readonly kind: 'version' | 'year' | 'date';
   readonly product: string | null;
   readonly numbers: readonly number[];
   readonly prerelease: readonly string[];
@@ -16,6 +19,7 @@ const VERSION =
   /^(?:(.{1,150})@)?(v?)(\d{1,14}(?:\.\d{1,9}){0,9})(?:-([0-9A-Za-z.-]{1,100}))?(?:\+([0-9A-Za-z.-]{1,100}))?$/s;
 /** Date, or a minute or second of it, with or without hyphens: digits that begin with a year of our time. */
 const DATE = /^20\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d)?)?(?:\.|$)/;
+const YEAR = /^20\d\d\./;
 const DAY = /^(.{1,150}@)?(20\d\d)-([01]\d)-([0-3]\d)(?=$|\.)/s;
 /** Longest count without a dot; a longer number may be a commit. */
 const COUNT_DIGITS_MAX = 6;
@@ -23,7 +27,8 @@ const COUNT_DIGITS_MAX = 6;
 /**
  * Returns below 0 when `a` is the older release, above 0 when it is the newer one, 0 for the same; null when unknown.
  * Both are versions (`1.4.0`, `v12`, `shop@1.4.0-rc.1+build`) or both dates (`20240102`, `2024-01-02.3`), of the same
- * product, and semver orders them. Builds of one version are ordered by their numbers (`1.2.3+44`, `1.2.3+45`), and are
+ * product, and semver orders them. Of dates, the one that says more of the time is compared as far as the other says it; and
+ * a bare count with a version as long as they begin alike, as `1234` and `1.0.0` are two ways of naming. Builds of one version are ordered by their numbers (`1.2.3+44`, `1.2.3+45`), and are
  * that version if only one of the two names a build. `1.4.0-2` may be a revision of `1.4.0` as well as come before it. A commit equals itself, and cannot be compared with another; the
  * same holds for a commit or an environment behind a version (`1.4.0-3f2a1bc`, `1.4.0-production`). `1.4.0-12-g3f2a1bc`
  * is twelve commits behind `1.4.0`, as `git describe` means it.
@@ -65,7 +70,7 @@ function parseVersion(release: string): Version | null {
     mark !== '' || numbers.includes('.') || (numbers.length <= COUNT_DIGITS_MAX && prerelease === undefined);
   if (!isDate && !isCount) return null;
   return {
-    kind: isDate ? 'date' : 'version',
+    kind: isDate ? 'date' : YEAR.test(numbers) ? 'year' : 'version',
     product: product ?? null,
     numbers: numbers.split('.').map(Number),
     ...readPrerelease(prerelease ?? ''),
@@ -91,6 +96,12 @@ function readPrerelease(text: string): Pick<Version, 'prerelease' | 'commits' | 
 }
 
 function compareVersions(a: Version, b: Version): number | null {
+  if (a.kind === 'date') {
+    const [first, second] = [String(a.numbers[0]), String(b.numbers[0])];
+    const digits = Math.min(first.length, second.length);
+    const [day, otherDay] = [first.slice(0, digits), second.slice(0, digits)];
+    if (first.length !== second.length) return day === otherDay ? null : Number(day) - Number(otherDay);
+  } else if ((a.numbers.length === 1) !== (b.numbers.length === 1) && a.numbers[0] !== b.numbers[0]) return null;
   for (let i = 0; i < Math.max(a.numbers.length, b.numbers.length); i += 1) {
     const difference = (a.numbers[i] ?? 0) - (b.numbers[i] ?? 0);
     if (difference !== 0) return difference;

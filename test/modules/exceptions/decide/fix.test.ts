@@ -5,6 +5,7 @@ import {
   isBeforeFix,
   type KnownRelease,
   newestRelease,
+  RELEASE_TRUST,
   releasesToRemember,
   releaseToResolveIn,
 } from '#modules/exceptions/decide/fix.ts';
@@ -13,8 +14,9 @@ import { onEventForGroup } from '#modules/exceptions/decide/triage.ts';
 import fc from '#test/kit/properties.ts';
 
 const known = (...names: readonly string[]): KnownRelease[] =>
-  names.map((release, since) => ({ release, since, isConfirmed: true }));
-const invented = (release: string): KnownRelease => ({ release, since: 99, isConfirmed: false });
+  names.map((release, since) => ({ release, since, trust: RELEASE_TRUST.confirmed }));
+const ofOneClient = (release: string): KnownRelease => ({ release, since: 1, trust: RELEASE_TRUST.oneClient });
+const invented = (release: string): KnownRelease => ({ release, since: 99, trust: RELEASE_TRUST.oneEvent });
 const next = (...names: readonly string[]): Fix => ({
   kind: 'next_release',
   release: newestRelease(known(...names)) ?? '',
@@ -112,13 +114,15 @@ test.each([
   ['shop@999.9.9', [...known('shop@2.4.0', 'shop@2.4.1'), invented('shop@999.9.9')], 'shop@2.4.1'],
   ['2.4.1', [...known('2.4.0', '2.4.1'), invented('999.9.9')], '2.4.1'],
   ['2.4.0', known('2.4.0', '2.4.1'), '2.4.0'],
+  ['999.9.9', [ofOneClient('2.4.0'), ofOneClient('2.4.1'), invented('999.9.9')], '2.4.1'],
+  ['999.9.9', [...known('2.4.1'), ofOneClient('999.9.9')], '2.4.1'],
   ['2.3.0', [...known('2.4.0'), invented('2.3.0')], '2.3.0'],
   ['1.9.0', [invented('1.9.0')], '1.9.0'],
   ['web@999.9.9', [...known('shop@2.4.0'), invented('web@999.9.9')], 'web@999.9.9'],
   [SHA_A!, known('2.4.0', SHA_A!), SHA_A!],
   [null, known('2.4.0'), null],
 ])(
-  'a group last seen in %s is resolved in what more than one client or a deploy named: %#',
+  'a group last seen in %s is resolved in no release newer than those that are trusted most: %#',
   (last, releases, release) => {
     expect(releaseToResolveIn(last, releases)).toBe(release);
   },
@@ -126,5 +130,6 @@ test.each([
 
 test('the next release does not follow an invented one', () => {
   expect(newestRelease([...known('2.4.0'), invented('999.9.9')])).toBe('2.4.0');
+  expect(newestRelease([ofOneClient('2.4.0'), invented('999.9.9')])).toBe('2.4.0');
   expect(newestRelease([invented('1.0.0')])).toBe('1.0.0');
 });

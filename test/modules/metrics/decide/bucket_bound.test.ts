@@ -35,12 +35,15 @@ test.each([
   expect(boundText(written)).toBe(stored);
 });
 
-test.each(['1', '1.0', '1e0', '1.', '+1'])('a selector for the bound %s finds it in both spellings, and no other', (written) => {
-  const [matcher] = parseSelector(`x_bucket{le="${written}"}`).matchers;
-  expect(matcher?.operator).toBe('=~');
-  const pattern = RE2JS.compile(anchoredPattern(matcher?.value ?? ''));
-  expect(['1', '1.0', '10', '1x0', '11'].filter((stored) => pattern.matches(stored))).toEqual(['1', '1.0']);
-});
+test.each(['1', '1.0', '1e0', '1.', '+1'])(
+  'a selector for the bound %s finds it in both spellings, and no other',
+  (written) => {
+    const [matcher] = parseSelector(`x_bucket{le="${written}"}`).matchers;
+    expect(matcher?.operator).toBe('=~');
+    const pattern = RE2JS.compile(anchoredPattern(matcher?.value ?? ''));
+    expect(['1', '1.0', '10', '1x0', '11'].filter((stored) => pattern.matches(stored))).toEqual(['1', '1.0']);
+  },
+);
 
 test('other matchers stay as they are', () => {
   expect(boundMatcher({ label: 'le', operator: '=', value: '0.5' })).toBeNull();
