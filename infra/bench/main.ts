@@ -81,8 +81,6 @@ if (unknown.length > 0) {
   console.error(`no such benchmark: ${unknown.join(', ')}. There are: ${BENCHES.map(({ name }) => name).join(', ')}`);
   process.exit(2);
 }
-// What is measured is what `npm ci` makes of the sources as they are now.
-await import('#infra/packages/pack.ts');
 for (const bench of BENCHES.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) await show(bench);
 await closeHistory();
 process.exit(0);

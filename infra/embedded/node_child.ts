@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { FRUGAL_ALLOCATION, type Memory, v8Flags } from '#entry/memory/memory.ts';
 import { WAIT_ARGUMENT } from '#entry/program.ts';
 
-import { usePackedPrograms } from '#infra/packages/packed.ts';
+import { USE_PACKED } from '#infra/packages/packed.ts';
 
 import { logEnd, rotateLog, textSince } from './log_files.ts';
 import { describeEnd } from './processes.ts';
@@ -99,7 +99,7 @@ const isFalse = (): false => false;
 function spawnNode(program: Program, errorOutput: 'captured' | 'inherited' = 'inherited'): ChildProcess {
   const { entry, env = process.env, memory, usesPacked = false, niceness, log, after } = program;
   const args = [...(program.args ?? []), ...(after === undefined ? [] : [WAIT_ARGUMENT])];
-  const flags = [...v8Flags(memory), ...(usesPacked ? usePackedPrograms() : [])];
+  const flags = [...v8Flags(memory), ...(usesPacked ? USE_PACKED : [])];
   const output = log === undefined ? 'inherit' : openSync(log, 'a', 0o600);
   try {
     const child = spawn(process.execPath, [...flags, entry, ...args], {

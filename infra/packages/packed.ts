@@ -1,18 +1,10 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-/** Flags of Node for a program that reads packages from what was packed of them. */
+/** What a Node program is started with that is to use them. */
 export const USE_PACKED = ['--import', pathToFileURL(path.join(import.meta.dirname, 'use_packed.ts')).href];
-/** Parameter of the preloaded module with which programs of our own are read packed, too. */
-export const WITH_PROGRAMS = 'programs';
-
-/** Returns the flags of Node for one of our own programs: it is read packed while its sources are those it was packed from. */
-export function usePackedPrograms(): readonly string[] {
-  const [flag, module] = USE_PACKED;
-  return arePackedProgramsFresh() ? [`${flag}`, `${module}?${WITH_PROGRAMS}`] : USE_PACKED;
-}
 
 /** Goes with the packages that are installed. */
 export const PACKED_FOLDER = path.join(ROOT, 'node_modules/.cache/packed');
@@ -69,54 +61,4 @@ export function readPacked(folder = PACKED_FOLDER): ReadonlyMap<string, string> 
 function installedVersion(name: string): string {
   const description = readFileSync(path.join(ROOT, 'node_modules', name, 'package.json'), 'utf8');
   return (JSON.parse(description) as { version: string }).version;
-}
-
-/**
- * Programs of our own that are packed with all they import of ours: of a thousand small modules, Node keeps a fifth of the
- * memory of a process and takes a quarter of the processor time of its start.
- */
-export const PROGRAMS = ['src/entry/api.ts', 'workers/main.ts'] as const;
-export const PROGRAMS_FOLDER = path.join(ROOT, 'node_modules/.cache/programs');
-const FILES = 'files.json';
-const SOURCES = 'sources.json';
-
-/** Where and from which files the programs were packed, each with its size and the time of its last change. */
-interface Sources {
-  readonly root: string;
-  readonly files: Readonly<Record<string, string>>;
-}
-
-/** Returns the texts of the files that describe what was packed: programs by path, and the files they were packed from. */
-export function describePrograms(files: Readonly<Record<string, string>>, sources: readonly string[]) {
-  const states = sources.map((file) => [path.relative(ROOT, file), stateOf(file)]);
-  return {
-    [FILES]: JSON.stringify(files),
-    [SOURCES]: JSON.stringify({ root: ROOT, files: Object.fromEntries(states) } satisfies Sources),
-  };
-}
-
-/** Whether every file that the programs were packed from is as it was then. A copy of the folder elsewhere is not. */
-export function arePackedProgramsFresh(folder = PROGRAMS_FOLDER): boolean {
-  try {
-    const { root, files } = JSON.parse(readFileSync(path.join(folder, SOURCES), 'utf8')) as Sources;
-    return root === ROOT && Object.entries(files).every(([file, state]) => stateOf(path.join(ROOT, file)) === state);
-  } catch {
-    return false;
-  }
-}
-
-function stateOf(file: string): string {
-  const { size, mtimeMs } = statSync(file);
-  return `${size} ${mtimeMs}`;
-}
-
-/** Returns the packed programs by the URL of their source. Call it only where `arePackedProgramsFresh`. */
-export function readPrograms(folder = PROGRAMS_FOLDER): ReadonlyMap<string, string> {
-  const files = JSON.parse(readFileSync(path.join(folder, FILES), 'utf8')) as Record<string, string>;
-  return new Map(
-    Object.entries(files).map(([program, file]) => [
-      pathToFileURL(path.join(ROOT, program)).href,
-      pathToFileURL(path.join(folder, file)).href,
-    ]),
-  );
 }

@@ -1,26 +1,23 @@
 /**
  * Loaded before a program of `npm start`, which loads some two thousand files. Packages that consist of hundreds of small
  * files are read from the few that `pack.ts` has made of them; where those are missing, packages are read as they are, and
- * every start takes longer. The same holds for programs of our own. Files of our own are named in full where they are imported, so that Node need not look for
+ * every start takes longer. Files of our own are named in full where they are imported, so that Node need not look for
  * them: its search takes a fifth of a start.
  */
 import { registerHooks } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { readPacked, readPrograms, WITH_PROGRAMS } from './packed.ts';
+import { readPacked } from './packed.ts';
 
 const ROOT = pathToFileURL(path.resolve(import.meta.dirname, '../..')).href;
 /** Folders of `imports` in package.json that are not below `src`. */
 const OUTSIDE_SRC = /^#(?:infra|workers|test)\//;
 
 const packed = new Map([...(readPacked() ?? [])].map(([name, file]) => [name, pathToFileURL(file).href]));
-const programs = new URL(import.meta.url).searchParams.has(WITH_PROGRAMS) ? readPrograms() : null;
 
 registerHooks({
   resolve(specifier, context, next) {
-    const program = programs?.get(specifier);
-    if (program !== undefined) return { url: program, format: 'module', shortCircuit: true };
     if (specifier.endsWith('.ts')) {
       const url = ownFile(specifier, context.parentURL);
       if (url !== null) return { url, format: 'module-typescript', shortCircuit: true };
