@@ -1,5 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 
+export { StrictObject } from '#kernel/action.ts';
+
 import { METRIC_NAME_LENGTH_MAX } from '#modules/metrics/decide/limits.ts';
 
 /** An identifier: any text is well-formed, and one that names nothing is `not_found`. */
@@ -49,6 +51,3 @@ export function nullable<Schema extends TSchema>(schema: Schema) {
 
 /** Integer within the contract's range: 2^53-1 either way. */
 export const SafeInteger = Type.Integer({ minimum: -Number.MAX_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER });
-
-/** The closed object of a body: a property that is not listed is invalid input. */
-export const STRICT = { additionalProperties: false } as const;

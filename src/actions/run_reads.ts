@@ -3,8 +3,8 @@ import { type Static, Type } from 'typebox';
 import { READS_MAX } from '#modules/pages/decide/limits.ts';
 import type { AnyOperation } from '#actions/action_context.ts';
 import { checkInput } from '#actions/check_input.ts';
-import { STRICT } from '#actions/fields.ts';
 import { type ActionRuntime, requirePermission, runAction } from '#actions/run_action.ts';
+import { StrictObject } from '#kernel/action.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
@@ -12,21 +12,15 @@ import { AppError, invalidInput } from '#kernel/errors.ts';
 const NAME_LENGTH_MAX = 100;
 
 /** Reads that a page of the console makes at the same time. */
-export const READS_INPUT = Type.Object(
-  {
-    reads: Type.Array(
-      Type.Object(
-        {
-          action: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }),
-          input: Type.Record(Type.String(), Type.Unknown()),
-        },
-        STRICT,
-      ),
-      { minItems: 1, maxItems: READS_MAX },
-    ),
-  },
-  STRICT,
-);
+export const READS_INPUT = StrictObject({
+  reads: Type.Array(
+    StrictObject({
+      action: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }),
+      input: Type.Record(Type.String(), Type.Unknown()),
+    }),
+    { minItems: 1, maxItems: READS_MAX },
+  ),
+});
 
 type Outcome = { readonly result: unknown } | { readonly error: unknown };
 

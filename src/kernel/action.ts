@@ -1,8 +1,13 @@
-import type { Static, TObject, TSchema } from 'typebox';
+import { type Static, type TObject, type TObjectOptions, type TProperties, type TSchema, Type } from 'typebox';
 
 import type { ErrorCode, Fault } from '#kernel/errors.ts';
 import type { Kind } from '#kernel/ids.ts';
 import type { OperationPermission, Permission } from '#kernel/permissions.ts';
+
+/** Schema of a closed object: a property that is not listed is invalid input. */
+export function StrictObject<Properties extends TProperties>(properties: Properties, options: TObjectOptions = {}) {
+  return Type.Object(properties, { additionalProperties: false, ...options });
+}
 
 /**
  * Effect of an action: `read` changes nothing, `write` can be undone, `delete` cannot. It feeds read-only grants, audit

@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 
 import { checkInput } from '#actions/check_input.ts';
-import { STRICT } from '#actions/fields.ts';
 import type { ActionRuntime } from '#actions/run_action.ts';
 import { authenticateApiKey } from '#auth/api_keys.ts';
 import { createBadKeyLimiter } from '#auth/sign_in_limiter.ts';
@@ -13,6 +12,7 @@ import { compressAnswers } from '#entry/http/compress_answers.ts';
 import { parseJsonBodies } from '#entry/http/request_body.ts';
 import { credentialOf, setSender } from '#entry/http/connections/sender.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
+import { StrictObject } from '#kernel/action.ts';
 import { applyConfiguration } from '#modules/configuration/apply_plan.ts';
 import { configurationSchema } from '#modules/configuration/decide/json_schema.ts';
 import { planJson } from '#modules/configuration/decide/plan_text.ts';
@@ -29,14 +29,11 @@ const FIELDS = {
   prune: Type.Optional(Type.Boolean({ description: 'also delete what the file made and does not have any more' })),
 };
 
-const PlanBody = Type.Object(FIELDS, STRICT);
-const ApplyBody = Type.Object(
-  {
-    ...FIELDS,
-    fingerprint: Type.Optional(Type.String({ maxLength: 64, description: 'of the plan that was reviewed' })),
-  },
-  STRICT,
-);
+const PlanBody = StrictObject(FIELDS);
+const ApplyBody = StrictObject({
+  ...FIELDS,
+  fingerprint: Type.Optional(Type.String({ maxLength: 64, description: 'of the plan that was reviewed' })),
+});
 
 const DEFAULT_NAME = 'tocsin.yaml';
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { asId } from '#kernel/ids.ts';
 import {
@@ -27,14 +27,14 @@ export const STEP_DETAILS = {
     Type.Enum(['next'], { description: 'with useSchedule: those whose turn follows, instead of those on call' }),
   ),
   members: Type.Optional(
-    Type.Object(
+    StrictObject(
       {
         teamId: IdText,
         inTurn: Type.Optional(
           Type.Literal(true, { description: 'one of them, another with each incident; only in the first step' }),
         ),
       },
-      { ...STRICT, description: 'also the members of a team' },
+      { description: 'also the members of a team' },
     ),
   ),
   policyId: Type.Optional(
@@ -52,41 +52,35 @@ const Time = (pattern: string, description: string) => Type.String({ pattern, de
 /** Fields of a policy beyond the contract's. */
 export const POLICY_DETAILS = {
   repeat: Type.Optional(
-    Type.Object(
+    StrictObject(
       {
         times: Type.Integer({ minimum: 1, maximum: REPEAT_TIMES_MAX }),
         pauseMinutes: Type.Integer({ minimum: 1, maximum: PAUSE_MINUTES_MAX }),
       },
-      { ...STRICT, description: 'how often the steps begin again, each time so many minutes after the last one' },
+      { description: 'how often the steps begin again, each time so many minutes after the last one' },
     ),
   ),
   hours: Type.Optional(
-    Type.Object(
-      {
-        timezone: Type.String({ maxLength: 100, description: 'IANA name' }),
-        windows: Type.Array(
-          Type.Object(
-            {
-              days: Type.Array(Type.Integer({ minimum: 1, maximum: 7 }), {
-                maxItems: 7,
-                description: 'days on which it starts, 1 for Monday to 7 for Sunday',
-              }),
-              from: Time('^([01][0-9]|2[0-3]):[0-5][0-9]$', 'HH:MM'),
-              to: Time('^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$', 'HH:MM; over midnight when it is not after from'),
-            },
-            STRICT,
-          ),
-          { maxItems: WINDOWS_MAX },
-        ),
-        outside: Type.Union([Type.Literal('hold'), Type.Object({ policyId: IdText }, STRICT)], {
-          description: 'hold: its minutes count only within the hours; or the policy that runs instead',
+    StrictObject({
+      timezone: Type.String({ maxLength: 100, description: 'IANA name' }),
+      windows: Type.Array(
+        StrictObject({
+          days: Type.Array(Type.Integer({ minimum: 1, maximum: 7 }), {
+            maxItems: 7,
+            description: 'days on which it starts, 1 for Monday to 7 for Sunday',
+          }),
+          from: Time('^([01][0-9]|2[0-3]):[0-5][0-9]$', 'HH:MM'),
+          to: Time('^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$', 'HH:MM; over midnight when it is not after from'),
         }),
-        exemptFrom: Type.Union([Type.Enum([...LEVELS]), Type.Null()], {
-          description: 'incidents of this severity or a worse one page at any time; null for none',
-        }),
-      },
-      STRICT,
-    ),
+        { maxItems: WINDOWS_MAX },
+      ),
+      outside: Type.Union([Type.Literal('hold'), StrictObject({ policyId: IdText })], {
+        description: 'hold: its minutes count only within the hours; or the policy that runs instead',
+      }),
+      exemptFrom: Type.Union([Type.Enum([...LEVELS]), Type.Null()], {
+        description: 'incidents of this severity or a worse one page at any time; null for none',
+      }),
+    }),
   ),
 };
 

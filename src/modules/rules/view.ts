@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { EXAMPLE_IDS as IDS, EXAMPLE_STAMPS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { isBehind } from '#modules/rules/decide/breach.ts';
 import { MissingMetricView } from '#modules/rules/missing_metric.ts';
 import {
@@ -38,7 +38,7 @@ export const GUIDANCE_FIELDS = {
 };
 
 /** Settings of any kind of rule; which of them a kind has is checked with the kind. */
-export const RuleSettingsInput = Type.Unsafe<StoredSettings>(Type.Object(FIELDS, STRICT));
+export const RuleSettingsInput = Type.Unsafe<StoredSettings>(StrictObject(FIELDS));
 
 export const RuleSettingsView = Type.Unsafe<StoredSettings>(
   Type.Object(FIELDS, { description: 'what the console sets beside the config, complete for the kind of the rule' }),
@@ -56,7 +56,7 @@ const fieldsOf = (kind: RuleKind) =>
 
 /** Properties of every kind; which of them a kind has, and which it must have, is checked with the kind. */
 export const RuleConfigInput = Type.Partial(Type.Object(Object.fromEntries(RULE_KIND_NAMES.flatMap(fieldsOf))), {
-  ...STRICT,
+  additionalProperties: false,
   description: RULE_KIND_NAMES.map((kind) => `${kind}: ${RULE_KINDS[kind].propertiesText}`).join('; '),
 });
 

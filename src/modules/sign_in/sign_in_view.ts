@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { nullable, Timestamp } from '#actions/fields.ts';
+import { nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import type { Id } from '#kernel/ids.ts';
 import { ROLES } from '#kernel/permissions.ts';
 import { toTimestampOrNull } from '#kernel/time.ts';
@@ -39,10 +39,7 @@ export const CONNECTION_FIELDS = {
     }),
   ),
   roleMap: Type.Array(
-    Type.Object(
-      { value: Type.String({ minLength: 1, maxLength: 500 }), role: Type.Enum([...ROLES]) },
-      { additionalProperties: false },
-    ),
+    StrictObject({ value: Type.String({ minLength: 1, maxLength: 500 }), role: Type.Enum([...ROLES]) }),
     { maxItems: ROLES_MAX, description: 'role of people in whose claim a value stands; the highest counts' },
   ),
 };

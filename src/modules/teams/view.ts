@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, EXAMPLE_PEOPLE, EXAMPLE_STAMPS } from '#actions/example_ids.ts';
-import { IdText, nullable, SafeInteger, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, SafeInteger, StrictObject, Timestamp } from '#actions/fields.ts';
 import { CHANNEL_PREFERENCES } from '#modules/contacts/decide/channel.ts';
 import { maskPhone } from '#modules/contacts/decide/masking.ts';
 import { recordOf } from '#kernel/records.ts';
@@ -22,9 +22,9 @@ export const CHANNEL_SWITCHES = recordOf(CHANNEL_PREFERENCES, () => Type.Optiona
 export const CHANNEL_SWITCHES_VIEW = recordOf(CHANNEL_PREFERENCES, () => Type.Boolean());
 
 /** Fields of a contact as its editor has read them. */
-export const ContactRead = Type.Object(
+export const ContactRead = StrictObject(
   { phone: nullable(Type.String({ maxLength: 40 })), ...CHANNEL_SWITCHES_VIEW },
-  { ...STRICT, description: 'what was read: what somebody else has changed since is a conflict' },
+  { description: 'what was read: what somebody else has changed since is a conflict' },
 );
 
 export const TEAM_FIELDS = { teamId: IdText, name: Type.String(), createdAt: Timestamp, updatedAt: Timestamp };

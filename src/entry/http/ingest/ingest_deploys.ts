@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 
 import { checkInput } from '#actions/check_input.ts';
 import type { ActionRuntime } from '#actions/run_action.ts';
-import { STRICT, EnvironmentName, ReleaseName, Timestamp } from '#actions/fields.ts';
+import { EnvironmentName, ReleaseName, StrictObject, Timestamp } from '#actions/fields.ts';
 import { routesFor, type IngestContext } from '#entry/http/ingest/ingest_context.ts';
 import { parseBodies } from '#entry/http/ingest/sentry_api/bodies.ts';
 import { setSender } from '#entry/http/connections/sender.ts';
@@ -20,17 +20,14 @@ const DAYS_BACK_MAX = 400;
 const DEFAULT_ENVIRONMENT = 'production';
 
 /** Deploy as reported by a pipeline. */
-export const DeployInput = Type.Object(
-  {
-    release: ReleaseName,
-    environment: Type.Optional(EnvironmentName),
-    name: Type.Optional(ReleaseName),
-    url: Type.Optional(Type.String({ maxLength: 2_000, pattern: String.raw`^https?://\S+$` })),
-    startedAt: Type.Optional(Timestamp),
-    finishedAt: Type.Optional(Timestamp),
-  },
-  STRICT,
-);
+export const DeployInput = StrictObject({
+  release: ReleaseName,
+  environment: Type.Optional(EnvironmentName),
+  name: Type.Optional(ReleaseName),
+  url: Type.Optional(Type.String({ maxLength: 2_000, pattern: String.raw`^https?://\S+$` })),
+  startedAt: Type.Optional(Timestamp),
+  finishedAt: Type.Optional(Timestamp),
+});
 
 /** Mounts the route by which a pipeline reports a deploy, with the ingestion key of the service that it deploys. */
 export function mountDeployIngest(scope: FastifyInstance, context: IngestContext, runtime: ActionRuntime): void {

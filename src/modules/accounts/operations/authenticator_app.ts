@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { STRICT } from '#actions/fields.ts';
 import { newTotpSecret, periodOfCode, totpUri } from '#auth/second_factor/codes.ts';
+import { StrictObject } from '#kernel/action.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { afterAdding, RecoveryCodes } from '#modules/accounts/operations/second_factors.ts';
 
@@ -14,7 +14,7 @@ export const beginAuthenticatorApp = defineAction({
   stepUp: true,
   summary: 'Get a secret for an authenticator app. It takes effect once you confirm a code of the app.',
   effect: 'write',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({ secret: Type.String(), uri: Type.String({ description: 'for a QR code' }) }),
   conflict: 'an app is set up already',
   example: {},
@@ -35,7 +35,7 @@ export const confirmAuthenticatorApp = defineAction({
   stepUp: true,
   summary: 'Confirm the authenticator app with a code of it. The first second factor comes with recovery codes.',
   effect: 'write',
-  input: Type.Object({ code: Type.String({ pattern: '^\\d{6}$', description: 'six digits' }) }, STRICT),
+  input: StrictObject({ code: Type.String({ pattern: '^\\d{6}$', description: 'six digits' }) }),
   result: Type.Object({ recoveryCodes: RecoveryCodes }),
   conflict: 'no app waits to be confirmed',
   example: { code: '123456' },
@@ -63,7 +63,7 @@ export const removeAuthenticatorApp = defineAction({
   stepUp: true,
   summary: 'Remove your authenticator app.',
   effect: 'delete',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({ deleted: Type.Literal(true) }),
   example: {},
   async handle(_input, { stores, session: { userId }, record }) {

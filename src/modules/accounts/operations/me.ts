@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { changesSince, defineAction } from '#actions/action_context.ts';
-import { IdText, STRICT } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { callerUser, PersonName, readSignedIn, SignedInView } from '#modules/accounts/view.ts';
 import { ContactView, SubscriptionView, toContactView, toSubscriptionView } from '#modules/contacts/contact_view.ts';
 import { CHANNELS } from '#modules/contacts/decide/channel.ts';
@@ -37,7 +37,7 @@ export const getMe = defineAction({
     'Show how each of your teams reaches you, whether a page would wake you, and which of your browsers receive push messages.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: MeView,
   example: {},
   async handle(_input, context) {
@@ -75,7 +75,7 @@ export const updateMe = defineAction({
   route: 'PATCH /me',
   summary: 'Change your name.',
   effect: 'write',
-  input: Type.Object({ name: Type.Optional(PersonName), basedOn: Type.Optional(NameRead) }, STRICT),
+  input: StrictObject({ name: Type.Optional(PersonName), basedOn: Type.Optional(NameRead) }),
   result: SignedInView,
   conflict: 'the name was changed since it was read',
   example: { name: 'Anna', basedOn: 'Ann' },

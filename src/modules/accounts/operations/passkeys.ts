@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { STRICT } from '#actions/fields.ts';
 import { hasPasskeys, registrationOptions, relyingPartyOf, verifyRegistration } from '#auth/second_factor/passkeys.ts';
+import { StrictObject } from '#kernel/action.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import { findPendingSignIn } from '#modules/accounts/begin_session.ts';
 import {
@@ -30,7 +30,7 @@ export const addPasskey = defineAction({
   stepUp: true,
   summary: 'Save the passkey that the browser has created. The first second factor comes with recovery codes.',
   effect: 'write',
-  input: Type.Object({ name: PasskeyName, response: PasskeyResponse }, STRICT),
+  input: StrictObject({ name: PasskeyName, response: PasskeyResponse }),
   result: Type.Object({ recoveryCodes: RecoveryCodes }),
   conflict: 'the challenge has expired, or the passkey is known already',
   example: { name: 'Laptop', response: {} },
@@ -58,7 +58,7 @@ export const beginPasskey = defineAction({
   stepUp: true,
   summary: 'Get the options with which the browser creates a passkey of yours. They expire after five minutes.',
   effect: 'write',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: PasskeyOptions,
   conflict: `the base address has no host name, or you have ${PASSKEYS_MAX} passkeys`,
   example: {},
@@ -83,7 +83,7 @@ export const removePasskey = defineAction({
   stepUp: true,
   summary: 'Remove a passkey of yours.',
   effect: 'delete',
-  input: Type.Object({ passkeyId: Type.String({ maxLength: 2_000 }) }, STRICT),
+  input: StrictObject({ passkeyId: Type.String({ maxLength: 2_000 }) }),
   result: Type.Object({ deleted: Type.Literal(true) }),
   refusals: ['not_found'],
   example: { passkeyId: 'c0ffee' },
@@ -101,7 +101,7 @@ export const beginPasskeySignIn = defineAction({
   route: 'POST /session/passkey-options',
   summary: 'Get the options with which the browser confirms a pending sign-in by a passkey.',
   effect: 'write',
-  input: Type.Object({ token: PendingToken }, STRICT),
+  input: StrictObject({ token: PendingToken }),
   result: PasskeyOptions,
   refusals: ['unauthenticated'],
   example: { token: 'tocsin_pen_0' },

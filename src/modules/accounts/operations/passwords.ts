@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { STRICT } from '#actions/fields.ts';
 import { countAttempt } from '#auth/sign_in_limiter.ts';
+import { StrictObject } from '#kernel/action.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { networkOf } from '#kernel/ip_address.ts';
 import { beginSession, SignInView } from '#modules/accounts/begin_session.ts';
@@ -20,10 +20,12 @@ export const changePassword = defineAction({
   summary:
     'Change your password. Every other session of yours ends, and your connected apps and API keys unless you keep them.',
   effect: 'write',
-  input: Type.Object(
-    { currentPassword: PasswordField, newPassword: PasswordField, disconnectApps: EndsField, revokeApiKeys: EndsField },
-    STRICT,
-  ),
+  input: StrictObject({
+    currentPassword: PasswordField,
+    newPassword: PasswordField,
+    disconnectApps: EndsField,
+    revokeApiKeys: EndsField,
+  }),
   result: Type.Object({ changed: Type.Literal(true) }),
   refusals: ['rate_limited'],
   example: {
@@ -69,7 +71,7 @@ export const requestPasswordReset = defineAction({
   summary:
     'Send a link by mail with which a new password can be set, once, within an hour. The answer is the same whether or not there is such an account.',
   effect: 'write',
-  input: Type.Object({ email: EmailField }, STRICT),
+  input: StrictObject({ email: EmailField }),
   result: Type.Object({ sent: Type.Literal(true) }),
   conflict: 'this server sends no mail',
   refusals: ['rate_limited'],
@@ -100,7 +102,7 @@ export const resetPassword = defineAction({
   summary:
     'Set a new password by a link. Every session and connected app of the person ends, and their API keys unless they keep them; by the first link that was mailed to the address, second factors and keys end as well; the answer sets the cookie of a new session.',
   effect: 'write',
-  input: Type.Object({ token: LinkToken, password: PasswordField, revokeApiKeys: EndsField }, STRICT),
+  input: StrictObject({ token: LinkToken, password: PasswordField, revokeApiKeys: EndsField }),
   result: SignInView,
   refusals: ['not_found'],
   example: { token: 'tocsin_rst_0', password: 'violet kettle 42 orbit', revokeApiKeys: true },
@@ -129,7 +131,7 @@ export const getPasswordReset = defineAction({
   route: 'GET /password-resets/:token',
   summary: 'Show whose password a link sets.',
   effect: 'read',
-  input: Type.Object({ token: LinkToken }, STRICT),
+  input: StrictObject({ token: LinkToken }),
   result: Type.Object({
     email: Type.String(),
     apiKeys: Type.Integer({ description: 'how many API keys of their own the person has' }),

@@ -1,7 +1,7 @@
 import { type Static, type TObject, Type } from 'typebox';
 
 import { type AccountContext, defineAction, type SignedInContext } from '#actions/action_context.ts';
-import { nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import {
   authenticationOptions,
   hasPasskeys,
@@ -158,7 +158,7 @@ export const getSecondFactors = defineAction({
   route: 'GET /me/second-factors',
   summary: 'Show which second factors you have set up.',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: SecondFactorsView,
   example: {},
   async handle(_input, { stores: { secondFactors }, session: { userId }, baseUrl }) {
@@ -186,7 +186,7 @@ export const replaceRecoveryCodes = defineAction({
   stepUp: true,
   summary: 'Get ten new recovery codes, shown once. The previous ones stop working.',
   effect: 'delete',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({ recoveryCodes: Type.Array(Type.String()) }),
   example: {},
   handle: async (_input, context) => ({ recoveryCodes: await replaceCodes(context) }),

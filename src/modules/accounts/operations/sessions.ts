@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction, type SignedInContext } from '#actions/action_context.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { endOf, livenessAt } from '#auth/sessions.ts';
 import { AppError } from '#kernel/errors.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -16,7 +16,7 @@ export const getSession = defineAction({
   route: 'GET /session',
   summary: 'Show who is signed in, and their role in each organization.',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: SignedInView,
   example: {},
   handle: (_input, { stores, session }) => readSignedIn(stores, session),
@@ -42,7 +42,7 @@ export const listSessions = defineAction({
   route: 'GET /sessions',
   summary: 'List where you are signed in: those that were used last, and how many there are.',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({
     sessions: Type.Array(SessionView, { description: `last used first; at most ${SESSIONS_MAX}` }),
     total: Type.Integer(),
@@ -73,7 +73,7 @@ export const endSession = defineAction({
   route: 'DELETE /sessions/:sessionId',
   summary: 'End one of your sessions: it is refused from the next request on.',
   effect: 'delete',
-  input: Type.Object({ sessionId: IdText }, STRICT),
+  input: StrictObject({ sessionId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), sessionId: IdText }),
   refusals: ['not_found'],
   example: { sessionId: 'session_01k9z8e4rnf7ktv2x5m6w0abqd' },
@@ -90,7 +90,7 @@ export const endOtherSessions = defineAction({
   route: 'DELETE /sessions',
   summary: 'End all of your sessions but this one.',
   effect: 'delete',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({ deleted: Type.Literal(true), sessionIds: Type.Array(IdText) }),
   example: {},
   async handle(_input, { stores, session, record }) {
@@ -119,7 +119,7 @@ export const signOut = defineAction({
   summary:
     'Sign out: the session ends and its cookie is deleted. The answer says where the browser goes to sign out at the provider, too.',
   effect: 'delete',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({
     deleted: Type.Literal(true),
     redirectTo: nullable(

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { STRICT } from '#actions/fields.ts';
+import { StrictObject } from '#kernel/action.ts';
 import {
   beginSession,
   findPendingSignIn,
@@ -27,7 +27,7 @@ export const signIn = defineAction({
   summary:
     'Sign in with a mail address and a password; the answer sets the cookie of the session, or asks for the second factor.',
   effect: 'write',
-  input: Type.Object({ email: EmailField, password: PasswordField }, STRICT),
+  input: StrictObject({ email: EmailField, password: PasswordField }),
   result: SignInView,
   refusals: ['unauthenticated', 'rate_limited'],
   example: { email: 'anna@example.com', password: 'amber kettle 41 orbit' },
@@ -47,7 +47,7 @@ export const completeSignIn = defineAction({
   route: 'POST /session/second-factor',
   summary: 'Complete a pending sign-in with a second factor. The answer sets the cookie of the session.',
   effect: 'write',
-  input: Type.Object({ token: PendingToken, ...SHOWN_FIELDS }, STRICT),
+  input: StrictObject({ token: PendingToken, ...SHOWN_FIELDS }),
   result: SignInView,
   refusals: ['unauthenticated', 'rate_limited'],
   example: { token: 'tocsin_pen_0', code: '123456', recoveryCode: 'abcd-efgh', passkey: {} },
@@ -70,7 +70,7 @@ export const beginStepUp = defineAction({
   route: 'POST /me/step-up/passkey-options',
   summary: 'Get the options with which the browser confirms a passkey of yours again.',
   effect: 'write',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: PasskeyOptions,
   example: {},
   handle: (_input, context) => passkeyOptions(context, context.session.userId, context.session.sessionId),
@@ -83,7 +83,7 @@ export const stepUp = defineAction({
   route: 'POST /me/step-up',
   summary: 'Confirm your second factor again. For ten minutes you may then change keys and roles, and delete things.',
   effect: 'write',
-  input: Type.Object(SHOWN_FIELDS, STRICT),
+  input: StrictObject(SHOWN_FIELDS),
   result: Type.Object({ shown: Type.Literal(true) }),
   refusals: ['rate_limited'],
   example: { code: '123456', recoveryCode: 'abcd-efgh', passkey: {} },

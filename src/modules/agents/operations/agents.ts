@@ -2,7 +2,7 @@ import { type Static, type TObject, Type } from 'typebox';
 
 import { type ActionContext, type AnyConsoleOperation, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { AppError, invalidInput, notFound } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
@@ -57,10 +57,7 @@ export const getAgents = defineAction({
     'respond to incidents first, then by name.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object(
-    { text: searchInput('part of the name of the agent or person'), ...pageInput(LIMIT, LIMIT_MAX) },
-    STRICT,
-  ),
+  input: StrictObject({ text: searchInput('part of the name of the agent or person'), ...pageInput(LIMIT, LIMIT_MAX) }),
   result: Type.Object({
     settings: AgentSettingsView,
     agents: Type.Array(AgentView),
@@ -110,15 +107,10 @@ export const setAgentLimits = defineAction({
   permission: 'organization:manage',
   effect: 'write',
   stepUp: true,
-  input: Type.Object(
-    {
-      ...LIMITS,
-      basedOn: Type.Optional(
-        Type.Object(LIMITS, { ...STRICT, description: 'what was read: anything else is a conflict' }),
-      ),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    ...LIMITS,
+    basedOn: Type.Optional(StrictObject(LIMITS, { description: 'what was read: anything else is a conflict' })),
+  }),
   result: AgentSettingsView,
   refusals: ['forbidden'],
   conflict: 'somebody has changed the limits since they were read',
@@ -154,7 +146,7 @@ export const setResponder = defineAction({
   permission: 'organization:manage',
   effect: 'write',
   stepUp: true,
-  input: Type.Object({ agentId: IdText, enabled: Type.Boolean() }, STRICT),
+  input: StrictObject({ agentId: IdText, enabled: Type.Boolean() }),
   result: Type.Object({ agentId: IdText, isResponder: Type.Boolean() }),
   refusals: ['forbidden', 'not_found'],
   conflict: 'the key may change things',
@@ -201,7 +193,7 @@ export const stopAgents = defineAction({
     'Stop every agent of the organization at once: their next requests are refused, their leases end, and what they proposed expires. Only owners can allow them again.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ stopped: Type.Boolean() }, STRICT),
+  input: StrictObject({ stopped: Type.Boolean() }),
   result: AgentSettingsView,
   refusals: ['forbidden'],
   example: { stopped: true },
@@ -229,7 +221,7 @@ export const getAgentWork = defineAction({
   summary: 'What agents do about an incident: the last lease on it, and what they propose and ask, newest first.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ incidentId: IdText }, STRICT),
+  input: StrictObject({ incidentId: IdText }),
   result: Type.Object({
     lease: nullable(LeaseView),
     proposals: Type.Array(ProposalView, { description: `the newest ${SHOWN}` }),

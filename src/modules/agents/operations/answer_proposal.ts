@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { ProposalView, toProposalViews } from '#modules/agents/operations/view.ts';
 import { toIncidentActor } from '#modules/incidents/decide/incident.ts';
@@ -17,10 +17,11 @@ export const answerProposal = defineAction({
     'Answer what an agent proposes or asks. A yes to a proposal carries the action out at once, in your name and with your permissions.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    { proposalId: IdText, answer: Type.Enum(['yes', 'no']), text: Type.Optional(Type.String({ maxLength: 500 })) },
-    STRICT,
-  ),
+  input: StrictObject({
+    proposalId: IdText,
+    answer: Type.Enum(['yes', 'no']),
+    text: Type.Optional(Type.String({ maxLength: 500 })),
+  }),
   result: ProposalView,
   conflict: 'it was answered already, has expired, or its agent was stopped',
   refusals: ['not_found', 'forbidden'],

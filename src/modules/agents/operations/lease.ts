@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { type Temporal, toTimestampOrNull } from '#kernel/time.ts';
 import {
   type HeldLease,
@@ -34,7 +34,7 @@ export const takeLease = defineAction({
     'Show people that you work on an incident. Renew it before it expires, or it is lost. The escalation goes on; heldUntil tells when the first step waits for you.',
   permission: 'oncall:view',
   effect: 'write',
-  input: Type.Object({ incidentId: IdText, minutes: Type.Optional(LeaseMinutes) }, STRICT),
+  input: StrictObject({ incidentId: IdText, minutes: Type.Optional(LeaseMinutes) }),
   result: LeaseResult,
   conflict: 'another agent holds it, the incident is resolved, or you hold ten leases already',
   example: { incidentId: EXAMPLE_IDS.incidentId, minutes: 5 },
@@ -54,7 +54,7 @@ export const renewLease = defineAction({
   summary: 'Extend a lease that you hold. It then ends this many minutes from now.',
   permission: 'oncall:view',
   effect: 'write',
-  input: Type.Object({ incidentId: IdText, minutes: Type.Optional(LeaseMinutes) }, STRICT),
+  input: StrictObject({ incidentId: IdText, minutes: Type.Optional(LeaseMinutes) }),
   result: LeaseResult,
   conflict: 'you do not hold it any more',
   example: { incidentId: EXAMPLE_IDS.incidentId, minutes: 5 },
@@ -74,7 +74,7 @@ export const releaseLease = defineAction({
   summary: 'Stop working on an incident. A first step that waited for you fires at once.',
   permission: 'oncall:view',
   effect: 'write',
-  input: Type.Object({ incidentId: IdText }, STRICT),
+  input: StrictObject({ incidentId: IdText }),
   result: Type.Object({
     incidentId: IdText,
     released: Type.Boolean({ description: 'false when you did not hold it' }),

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, STRICT } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { AppError, invalidInput, notFound } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { addMinutesSaturating } from '#kernel/time.ts';
@@ -141,17 +141,14 @@ export const proposeAction = defineAction({
     'Propose to carry out an action that changes something (acknowledge_incident, set_exception_status, update_alert_rule …) with its input, a reason and evidence. Nothing happens unless a person approves it; get_proposal tells.',
   permission: 'oncall:view',
   effect: 'write',
-  input: Type.Object(
-    {
-      incidentId: IdText,
-      action: Type.String({ minLength: 1, maxLength: 100, description: 'the name of an action of the API' }),
-      input: Type.Record(Type.String(), Type.Unknown(), { description: 'the body that the action takes' }),
-      reason: Sentence,
-      evidence: Evidence,
-      minutes: Type.Optional(ProposalMinutes),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    incidentId: IdText,
+    action: Type.String({ minLength: 1, maxLength: 100, description: 'the name of an action of the API' }),
+    input: Type.Record(Type.String(), Type.Unknown(), { description: 'the body that the action takes' }),
+    reason: Sentence,
+    evidence: Evidence,
+    minutes: Type.Optional(ProposalMinutes),
+  }),
   result: AskedView,
   conflict: 'the incident is resolved, or as many proposals wait as it may have',
   example: {
@@ -206,7 +203,7 @@ export const getProposal = defineAction({
   summary: 'Return the state of a proposal or a question: who answered, when, and in which words.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ proposalId: IdText }, STRICT),
+  input: StrictObject({ proposalId: IdText }),
   result: ProposalView,
   example: { proposalId: EXAMPLE_IDS.proposalId },
   async handle({ proposalId }, context) {
@@ -226,10 +223,12 @@ export const askPerson = defineAction({
     'Ask the people whom the incident has paged (or one of them) a question that yes or no answers; they may add words. peopleAsked 0: nobody was paged yet, and they read it in the console.',
   permission: 'oncall:view',
   effect: 'write',
-  input: Type.Object(
-    { incidentId: IdText, question: Sentence, userId: Type.Optional(IdText), minutes: Type.Optional(ProposalMinutes) },
-    STRICT,
-  ),
+  input: StrictObject({
+    incidentId: IdText,
+    question: Sentence,
+    userId: Type.Optional(IdText),
+    minutes: Type.Optional(ProposalMinutes),
+  }),
   result: AskedView,
   conflict: 'the incident is resolved, or as many questions wait as it may have',
   example: { incidentId: EXAMPLE_IDS.incidentId, question: 'Was the rollout of 2.4.1 stopped by somebody?' },

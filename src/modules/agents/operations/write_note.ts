@@ -1,8 +1,6 @@
-import { Type } from 'typebox';
-
 import { type AnyOperation, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, STRICT } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { hashSecret } from '#auth/secret_text.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';
@@ -25,7 +23,7 @@ const writeNote = defineAction({
     'Write what you found into the timeline of an incident, under the name of the agent. The same text twice is one note.',
   permission: 'oncall:view',
   effect: 'write',
-  input: Type.Object({ incidentId: IdText, text: NoteText }, STRICT),
+  input: StrictObject({ incidentId: IdText, text: NoteText }),
   result: NoteView,
   conflict: `you have written ${AGENT_NOTES_MAX} notes on it, or it has ${NOTES_MAX}`,
   example: {

@@ -2,21 +2,18 @@ import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, STRICT } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { newAlertKey, openAlertKey, sealAlertKey } from '#auth/alert_access.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { CREDENTIALS_SHOWN } from '#modules/audit/store/audit_store.ts';
 
 /** A service, and by which policy its alerts page that no other route takes. */
-const AlertKeyInput = Type.Object(
-  {
-    serviceId: IdText,
-    policyId: Type.Optional(
-      Type.String({ description: 'the escalation policy of the last route, which takes what no other route does' }),
-    ),
-  },
-  STRICT,
-);
+const AlertKeyInput = StrictObject({
+  serviceId: IdText,
+  policyId: Type.Optional(
+    Type.String({ description: 'the escalation policy of the last route, which takes what no other route does' }),
+  ),
+});
 
 const AlertKeyView = Type.Object({
   serviceId: IdText,
@@ -108,7 +105,7 @@ export const revokeAlertKey = defineAction({
   permission: 'services:edit',
   effect: 'delete',
   stepUp: true,
-  input: Type.Object({ serviceId: IdText }, STRICT),
+  input: StrictObject({ serviceId: IdText }),
   result: Type.Object({ serviceId: IdText, revoked: Type.Literal(true) }),
   example: { serviceId: IDS.serviceId },
   async handle({ serviceId }, context) {

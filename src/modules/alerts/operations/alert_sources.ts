@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { ALERTS_PATH } from '#kernel/api_paths.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import {
@@ -29,27 +29,23 @@ const Paths = Type.Array(Type.String({ minLength: 1, maxLength: MAPPED_PATH_LENG
 });
 const Values = Type.Array(Type.String({ maxLength: STATUS_VALUE_LENGTH_MAX }), { maxItems: STATUS_VALUES_MAX });
 
-const Mapping = Type.Object(
+const Mapping = StrictObject(
   {
     title: Paths,
     key: Paths,
     status: nullable(
-      Type.Object(
-        {
-          path: Type.String({ minLength: 1, maxLength: MAPPED_PATH_LENGTH_MAX }),
-          resolved: Values,
-          acknowledged: Type.Optional(Values),
-          triggered: Type.Optional(Values),
-        },
-        STRICT,
-      ),
+      StrictObject({
+        path: Type.String({ minLength: 1, maxLength: MAPPED_PATH_LENGTH_MAX }),
+        resolved: Values,
+        acknowledged: Type.Optional(Values),
+        triggered: Type.Optional(Values),
+      }),
     ),
     severity: Paths,
     link: Paths,
     at: Paths,
   },
   {
-    ...STRICT,
     description:
       'where the parts of an alert stand in any JSON, as `alerts.0.title`; null: as the template of its name says, or by usual names',
   },
@@ -115,7 +111,7 @@ export const listAlertSources = defineAction({
   summary: 'List the tools that have sent alerts of a service, what was refused of them and why, and the routes.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ serviceId: IdText }, STRICT),
+  input: StrictObject({ serviceId: IdText }),
   result: Type.Object({
     ...RoutesView.properties,
     address: Type.String({ description: 'where the addresses of all protocols begin' }),
@@ -172,7 +168,7 @@ export const setAlertSource = defineAction({
   summary: 'Set how the alerts of a source share incidents, and what becomes of those that nobody repeats.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ sourceId: IdText, ...SOURCE_SETTING_FIELDS, ...OPTIONAL_SOURCE_FIELDS }, STRICT),
+  input: StrictObject({ sourceId: IdText, ...SOURCE_SETTING_FIELDS, ...OPTIONAL_SOURCE_FIELDS }),
   result: Type.Object({ sourceId: IdText, settings: SourceSettingsView }),
   example: {
     sourceId: IDS.alertSourceId,
@@ -199,7 +195,7 @@ export const listAlertBodies = defineAction({
   summary: 'Show the last five bodies that a source of alerts has sent. Each call is recorded in the audit log.',
   permission: 'services:edit',
   effect: 'read',
-  input: Type.Object({ sourceId: IdText }, STRICT),
+  input: StrictObject({ sourceId: IdText }),
   result: Type.Object({
     sourceId: IdText,
     bodies: Type.Array(

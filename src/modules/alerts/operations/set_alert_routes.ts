@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { type Fault, invalidInput } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';
 import {
@@ -48,30 +48,24 @@ const PATH = Type.String({
 });
 const VALUE = Type.String({ maxLength: VALUE_LENGTH_MAX });
 
-const Condition = Type.Object(
-  {
-    kind: Type.Enum(['severity', 'source', 'detail']),
-    atLeast: Type.Optional(Type.Enum([...LEVELS], { description: 'of severity' })),
-    protocol: Type.Optional(Type.Enum([...ALERT_PROTOCOL_NAMES], { description: 'of source' })),
-    name: Type.Optional(Type.String({ maxLength: 100, description: 'of source: which of several' })),
-    path: Type.Optional(PATH),
-    equals: Type.Optional(VALUE),
-    matches: Type.Optional(VALUE),
-  },
-  STRICT,
-);
+const Condition = StrictObject({
+  kind: Type.Enum(['severity', 'source', 'detail']),
+  atLeast: Type.Optional(Type.Enum([...LEVELS], { description: 'of severity' })),
+  protocol: Type.Optional(Type.Enum([...ALERT_PROTOCOL_NAMES], { description: 'of source' })),
+  name: Type.Optional(Type.String({ maxLength: 100, description: 'of source: which of several' })),
+  path: Type.Optional(PATH),
+  equals: Type.Optional(VALUE),
+  matches: Type.Optional(VALUE),
+});
 
-const Route = Type.Object(
-  {
-    conditions: Type.Array(Condition, { maxItems: ROUTE_CONDITIONS_MAX, description: 'all have to be true' }),
-    outcome: Type.Enum([...ROUTE_OUTCOMES], {
-      description: 'page by the policy, open an incident that pages nobody, or drop: count the alert and do nothing',
-    }),
-    policyId: nullable(IdText),
-    pagesOnRise: Type.Boolean({ description: 'whether an alert that becomes more severe pages anew' }),
-  },
-  STRICT,
-);
+const Route = StrictObject({
+  conditions: Type.Array(Condition, { maxItems: ROUTE_CONDITIONS_MAX, description: 'all have to be true' }),
+  outcome: Type.Enum([...ROUTE_OUTCOMES], {
+    description: 'page by the policy, open an incident that pages nobody, or drop: count the alert and do nothing',
+  }),
+  policyId: nullable(IdText),
+  pagesOnRise: Type.Boolean({ description: 'whether an alert that becomes more severe pages anew' }),
+});
 
 export const setAlertRoutes = defineAction({
   name: 'set_alert_routes',
@@ -80,7 +74,7 @@ export const setAlertRoutes = defineAction({
     'Set what becomes of the alerts of a service: the first route whose conditions are all true counts; the last one has none.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ serviceId: IdText, routes: Type.Array(Route, { minItems: 1, maxItems: ROUTES_MAX }) }, STRICT),
+  input: StrictObject({ serviceId: IdText, routes: Type.Array(Route, { minItems: 1, maxItems: ROUTES_MAX }) }),
   result: RoutesView,
   example: {
     serviceId: IDS.serviceId,

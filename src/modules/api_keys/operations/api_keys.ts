@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, Name, nullable, STRICT } from '#actions/fields.ts';
+import { IdText, Name, nullable, StrictObject } from '#actions/fields.ts';
 import { pageInput, pageOf, parseTimeCursor, searchInput, timeCursorOf } from '#actions/list_page.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { PERMISSIONS } from '#kernel/permissions.ts';
@@ -29,15 +29,12 @@ export const createApiKey = defineAction({
     'Create an API key of your own, at most with your own permissions, or one of the organization, which owners and admins may. The secret is shown this once.',
   permission: 'organization:view',
   effect: 'write',
-  input: Type.Object(
-    {
-      name: Name,
-      kind: KeyKind,
-      permissions: nullable(Type.Array(PermissionName, { maxItems: PERMISSIONS.length })),
-      expiresAt: nullable(Type.String({ description: 'RFC 3339, in the future' })),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    name: Name,
+    kind: KeyKind,
+    permissions: nullable(Type.Array(PermissionName, { maxItems: PERMISSIONS.length })),
+    expiresAt: nullable(Type.String({ description: 'RFC 3339, in the future' })),
+  }),
   result: NewApiKeyView,
   example: { name: 'CI', kind: 'user', permissions: ['services:view'], expiresAt: null },
   async handle({ name, kind, permissions, expiresAt }, context) {
@@ -78,16 +75,13 @@ export const listApiKeys = defineAction({
   summary: 'Find your own API keys, or all of the organization for owners and admins, page by page; newest first.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object(
-    {
-      text: searchInput('part of the name, of how the key begins, or of whose it is'),
-      creatorId: Type.Optional(
-        Type.String({ maxLength: 200, description: 'only keys of the organization that this person created' }),
-      ),
-      ...pageInput(LIMIT, LIMIT_MAX),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    text: searchInput('part of the name, of how the key begins, or of whose it is'),
+    creatorId: Type.Optional(
+      Type.String({ maxLength: 200, description: 'only keys of the organization that this person created' }),
+    ),
+    ...pageInput(LIMIT, LIMIT_MAX),
+  }),
   result: Type.Object({
     apiKeys: Type.Array(ApiKeyView),
     total: Type.Integer({ description: 'how many match' }),
@@ -118,7 +112,7 @@ export const revokeApiKey = defineAction({
   summary: 'Revoke an API key: it is refused from the next request on.',
   permission: 'organization:view',
   effect: 'delete',
-  input: Type.Object({ apiKeyId: IdText }, STRICT),
+  input: StrictObject({ apiKeyId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), apiKeyId: IdText }),
   example: { apiKeyId: EXAMPLE_IDS.apiKeyId },
   async handle({ apiKeyId }, { caller, stores, now, record }) {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { pageInput, pageOf, parseTimeCursor, searchInput, timeCursorOf } from '#actions/list_page.ts';
 import { auditedConnection } from '#auth/oauth/connections.ts';
 import { memberCallerOf } from '#auth/sessions.ts';
@@ -29,7 +29,7 @@ export const connectApp = defineAction({
   summary: 'Connect the app that asked to one organization, for reading only or for changes as well.',
   effect: 'write',
   stepUp: true,
-  input: Type.Object({ uid: RequestUid, orgId: IdText, access: AccessName }, STRICT),
+  input: StrictObject({ uid: RequestUid, orgId: IdText, access: AccessName }),
   result: Redirect,
   refusals: ['not_found'],
   example: { uid: 'c0ffee', orgId: 'org_01k9z7a2b3c4d5e6f7g8h9jkmn', access: 'read_only' },
@@ -52,7 +52,7 @@ export const disconnectApp = defineAction({
   summary: 'Disconnect an app: its very next request is refused, and it can obtain no new token.',
   permission: 'organization:view',
   effect: 'delete',
-  input: Type.Object({ connectionId: IdText }, STRICT),
+  input: StrictObject({ connectionId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), connectionId: IdText }),
   example: { connectionId: EXAMPLE_IDS.connectionId },
   async handle({ connectionId }, { caller, stores, record }) {
@@ -71,7 +71,7 @@ export const refuseApp = defineAction({
   route: 'POST /connect/:uid/refusal',
   summary: 'Refuse the app that asks to be connected.',
   effect: 'write',
-  input: Type.Object({ uid: RequestUid }, STRICT),
+  input: StrictObject({ uid: RequestUid }),
   result: Redirect,
   refusals: ['not_found'],
   example: { uid: 'c0ffee' },
@@ -105,7 +105,7 @@ export const getConnectRequest = defineAction({
   summary:
     'Show which app asks to be connected, where it redirects to, and for which organizations you may connect it.',
   effect: 'read',
-  input: Type.Object({ uid: RequestUid }, STRICT),
+  input: StrictObject({ uid: RequestUid }),
   result: ConsentView,
   refusals: ['not_found'],
   example: { uid: 'c0ffee' },
@@ -140,10 +140,10 @@ export const listConnections = defineAction({
     'Find the apps that you have connected, or those of everybody for owners and admins, page by page; newest first.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object(
-    { text: searchInput('part of the name of the app or of the person'), ...pageInput(LIMIT, LIMIT_MAX) },
-    STRICT,
-  ),
+  input: StrictObject({
+    text: searchInput('part of the name of the app or of the person'),
+    ...pageInput(LIMIT, LIMIT_MAX),
+  }),
   result: Type.Object({
     connections: Type.Array(ConnectionView),
     total: Type.Integer({ description: 'how many match' }),

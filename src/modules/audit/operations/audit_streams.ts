@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { newSigningSecret } from '#auth/secret_text.ts';
 import { externalAddressFault } from '#auth/external_fetch.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
@@ -46,14 +46,11 @@ function auditedStream({ kind, shown, isOn }: Pick<AuditStreamRow, 'kind' | 'sho
   return { kind, target: shown, isOn };
 }
 
-const Input = Type.Object(
-  {
-    kind: Type.Enum([...AUDIT_STREAM_KINDS]),
-    address: Type.Optional(Type.String({ maxLength: 2_000, description: 'address of the webhook' })),
-    fromBeginning: Type.Boolean({ description: 'whether rows of the past are sent, too' }),
-  },
-  STRICT,
-);
+const Input = StrictObject({
+  kind: Type.Enum([...AUDIT_STREAM_KINDS]),
+  address: Type.Optional(Type.String({ maxLength: 2_000, description: 'address of the webhook' })),
+  fromBeginning: Type.Boolean({ description: 'whether rows of the past are sent, too' }),
+});
 
 export const createAuditStream = defineAction({
   name: 'create_audit_stream',
@@ -132,7 +129,7 @@ export const updateAuditStream = defineAction({
   summary: 'Switch a stream of the audit log on or off. It goes on where it was. Only owners may.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ auditStreamId: IdText, isOn: Type.Boolean() }, STRICT),
+  input: StrictObject({ auditStreamId: IdText, isOn: Type.Boolean() }),
   result: AuditStreamView,
   example: { auditStreamId: IDS.auditStreamId, isOn: false },
   async handle({ auditStreamId, isOn }, context) {
@@ -154,7 +151,7 @@ export const deleteAuditStream = defineAction({
   summary: 'Delete a stream of the audit log. What was sent stays where it is. Only owners may.',
   permission: 'organization:manage',
   effect: 'delete',
-  input: Type.Object({ auditStreamId: IdText }, STRICT),
+  input: StrictObject({ auditStreamId: IdText }),
   result: Type.Object({ auditStreamId: IdText, deleted: Type.Boolean() }),
   example: { auditStreamId: IDS.auditStreamId },
   async handle({ auditStreamId }, context) {
@@ -173,7 +170,7 @@ export const listAuditStreams = defineAction({
   summary: 'List where the audit log is streamed to, and how each stream fares.',
   permission: 'organization:manage',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({
     streams: Type.Array(AuditStreamView),
     hasFolder: Type.Boolean({ description: 'whether the operator has configured a folder for files' }),

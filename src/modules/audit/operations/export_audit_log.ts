@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { STRICT } from '#actions/fields.ts';
-import type { FileAnswer } from '#kernel/action.ts';
+import { StrictObject, type FileAnswer } from '#kernel/action.ts';
 import { toCell } from '#kernel/csv.ts';
 import type { Id } from '#kernel/ids.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -74,7 +73,7 @@ export const exportAuditLog = defineAction({
   summary: 'Download who changed what, newest first: every entry that matches the filter.',
   permission: 'organization:manage',
   effect: 'read',
-  input: Type.Object({ format: Type.Enum(['csv', 'jsonl']), ...FILTER_FIELDS }, STRICT),
+  input: StrictObject({ format: Type.Enum(['csv', 'jsonl']), ...FILTER_FIELDS }),
   result: Type.Unsafe<FileAnswer>({ description: 'a file' }),
   sends: Object.values(FORMATS).map(({ mediaType }) => mediaType),
   example: {

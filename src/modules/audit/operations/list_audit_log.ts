@@ -1,7 +1,7 @@
 import { type Static, type TObject, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { pageOf, parseTimeCursor, timeCursorOf } from '#actions/list_page.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
@@ -115,14 +115,11 @@ export const listAuditLog = defineAction({
   summary: 'List who changed what, newest first, a page at a time.',
   permission: 'organization:manage',
   effect: 'read',
-  input: Type.Object(
-    {
-      ...FILTER_FIELDS,
-      cursor: Type.Optional(Type.String()),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: `${LIMIT} when left out` })),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    ...FILTER_FIELDS,
+    cursor: Type.Optional(Type.String()),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: `${LIMIT} when left out` })),
+  }),
   result: Type.Object({
     entries: Type.Array(AuditEntryView),
     nextCursor: nullable(Type.String({ description: 'null on the last page' })),

@@ -1,8 +1,6 @@
-import { Type } from 'typebox';
-
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { changeService } from '#modules/services/change_service.ts';
 import { renewCapability } from '#modules/capabilities/renew_capability.ts';
 import { CapabilityName, ServiceView, SERVICE_EXAMPLE } from '#modules/services/view.ts';
@@ -14,7 +12,7 @@ export const disableCapability = defineAction({
   guidance: 'What depends on it stops working: ask your user first.',
   permission: 'services:edit',
   effect: 'write',
-  input: Type.Object({ serviceId: IdText, capability: CapabilityName }, STRICT),
+  input: StrictObject({ serviceId: IdText, capability: CapabilityName }),
   result: ServiceView,
   example: { serviceId: IDS.serviceId, capability: 'metrics' },
   exampleResult: { ...SERVICE_EXAMPLE, capabilities: ['exceptions', 'oncall'], updatedAt: '2027-02-01T13:20:11.046Z' },

@@ -1,8 +1,6 @@
-import { Type } from 'typebox';
-
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { changeService } from '#modules/services/change_service.ts';
 import { CapabilityName, ServiceView, SERVICE_EXAMPLE } from '#modules/services/view.ts';
 import { decideEnable } from '#modules/capabilities/decide/billing.ts';
@@ -14,7 +12,7 @@ export const enableCapability = defineAction({
   guidance: 'It costs money: ask your user first.',
   permission: 'services:edit',
   effect: 'write',
-  input: Type.Object({ serviceId: IdText, capability: CapabilityName }, STRICT),
+  input: StrictObject({ serviceId: IdText, capability: CapabilityName }),
   result: ServiceView,
   example: { serviceId: IDS.serviceId, capability: 'metrics' },
   exampleResult: SERVICE_EXAMPLE,

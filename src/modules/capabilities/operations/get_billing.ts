@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { STRICT, IdText, Timestamp } from '#actions/fields.ts';
+import { IdText, StrictObject, Timestamp } from '#actions/fields.ts';
 import { CapabilityName } from '#modules/services/view.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { LedgerLine, LedgerMonth } from '#modules/capabilities/store.ts';
@@ -41,7 +41,7 @@ export const getBilling = defineAction({
   summary: 'Get what was charged for, month by month, newest first.',
   permission: 'organization:manage',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: BillingView,
   example: {},
   async handle(_input, { caller, stores }) {

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 
 import { EmailField, RoleName } from '#modules/accounts/view.ts';
 import { defineAction } from '#actions/action_context.ts';
-import { STRICT, IdText, Name } from '#actions/fields.ts';
+import { IdText, Name, StrictObject } from '#actions/fields.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { findCallerRole } from '#modules/organizations/roles.ts';
 import { mailDomainOf } from '#modules/sign_in/decide/claims.ts';
@@ -20,7 +20,7 @@ export const addPerson = defineAction({
   permission: 'organization:manage',
   effect: 'write',
   stepUp: true,
-  input: Type.Object({ email: EmailField, name: Name, role: RoleName }, STRICT),
+  input: StrictObject({ email: EmailField, name: Name, role: RoleName }),
   result: Type.Object({ userId: IdText, isNew: Type.Boolean({ description: 'whether an account was made' }) }),
   conflict: 'the person is a member already, or has an account whose address was never proven',
   refusals: ['forbidden'],

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, StrictObject, Timestamp } from '#actions/fields.ts';
 import { newIngestKeyPair, openIngestKeyPair, sealFurtherKey, sealIngestKeyPair } from '#auth/ingest_access.ts';
 import { hashSecret } from '#auth/secret_text.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -24,20 +24,17 @@ const keepSentryDsn = defineAction({
   permission: 'services:edit',
   effect: 'write',
   stepUp: true,
-  input: Type.Object(
-    {
-      serviceId: IdText,
-      publicKey: PublicKey,
-      projectNumber: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
-      furtherKeys: Type.Optional(
-        Type.Array(PublicKey, {
-          maxItems: FURTHER_KEYS_MAX,
-          description: 'further public keys that senders of the project use; those that are left out are taken away',
-        }),
-      ),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    serviceId: IdText,
+    publicKey: PublicKey,
+    projectNumber: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+    furtherKeys: Type.Optional(
+      Type.Array(PublicKey, {
+        maxItems: FURTHER_KEYS_MAX,
+        description: 'further public keys that senders of the project use; those that are left out are taken away',
+      }),
+    ),
+  }),
   result: Type.Object({ serviceId: IdText, projectNumber: Type.Integer() }),
   conflict: 'another service has this public key, or had it',
   example: {
@@ -89,22 +86,16 @@ const recordKeys = defineAction({
   summary: 'Record the keys that a configuration file has for resources that are there, and forget those of others.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      file: Type.String({ minLength: 1, maxLength: 200 }),
-      record: Type.Array(
-        Type.Object(
-          { kind: Kind, key: Type.String({ maxLength: KEY_LENGTH_MAX }), id: IdText, isMade: Type.Boolean() },
-          STRICT,
-        ),
-        { maxItems: KEYS_MAX },
-      ),
-      forget: Type.Array(Type.Object({ kind: Kind, key: Type.String({ maxLength: KEY_LENGTH_MAX }) }, STRICT), {
-        maxItems: KEYS_MAX,
-      }),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    file: Type.String({ minLength: 1, maxLength: 200 }),
+    record: Type.Array(
+      StrictObject({ kind: Kind, key: Type.String({ maxLength: KEY_LENGTH_MAX }), id: IdText, isMade: Type.Boolean() }),
+      { maxItems: KEYS_MAX },
+    ),
+    forget: Type.Array(StrictObject({ kind: Kind, key: Type.String({ maxLength: KEY_LENGTH_MAX }) }), {
+      maxItems: KEYS_MAX,
+    }),
+  }),
   result: Type.Object({ recorded: Type.Integer(), forgotten: Type.Integer() }),
   example: {
     file: 'tocsin.yaml',
@@ -133,7 +124,7 @@ const listManaged = defineAction({
     'Tell which of these are managed by a configuration file, under which key, and whether people may change them.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object({ ids: Type.Array(IdText, { maxItems: 200 }) }, STRICT),
+  input: StrictObject({ ids: Type.Array(IdText, { maxItems: 200 }) }),
   result: Type.Object({
     managedChanges: Type.Enum([...MANAGED_CHANGES]),
     managed: Type.Array(Type.Object({ id: IdText, kind: Type.String(), key: Type.String(), file: Type.String() })),
@@ -158,7 +149,7 @@ const setManagedChanges = defineAction({
   summary: 'Choose whether what a configuration file manages may also be changed in the console.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ managedChanges: Choice }, STRICT),
+  input: StrictObject({ managedChanges: Choice }),
   result: Type.Object({ managedChanges: Choice }),
   example: { managedChanges: 'refused' },
   async handle({ managedChanges }, { stores, caller, record }) {
@@ -174,7 +165,7 @@ const listConfigurationFiles = defineAction({
   summary: 'List the configuration files of the organization, with how much each manages and when it was applied last.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({
     managedChanges: Type.Enum([...MANAGED_CHANGES]),
     files: Type.Array(Type.Object({ file: Type.String(), resources: Type.Integer(), changedAt: Timestamp })),

@@ -1,9 +1,8 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { STRICT } from '#actions/fields.ts';
+import { StrictObject, type FileAnswer } from '#kernel/action.ts';
 import { contactCardOf } from '#modules/contacts/decide/contact.ts';
-import type { FileAnswer } from '#kernel/action.ts';
 import { AppError } from '#kernel/errors.ts';
 
 const MEDIA_TYPE = 'text/vcard';
@@ -16,7 +15,7 @@ export const getContactCard = defineAction({
     'Download a contact card with the numbers and the address that pages come from, so that a phone lets them through while it is silent.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Unsafe<FileAnswer>({ description: 'a file' }),
   sends: [MEDIA_TYPE],
   conflict: 'neither SMS and calls nor mail is set up on this server',

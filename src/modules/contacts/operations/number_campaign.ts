@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { ASK_EVERY_DAYS, ASKS_MAX, NUMBER_STATES, numberStateOf } from '#modules/contacts/decide/number_campaign.ts';
 
@@ -14,7 +14,7 @@ export const getNumberCampaign = defineAction({
     'Show who of the members of teams has not confirmed their number or received a test, and when they were asked.',
   permission: 'organization:manage',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({
     since: nullable(Timestamp),
     hasMail: Type.Boolean({ description: 'whether mail leaves this server; people are asked by mail' }),
@@ -65,7 +65,7 @@ export const startNumberCampaign = defineAction({
     'Ask every member of a team by mail to confirm their number and to receive a test, again every three days, five times at most.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({ since: Timestamp }),
   example: {},
   async handle(_input, { caller, stores, now, record }) {
@@ -83,7 +83,7 @@ export const stopNumberCampaign = defineAction({
   summary: 'Stop asking people to confirm their numbers. What they have confirmed stays.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({}),
   example: {},
   async handle(_input, { caller, stores, record }) {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { hashPassword } from '#auth/passwords.ts';
 import { forgetPinTries, isSamePhoneCode, newPhoneCode } from '#auth/reply_pins.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
@@ -19,7 +19,7 @@ export const requestPhoneCode = defineAction({
   summary: 'Send a code by SMS to a phone number of your own, so that you can confirm that it is yours.',
   permission: 'organization:view',
   effect: 'write',
-  input: Type.Object({ phone: Phone }, STRICT),
+  input: StrictObject({ phone: Phone }),
   result: Type.Object({ notificationId: IdText, expiresAt: Timestamp }),
   conflict: 'SMS is not set up on this server, or the number is confirmed already',
   example: { phone: '+31612345678' },
@@ -75,7 +75,7 @@ export const confirmPhone = defineAction({
     'Confirm a phone number of your own by the code that was sent to it. From then on only you, or an owner or admin, changes it.',
   permission: 'organization:view',
   effect: 'write',
-  input: Type.Object({ phone: Phone, code: Type.String({ pattern: '^\\d{6}$', description: 'six digits' }) }, STRICT),
+  input: StrictObject({ phone: Phone, code: Type.String({ pattern: '^\\d{6}$', description: 'six digits' }) }),
   result: Type.Object({
     confirmed: Type.Boolean(),
     triesLeft: Type.Integer({ description: 'wrong codes that may still be tried; 0 once it is confirmed' }),
@@ -103,10 +103,7 @@ export const setReplyPin = defineAction({
   summary: 'Set the PIN that your replies by SMS and call must carry from now on, or with null require none.',
   permission: 'organization:view',
   effect: 'write',
-  input: Type.Object(
-    { pin: nullable(Type.String({ pattern: '^\\d{4,8}$', description: 'four to eight digits' })) },
-    STRICT,
-  ),
+  input: StrictObject({ pin: nullable(Type.String({ pattern: '^\\d{4,8}$', description: 'four to eight digits' })) }),
   result: Type.Object({ hasReplyPin: Type.Boolean() }),
   example: { pin: '4711' },
   prepare: async ({ pin }) => (pin === null ? null : await hashPassword(pin)),

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { invalidInput, notFound } from '#kernel/errors.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { subscriptionFaults } from '#modules/contacts/decide/subscription_faults.ts';
@@ -14,14 +14,14 @@ export const createPushSubscription = defineAction({
   summary: 'Subscribe one of your browsers to push messages.',
   permission: 'organization:view',
   effect: 'write',
-  input: Type.Object(
+  input: StrictObject(
     {
       endpoint: Type.String(),
       expirationTime: Type.Optional(nullable(Type.Number())),
-      keys: Type.Object({ p256dh: Type.String(), auth: Type.String() }, STRICT),
+      keys: StrictObject({ p256dh: Type.String(), auth: Type.String() }),
       label: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
     },
-    { ...STRICT, description: 'PushSubscription.toJSON() of the browser, and what the person calls it' },
+    { description: 'PushSubscription.toJSON() of the browser, and what the person calls it' },
   ),
   result: SubscriptionView,
   example: {
@@ -54,7 +54,7 @@ export const deletePushSubscription = defineAction({
   summary: 'Unsubscribe one of your browsers from push messages.',
   permission: 'organization:view',
   effect: 'delete',
-  input: Type.Object({ subscriptionId: IdText }, STRICT),
+  input: StrictObject({ subscriptionId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), subscriptionId: IdText }),
   example: { subscriptionId: EXAMPLE_IDS.subscriptionId },
   async handle({ subscriptionId }, { caller, stores, record }) {

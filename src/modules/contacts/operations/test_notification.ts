@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -65,7 +65,7 @@ export const sendTestNotification = defineAction({
   summary: 'Send a test to each of your own addresses of a channel; a few a minute.',
   permission: 'organization:view',
   effect: 'write',
-  input: Type.Object({ channel: ChannelName }, STRICT),
+  input: StrictObject({ channel: ChannelName }),
   result: Type.Object({ testNotifications: Type.Array(TestNotificationView) }),
   conflict: 'the channel is not set up on this server, or you have no address of it',
   refusals: ['rate_limited'],
@@ -132,7 +132,7 @@ export const getTestNotification = defineAction({
   summary: 'Show the result of one of your test notifications.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object({ notificationId: IdText }, STRICT),
+  input: StrictObject({ notificationId: IdText }),
   result: TestNotificationView,
   example: { notificationId: EXAMPLE_IDS.notificationId },
   handle: ({ notificationId }, context) => readTestNotification(context, notificationId),

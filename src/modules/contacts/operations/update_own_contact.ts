@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, changesSince, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { ContactView, toContactView } from '#modules/contacts/contact_view.ts';
 import { notifyOfNumberChange } from '#modules/teams/change_number.ts';
@@ -20,15 +20,12 @@ export const updateOwnContact = defineAction({
     'Change how a team reaches you, or with teamId null how you are reached about incidents of other teams. Every role may do this.',
   permission: 'organization:view',
   effect: 'write',
-  input: Type.Object(
-    {
-      teamId: nullable(IdText),
-      phone: Type.Optional(nullable(Phone)),
-      ...CHANNEL_SWITCHES,
-      basedOn: Type.Optional(ContactRead),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    teamId: nullable(IdText),
+    phone: Type.Optional(nullable(Phone)),
+    ...CHANNEL_SWITCHES,
+    basedOn: Type.Optional(ContactRead),
+  }),
   result: ContactView,
   conflict: 'somebody has changed the same since it was read',
   example: {

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { DashboardView, Layout, toDashboardView, DASHBOARD_EXAMPLE } from '#modules/dashboards/operations/view.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, Name } from '#actions/fields.ts';
+import { IdText, Name, StrictObject } from '#actions/fields.ts';
 
 export const createDashboard = defineAction({
   name: 'create_dashboard',
@@ -12,7 +12,7 @@ export const createDashboard = defineAction({
   guidance: 'list_metric_names tells what its widgets can query.',
   permission: 'dashboards:edit',
   effect: 'write',
-  input: Type.Object({ name: Name, serviceId: Type.Optional(IdText), layout: Type.Optional(Layout) }, STRICT),
+  input: StrictObject({ name: Name, serviceId: Type.Optional(IdText), layout: Type.Optional(Layout) }),
   result: DashboardView,
   example: { name: DASHBOARD_EXAMPLE.name, serviceId: IDS.serviceId, layout: DASHBOARD_EXAMPLE.layout },
   exampleResult: DASHBOARD_EXAMPLE,

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { toDashboardView } from '#modules/dashboards/operations/view.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 
 export const deleteDashboard = defineAction({
   name: 'delete_dashboard',
@@ -12,7 +12,7 @@ export const deleteDashboard = defineAction({
   permission: 'dashboards:edit',
   effect: 'delete',
   stepUp: true,
-  input: Type.Object({ dashboardId: IdText }, STRICT),
+  input: StrictObject({ dashboardId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), dashboardId: IdText }),
   example: { dashboardId: IDS.dashboardId },
   exampleResult: { deleted: true, dashboardId: IDS.dashboardId },

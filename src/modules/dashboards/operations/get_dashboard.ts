@@ -1,9 +1,7 @@
-import { Type } from 'typebox';
-
 import { defineAction } from '#actions/action_context.ts';
 import { DashboardView, toDashboardView, DASHBOARD_EXAMPLE } from '#modules/dashboards/operations/view.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 
 export const getDashboard = defineAction({
   name: 'get_dashboard',
@@ -11,7 +9,7 @@ export const getDashboard = defineAction({
   guidance: 'Call it before update_dashboard.',
   permission: 'dashboards:view',
   effect: 'read',
-  input: Type.Object({ dashboardId: IdText }, STRICT),
+  input: StrictObject({ dashboardId: IdText }),
   result: DashboardView,
   example: { dashboardId: IDS.dashboardId },
   exampleResult: DASHBOARD_EXAMPLE,

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { nullable, STRICT } from '#actions/fields.ts';
+import { nullable, StrictObject } from '#actions/fields.ts';
 import { nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
 import {
   DASHBOARD_SUMMARY_EXAMPLE,
@@ -16,7 +16,7 @@ export const listDashboards = defineAction({
   guidance: 'The source of dashboardIds.',
   permission: 'dashboards:view',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({
     dashboards: Type.Array(DashboardSummaryView),
     total: Type.Integer({ description: 'how many dashboards there are, also beyond the cut' }),
@@ -48,10 +48,7 @@ export const searchDashboards = defineAction({
   summary: 'Find dashboards page by page, by name.',
   permission: 'dashboards:view',
   effect: 'read',
-  input: Type.Object(
-    { text: searchInput('part of the name or of its service'), ...pageInput(LIMIT, LIMIT_MAX) },
-    STRICT,
-  ),
+  input: StrictObject({ text: searchInput('part of the name or of its service'), ...pageInput(LIMIT, LIMIT_MAX) }),
   result: Type.Object({
     dashboards: Type.Array(
       Type.Object({

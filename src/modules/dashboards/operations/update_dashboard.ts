@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, Name, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, Name, StrictObject, Timestamp } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { DASHBOARD_EXAMPLE, DashboardView, Layout, toDashboardView } from '#modules/dashboards/operations/view.ts';
@@ -15,7 +15,7 @@ export const updateDashboard = defineAction({
   guidance: 'The layout must hold every widget that is to stay.',
   permission: 'dashboards:edit',
   effect: 'write',
-  input: Type.Object({ dashboardId: IdText, name: Type.Optional(Name), layout: Type.Optional(Layout) }, STRICT),
+  input: StrictObject({ dashboardId: IdText, name: Type.Optional(Name), layout: Type.Optional(Layout) }),
   result: DashboardView,
   example: { dashboardId: IDS.dashboardId, name: 'Checkout', layout: DASHBOARD_EXAMPLE.layout },
   exampleResult: { ...DASHBOARD_EXAMPLE, name: 'Checkout', updatedAt: '2027-02-01T13:20:11.046Z' },
@@ -37,10 +37,12 @@ export const saveDashboard = defineAction({
   summary: 'Change a dashboard, unless somebody else has changed it since it was read.',
   permission: 'dashboards:edit',
   effect: 'write',
-  input: Type.Object(
-    { dashboardId: IdText, readAt: Timestamp, name: Type.Optional(Name), layout: Type.Optional(Layout) },
-    STRICT,
-  ),
+  input: StrictObject({
+    dashboardId: IdText,
+    readAt: Timestamp,
+    name: Type.Optional(Name),
+    layout: Type.Optional(Layout),
+  }),
   result: DashboardView,
   example: {
     dashboardId: IDS.dashboardId,

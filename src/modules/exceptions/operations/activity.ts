@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, RequestKey, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, RequestKey, StrictObject, Timestamp } from '#actions/fields.ts';
 import { pageInput, pageOf, parseTimeCursor, timeCursorOf } from '#actions/list_page.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -71,7 +71,7 @@ export const listExceptionActivity = defineAction({
     'commented, and when it came back.',
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object({ groupId: IdText, ...pageInput(LIMIT, LIMIT_MAX) }, STRICT),
+  input: StrictObject({ groupId: IdText, ...pageInput(LIMIT, LIMIT_MAX) }),
   result: Type.Object({ entries: Type.Array(ActivityView), nextCursor: nullable(Type.String()) }),
   example: { groupId: EXAMPLE_IDS.groupId, cursor: `1801620255000.${EXAMPLE_IDS.activityId}`, limit: 20 },
   async handle({ groupId, cursor, limit = LIMIT }, { caller, stores, now }) {
@@ -132,7 +132,7 @@ export const addExceptionComment = defineAction({
   summary: 'Comment on an exception group; everybody of the organization reads it in its history.',
   permission: 'exceptions:edit',
   effect: 'write',
-  input: Type.Object({ groupId: IdText, text: CommentText, requestKey: RequestKey }, STRICT),
+  input: StrictObject({ groupId: IdText, text: CommentText, requestKey: RequestKey }),
   result: Type.Object({ activityId: IdText }),
   conflict: `the group has ${COMMENTS_MAX} comments`,
   example: {
@@ -163,18 +163,15 @@ export const editExceptionComment = defineAction({
   summary: "Change the text of one's own comment on an exception group.",
   permission: 'exceptions:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      groupId: IdText,
-      activityId: IdText,
-      text: CommentText,
-      before: Type.String({
-        maxLength: NOTE_LENGTH_MAX,
-        description: 'the text that is changed: another one is a conflict',
-      }),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    groupId: IdText,
+    activityId: IdText,
+    text: CommentText,
+    before: Type.String({
+      maxLength: NOTE_LENGTH_MAX,
+      description: 'the text that is changed: another one is a conflict',
+    }),
+  }),
   result: Type.Object({ activityId: IdText }),
   conflict: 'the comment was changed meanwhile',
   example: {
@@ -204,7 +201,7 @@ export const deleteExceptionComment = defineAction({
   summary: "Delete one's own comment on an exception group.",
   permission: 'exceptions:edit',
   effect: 'delete',
-  input: Type.Object({ groupId: IdText, activityId: IdText }, STRICT),
+  input: StrictObject({ groupId: IdText, activityId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), activityId: IdText }),
   example: { groupId: EXAMPLE_IDS.groupId, activityId: EXAMPLE_IDS.activityId },
   async handle({ groupId, activityId }, context) {
@@ -223,7 +220,7 @@ export const watchException = defineAction({
     'Ask for one mail when a resolved exception group comes back, or ask for it no more. It says nothing to anybody else.',
   permission: 'exceptions:view',
   effect: 'write',
-  input: Type.Object({ groupId: IdText, isWatched: Type.Boolean() }, STRICT),
+  input: StrictObject({ groupId: IdText, isWatched: Type.Boolean() }),
   result: Type.Object({ groupId: IdText, isWatched: Type.Boolean() }),
   example: { groupId: EXAMPLE_IDS.groupId, isWatched: true },
   async handle({ groupId, isWatched }, { caller, stores, now, record }) {
@@ -243,19 +240,16 @@ export const setExceptionIssue = defineAction({
   summary: 'Link an exception group with its issue in a tracker, by the address of the issue; null removes the link.',
   permission: 'exceptions:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      groupId: IdText,
-      url: nullable(
-        Type.String({
-          maxLength: ISSUE_URL_LENGTH_MAX,
-          pattern: '^https?://[^\\s/]+',
-          description: 'an address of the web',
-        }),
-      ),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    groupId: IdText,
+    url: nullable(
+      Type.String({
+        maxLength: ISSUE_URL_LENGTH_MAX,
+        pattern: '^https?://[^\\s/]+',
+        description: 'an address of the web',
+      }),
+    ),
+  }),
   result: Type.Object({ groupId: IdText, url: nullable(Type.String()) }),
   example: { groupId: EXAMPLE_IDS.groupId, url: 'https://tracker.example.com/SHOP-42' },
   async handle({ groupId, url }, context) {

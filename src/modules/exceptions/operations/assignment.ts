@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, changesSince, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { invalidInput, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import {
@@ -19,9 +19,9 @@ import { requireServiceTracker } from '#modules/exceptions/operations/issue_trac
 
 const GROUPS_MAX = 200;
 
-const To = Type.Object(
+const To = StrictObject(
   { userId: Type.Optional(IdText), teamId: Type.Optional(IdText) },
-  { ...STRICT, description: 'exactly one of them' },
+  { description: 'exactly one of them' },
 );
 
 export const assignExceptions = defineAction({
@@ -32,10 +32,10 @@ export const assignExceptions = defineAction({
     'Nobody is paged.',
   permission: 'exceptions:edit',
   effect: 'write',
-  input: Type.Object(
-    { groupIds: Type.Array(IdText, { minItems: 1, maxItems: GROUPS_MAX, uniqueItems: true }), to: nullable(To) },
-    STRICT,
-  ),
+  input: StrictObject({
+    groupIds: Type.Array(IdText, { minItems: 1, maxItems: GROUPS_MAX, uniqueItems: true }),
+    to: nullable(To),
+  }),
   result: Type.Object({
     changed: Type.Array(
       Type.Object({ groupId: IdText, before: Type.Object({ userId: nullable(IdText), teamId: nullable(IdText) }) }),
@@ -87,16 +87,16 @@ const Pattern = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
 const RuleFields = {
   path: nullable(Type.String({ ...Pattern, description: 'a file in the stack; `*` stands for anything; null: any' })),
   tag: nullable(
-    Type.Object(
+    StrictObject(
       { key: Pattern, value: Pattern },
-      { ...STRICT, description: 'a tag of the event; `*` in the value stands for anything; null: any' },
+      { description: 'a tag of the event; `*` in the value stands for anything; null: any' },
     ),
   ),
   assigneeId: Type.String({ maxLength: 100, description: 'the id of a person or of a team' }),
 };
 
 const ASSIGNMENT_FIELDS = {
-  assignmentRules: Type.Array(Type.Object(RuleFields, STRICT), {
+  assignmentRules: Type.Array(StrictObject(RuleFields), {
     maxItems: RULES_MAX,
     description: 'the first that matches the first event of a new group, and whose person or team is there, assigns it',
   }),
@@ -167,7 +167,7 @@ export const getExceptionAssignment = defineAction({
   summary: 'Show whom new exceptions of a service are assigned to, and where issues about them are written.',
   permission: 'services:view',
   effect: 'read',
-  input: Type.Object({ serviceId: IdText }, STRICT),
+  input: StrictObject({ serviceId: IdText }),
   result: AssignmentView,
   example: { serviceId: EXAMPLE_IDS.serviceId },
   async handle({ serviceId }, context) {
@@ -194,14 +194,11 @@ export const setExceptionAssignment = defineAction({
     'Set whom new exceptions of a service are assigned to, by rules of which the first that matches decides, and where issues about them are written, unless somebody else has changed the same since it was read.',
   permission: 'services:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      serviceId: IdText,
-      ...ASSIGNMENT_FIELDS,
-      basedOn: Type.Optional(Type.Object(ASSIGNMENT_FIELDS, { ...STRICT, description: 'what was read' })),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    serviceId: IdText,
+    ...ASSIGNMENT_FIELDS,
+    basedOn: Type.Optional(StrictObject(ASSIGNMENT_FIELDS, { description: 'what was read' })),
+  }),
   result: AssignmentView,
   conflict: 'somebody has changed the same since it was read',
   meaning({ issueLink }) {

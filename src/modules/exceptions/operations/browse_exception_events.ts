@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { pageInput, pageOf } from '#actions/list_page.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
@@ -25,7 +25,7 @@ export const browseExceptionEvents = defineAction({
   summary: 'List the kept events of an exception group, newest first, with what tells them apart in a list.',
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object({ groupId: IdText, ...pageInput(LIMIT, LIMIT_MAX) }, STRICT),
+  input: StrictObject({ groupId: IdText, ...pageInput(LIMIT, LIMIT_MAX) }),
   result: Type.Object({
     events: Type.Array(
       Type.Object({
@@ -69,7 +69,7 @@ export const listExceptionUsers = defineAction({
   summary: 'List the users whom the kept events of an exception group concern, with their events, the last seen first.',
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object({ groupId: IdText, ...pageInput(LIMIT, LIMIT_MAX) }, STRICT),
+  input: StrictObject({ groupId: IdText, ...pageInput(LIMIT, LIMIT_MAX) }),
   result: Type.Object({
     users: Type.Array(
       Type.Object({

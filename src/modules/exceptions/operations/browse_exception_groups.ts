@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { pageInput, pageOf } from '#actions/list_page.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
@@ -68,21 +68,18 @@ export const browseExceptionGroups = defineAction({
     'users, and count those that match by status. Environment and release say which groups are meant; counts are of whole groups.',
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object(
-    {
-      ...GROUP_FILTER_FIELDS,
-      status: Type.Optional(GroupStatusName),
-      groupIds: Type.Optional(
-        Type.Array(IdText, {
-          maxItems: LIMIT_MAX,
-          description: 'no others are listed; all are counted. One that is not there, or does not match, is left out',
-        }),
-      ),
-      sort: Type.Optional(Type.Enum([...GROUP_SORTS])),
-      ...pageInput(LIMIT, LIMIT_MAX),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    ...GROUP_FILTER_FIELDS,
+    status: Type.Optional(GroupStatusName),
+    groupIds: Type.Optional(
+      Type.Array(IdText, {
+        maxItems: LIMIT_MAX,
+        description: 'no others are listed; all are counted. One that is not there, or does not match, is left out',
+      }),
+    ),
+    sort: Type.Optional(Type.Enum([...GROUP_SORTS])),
+    ...pageInput(LIMIT, LIMIT_MAX),
+  }),
   result: Type.Object({
     groups: Type.Array(BrowsedGroupView),
     days: Type.Array(Type.String({ format: 'date' }), { description: '14 UTC days, oldest first, today last' }),

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { notFound } from '#kernel/errors.ts';
 import { toTimestamp } from '#kernel/time.ts';
 
@@ -13,7 +13,7 @@ export const listEventExtras = defineAction({
   summary: 'List the files that came with an exception event and what users wrote about it.',
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object({ groupId: IdText, eventId: Type.String({ pattern: '^[0-9a-f]{32}$' }) }, STRICT),
+  input: StrictObject({ groupId: IdText, eventId: Type.String({ pattern: '^[0-9a-f]{32}$' }) }),
   result: Type.Object({
     attachments: Type.Array(
       Type.Object({
@@ -61,10 +61,11 @@ export const readEventAttachment = defineAction({
   summary: 'Return a file that came with an event of an exception group, or with feedback to a service.',
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object(
-    { groupId: Type.Optional(IdText), serviceId: Type.Optional(IdText), attachmentId: Type.String({ maxLength: 36 }) },
-    STRICT,
-  ),
+  input: StrictObject({
+    groupId: Type.Optional(IdText),
+    serviceId: Type.Optional(IdText),
+    attachmentId: Type.String({ maxLength: 36 }),
+  }),
   result: Type.Object({ name: Type.String(), content: Type.String({ description: 'in base64' }) }),
   meaning: ({ groupId, serviceId }) =>
     groupId === undefined && serviceId === undefined
@@ -102,7 +103,7 @@ export const listFeedback = defineAction({
   summary: `List what users of a service's application wrote, the newest ${FEEDBACK_MAX}.`,
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object({ serviceId: IdText }, STRICT),
+  input: StrictObject({ serviceId: IdText }),
   result: Type.Object({
     feedback: Type.Array(
       Type.Object({

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { framesOf, reportedException } from '#modules/exceptions/decide/event.ts';
@@ -39,10 +39,10 @@ export const createExceptionIssue = defineAction({
     'and link both.',
   permission: 'exceptions:edit',
   effect: 'write',
-  input: Type.Object(
-    { groupId: IdText, title: Type.String({ minLength: 1, maxLength: ISSUE_TITLE_LENGTH_MAX, pattern: '\\S' }) },
-    STRICT,
-  ),
+  input: StrictObject({
+    groupId: IdText,
+    title: Type.String({ minLength: 1, maxLength: ISSUE_TITLE_LENGTH_MAX, pattern: '\\S' }),
+  }),
   result: Type.Object({ groupId: IdText, number: Type.String(), url: Type.String() }),
   conflict:
     'the group has an issue, somebody is creating it, its service has no tracker, or the tracker refuses its settings',
@@ -146,7 +146,7 @@ export const getExceptionIssue = defineAction({
   summary: 'Ask the tracker for the state of the issue that was created for an exception group.',
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object({ groupId: IdText }, STRICT),
+  input: StrictObject({ groupId: IdText }),
   result: Type.Object({
     number: nullable(Type.String()),
     state: nullable(Type.String({ description: 'in the words of the tracker; null where it does not say' })),

@@ -14,7 +14,7 @@ import {
   GROUP_EXAMPLE,
   GROUP_UNTRUSTED_TEXT,
 } from '#modules/exceptions/operations/view.ts';
-import { STRICT, IdText, nullable } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { countsOn, periodsAt } from '#modules/exceptions/decide/group_counts.ts';
 
 const RECENT_EVENTS_MAX = 20;
@@ -28,7 +28,7 @@ export const getExceptionGroup = defineAction({
   guidance: 'Use it to find the cause.',
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object({ groupId: IdText }, STRICT),
+  input: StrictObject({ groupId: IdText }),
   result: Type.Object({
     ...GROUP_FIELDS,
     pattern: nullable(Type.String({ description: 'the template of its messages, <*> where they differ' })),

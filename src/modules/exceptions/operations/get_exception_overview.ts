@@ -6,7 +6,7 @@ import { BrowsedGroupView } from '#modules/exceptions/operations/browse_exceptio
 import { readGroupTotals, readGroupWork } from '#modules/exceptions/operations/group_work.ts';
 import { TriageView } from '#modules/exceptions/operations/triage.ts';
 import { GROUP_FIELDS, GroupStatusName, scopeOf, toGroupFields } from '#modules/exceptions/operations/view.ts';
-import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { countsOn, lastDays, startOfDays } from '#modules/exceptions/decide/group_counts.ts';
 import { DeployDayView } from '#modules/releases/deploys.ts';
 import { FIX_KINDS } from '#modules/exceptions/decide/fix.ts';
@@ -41,7 +41,7 @@ export const getExceptionOverview = defineAction({
     'are one group, groups that are like it, and the incidents that it opened.',
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object({ groupId: IdText }, STRICT),
+  input: StrictObject({ groupId: IdText }),
   result: Type.Object({
     ...GROUP_FIELDS,
     serviceName: Type.String(),

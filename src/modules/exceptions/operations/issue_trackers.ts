@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { externalAddressFault } from '#auth/external_fetch.ts';
 import { AppError, connectionFault, invalidInput } from '#kernel/errors.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -154,7 +154,7 @@ export const listIssueTrackers = defineAction({
   summary: 'List the issue trackers of the organization: the first is for services that name no other.',
   permission: 'services:view',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({ trackers: Type.Array(TrackerView) }),
   example: {},
   async handle(_input, { caller, stores }) {
@@ -169,7 +169,7 @@ export const createIssueTracker = defineAction({
   summary: 'Add an issue tracker, in which people create issues about exceptions. Its token is tried first.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ kind: Type.Enum([...TRACKER_KINDS]), ...TrackerFields, token: Token }, STRICT),
+  input: StrictObject({ kind: Type.Enum([...TRACKER_KINDS]), ...TrackerFields, token: Token }),
   result: Type.Object({ tracker: TrackerView }),
   conflict: 'the organization has as many issue trackers as it may have',
   example: { kind: 'jira', ...TRACKER_EXAMPLE, token: 'token-of-jira' },
@@ -196,7 +196,7 @@ export const updateIssueTracker = defineAction({
   summary: 'Change an issue tracker. Without a token it keeps its own, unless its address or account changes.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ trackerId: IdText, ...TrackerFields, token: Type.Optional(Token) }, STRICT),
+  input: StrictObject({ trackerId: IdText, ...TrackerFields, token: Type.Optional(Token) }),
   result: Type.Object({ tracker: TrackerView }),
   example: { trackerId: IDS.trackerId, ...TRACKER_EXAMPLE, token: 'token-of-jira' },
   async prepare({ trackerId, token, ...typed }, context) {
@@ -232,7 +232,7 @@ export const deleteIssueTracker = defineAction({
   summary: 'Delete an issue tracker here, with its token. Issues in it stay, and exceptions keep their links to them.',
   permission: 'organization:manage',
   effect: 'delete',
-  input: Type.Object({ trackerId: IdText }, STRICT),
+  input: StrictObject({ trackerId: IdText }),
   result: Type.Object({ trackerId: IdText, deleted: Type.Boolean() }),
   example: { trackerId: IDS.trackerId },
   async handle({ trackerId }, { caller, stores, record }) {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { Temporal } from '#kernel/time.ts';
 import { toWholeEventView, WholeEventView } from '#modules/exceptions/operations/recent_event.ts';
@@ -37,17 +37,12 @@ export const listExceptionEvents = defineAction({
   summary: 'List events of an exception group, newest first, from a place on, with the places of the next ones.',
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object(
-    {
-      groupId: IdText,
-      day: Type.Optional(Type.String({ format: 'date', description: 'only events of this UTC day' })),
-      cursor: Type.Optional(
-        Type.String({ ...EventCursor, description: 'the first of them; the newest when left out' }),
-      ),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: '1 when left out' })),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    groupId: IdText,
+    day: Type.Optional(Type.String({ format: 'date', description: 'only events of this UTC day' })),
+    cursor: Type.Optional(Type.String({ ...EventCursor, description: 'the first of them; the newest when left out' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: '1 when left out' })),
+  }),
   result: Type.Object({
     events: Type.Array(Type.Object({ ...WholeEventView.properties, cursor: EventCursor })),
     newerCursor: nullable(EventCursor),

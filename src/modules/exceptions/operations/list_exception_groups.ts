@@ -11,7 +11,7 @@ import {
   GROUP_EXAMPLE,
   GROUP_UNTRUSTED_TEXT,
 } from '#modules/exceptions/operations/view.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 
 export const listExceptionGroups = defineAction({
   name: 'list_exception_groups',
@@ -20,7 +20,7 @@ export const listExceptionGroups = defineAction({
   guidance: 'Use it to see what breaks. The source of groupIds.',
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object({ serviceId: Type.Optional(IdText), status: Type.Optional(GroupStatusName) }, STRICT),
+  input: StrictObject({ serviceId: Type.Optional(IdText), status: Type.Optional(GroupStatusName) }),
   result: Type.Object({ groups: Type.Array(ExceptionGroupView), total: Type.Integer() }),
   lists: {
     group: ({ groups }) =>

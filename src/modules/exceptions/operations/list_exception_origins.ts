@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { GROUP_EXAMPLE, scopeOf } from '#modules/exceptions/operations/view.ts';
 import type { ExceptionGroupRow } from '#modules/exceptions/store/exception_group_store.ts';
@@ -21,13 +21,10 @@ export const listExceptionOrigins = defineAction({
     'most 50 of each, with how many there are.',
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object(
-    {
-      serviceId: Type.Optional(IdText),
-      release: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name of the releases' })),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    serviceId: Type.Optional(IdText),
+    release: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name of the releases' })),
+  }),
   result: Type.Object({
     environments: Type.Array(Type.String()),
     environmentsTotal: Type.Integer(),

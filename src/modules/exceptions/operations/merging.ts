@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { AppError, type Fault, invalidInput, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { groupEvent, keyOfSplit, learnableMessage, splittableMessage } from '#modules/exceptions/decide/grouping.ts';
@@ -28,10 +28,10 @@ export const mergeExceptionGroups = defineAction({
     'any of them come to it; its status stays. undo_exception_merges undoes it.',
   permission: 'exceptions:edit',
   effect: 'write',
-  input: Type.Object(
-    { intoGroupId: IdText, groupIds: Type.Array(IdText, { minItems: 1, maxItems: GROUPS_MAX, uniqueItems: true }) },
-    STRICT,
-  ),
+  input: StrictObject({
+    intoGroupId: IdText,
+    groupIds: Type.Array(IdText, { minItems: 1, maxItems: GROUPS_MAX, uniqueItems: true }),
+  }),
   result: Type.Object({
     merged: Type.Array(Type.Object({ groupId: IdText, fromGroupId: nullable(IdText) }), {
       description: 'with the groups that were part of them, and what each was part of before',
@@ -100,10 +100,7 @@ export const splitExceptionGroups = defineAction({
     'what comes from now on. undo_exception_merges undoes it.',
   permission: 'exceptions:edit',
   effect: 'write',
-  input: Type.Object(
-    { groupIds: Type.Array(IdText, { minItems: 1, maxItems: GROUPS_MAX, uniqueItems: true }) },
-    STRICT,
-  ),
+  input: StrictObject({ groupIds: Type.Array(IdText, { minItems: 1, maxItems: GROUPS_MAX, uniqueItems: true }) }),
   result: Type.Object({
     split: Type.Array(Type.Object({ groupId: IdText, fromGroupId: IdText }), {
       description: 'without those that were part of no other',
@@ -138,7 +135,7 @@ export const splitExceptionMessage = defineAction({
     'says the same from now on is an exception of its own. Events that are stored stay where they are; merge_exception_groups undoes it.',
   permission: 'exceptions:edit',
   effect: 'write',
-  input: Type.Object({ groupId: IdText, event: EventCursor }, STRICT),
+  input: StrictObject({ groupId: IdText, event: EventCursor }),
   result: Type.Object({
     groupId: IdText,
     message: Type.String({ description: 'of which it is from now on, <*> and the like for what differs' }),
@@ -204,15 +201,12 @@ export const undoExceptionMerges = defineAction({
     'merged or split since is left alone.',
   permission: 'exceptions:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      changes: Type.Array(
-        Type.Object({ groupId: IdText, nowInGroupId: nullable(IdText), wasInGroupId: nullable(IdText) }, STRICT),
-        { minItems: 1, maxItems: CHANGES_MAX, description: 'null: a group of its own' },
-      ),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    changes: Type.Array(
+      StrictObject({ groupId: IdText, nowInGroupId: nullable(IdText), wasInGroupId: nullable(IdText) }),
+      { minItems: 1, maxItems: CHANGES_MAX, description: 'null: a group of its own' },
+    ),
+  }),
   result: Type.Object({
     undone: Type.Array(Type.Object({ groupId: IdText, inGroupId: nullable(IdText) })),
     unchanged: Type.Integer({ description: 'somebody has merged or split them since' }),

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, Name, nullable, STRICT } from '#actions/fields.ts';
+import { IdText, Name, nullable, StrictObject } from '#actions/fields.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { QUERY_LENGTH_MAX, searchQueryFaults } from '#modules/exceptions/decide/search_query.ts';
@@ -11,7 +11,7 @@ import { SAVED_SEARCHES_MAX, type SavedSearchRow } from '#modules/exceptions/sto
 const Text = Type.Optional(Type.String({ minLength: 1, maxLength: 200 }));
 
 /** Filter of the list of exceptions, as its address has it. */
-const SavedFilter = Type.Object(
+const SavedFilter = StrictObject(
   {
     status: Text,
     service: Text,
@@ -23,7 +23,7 @@ const SavedFilter = Type.Object(
     sort: Text,
     q: Type.Optional(Type.String({ minLength: 1, maxLength: QUERY_LENGTH_MAX })),
   },
-  { ...STRICT, description: 'filter of the list of exceptions, as its address has it' },
+  { description: 'filter of the list of exceptions, as its address has it' },
 );
 
 const SavedSearchView = Type.Object({
@@ -50,10 +50,7 @@ export const saveSearch = defineAction({
     "Keep a search of exceptions under a name, for oneself or for the organization. With searchId it replaces that one, which has to be one's own.",
   permission: 'exceptions:view',
   effect: 'write',
-  input: Type.Object(
-    { searchId: Type.Optional(IdText), name: Name, filter: SavedFilter, isShared: Type.Boolean() },
-    STRICT,
-  ),
+  input: StrictObject({ searchId: Type.Optional(IdText), name: Name, filter: SavedFilter, isShared: Type.Boolean() }),
   result: SavedSearchView,
   conflict: `a person has ${SAVED_SEARCHES_MAX} searches`,
   meaning: ({ filter }) =>
@@ -97,7 +94,7 @@ export const deleteSavedSearch = defineAction({
   summary: "Delete one's own saved search, or a shared one whose owner has left.",
   permission: 'exceptions:view',
   effect: 'delete',
-  input: Type.Object({ searchId: IdText }, STRICT),
+  input: StrictObject({ searchId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), searchId: IdText }),
   example: { searchId: EXAMPLE_IDS.searchId },
   async handle({ searchId }, { caller, stores, record }) {
@@ -114,7 +111,7 @@ export const listSavedSearches = defineAction({
   summary: "List one's own saved searches of exceptions, and those that others share, by name.",
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({ searches: Type.Array(SavedSearchView) }),
   example: {},
   async handle(_input, { caller, stores }) {

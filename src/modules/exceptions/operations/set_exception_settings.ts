@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { changesSince, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { toTimestampOrNull } from '#kernel/time.ts';
 import { type ExceptionSettings, INBOUND_FILTERS, NO_SETTINGS } from '#modules/exceptions/decide/inbound_filters.ts';
 
@@ -48,20 +48,14 @@ export const setExceptionSettings = defineAction({
     'Choose which exceptions of a service are left out, which fields are, and how many are kept within an hour, unless somebody else has changed the same since it was read.',
   permission: 'services:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      serviceId: IdText,
-      ...SETTINGS_FIELDS,
-      learnsSpikes: Type.Optional(LEARNT_FIELDS.learnsSpikes),
-      basedOn: Type.Optional(
-        Type.Object(
-          { ...SETTINGS_FIELDS, learnsSpikes: LEARNT_FIELDS.learnsSpikes },
-          { ...STRICT, description: 'what was read' },
-        ),
-      ),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    serviceId: IdText,
+    ...SETTINGS_FIELDS,
+    learnsSpikes: Type.Optional(LEARNT_FIELDS.learnsSpikes),
+    basedOn: Type.Optional(
+      StrictObject({ ...SETTINGS_FIELDS, learnsSpikes: LEARNT_FIELDS.learnsSpikes }, { description: 'what was read' }),
+    ),
+  }),
   result: Type.Object({ ...SETTINGS_FIELDS, learnsSpikes: LEARNT_FIELDS.learnsSpikes }),
   conflict: 'somebody has changed the same since it was read',
   example: {
@@ -102,7 +96,7 @@ export const getExceptionSettings = defineAction({
   summary: 'Show which exceptions of a service are left out, which fields are, and how many are kept within an hour.',
   permission: 'services:view',
   effect: 'read',
-  input: Type.Object({ serviceId: IdText }, STRICT),
+  input: StrictObject({ serviceId: IdText }),
   result: Type.Object({ ...SETTINGS_FIELDS, ...LEARNT_FIELDS }),
   example: { serviceId: EXAMPLE_IDS.serviceId },
   async handle({ serviceId }, { caller, stores }) {

@@ -1,5 +1,3 @@
-import { Type } from 'typebox';
-
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { changeGroupStatus, listKnownReleases } from '#modules/exceptions/operations/change_group_status.ts';
@@ -11,7 +9,7 @@ import {
   GROUP_EXAMPLE,
   GROUP_UNTRUSTED_TEXT,
 } from '#modules/exceptions/operations/view.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 
 export const setExceptionStatus = defineAction({
   name: 'set_exception_status',
@@ -21,7 +19,7 @@ export const setExceptionStatus = defineAction({
   guidance: 'resolved when it is fixed, ignored when nobody needs to know.',
   permission: 'exceptions:edit',
   effect: 'write',
-  input: Type.Object({ groupId: IdText, status: GroupStatusName }, STRICT),
+  input: StrictObject({ groupId: IdText, status: GroupStatusName }),
   result: ExceptionGroupView,
   untrustedText: GROUP_UNTRUSTED_TEXT,
   example: { groupId: IDS.groupId, status: 'resolved' },

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, ReleaseName, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, ReleaseName, StrictObject, Timestamp } from '#actions/fields.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
@@ -30,15 +30,12 @@ export const setExceptionStatuses = defineAction({
     'says what each was before, and which incidents were resolved with them.',
   permission: 'exceptions:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      changes: Type.Array(Type.Object({ groupId: IdText, status: GroupStatusName }, STRICT), {
-        minItems: 1,
-        maxItems: GROUPS_MAX,
-      }),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    changes: Type.Array(StrictObject({ groupId: IdText, status: GroupStatusName }), {
+      minItems: 1,
+      maxItems: GROUPS_MAX,
+    }),
+  }),
   result: Type.Object({
     changed: Type.Array(ChangedGroupView, { description: 'without those that had the status already' }),
     resolvedIncidentIds: Type.Array(IdText),
@@ -52,13 +49,13 @@ export const setExceptionStatuses = defineAction({
 /** Number of groups that one call changes, so that it holds no lock for long. */
 const SLICE = 100;
 
-const Matching = Type.Object(
+const Matching = StrictObject(
   {
     ...GROUP_FILTER_FIELDS,
     statuses: Type.Array(GroupStatusName, { minItems: 1, maxItems: GROUP_STATUSES.length }),
     createdUntil: Timestamp,
   },
-  { ...STRICT, description: 'only groups that already existed and matched at this time; later ones are left alone' },
+  { description: 'only groups that already existed and matched at this time; later ones are left alone' },
 );
 
 export const setMatchingStatuses = defineAction({
@@ -67,7 +64,7 @@ export const setMatchingStatuses = defineAction({
   summary: `Set the triage status of all exception groups that match, up to ${SLICE} in a call. Call it again while \`left\` is not 0.`,
   permission: 'exceptions:edit',
   effect: 'write',
-  input: Type.Object({ status: GroupStatusName, matching: Matching }, STRICT),
+  input: StrictObject({ status: GroupStatusName, matching: Matching }),
   result: Type.Object({
     changed: Type.Array(ChangedGroupView),
     resolvedIncidentIds: Type.Array(IdText),
@@ -112,16 +109,13 @@ export const undoExceptionStatuses = defineAction({
     'Undo the last decision about exception groups: each gets back its previous status, with its time, its release and whether it had come back. A group that was changed since is left alone.',
   permission: 'exceptions:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      changes: Type.Array(Type.Object({ groupId: IdText, changedAt: Timestamp }, STRICT), {
-        minItems: 1,
-        maxItems: GROUPS_MAX,
-        description: 'as set_exception_statuses answered them',
-      }),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    changes: Type.Array(StrictObject({ groupId: IdText, changedAt: Timestamp }), {
+      minItems: 1,
+      maxItems: GROUPS_MAX,
+      description: 'as set_exception_statuses answered them',
+    }),
+  }),
   result: Type.Object({
     undone: Type.Array(Type.Object({ groupId: IdText, status: GroupStatusName })),
     unchanged: Type.Integer({ description: 'somebody or an event has changed them since' }),
@@ -155,14 +149,11 @@ export const resolveInRelease = defineAction({
     'without the fix do not reopen them, later ones do. undo_exception_statuses undoes it.',
   permission: 'exceptions:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      groupIds: Type.Array(IdText, { minItems: 1, maxItems: GROUPS_MAX, uniqueItems: true }),
-      // The first release with the fix, known already or not; when left out, the next release.
-      release: Type.Optional(ReleaseName),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    groupIds: Type.Array(IdText, { minItems: 1, maxItems: GROUPS_MAX, uniqueItems: true }),
+    // The first release with the fix, known already or not; when left out, the next release.
+    release: Type.Optional(ReleaseName),
+  }),
   result: Type.Object({ changed: Type.Array(ChangedGroupView), resolvedIncidentIds: Type.Array(IdText) }),
   example: { groupIds: [EXAMPLE_IDS.groupId], release: '2027.5.2' },
   async handle({ groupIds, release }, context) {
@@ -210,15 +201,12 @@ export const snoozeExceptions = defineAction({
     'told by mail. undo_exception_statuses undoes it.',
   permission: 'exceptions:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      groupIds: Type.Array(IdText, { minItems: 1, maxItems: GROUPS_MAX, uniqueItems: true }),
-      until: Type.Optional(Timestamp),
-      events: Type.Optional(Count),
-      users: Type.Optional(Count),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    groupIds: Type.Array(IdText, { minItems: 1, maxItems: GROUPS_MAX, uniqueItems: true }),
+    until: Type.Optional(Timestamp),
+    events: Type.Optional(Count),
+    users: Type.Optional(Count),
+  }),
   result: Type.Object({ changed: Type.Array(ChangedGroupView), resolvedIncidentIds: Type.Array(IdText) }),
   example: { groupIds: [EXAMPLE_IDS.groupId], until: '2027-02-10T08:00:00.000Z', events: 100, users: 10 },
   async handle({ groupIds, until, events = null, users = null }, context) {

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import type { Id } from '#kernel/ids.ts';
 import { keysOf } from '#kernel/records.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -109,7 +109,7 @@ export const getHome = defineAction({
     'Show who is on call in the next 24 hours, when the caller is, and how far the organization is set up: all that the first page shows beside incidents.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({
     at: Timestamp,
     schedules: Type.Array(HomeScheduleView, {

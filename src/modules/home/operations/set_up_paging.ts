@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { FreeText, IdText, Name, nullable, STRICT } from '#actions/fields.ts';
+import { FreeText, IdText, Name, nullable, StrictObject } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { createEscalationPolicy } from '#modules/policies/operations/create_escalation_policy.ts';
 import { createAlertRule } from '#modules/rules/operations/create_alert_rule.ts';
@@ -30,7 +30,7 @@ export const setUpPaging = defineAction({
     'Set up all that a first page needs: a service with its capabilities, a team with the caller in it, a weekly schedule, an escalation policy, and a rule that pages on new exceptions.',
   permission: 'services:edit',
   effect: 'write',
-  input: Type.Object(
+  input: StrictObject(
     {
       serviceId: nullable(IdText),
       serviceName: nullable(Name),
@@ -38,7 +38,7 @@ export const setUpPaging = defineAction({
       phone: nullable(Phone),
       timezone: FreeText,
     },
-    { ...STRICT, description: 'serviceId is null for a new service, which serviceName names then' },
+    { description: 'serviceId is null for a new service, which serviceName names then' },
   ),
   result: Type.Object({ serviceId: IdText, teamId: IdText, policyId: IdText, ruleId: IdText }),
   meaning: ({ serviceId, serviceName }) =>

@@ -1,8 +1,6 @@
-import { Type } from 'typebox';
-
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, STRICT } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { acknowledge, unacknowledge } from '#modules/incidents/acknowledge.ts';
 import { changeStatus } from '#modules/incidents/change_status.ts';
 import { ACKNOWLEDGED_EXAMPLE, INCIDENT_UNTRUSTED_TEXT, IncidentView } from '#modules/incidents/view.ts';
@@ -13,7 +11,7 @@ export const acknowledgeIncident = defineAction({
   guidance: 'Nobody else is paged from then on: only when somebody works on it.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ incidentId: IdText }, STRICT),
+  input: StrictObject({ incidentId: IdText }),
   result: IncidentView,
   conflict: 'the incident is resolved already',
   conflictHint: 'Nothing needs to be done; list_incidents shows what is open.',
@@ -32,7 +30,7 @@ export const unacknowledgeIncident = defineAction({
   summary: 'Undo the acknowledgement of an incident: it is triggered again, and its escalation continues.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ incidentId: IdText }, STRICT),
+  input: StrictObject({ incidentId: IdText }),
   result: IncidentView,
   conflict: 'the incident is resolved',
   example: { incidentId: IDS.incidentId },

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, StrictObject, Timestamp } from '#actions/fields.ts';
 import { IncidentFilterFields, toIncidentFilter } from '#modules/incidents/operations/search_incidents.ts';
 import { type IncidentStatus, toIncidentActor } from '#modules/incidents/decide/incident.ts';
 import { acknowledge, unacknowledge } from '#modules/incidents/acknowledge.ts';
@@ -22,13 +22,13 @@ const CHANGES: Record<keyof typeof ANSWERS, readonly IncidentStatus[]> = {
   unacknowledge: ['acknowledged'],
 };
 
-const Matching = Type.Object(
+const Matching = StrictObject(
   {
     ...IncidentFilterFields,
     statuses: Type.Array(Type.Enum(['triggered', 'acknowledged']), { minItems: 1, maxItems: 2 }),
     triggeredUntil: Timestamp,
   },
-  { ...STRICT, description: 'only incidents that already existed and matched at this time; later ones are left alone' },
+  { description: 'only incidents that already existed and matched at this time; later ones are left alone' },
 );
 
 export const answerIncidents = defineAction({
@@ -37,14 +37,11 @@ export const answerIncidents = defineAction({
   summary: `Acknowledge or resolve many incidents, or undo that they were acknowledged: up to ${SLICE} in a call. Call it again while \`left\` is not 0.`,
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      answer: Type.Enum(['acknowledge', 'resolve', 'unacknowledge']),
-      incidentIds: Type.Optional(Type.Array(IdText, { minItems: 1, maxItems: SLICE, description: 'no others' })),
-      matching: Type.Optional(Matching),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    answer: Type.Enum(['acknowledge', 'resolve', 'unacknowledge']),
+    incidentIds: Type.Optional(Type.Array(IdText, { minItems: 1, maxItems: SLICE, description: 'no others' })),
+    matching: Type.Optional(Matching),
+  }),
   result: Type.Object({
     changed: Type.Array(Type.Object({ incidentId: IdText, number: Type.Integer() })),
     unchanged: Type.Integer({ description: 'already had that status, or no longer exist' }),

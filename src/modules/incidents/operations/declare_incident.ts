@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, RequestKey, STRICT } from '#actions/fields.ts';
+import { IdText, nullable, RequestKey, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Limits } from '#kernel/limit_settings.ts';
@@ -114,21 +114,18 @@ export const declareIncident = defineAction({
   summary: 'Open an incident by hand. It pages by the escalation policy that is named, or nobody.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      serviceId: IdText,
-      title: Type.String({
-        minLength: 1,
-        maxLength: DECLARED_TITLE_LENGTH_MAX,
-        pattern: '\\S',
-        description: 'what is wrong, in a sentence',
-      }),
-      severity: Type.Enum([...LEVELS]),
-      escalationPolicyId: nullable(IdText),
-      requestKey: RequestKey,
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    serviceId: IdText,
+    title: Type.String({
+      minLength: 1,
+      maxLength: DECLARED_TITLE_LENGTH_MAX,
+      pattern: '\\S',
+      description: 'what is wrong, in a sentence',
+    }),
+    severity: Type.Enum([...LEVELS]),
+    escalationPolicyId: nullable(IdText),
+    requestKey: RequestKey,
+  }),
   result: IncidentView,
   conflict: 'on-call is not enabled for the service',
   example: {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, STRICT } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
 import { decideEscalate, type EscalateDecision } from '#modules/incidents/decide/escalation_state.ts';
@@ -45,13 +45,10 @@ export const escalateIncident = defineAction({
   summary: 'Fire a step of an escalation at once, before its time. A step that has fired already stays as it is.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      incidentId: IdText,
-      stepIndex: Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: 'from 0: the step to fire now' }),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    incidentId: IdText,
+    stepIndex: Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: 'from 0: the step to fire now' }),
+  }),
   result: IncidentView,
   conflict: 'the incident is acknowledged or resolved, or was reassigned',
   example: { incidentId: EXAMPLE_IDS.incidentId, stepIndex: 1 },

@@ -2,8 +2,7 @@ import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT } from '#actions/fields.ts';
-import type { FileAnswer } from '#kernel/action.ts';
+import { StrictObject, type FileAnswer } from '#kernel/action.ts';
 import { toCell } from '#kernel/csv.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { actorName } from '#modules/incidents/decide/incident_actor.ts';
@@ -43,13 +42,10 @@ export const exportIncidents = defineAction({
   summary: `Download the incidents that match as CSV, in the order of their list, at most ${EXPORTED_MAX.toLocaleString('en')}.`,
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(
-    {
-      ...IncidentFilterFields,
-      status: Type.Optional(Type.Enum(['open', 'triggered', 'acknowledged', 'resolved', 'all'])),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    ...IncidentFilterFields,
+    status: Type.Optional(Type.Enum(['open', 'triggered', 'acknowledged', 'resolved', 'all'])),
+  }),
   result: Type.Unsafe<FileAnswer>({ description: 'a file' }),
   sends: ['text/csv'],
   example: {

@@ -1,9 +1,7 @@
-import { Type } from 'typebox';
-
 import { defineAction } from '#actions/action_context.ts';
 import { ALERTS_SHOWN, toAlertView } from '#modules/alerts/view.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { digestOfIncident } from '#modules/incidents/operations/digest.ts';
 import { readEvidence } from '#modules/incidents/evidence.ts';
 import { NOTES_MAX, toNoteView } from '#modules/incidents/notes.ts';
@@ -32,7 +30,7 @@ export const getIncident = defineAction({
   guidance: 'Call it first when you look for a cause.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ incidentId: IdText }, STRICT),
+  input: StrictObject({ incidentId: IdText }),
   result: IncidentWithLogView,
   untrustedText: [...INCIDENT_UNTRUSTED_TEXT, 'alerts', 'timeline[].text', 'evidence'],
   aliases: ['show_incident', 'get_incident_context', 'get_incident_evidence', 'get_notification_log'],

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { isAtOrBefore, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { ZoneClocks } from '#kernel/zone_clock.ts';
 import {
@@ -26,7 +26,7 @@ export const getIncidentContext = defineAction({
     'before, new exceptions and other incidents at the same time.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ incidentId: IdText }, STRICT),
+  input: StrictObject({ incidentId: IdText }),
   result: Type.Object(CONTEXT_FIELDS),
   example: { incidentId: EXAMPLE_IDS.incidentId },
   async handle({ incidentId }, context) {
@@ -57,7 +57,7 @@ export const getLinkedIncidents = defineAction({
     'What an incident leads to: its rule with description and runbook, the incident that its cause opened since, which one pages for it, for which others it pages, until when its pages wait, and which maintenance windows of its service, rule or labels are in effect.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ incidentId: IdText }, STRICT),
+  input: StrictObject({ incidentId: IdText }),
   result: Type.Object({
     rule: nullable(
       Type.Object(
@@ -125,7 +125,7 @@ export const listMovedMetrics = defineAction({
     'List the metrics of the service that left their usual range around the time of an incident, furthest first.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ incidentId: IdText }, STRICT),
+  input: StrictObject({ incidentId: IdText }),
   result: Type.Object(MOVED_FIELDS),
   example: { incidentId: EXAMPLE_IDS.incidentId },
   async handle({ incidentId }, context) {

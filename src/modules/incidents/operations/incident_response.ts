@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
@@ -25,14 +25,11 @@ export const setIncidentSeverity = defineAction({
     'waiting for its hours.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      incidentId: IdText,
-      severity: Type.Enum([...LEVELS]),
-      pagesAnew: Type.Boolean({ description: 'page anew from the first step if it is raised and nobody has answered' }),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    incidentId: IdText,
+    severity: Type.Enum([...LEVELS]),
+    pagesAnew: Type.Boolean({ description: 'page anew from the first step if it is raised and nobody has answered' }),
+  }),
   result: IncidentView,
   conflict: 'the incident is resolved',
   example: { incidentId: EXAMPLE_IDS.incidentId, severity: 'fatal', pagesAnew: true },
@@ -88,16 +85,11 @@ export const setIncidentCommander = defineAction({
   summary: 'Say who leads the response to an open incident, or that nobody does. It pages nobody.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      incidentId: IdText,
-      userId: nullable(Type.String({ description: 'a member of the organization; null for nobody' })),
-      seen: nullable(
-        Type.String({ description: 'who led it as the caller saw it: somebody else since is a conflict' }),
-      ),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    incidentId: IdText,
+    userId: nullable(Type.String({ description: 'a member of the organization; null for nobody' })),
+    seen: nullable(Type.String({ description: 'who led it as the caller saw it: somebody else since is a conflict' })),
+  }),
   result: IncidentView,
   conflict: 'the incident is resolved, or somebody else leads it by now',
   example: { incidentId: EXAMPLE_IDS.incidentId, userId: EXAMPLE_IDS.otherUserId, seen: null },

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, nullable } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { mostUrgentIncidents } from '#modules/incidents/operations/digest.ts';
 import {
   IncidentView,
@@ -32,10 +32,7 @@ export const listIncidents = defineAction({
     'Use it to see what is wrong now, with status triggered or acknowledged: of all, only the newest 1,000 are returned. The source of incidentIds.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(
-    { serviceId: Type.Optional(IdText), status: Type.Optional(Type.Enum([...INCIDENT_STATUSES])) },
-    STRICT,
-  ),
+  input: StrictObject({ serviceId: Type.Optional(IdText), status: Type.Optional(Type.Enum([...INCIDENT_STATUSES])) }),
   result: Type.Object({
     incidents: Type.Array(ListedIncidentView),
     total: Type.Integer({ description: 'how many there are of the service and status asked for, also beyond the cut' }),

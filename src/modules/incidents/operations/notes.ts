@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, RequestKey, STRICT } from '#actions/fields.ts';
+import { IdText, RequestKey, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
 import { authorOf, getOwnNote, NOTES_MAX, NoteText, NoteView, placeOf, toNoteView } from '#modules/incidents/notes.ts';
@@ -15,7 +15,7 @@ export const addIncidentNote = defineAction({
   summary: 'Write a note about an incident, which everybody of the organization reads in its timeline.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ incidentId: IdText, text: NoteText, requestKey: RequestKey }, STRICT),
+  input: StrictObject({ incidentId: IdText, text: NoteText, requestKey: RequestKey }),
   result: NoteView,
   conflict: `the incident has ${NOTES_MAX} notes`,
   example: {
@@ -47,18 +47,15 @@ export const editIncidentNote = defineAction({
   summary: "Change the text of one's own note about an incident.",
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      incidentId: IdText,
-      noteId: IdText,
-      text: NoteText,
-      before: Type.String({
-        maxLength: NOTE_LENGTH_MAX,
-        description: 'the text that is changed: another one is a conflict',
-      }),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    incidentId: IdText,
+    noteId: IdText,
+    text: NoteText,
+    before: Type.String({
+      maxLength: NOTE_LENGTH_MAX,
+      description: 'the text that is changed: another one is a conflict',
+    }),
+  }),
   result: NoteView,
   conflict: 'the note was changed meanwhile',
   example: {
@@ -88,7 +85,7 @@ export const deleteIncidentNote = defineAction({
   summary: "Delete one's own note about an incident.",
   permission: 'oncall:edit',
   effect: 'delete',
-  input: Type.Object({ incidentId: IdText, noteId: IdText }, STRICT),
+  input: StrictObject({ incidentId: IdText, noteId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), noteId: IdText }),
   example: { incidentId: EXAMPLE_IDS.incidentId, noteId: EXAMPLE_IDS.noteId },
   async handle({ incidentId, noteId }, context) {

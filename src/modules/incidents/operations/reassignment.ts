@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, STRICT } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { searchInput } from '#actions/list_page.ts';
 import { AppError, invalidInput, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -34,9 +34,9 @@ import { readSteps } from '#modules/policies/decide/stored_steps.ts';
 import { readPolicies, runOfPolicy } from '#modules/policies/read_run.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 
-const To = Type.Object(
+const To = StrictObject(
   { policyId: Type.Optional(IdText), userId: Type.Optional(IdText) },
-  { ...STRICT, description: 'exactly one of them' },
+  { description: 'exactly one of them' },
 );
 
 export const reassignIncident = defineAction({
@@ -47,20 +47,17 @@ export const reassignIncident = defineAction({
     'steps that are left behind them. An acknowledged incident waits for somebody again.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      incidentId: IdText,
-      to: To,
-      seen: Type.Object(
-        {
-          status: Type.Enum([...INCIDENT_STATUSES]),
-          stepCount: Type.Integer({ minimum: 0, description: 'escalation.stepCount' }),
-        },
-        { ...STRICT, description: 'the incident as the caller saw it: what has changed since is a conflict' },
-      ),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    incidentId: IdText,
+    to: To,
+    seen: StrictObject(
+      {
+        status: Type.Enum([...INCIDENT_STATUSES]),
+        stepCount: Type.Integer({ minimum: 0, description: 'escalation.stepCount' }),
+      },
+      { description: 'the incident as the caller saw it: what has changed since is a conflict' },
+    ),
+  }),
   result: IncidentView,
   conflict:
     'the incident is resolved or not as it was seen, or nothing reaches the person, or their role cannot answer',
@@ -223,10 +220,10 @@ export const listAssignees = defineAction({
     'which each person would be paged now; who may not answer is left out.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(
-    { incidentId: IdText, text: searchInput('part of the name of a policy, or of a name or mail address') },
-    STRICT,
-  ),
+  input: StrictObject({
+    incidentId: IdText,
+    text: searchInput('part of the name of a policy, or of a name or mail address'),
+  }),
   result: Type.Object({
     policies: Type.Array(
       Type.Object({ policyId: IdText, name: Type.String(), teamName: Type.String(), stepCount: Type.Integer() }),

@@ -1,8 +1,6 @@
-import { Type } from 'typebox';
-
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, STRICT } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { changeStatus, resolve } from '#modules/incidents/change_status.ts';
 import { decideReopen, type IncidentActor, REOPEN_DAYS_MAX } from '#modules/incidents/decide/incident.ts';
@@ -18,7 +16,7 @@ export const resolveIncident = defineAction({
   guidance: 'Only when the cause is gone.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ incidentId: IdText }, STRICT),
+  input: StrictObject({ incidentId: IdText }),
   result: IncidentView,
   untrustedText: INCIDENT_UNTRUSTED_TEXT,
   aliases: ['resolve', 'resolve_alert', 'close_alert'],
@@ -44,7 +42,7 @@ export const reopenIncident = defineAction({
     'Notices of the resolution that were not sent yet are cancelled, and everyone who received one is told that it is open again.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ incidentId: IdText }, STRICT),
+  input: StrictObject({ incidentId: IdText }),
   result: IncidentView,
   conflict: 'its cause has opened a new incident meanwhile, or its exception group is resolved or ignored',
   example: { incidentId: IDS.incidentId },

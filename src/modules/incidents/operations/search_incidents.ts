@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { IncidentView, StatusCountsView, toIncidentView } from '#modules/incidents/view.ts';
 import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
@@ -55,23 +55,20 @@ export const searchIncidents = defineAction({
     'Find incidents page by page: triggered ones first, then acknowledged, then resolved; the newest first in each.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(
-    {
-      ...IncidentFilterFields,
-      status: Type.Optional(Type.Enum(['open', 'triggered', 'acknowledged', 'resolved', 'all'])),
-      isMine: Type.Optional(
-        Type.Boolean({ description: 'of the acknowledged ones, only those that the caller acknowledged' }),
-      ),
-      incidentIds: Type.Optional(
-        Type.Array(IdText, {
-          maxItems: LIMIT_MAX,
-          description: 'no others; one that is not there, or does not match, is left out',
-        }),
-      ),
-      ...pageInput(LIMIT, LIMIT_MAX),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    ...IncidentFilterFields,
+    status: Type.Optional(Type.Enum(['open', 'triggered', 'acknowledged', 'resolved', 'all'])),
+    isMine: Type.Optional(
+      Type.Boolean({ description: 'of the acknowledged ones, only those that the caller acknowledged' }),
+    ),
+    incidentIds: Type.Optional(
+      Type.Array(IdText, {
+        maxItems: LIMIT_MAX,
+        description: 'no others; one that is not there, or does not match, is left out',
+      }),
+    ),
+    ...pageInput(LIMIT, LIMIT_MAX),
+  }),
   result: Type.Object({ incidents: Type.Array(FoundIncidentView), nextCursor: nullable(Type.String()) }),
   example: {
     status: 'open',
@@ -177,7 +174,7 @@ export const countIncidents = defineAction({
   summary: 'Count incidents by their status.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(IncidentFilterFields, STRICT),
+  input: StrictObject(IncidentFilterFields),
   result: StatusCountsView,
   example: {
     serviceId: EXAMPLE_IDS.serviceId,
@@ -200,7 +197,7 @@ export const countIncidentsByService = defineAction({
   summary: 'Count the open incidents of each service that has any.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({
     services: Type.Array(Type.Object({ serviceId: IdText, triggered: Type.Integer(), acknowledged: Type.Integer() })),
   }),

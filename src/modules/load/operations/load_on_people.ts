@@ -2,8 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type AnyConsoleOperation, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT } from '#actions/fields.ts';
-import type { FileAnswer } from '#kernel/action.ts';
+import { StrictObject, type FileAnswer } from '#kernel/action.ts';
 import { toCell } from '#kernel/csv.ts';
 import { LOAD_INPUT, LoadView, readLoad } from '#modules/load/read_load.ts';
 
@@ -15,7 +14,7 @@ export const getLoadOnPeople = defineAction({
     'Show what a month of on-call asked of the people of a team: pages, at night and at weekends, times to answer, shifts; and the pages of each rule that nobody acted on.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(LOAD_INPUT, STRICT),
+  input: StrictObject(LOAD_INPUT),
   result: LoadView,
   example: { teamId: EXAMPLE_IDS.teamId, month: '2027-01' },
   handle: async (input, context) => await readLoad(input, context),
@@ -45,7 +44,7 @@ export const exportLoadOnPeople = defineAction({
   summary: 'Download the load of a month on the people of a team as CSV; the last line is their mean.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(LOAD_INPUT, STRICT),
+  input: StrictObject(LOAD_INPUT),
   result: Type.Unsafe<FileAnswer>({ description: 'a file' }),
   sends: ['text/csv'],
   example: { teamId: EXAMPLE_IDS.teamId, month: '2027-01' },

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, Name, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, Name, StrictObject, Timestamp } from '#actions/fields.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
 import { ZoneClocks } from '#kernel/zone_clock.ts';
@@ -31,13 +31,13 @@ const LabelText = Type.String({ minLength: 1, maxLength: 1_000 });
 /** Target and times of a maintenance; `startsAt` is now when it is left out. */
 const MAINTENANCE_FIELDS = {
   name: Name,
-  target: Type.Object(
+  target: StrictObject(
     {
       serviceId: Type.Optional(IdText),
       ruleId: Type.Optional(IdText),
-      label: Type.Optional(Type.Object({ name: LabelText, value: LabelText }, STRICT)),
+      label: Type.Optional(StrictObject({ name: LabelText, value: LabelText })),
     },
-    { ...STRICT, description: 'one of the three' },
+    { description: 'one of the three' },
   ),
   timezone: Type.String({ maxLength: 100 }),
   startsAt: Type.Optional(When),
@@ -45,7 +45,7 @@ const MAINTENANCE_FIELDS = {
   recurrence: Type.Optional(RecurrenceView),
 };
 
-const MaintenanceInput = Type.Object(MAINTENANCE_FIELDS, STRICT);
+const MaintenanceInput = StrictObject(MAINTENANCE_FIELDS);
 
 const MAINTENANCE_EXAMPLE = {
   name: 'Database upgrade',
@@ -111,7 +111,7 @@ export const createMaintenance = defineAction({
     'Let incidents of a service, of a rule, or of rules that select a label page nobody for a time, once or recurring. They open all the same, and page when it ends if they are still open.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(MAINTENANCE_FIELDS, STRICT),
+  input: StrictObject(MAINTENANCE_FIELDS),
   result: MaintenanceView,
   conflict: 'the organization has 200 maintenance windows',
   example: { ...MAINTENANCE_EXAMPLE, target: { serviceId: EXAMPLE_IDS.serviceId } },
@@ -139,14 +139,11 @@ export const updateMaintenance = defineAction({
     'Change what a maintenance window is for and when it is in effect, unless somebody has changed it since it was read. Incidents that waited for it follow its new times, or page now.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      maintenanceId: IdText,
-      basedOn: Type.String({ maxLength: 40, description: 'the updatedAt of what was read' }),
-      ...MAINTENANCE_FIELDS,
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    maintenanceId: IdText,
+    basedOn: Type.String({ maxLength: 40, description: 'the updatedAt of what was read' }),
+    ...MAINTENANCE_FIELDS,
+  }),
   result: MaintenanceView,
   conflict: 'somebody has changed the window since it was read',
   example: {
@@ -179,7 +176,7 @@ export const deleteMaintenance = defineAction({
     'End or cancel a maintenance window. Incidents that waited for its end page now. One that has begun stays in the list as over, for 30 days; one that is over, or has not begun, is removed.',
   permission: 'oncall:edit',
   effect: 'delete',
-  input: Type.Object({ maintenanceId: IdText }, STRICT),
+  input: StrictObject({ maintenanceId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), maintenanceId: IdText }),
   example: { maintenanceId: EXAMPLE_IDS.maintenanceId },
   async handle({ maintenanceId }, context) {
@@ -204,7 +201,7 @@ export const listMaintenance = defineAction({
     'List the maintenance windows of the organization, newest first; there are at most 200. Or only those that keep a rule, or something of a service, quiet.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ serviceId: Type.Optional(IdText), ruleId: Type.Optional(IdText) }, STRICT),
+  input: StrictObject({ serviceId: Type.Optional(IdText), ruleId: Type.Optional(IdText) }),
   result: Type.Object({ windows: Type.Array(NamedMaintenanceView) }),
   example: { serviceId: EXAMPLE_IDS.serviceId, ruleId: EXAMPLE_IDS.ruleId },
   async handle({ serviceId, ruleId }, { stores, caller: { orgId }, now }) {
@@ -250,7 +247,7 @@ export const previewMaintenance = defineAction({
     'Say when a maintenance window would be in effect next, how many rules it would keep quiet, and which windows for the same thing overlap with it.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ maintenanceId: Type.Optional(IdText), ...MAINTENANCE_FIELDS }, STRICT),
+  input: StrictObject({ maintenanceId: Type.Optional(IdText), ...MAINTENANCE_FIELDS }),
   result: Type.Object({
     next: Type.Array(Type.Object(Span), { description: `at most ${NEXT_SHOWN}` }),
     ruleCount: Type.Integer({ description: 'rules that it keeps quiet' }),

@@ -1,27 +1,24 @@
 import { type Static, Type } from 'typebox';
 
-import { IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { nextMaintenance, RECURRENCE_MINUTES } from '#modules/maintenance/decide/maintenance.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { ZoneClocks } from '#kernel/zone_clock.ts';
 import type { MaintenanceRow } from '#modules/maintenance/store.ts';
 
-export const RecurrenceView = Type.Object(
-  {
-    weekdays: Type.Array(Type.Integer({ minimum: 1, maximum: 7 }), {
-      minItems: 1,
-      maxItems: 7,
-      description: '1 is Monday, 7 Sunday',
-    }),
-    startTime: Type.String({
-      pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$',
-      maxLength: 5,
-      description: 'a time of day such as 02:30, in the zone',
-    }),
-    minutes: Type.Integer({ minimum: RECURRENCE_MINUTES.min, maximum: RECURRENCE_MINUTES.max }),
-  },
-  { additionalProperties: false },
-);
+export const RecurrenceView = StrictObject({
+  weekdays: Type.Array(Type.Integer({ minimum: 1, maximum: 7 }), {
+    minItems: 1,
+    maxItems: 7,
+    description: '1 is Monday, 7 Sunday',
+  }),
+  startTime: Type.String({
+    pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$',
+    maxLength: 5,
+    description: 'a time of day such as 02:30, in the zone',
+  }),
+  minutes: Type.Integer({ minimum: RECURRENCE_MINUTES.min, maximum: RECURRENCE_MINUTES.max }),
+});
 
 export const MaintenanceView = Type.Object({
   maintenanceId: IdText,

@@ -4,7 +4,7 @@ import { searchInput } from '#actions/list_page.ts';
 import { LABEL_VALUES_MAX } from '#modules/metrics/decide/limits.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, MetricName } from '#actions/fields.ts';
+import { IdText, MetricName, StrictObject } from '#actions/fields.ts';
 import { quantileQuestionOf } from '#modules/metrics/decide/quantile.ts';
 import { parseExpression } from '#modules/metrics/decide/selector.ts';
 
@@ -17,18 +17,15 @@ export const describeLabels = defineAction({
   summary: 'List the labels of a metric with their most frequent values, and how many series bear each.',
   permission: 'dashboards:view',
   effect: 'read',
-  input: Type.Object(
-    {
-      serviceId: IdText,
-      metricName: MetricName,
-      label: Type.Optional(Type.String({ maxLength: 200, description: 'only this one' })),
-      text: searchInput('part of the values'),
-      valuesMax: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: LABEL_VALUES_MAX, description: `of each label; ${VALUES} when left out` }),
-      ),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    serviceId: IdText,
+    metricName: MetricName,
+    label: Type.Optional(Type.String({ maxLength: 200, description: 'only this one' })),
+    text: searchInput('part of the values'),
+    valuesMax: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: LABEL_VALUES_MAX, description: `of each label; ${VALUES} when left out` }),
+    ),
+  }),
   result: Type.Object({
     seriesCount: Type.Integer({ description: 'series of the last day that the selector means' }),
     labels: Type.Array(

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { searchInput } from '#actions/list_page.ts';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { readChart } from '#modules/metrics/chart.ts';
 import { nearestNames } from '#modules/metrics/unmet_selectors.ts';
 import { AGGREGATIONS, usualAggregation } from '#modules/metrics/decide/aggregation.ts';
@@ -63,16 +63,13 @@ export const describeMetrics = defineAction({
   summary: 'List the metrics of a service page by page, each with its kind, its number of series and its last hour.',
   permission: 'dashboards:view',
   effect: 'read',
-  input: Type.Object(
-    {
-      serviceId: IdText,
-      text: searchInput('words that the name holds'),
-      sort: Type.Optional(Type.Enum(['name', 'series'], { description: 'name when left out; series: most first' })),
-      offset: Type.Optional(Type.Integer({ minimum: 0, maximum: OFFSET_MAX })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `${LIMIT} when left out` })),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    serviceId: IdText,
+    text: searchInput('words that the name holds'),
+    sort: Type.Optional(Type.Enum(['name', 'series'], { description: 'name when left out; series: most first' })),
+    offset: Type.Optional(Type.Integer({ minimum: 0, maximum: OFFSET_MAX })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `${LIMIT} when left out` })),
+  }),
   result: Type.Object({
     metrics: Type.Array(MetricEntryView),
     total: Type.Integer(),

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { parsePeriod } from '#modules/metrics/chart.ts';
 import { INCIDENT_STATUSES } from '#modules/incidents/decide/incident.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
@@ -16,10 +16,7 @@ export const listChartMarks = defineAction({
   summary: 'List the incidents of some services in a period, the releases that were first seen in it, and the deploys.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(
-    { serviceIds: Type.Array(IdText, { maxItems: SERVICES_MAX }), from: Timestamp, to: Timestamp },
-    STRICT,
-  ),
+  input: StrictObject({ serviceIds: Type.Array(IdText, { maxItems: SERVICES_MAX }), from: Timestamp, to: Timestamp }),
   result: Type.Object({
     incidents: Type.Array(
       Type.Object({

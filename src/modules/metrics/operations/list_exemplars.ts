@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { IdText, MetricName, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, MetricName, StrictObject, Timestamp } from '#actions/fields.ts';
 import { parsePeriod } from '#modules/metrics/chart.ts';
 import { EXEMPLAR_DAYS } from '#modules/metrics/decide/exemplar.ts';
 import { expressionFaults, readCheckedExpression } from '#modules/metrics/decide/selector.ts';
@@ -17,18 +17,15 @@ export const listExemplars = defineAction({
   summary: `Return single observations of a metric with the trace in which each was made, spread over a period: of each part of it the one with the greatest value. They are kept for ${EXEMPLAR_DAYS} days.`,
   permission: 'dashboards:view',
   effect: 'read',
-  input: Type.Object(
-    {
-      serviceId: IdText,
-      metricName: MetricName,
-      from: Timestamp,
-      to: Timestamp,
-      limit: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: EXEMPLARS_MAX, description: `${EXEMPLARS} when left out` }),
-      ),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    serviceId: IdText,
+    metricName: MetricName,
+    from: Timestamp,
+    to: Timestamp,
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: EXEMPLARS_MAX, description: `${EXEMPLARS} when left out` }),
+    ),
+  }),
   result: Type.Object({
     exemplars: Type.Array(
       Type.Object({

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 
 export const listMetricNames = defineAction({
   name: 'list_metric_names',
@@ -11,7 +11,7 @@ export const listMetricNames = defineAction({
   guidance: 'Call it before query_metric.',
   permission: 'dashboards:view',
   effect: 'read',
-  input: Type.Object({ serviceId: IdText }, STRICT),
+  input: StrictObject({ serviceId: IdText }),
   result: Type.Object({ metricNames: Type.Array(Type.String(), { description: 'sorted' }) }),
   untrustedText: ['metricNames'],
   aliases: ['list_metrics', 'get_metrics', 'get_metric_names', 'search_metrics'],

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, MetricName, STRICT } from '#actions/fields.ts';
+import { IdText, MetricName, StrictObject } from '#actions/fields.ts';
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { cutWindow } from '#modules/metrics/decide/buckets.ts';
 import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
@@ -22,15 +22,12 @@ export const queryMetric = defineAction({
     'Use it to see how a service does, or to choose a threshold. Values are in the unit of the metric, times in UTC.',
   permission: 'dashboards:view',
   effect: 'read',
-  input: Type.Object(
-    {
-      serviceId: IdText,
-      metricName: MetricName,
-      windowMinutes: Type.Optional(Type.Integer({ minimum: 1, maximum: WINDOW_MINUTES_MAX, default: 60 })),
-      aggregation: Type.Optional(Type.Enum([...AGGREGATIONS], { default: 'avg' })),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    serviceId: IdText,
+    metricName: MetricName,
+    windowMinutes: Type.Optional(Type.Integer({ minimum: 1, maximum: WINDOW_MINUTES_MAX, default: 60 })),
+    aggregation: Type.Optional(Type.Enum([...AGGREGATIONS], { default: 'avg' })),
+  }),
   result: MetricSeriesView,
   untrustedText: ['nearestNames'],
   meaning: ({ metricName }) => (typeof metricName === 'string' ? expressionFaults(metricName) : []),

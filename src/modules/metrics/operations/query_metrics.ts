@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { CHART_PIXELS_MAX, CHART_QUERIES_MAX } from '#modules/metrics/decide/limits.ts';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
-import { IdText, MetricName, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, MetricName, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { ChartResultView, parsePeriod, type Period, readChart } from '#modules/metrics/chart.ts';
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { CHART_MINUTES_MAX } from '#modules/metrics/decide/buckets.ts';
@@ -19,39 +19,36 @@ const LABEL_LENGTH_MAX = 200;
 /** Limit on the queries of one request that the store computes at the same time. */
 const CONCURRENT = 4;
 
-const ChartQueryInput = Type.Object(
-  {
-    serviceId: IdText,
-    metricName: MetricName,
-    aggregation: Type.Optional(Type.Enum([...AGGREGATIONS], { description: 'avg when left out' })),
-    isRate: Type.Optional(
-      Type.Boolean({ description: 'a sum as its rate per second, over buckets no shorter than data arrives' }),
-    ),
-    isHeatmap: Type.Optional(
-      Type.Boolean({
-        description:
-          'the observations of a histogram by their sizes: a series for each range, "0.1...0.25", the lowest first',
-      }),
-    ),
-    splitBy: Type.Optional(
-      Type.String({ minLength: 1, maxLength: LABEL_LENGTH_MAX, description: 'a label: one series for each value' }),
-    ),
-    top: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: SPLIT_MAX, description: `of a split; ${SPLIT} when left out` }),
-    ),
-    offsetDays: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: OFFSET_DAYS_MAX, description: 'so many days earlier, to compare with' }),
-    ),
-    pixels: Type.Optional(
-      Type.Integer({
-        minimum: 20,
-        maximum: CHART_PIXELS_MAX,
-        description: `the width of the chart; ${PIXELS} when left out`,
-      }),
-    ),
-  },
-  STRICT,
-);
+const ChartQueryInput = StrictObject({
+  serviceId: IdText,
+  metricName: MetricName,
+  aggregation: Type.Optional(Type.Enum([...AGGREGATIONS], { description: 'avg when left out' })),
+  isRate: Type.Optional(
+    Type.Boolean({ description: 'a sum as its rate per second, over buckets no shorter than data arrives' }),
+  ),
+  isHeatmap: Type.Optional(
+    Type.Boolean({
+      description:
+        'the observations of a histogram by their sizes: a series for each range, "0.1...0.25", the lowest first',
+    }),
+  ),
+  splitBy: Type.Optional(
+    Type.String({ minLength: 1, maxLength: LABEL_LENGTH_MAX, description: 'a label: one series for each value' }),
+  ),
+  top: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: SPLIT_MAX, description: `of a split; ${SPLIT} when left out` }),
+  ),
+  offsetDays: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: OFFSET_DAYS_MAX, description: 'so many days earlier, to compare with' }),
+  ),
+  pixels: Type.Optional(
+    Type.Integer({
+      minimum: 20,
+      maximum: CHART_PIXELS_MAX,
+      description: `the width of the chart; ${PIXELS} when left out`,
+    }),
+  ),
+});
 
 type ChartQueryInput = Static<typeof ChartQueryInput>;
 
@@ -68,17 +65,14 @@ export const queryMetrics = defineAction({
     'Return several charts of one period: at most two points a pixel, with the least and the greatest values kept.',
   permission: 'dashboards:view',
   effect: 'read',
-  input: Type.Object(
-    {
-      windowMinutes: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: CHART_MINUTES_MAX, description: 'the last so many; 60 when left out' }),
-      ),
-      from: Type.Optional(Timestamp),
-      to: Type.Optional(Timestamp),
-      queries: Type.Array(ChartQueryInput, { minItems: 1, maxItems: CHART_QUERIES_MAX }),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    windowMinutes: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: CHART_MINUTES_MAX, description: 'the last so many; 60 when left out' }),
+    ),
+    from: Type.Optional(Timestamp),
+    to: Type.Optional(Timestamp),
+    queries: Type.Array(ChartQueryInput, { minItems: 1, maxItems: CHART_QUERIES_MAX }),
+  }),
   result: Type.Object({
     from: Timestamp,
     to: Timestamp,

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
@@ -140,7 +140,7 @@ export const listMonitors = defineAction({
   summary: `List the cron monitors of a service with their newest runs, those that fail first; there are at most ${MONITORS_MAX}.`,
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object({ serviceId: IdText }, STRICT),
+  input: StrictObject({ serviceId: IdText }),
   result: Type.Object({
     monitors: Type.Array(MonitorView),
     monitorsMax: Type.Integer({ description: 'how many a service may have' }),
@@ -234,7 +234,7 @@ export const updateMonitor = defineAction({
     'Set when the runs of a cron monitor begin and how long they may take. This applies from now on, whatever schedule the job sends, until reset_monitor.',
   permission: 'exceptions:edit',
   effect: 'write',
-  input: Type.Object({ monitorId: IdText, basedOn: BasedOn, ...SCHEDULE_FIELDS, ...EXPECTATION_FIELDS }, STRICT),
+  input: StrictObject({ monitorId: IdText, basedOn: BasedOn, ...SCHEDULE_FIELDS, ...EXPECTATION_FIELDS }),
   result: EditedMonitorView,
   conflict: 'somebody has changed the monitor since it was read',
   example: {
@@ -261,7 +261,7 @@ const previewMonitor = defineAction({
   summary: `Show when the next ${PREVIEWED_RUNS} runs of a schedule would begin, if it applied from now on.`,
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object(SCHEDULE_FIELDS, STRICT),
+  input: StrictObject(SCHEDULE_FIELDS),
   result: Type.Object({ next: Type.Array(Timestamp) }),
   example: SCHEDULE_EXAMPLE,
   async handle(entered, { now }) {
@@ -277,7 +277,7 @@ export const restrictMonitor = defineAction({
     'Let only check-ins by the ingestion key of the service count for a cron monitor, or those by its DSN, which is public, as well.',
   permission: 'exceptions:edit',
   effect: 'write',
-  input: Type.Object({ monitorId: IdText, keyOnly: Type.Boolean() }, STRICT),
+  input: StrictObject({ monitorId: IdText, keyOnly: Type.Boolean() }),
   result: Type.Object({ monitorId: IdText, keyOnly: Type.Boolean() }),
   example: { monitorId: EXAMPLE_IDS.monitorId, keyOnly: true },
   async handle({ monitorId, keyOnly }, { caller, stores, now, record }) {
@@ -294,7 +294,7 @@ export const muteMonitor = defineAction({
   summary: 'Stop a cron monitor from opening incidents, or let it open them again. Its runs are still recorded.',
   permission: 'exceptions:edit',
   effect: 'write',
-  input: Type.Object({ monitorId: IdText, isMuted: Type.Boolean() }, STRICT),
+  input: StrictObject({ monitorId: IdText, isMuted: Type.Boolean() }),
   result: Type.Object({ monitorId: IdText, isMuted: Type.Boolean() }),
   example: { monitorId: EXAMPLE_IDS.monitorId, isMuted: true },
   async handle({ monitorId, isMuted }, { caller, stores, now, record }) {
@@ -312,7 +312,7 @@ export const resetMonitor = defineAction({
     'Go back to the schedule that the job of a cron monitor sends. The schedule that it sent last applies from now on.',
   permission: 'exceptions:edit',
   effect: 'write',
-  input: Type.Object({ monitorId: IdText, basedOn: BasedOn }, STRICT),
+  input: StrictObject({ monitorId: IdText, basedOn: BasedOn }),
   result: EditedMonitorView,
   conflict: 'somebody has changed the monitor since it was read',
   example: { monitorId: EXAMPLE_IDS.monitorId, basedOn: '2027-02-01T10:00:00.000Z' },
@@ -328,7 +328,7 @@ export const deleteMonitor = defineAction({
   permission: 'exceptions:edit',
   effect: 'delete',
   stepUp: true,
-  input: Type.Object({ monitorId: IdText }, STRICT),
+  input: StrictObject({ monitorId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), monitorId: IdText, resolvedIncidentIds: Type.Array(IdText) }),
   example: { monitorId: EXAMPLE_IDS.monitorId },
   async handle({ monitorId }, context) {

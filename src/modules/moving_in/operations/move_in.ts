@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import { VERDICTS } from '#modules/moving_in/decide/ledger.ts';
@@ -64,7 +64,7 @@ export const getMoveIn = defineAction({
   summary: 'Tell how far the last move from another tool is, with its report and its plan.',
   permission: 'organization:manage',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({ moveIn: nullable(MoveInView) }),
   example: {},
   async handle(_input, { caller, stores, now }) {
@@ -87,14 +87,11 @@ export const listMoveInItems = defineAction({
   summary: 'List what was read from another tool with what became of each, by verdict.',
   permission: 'organization:manage',
   effect: 'read',
-  input: Type.Object(
-    {
-      moveInId: IdText,
-      verdict: Type.Optional(Type.Enum([...VERDICTS])),
-      after: Type.Optional(Type.Integer({ minimum: -1, description: 'position of the last item that is known' })),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    moveInId: IdText,
+    verdict: Type.Optional(Type.Enum([...VERDICTS])),
+    after: Type.Optional(Type.Integer({ minimum: -1, description: 'position of the last item that is known' })),
+  }),
   result: Type.Object({
     items: Type.Array(
       Type.Object({
@@ -137,14 +134,11 @@ export const getMoveInText = defineAction({
     'Return the report of a move as Markdown, or its configuration file, in parts. Phone numbers are in the file.',
   permission: 'organization:manage',
   effect: 'read',
-  input: Type.Object(
-    {
-      moveInId: IdText,
-      what: Type.Enum(['markdown', 'file']),
-      from: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000_000, description: 'character to begin at' })),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    moveInId: IdText,
+    what: Type.Enum(['markdown', 'file']),
+    from: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000_000, description: 'character to begin at' })),
+  }),
   result: Type.Object({
     text: Type.String(),
     next: nullable(Type.Integer({ description: 'character at which the next part begins' })),

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, STRICT } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { addressOf } from '#modules/moving_in/ask.ts';
@@ -19,18 +19,12 @@ export const createMoveIn = defineAction({
   summary: 'Begin to move in from another tool. Nothing is read before files are added or a key is given.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object(
-    {
-      tool: Type.Enum([...TOOL_NAMES]),
-      proofFrom: Type.Optional(
-        Type.String({
-          maxLength: 40,
-          description: 'RFC 3339; the days around the next changes of clocks when left out',
-        }),
-      ),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    tool: Type.Enum([...TOOL_NAMES]),
+    proofFrom: Type.Optional(
+      Type.String({ maxLength: 40, description: 'RFC 3339; the days around the next changes of clocks when left out' }),
+    ),
+  }),
   result: Type.Object({ moveInId: IdText }),
   example: { tool: 'pagerduty', proofFrom: '2027-03-01T00:00:00Z' },
   async handle({ tool, proofFrom }, { caller, stores, now, record }) {
@@ -48,15 +42,12 @@ export const addMoveInFile = defineAction({
   summary: 'Add a file of another tool, or a part of one, to a move that has not been read yet.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object(
-    {
-      moveInId: IdText,
-      name: Type.String({ minLength: 1, maxLength: 300, description: 'path of the file within its folder' }),
-      part: Type.Integer({ minimum: 0, maximum: PARTS_MAX, description: 'parts are put together in this order' }),
-      text: Type.String({ maxLength: PART_LENGTH_MAX }),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    moveInId: IdText,
+    name: Type.String({ minLength: 1, maxLength: 300, description: 'path of the file within its folder' }),
+    part: Type.Integer({ minimum: 0, maximum: PARTS_MAX, description: 'parts are put together in this order' }),
+    text: Type.String({ maxLength: PART_LENGTH_MAX }),
+  }),
   result: Type.Object({ length: Type.Integer({ description: 'characters of all files so far' }) }),
   conflict: 'the move is being read, or was',
   example: { moveInId: IDS.moveInId, name: 'users.json', part: 0, text: '{"users":[]}' },
@@ -84,14 +75,11 @@ export const readMoveIn = defineAction({
     'Read what another tool says, over its API with a key or from the files that were added, into a file and a report. The key is not kept.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object(
-    {
-      moveInId: IdText,
-      key: Type.Optional(Type.String({ minLength: 1, maxLength: 16_384, description: 'read-only; it is not kept' })),
-      baseUrl: Type.Optional(Type.String({ maxLength: 2_000, description: 'where it is not the usual address' })),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    moveInId: IdText,
+    key: Type.Optional(Type.String({ minLength: 1, maxLength: 16_384, description: 'read-only; it is not kept' })),
+    baseUrl: Type.Optional(Type.String({ maxLength: 2_000, description: 'where it is not the usual address' })),
+  }),
   result: Type.Object({ moveInId: IdText }),
   conflict: 'the move is being worked on, or was read already',
   example: { moveInId: IDS.moveInId, key: 'u+read-only', baseUrl: 'https://api.eu.pagerduty.com' },
@@ -123,7 +111,7 @@ export const planMoveIn = defineAction({
   summary: 'Plan anew what a move would change here, since something may have changed. Nothing else is changed.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ moveInId: IdText }, STRICT),
+  input: StrictObject({ moveInId: IdText }),
   result: Type.Object({ moveInId: IdText }),
   conflict: 'the move is being worked on, or was not read yet',
   example: { moveInId: IDS.moveInId },
@@ -146,10 +134,10 @@ export const applyMoveIn = defineAction({
   summary: 'Make the changes of the plan of a move, each by its ordinary operation. Nothing is deleted.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object(
-    { moveInId: IdText, fingerprint: Type.String({ maxLength: 64, description: 'of the plan that was reviewed' }) },
-    STRICT,
-  ),
+  input: StrictObject({
+    moveInId: IdText,
+    fingerprint: Type.String({ maxLength: 64, description: 'of the plan that was reviewed' }),
+  }),
   result: Type.Object({ moveInId: IdText }),
   conflict: 'the move is being worked on, or the plan is another one by now',
   example: { moveInId: IDS.moveInId, fingerprint: '5f2c7c1c9b4f4d8e8f0a1b2c3d4e5f60' },
@@ -174,7 +162,7 @@ export const stopMoveIn = defineAction({
   summary: 'Stop reading what another tool says. The next reading goes on where this one stopped.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ moveInId: IdText }, STRICT),
+  input: StrictObject({ moveInId: IdText }),
   result: Type.Object({ moveInId: IdText }),
   conflict: 'the move is not being read',
   example: { moveInId: IDS.moveInId },

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { nullable, STRICT } from '#actions/fields.ts';
+import { nullable, StrictObject } from '#actions/fields.ts';
 import { keysOf } from '#kernel/records.ts';
 import { toTimestampOrNull } from '#kernel/time.ts';
 import { type Channel, CHANNELS, declarationOf, type Provider, PROVIDERS } from '#modules/contacts/decide/channel.ts';
@@ -47,7 +47,7 @@ export const getDeliveryHealth = defineAction({
   summary: 'Show which channels are set up, with which provider, and how recent deliveries went.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: DeliveryHealthView,
   example: {},
   async handle(_input, { caller, stores, now, configuredChannels, installation }) {
@@ -94,7 +94,7 @@ export const getLateness = defineAction({
   summary: 'Say what makes this server evaluate rules or page people late, as `/readyz` says it.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({
     late: Type.Array(Type.String(), {
       description: 'in words; empty while rules are evaluated and pages leave in time',

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
-import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { ChannelName } from '#modules/policies/view.ts';
 import { readTeams, type WholeTeam } from '#modules/teams/read_teams.ts';
 import { readWarnings, type WarningView } from '#modules/teams/warnings.ts';
@@ -29,10 +29,9 @@ export const getPagingProblems = defineAction({
   summary: 'Show why pages might not arrive: channels that fail or are missing, and the warnings of all teams.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(
-    { withoutGaps: Type.Optional(Type.Boolean({ description: 'leave out the warnings of gaps in schedules' })) },
-    STRICT,
-  ),
+  input: StrictObject({
+    withoutGaps: Type.Optional(Type.Boolean({ description: 'leave out the warnings of gaps in schedules' })),
+  }),
   result: Type.Object({
     missing: Type.Array(ChannelName, {
       description: 'channels that escalation policies use but that are not set up on this server',

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type AccountContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { pageInput, pageOf, parseTimeCursor, timeCursorOf } from '#actions/list_page.ts';
 import { linkTokenHash, linkUrl, newLinkToken } from '#auth/secret_text.ts';
 import { AppError, type Fault, invalidInput, notFound } from '#kernel/errors.ts';
@@ -55,14 +55,11 @@ export const createInvitation = defineAction({
   permission: 'organization:manage',
   effect: 'write',
   stepUp: true,
-  input: Type.Object(
-    {
-      email: EmailField,
-      role: RoleName,
-      teamIds: Type.Optional(Type.Array(IdText, { maxItems: TEAMS_MAX, description: 'teams that they join' })),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    email: EmailField,
+    role: RoleName,
+    teamIds: Type.Optional(Type.Array(IdText, { maxItems: TEAMS_MAX, description: 'teams that they join' })),
+  }),
   result: Type.Object({
     ...INVITATION_FIELDS,
     link: Type.String({ description: 'shown this once' }),
@@ -127,13 +124,10 @@ export const listInvitations = defineAction({
   summary: 'List who was invited page by page, newest first; invitations that were revoked are left out.',
   permission: 'organization:manage',
   effect: 'read',
-  input: Type.Object(
-    {
-      isAccepted: Type.Optional(Type.Boolean({ description: 'only those that were accepted, or only those not yet' })),
-      ...pageInput(LIMIT, LIMIT_MAX),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    isAccepted: Type.Optional(Type.Boolean({ description: 'only those that were accepted, or only those not yet' })),
+    ...pageInput(LIMIT, LIMIT_MAX),
+  }),
   result: Type.Object({
     invitations: Type.Array(InvitationView),
     total: Type.Integer({ description: 'how many match' }),
@@ -162,7 +156,7 @@ export const getInvitation = defineAction({
   route: 'GET /invitations/:token',
   summary: 'Show who invites whom to which organization. The link is the credential.',
   effect: 'read',
-  input: Type.Object({ token: LinkToken }, STRICT),
+  input: StrictObject({ token: LinkToken }),
   result: Type.Object({
     organization: Type.Object({ name: Type.String() }),
     email: Type.String(),
@@ -179,10 +173,11 @@ export const getInvitation = defineAction({
   },
 });
 
-const Acceptance = Type.Object(
-  { token: LinkToken, name: Type.Optional(PersonName), password: Type.Optional(PasswordField) },
-  STRICT,
-);
+const Acceptance = StrictObject({
+  token: LinkToken,
+  name: Type.Optional(PersonName),
+  password: Type.Optional(PasswordField),
+});
 
 /** Accepts an invitation. Of several calls at once with one of them, one succeeds. A member keeps their role. */
 export const acceptInvitation = defineAction({
@@ -265,7 +260,7 @@ export const revokeInvitation = defineAction({
   summary: 'Revoke an invitation: its link stops working from the next request on.',
   permission: 'organization:manage',
   effect: 'delete',
-  input: Type.Object({ invitationId: IdText }, STRICT),
+  input: StrictObject({ invitationId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), invitationId: IdText }),
   example: { invitationId: EXAMPLE_IDS.invitationId },
   async handle({ invitationId }, { caller, stores, now, record }) {

@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { idsInput, nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -50,15 +50,12 @@ export const listMembers = defineAction({
     'Find the members of the organization page by page, by name, with their teams and what may keep pages from them.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object(
-    {
-      text: searchInput('part of the name or of the mail address'),
-      role: Type.Optional(RoleName),
-      userIds: idsInput(LIMIT_MAX),
-      ...pageInput(LIMIT, LIMIT_MAX),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    text: searchInput('part of the name or of the mail address'),
+    role: Type.Optional(RoleName),
+    userIds: idsInput(LIMIT_MAX),
+    ...pageInput(LIMIT, LIMIT_MAX),
+  }),
   result: Type.Object({
     members: Type.Array(OrganizationMemberView),
     total: Type.Integer({ description: 'how many match' }),
@@ -144,7 +141,7 @@ export const changeRole = defineAction({
   summary: 'Give a member another role. Only an owner can make or remove owners. There is always at least one.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ userId: IdText, role: RoleName, basedOn: Type.Optional(RoleRead) }, STRICT),
+  input: StrictObject({ userId: IdText, role: RoleName, basedOn: Type.Optional(RoleRead) }),
   result: Type.Object({ userId: IdText, role: RoleName, warnings: DutyWarnings }),
   conflict: 'the last owner cannot be given another role, or somebody has changed the role since it was read',
   example: { userId: EXAMPLE_IDS.userId, role: 'viewer', basedOn: 'editor' },
@@ -198,15 +195,12 @@ export const removeMember = defineAction({
     'Remove a member, which owners and admins may, or leave, which everybody may but the last owner. From the next request on the person is no longer a member and is not paged. Keys of the organization, such as those that the person made, can be revoked in the same step.',
   permission: 'organization:view',
   effect: 'delete',
-  input: Type.Object(
-    {
-      userId: IdText,
-      revokeApiKeyIds: Type.Optional(
-        Type.Array(IdText, { maxItems: KEYS_MAX, description: 'keys of the organization; for owners and admins' }),
-      ),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    userId: IdText,
+    revokeApiKeyIds: Type.Optional(
+      Type.Array(IdText, { maxItems: KEYS_MAX, description: 'keys of the organization; for owners and admins' }),
+    ),
+  }),
   result: Type.Object({ deleted: Type.Literal(true), userId: IdText }),
   conflict: 'the last owner can neither leave nor be removed',
   example: { userId: EXAMPLE_IDS.userId, revokeApiKeyIds: [] },

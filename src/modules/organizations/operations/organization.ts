@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { changesSince, defineAction } from '#actions/action_context.ts';
-import { IdText, Name, nullable, STRICT } from '#actions/fields.ts';
+import { IdText, Name, nullable, StrictObject } from '#actions/fields.ts';
 import type { Cipher } from '#auth/cipher.ts';
 import type { FileAnswer } from '#kernel/action.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -17,10 +17,10 @@ export const renameOrganization = defineAction({
   summary: 'Rename the organization.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object(
-    { name: Name, basedOn: Type.Optional(Type.String({ maxLength: 500, description: 'the name that was read' })) },
-    STRICT,
-  ),
+  input: StrictObject({
+    name: Name,
+    basedOn: Type.Optional(Type.String({ maxLength: 500, description: 'the name that was read' })),
+  }),
   result: Type.Object({ orgId: IdText, name: Type.String() }),
   conflict: 'somebody has renamed it since it was read',
   example: { name: 'Northwind', basedOn: 'Acme' },
@@ -41,7 +41,7 @@ export const setSecondFactorPolicy = defineAction({
   permission: 'organization:manage',
   effect: 'write',
   stepUp: true,
-  input: Type.Object({ required: Type.Boolean() }, STRICT),
+  input: StrictObject({ required: Type.Boolean() }),
   result: Type.Object({ required: Type.Boolean() }),
   conflict: 'you have set up no second factor yourself: you would lock yourself out',
   example: { required: true },
@@ -70,7 +70,7 @@ export const setTraceLink = defineAction({
   summary: `Say where the organization looks at traces: an address with ${TRACE_ID} in it. Charts link to it from single observations; null takes the links away.`,
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ traceLink: Link, basedOn: Type.Optional(Link) }, STRICT),
+  input: StrictObject({ traceLink: Link, basedOn: Type.Optional(Link) }),
   result: Type.Object({ traceLink: nullable(Type.String()) }),
   conflict: 'somebody has changed it since it was read',
   example: { traceLink: `https://traces.example.com/trace/${TRACE_ID}`, basedOn: null },
@@ -91,7 +91,7 @@ export const setShownPrices = defineAction({
   summary: 'Say whether the console shows what capabilities cost, for organizations that bill their teams.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ shown: Type.Boolean() }, STRICT),
+  input: StrictObject({ shown: Type.Boolean() }),
   result: Type.Object({ shown: Type.Boolean() }),
   example: { shown: true },
   async handle({ shown }, { caller, stores, record }) {
@@ -117,7 +117,7 @@ export const beginOrganizationExport = defineAction({
   permission: 'organization:manage',
   effect: 'write',
   stepUp: true,
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({ ticket: Type.String() }),
   example: {},
   async handle(_, { caller, stores, installation, now, record }) {
@@ -139,7 +139,7 @@ export const exportOrganization = defineAction({
     'reads it. With the ticket of begin_organization_export.',
   permission: 'organization:manage',
   effect: 'read',
-  input: Type.Object({ ticket: Type.String({ maxLength: 1_000 }) }, STRICT),
+  input: StrictObject({ ticket: Type.String({ maxLength: 1_000 }) }),
   result: Type.Unsafe<FileAnswer>({ description: 'a file' }),
   sends: ['application/zip'],
   refusals: ['rate_limited'],

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, StrictObject, Timestamp } from '#actions/fields.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { CHAT_PLACES, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
@@ -14,7 +14,7 @@ export const beginChatLink = defineAction({
   summary: 'Make a code that links your chat account to you: type it in the chat within ten minutes.',
   permission: 'organization:view',
   effect: 'write',
-  input: Type.Object({ kind: Type.Enum([...CHAT_PLACES]) }, STRICT),
+  input: StrictObject({ kind: Type.Enum([...CHAT_PLACES]) }),
   result: Type.Object({
     code: Type.String({ description: 'shown this once' }),
     command: Type.String({ description: 'what is typed in the chat' }),
@@ -38,7 +38,7 @@ export const listChatAccounts = defineAction({
   summary: 'List your chat accounts whose buttons act for you.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({
     accounts: Type.Array(
       Type.Object({
@@ -71,7 +71,7 @@ export const unlinkChatAccount = defineAction({
   summary: 'Unlink one of your chat accounts: its buttons act for you no more.',
   permission: 'organization:view',
   effect: 'delete',
-  input: Type.Object({ chatAccountId: IdText }, STRICT),
+  input: StrictObject({ chatAccountId: IdText }),
   result: Type.Object({ chatAccountId: IdText, unlinked: Type.Boolean() }),
   example: { chatAccountId: IDS.chatAccountId },
   async handle({ chatAccountId }, { caller, stores, record }) {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { DELIVERY_STATUSES } from '#modules/places/decide/delivery.ts';
@@ -16,16 +16,11 @@ export const listPlaceDeliveries = defineAction({
   summary: 'List the deliveries to a place, newest first, with what was sent and what the place answered.',
   permission: 'organization:manage',
   effect: 'read',
-  input: Type.Object(
-    {
-      placeId: IdText,
-      status: Type.Optional(Type.Enum([...DELIVERY_STATUSES])),
-      before: Type.Optional(
-        Type.Integer({ minimum: 1, description: 'number of the last delivery of the page before' }),
-      ),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    placeId: IdText,
+    status: Type.Optional(Type.Enum([...DELIVERY_STATUSES])),
+    before: Type.Optional(Type.Integer({ minimum: 1, description: 'number of the last delivery of the page before' })),
+  }),
   result: Type.Object({
     placeId: IdText,
     deliveries: Type.Array(PlaceDeliveryView),
@@ -52,7 +47,7 @@ export const redeliverToPlace = defineAction({
     'Send a delivery again: a webhook gets the same body under the same id, a chat the state that the incident has now.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ deliveryId: IdText }, STRICT),
+  input: StrictObject({ deliveryId: IdText }),
   result: PlaceDeliveryView,
   conflict: 'the place is switched off',
   example: { deliveryId: IDS.deliveryId },
@@ -72,7 +67,7 @@ export const testPlace = defineAction({
   summary: 'Send a test message to a place. Its deliveries say what came of it.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ placeId: IdText }, STRICT),
+  input: StrictObject({ placeId: IdText }),
   result: Type.Object({ placeId: IdText, source: Type.String({ description: 'marks the delivery' }) }),
   conflict: 'the place is switched off',
   example: { placeId: IDS.placeId },

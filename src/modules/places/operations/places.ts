@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { newSigningSecret } from '#auth/secret_text.ts';
 import { externalAddressFault } from '#auth/external_fetch.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
@@ -27,7 +27,7 @@ const Value = Type.String({ maxLength: 2_000 });
 
 const PlaceName = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' });
 
-const Settings = Type.Object(
+const Settings = StrictObject(
   {
     address: Type.Optional(Value),
     token: Type.Optional(Value),
@@ -35,14 +35,11 @@ const Settings = Type.Object(
     channel: Type.Optional(Value),
     publicKey: Type.Optional(Value),
   },
-  { ...STRICT, description: 'what this kind of place asks for; secrets are stored encrypted and never shown' },
+  { description: 'what this kind of place asks for; secrets are stored encrypted and never shown' },
 );
 
 const Routes = Type.Array(
-  Type.Object(
-    { serviceId: nullable(IdText), teamId: nullable(IdText), atLeast: nullable(Type.Enum([...LEVELS])) },
-    STRICT,
-  ),
+  StrictObject({ serviceId: nullable(IdText), teamId: nullable(IdText), atLeast: nullable(Type.Enum([...LEVELS])) }),
   {
     minItems: 1,
     maxItems: PLACE_ROUTES_MAX,
@@ -137,10 +134,7 @@ export const createPlace = defineAction({
   summary: 'Add a place where incidents are announced, beside the people who are paged: a chat room or a webhook.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object(
-    { kind: Type.Enum([...PLACE_KINDS]), name: PlaceName, settings: Settings, routes: Routes },
-    STRICT,
-  ),
+  input: StrictObject({ kind: Type.Enum([...PLACE_KINDS]), name: PlaceName, settings: Settings, routes: Routes }),
   result: Type.Object({
     place: PlaceView,
     signingSecret: nullable(
@@ -192,16 +186,13 @@ export const updatePlace = defineAction({
     'Change a place, or switch it on or off. What is left out stays as it is; settings are given whole, with their secrets.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object(
-    {
-      placeId: IdText,
-      name: Type.Optional(PlaceName),
-      settings: Type.Optional(Settings),
-      routes: Type.Optional(Routes),
-      isOn: Type.Optional(Type.Boolean()),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    placeId: IdText,
+    name: Type.Optional(PlaceName),
+    settings: Type.Optional(Settings),
+    routes: Type.Optional(Routes),
+    isOn: Type.Optional(Type.Boolean()),
+  }),
   result: Type.Object({
     place: PlaceView,
     signingSecret: nullable(
@@ -260,7 +251,7 @@ export const deletePlace = defineAction({
   summary: 'Delete a place with its deliveries. Messages that were sent stay where they are.',
   permission: 'organization:manage',
   effect: 'delete',
-  input: Type.Object({ placeId: IdText }, STRICT),
+  input: StrictObject({ placeId: IdText }),
   result: Type.Object({ placeId: IdText, deleted: Type.Boolean() }),
   example: { placeId: IDS.placeId },
   async handle({ placeId }, { caller, stores, record }) {
@@ -277,7 +268,7 @@ export const listPlaces = defineAction({
   summary: 'List the places where incidents are announced, and how each fares.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({ places: Type.Array(PlaceView) }),
   example: {},
   async handle(_input, { caller, stores, baseUrl }) {

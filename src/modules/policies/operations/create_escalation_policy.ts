@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, Name, STRICT } from '#actions/fields.ts';
+import { IdText, Name, StrictObject } from '#actions/fields.ts';
 import { checkPolicy } from '#modules/policies/check_references.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/policy_details.ts';
 import { POLICY_DETAILS, POLICY_DETAILS_EXAMPLE, toPolicyDetails } from '#modules/policies/details_fields.ts';
@@ -21,10 +21,11 @@ export const createEscalationPolicy = defineAction({
   guidance: 'afterMinutes counts from the trigger. Then name it in create_alert_rule.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    { teamId: IdText, name: Name, steps: Type.Array(StepInput, { minItems: 1, maxItems: POLICY_STEPS_MAX }) },
-    STRICT,
-  ),
+  input: StrictObject({
+    teamId: IdText,
+    name: Name,
+    steps: Type.Array(StepInput, { minItems: 1, maxItems: POLICY_STEPS_MAX }),
+  }),
   result: PolicyWithWarningsView,
   example: { teamId: IDS.teamId, name: POLICY_EXAMPLE.name, steps: POLICY_EXAMPLE.steps },
   exampleResult: { ...POLICY_EXAMPLE, warnings: POLICY_WARNINGS_EXAMPLE },
@@ -46,15 +47,12 @@ export const addEscalationPolicy = defineAction({
   summary: 'Create an escalation policy with named schedules, repetition, hours and other policies.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      teamId: IdText,
-      name: Name,
-      steps: Type.Array(DetailedStepInput, { minItems: 1, maxItems: POLICY_STEPS_MAX }),
-      ...POLICY_DETAILS,
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    teamId: IdText,
+    name: Name,
+    steps: Type.Array(DetailedStepInput, { minItems: 1, maxItems: POLICY_STEPS_MAX }),
+    ...POLICY_DETAILS,
+  }),
   result: PolicyWithWarningsView,
   example: {
     teamId: IDS.teamId,

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { requireUnnamed } from '#modules/policies/check_references.ts';
 import { toPolicyView } from '#modules/policies/view.ts';
 
@@ -14,7 +14,7 @@ export const deleteEscalationPolicy = defineAction({
   permission: 'oncall:edit',
   effect: 'delete',
   stepUp: true,
-  input: Type.Object({ policyId: IdText }, STRICT),
+  input: StrictObject({ policyId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), policyId: IdText, detachedRuleIds: Type.Array(IdText) }),
   conflict: 'another escalation policy names it',
   example: { policyId: IDS.policyId },

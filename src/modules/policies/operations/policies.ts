@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
 import { notFound } from '#kernel/errors.ts';
 import { readSimulation, SimulationView } from '#modules/policies/operations/simulation_view.ts';
@@ -71,7 +71,7 @@ export const getEscalationPolicy = defineAction({
     'Show an escalation policy: whom its steps would page now, the rules that use it, and what is wrong with it.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ policyId: IdText }, STRICT),
+  input: StrictObject({ policyId: IdText }),
   result: Type.Object({ ...PolicyInUseView.properties, now: SimulationView }),
   example: { policyId: EXAMPLE_IDS.policyId },
   async handle({ policyId }, context) {
@@ -94,10 +94,11 @@ export const searchEscalationPolicies = defineAction({
   summary: 'Find escalation policies page by page, by name, with the rules that use them and what is wrong with them.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(
-    { text: searchInput('part of the name'), teamId: Type.Optional(IdText), ...pageInput(LIMIT, LIMIT_MAX) },
-    STRICT,
-  ),
+  input: StrictObject({
+    text: searchInput('part of the name'),
+    teamId: Type.Optional(IdText),
+    ...pageInput(LIMIT, LIMIT_MAX),
+  }),
   result: Type.Object({ policies: Type.Array(PolicyInUseView), nextCursor: nullable(Type.String()) }),
   example: {
     text: 'wake',

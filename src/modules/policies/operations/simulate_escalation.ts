@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { FAR_FUTURE, Temporal, toTimestamp } from '#kernel/time.ts';
@@ -167,24 +167,21 @@ export const simulateEscalation = defineAction({
     'Show who would be paged, step by step, if a rule or an alert of a service opened an incident at a given time; or by a policy alone.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(
-    {
-      serviceId: Type.Optional(IdText),
-      policyId: Type.Optional(
-        Type.String({ description: 'in place of a service: an error that nothing holds back pages by this policy' }),
-      ),
-      ruleId: Type.Optional(Type.String({ description: 'the first rule that pages when left out' })),
-      routeNumber: Type.Optional(
-        Type.Integer({
-          minimum: 1,
-          maximum: ROUTES_MAX,
-          description: 'in place of a rule: the route that an alert of another tool takes, counted from 1',
-        }),
-      ),
-      at: Type.Optional(Type.String({ maxLength: 40, description: 'RFC 3339; now when left out' })),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    serviceId: Type.Optional(IdText),
+    policyId: Type.Optional(
+      Type.String({ description: 'in place of a service: an error that nothing holds back pages by this policy' }),
+    ),
+    ruleId: Type.Optional(Type.String({ description: 'the first rule that pages when left out' })),
+    routeNumber: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: ROUTES_MAX,
+        description: 'in place of a rule: the route that an alert of another tool takes, counted from 1',
+      }),
+    ),
+    at: Type.Optional(Type.String({ maxLength: 40, description: 'RFC 3339; now when left out' })),
+  }),
   result: Type.Object({
     at: Timestamp,
     service: nullable(
@@ -339,16 +336,13 @@ export const previewEscalation = defineAction({
   summary: 'Show whom steps that are not saved yet would page at a given time.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(
-    {
-      teamId: IdText,
-      policyId: Type.Optional(Type.String({ description: 'the policy that is edited; absent for a new one' })),
-      steps: Type.Array(DetailedStepInput, { maxItems: POLICY_STEPS_MAX }),
-      ...POLICY_DETAILS,
-      at: Type.Optional(Type.String({ maxLength: 40, description: 'RFC 3339; now when left out' })),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    teamId: IdText,
+    policyId: Type.Optional(Type.String({ description: 'the policy that is edited; absent for a new one' })),
+    steps: Type.Array(DetailedStepInput, { maxItems: POLICY_STEPS_MAX }),
+    ...POLICY_DETAILS,
+    at: Type.Optional(Type.String({ maxLength: 40, description: 'RFC 3339; now when left out' })),
+  }),
   result: Type.Object({
     steps: SimulationView,
     warnings: Type.Array(Type.String(), { description: 'who would be on call for two steps at once, and when' }),

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, EXAMPLE_STAMPS } from '#actions/example_ids.ts';
-import { IdText, Name, STRICT } from '#actions/fields.ts';
+import { IdText, Name, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { checkPolicy } from '#modules/policies/check_references.ts';
 import { type EscalationStep, keepDetails } from '#modules/policies/decide/escalation.ts';
@@ -33,14 +33,11 @@ export const updateEscalationPolicy = defineAction({
   conflict: 'its steps say more than this action can change',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      policyId: IdText,
-      name: Type.Optional(Name),
-      steps: Type.Optional(Type.Array(StepInput, { maxItems: POLICY_STEPS_MAX })),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    policyId: IdText,
+    name: Type.Optional(Name),
+    steps: Type.Optional(Type.Array(StepInput, { maxItems: POLICY_STEPS_MAX })),
+  }),
   result: PolicyWithWarningsView,
   example: {
     policyId: IDS.policyId,
@@ -74,16 +71,13 @@ export const replaceEscalationPolicy = defineAction({
     'Replace an escalation policy, with what it says beyond its steps, unless somebody has changed it since it was read.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      policyId: IdText,
-      basedOn: Type.String({ maxLength: 40, description: 'the updatedAt of what was read' }),
-      name: Name,
-      steps: Type.Array(DetailedStepInput, { maxItems: POLICY_STEPS_MAX }),
-      ...POLICY_DETAILS,
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    policyId: IdText,
+    basedOn: Type.String({ maxLength: 40, description: 'the updatedAt of what was read' }),
+    name: Name,
+    steps: Type.Array(DetailedStepInput, { maxItems: POLICY_STEPS_MAX }),
+    ...POLICY_DETAILS,
+  }),
   result: PolicyWithWarningsView,
   conflict: 'somebody has changed the policy since it was read',
   example: {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { issueProvisioningToken } from '#auth/provisioning_token.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
@@ -29,7 +29,7 @@ export const getProvisioning = defineAction({
     'Get how the identity provider of the organization brings people in: its address, its token, its groups and what they are mapped to.',
   permission: 'organization:manage',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({
     baseUrl: Type.String({ description: 'address to give to the identity provider' }),
     token: nullable(
@@ -76,7 +76,7 @@ const createProvisioningToken = defineAction({
     'Create the token with which the identity provider of the organization brings people in. It is shown this once. The token before it ends at once.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({ token: Type.String({ description: 'the secret, shown this once' }) }),
   example: {},
   async handle(_input, context) {
@@ -95,7 +95,7 @@ const revokeProvisioningToken = defineAction({
   summary: 'Revoke the token of the identity provider. Its next request is refused. Members, teams and roles stay.',
   permission: 'organization:manage',
   effect: 'delete',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({ deleted: Type.Literal(true) }),
   refusals: ['not_found'],
   example: {},
@@ -119,7 +119,7 @@ const setProvisionedRole = defineAction({
   summary: 'Set the role of people whom the identity provider brings in and whom no mapped group gives another.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ role: RoleField }, STRICT),
+  input: StrictObject({ role: RoleField }),
   result: Type.Object({ role: RoleField }),
   example: { role: 'responder' },
   async handle({ role }, context) {
@@ -140,10 +140,7 @@ const mapProvisionedGroup = defineAction({
     'Map a group of the identity provider to a team, to a role, to both or to nothing. Its people join the team and get the role at once; of several groups the highest role counts. Owners keep their role, and schedules stay as they are.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object(
-    { groupId: IdText, teamId: nullable(IdText), role: nullable(Type.Enum([...PROVISIONED_ROLES])) },
-    STRICT,
-  ),
+  input: StrictObject({ groupId: IdText, teamId: nullable(IdText), role: nullable(Type.Enum([...PROVISIONED_ROLES])) }),
   result: ProvisionedGroupView,
   example: { groupId: IDS.provisionedGroupId, teamId: IDS.teamId, role: 'responder' },
   async handle({ groupId, teamId, role }, context) {

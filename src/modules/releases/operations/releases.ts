@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { EnvironmentName, IdText, nullable, ReleaseName, STRICT, Timestamp } from '#actions/fields.ts';
+import { EnvironmentName, IdText, nullable, ReleaseName, StrictObject, Timestamp } from '#actions/fields.ts';
 import { searchInput } from '#actions/list_page.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
@@ -22,15 +22,12 @@ export const listReleases = defineAction({
     'within the retention, how many groups began, came back and were resolved in it, and its newest deploy.',
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object(
-    {
-      serviceId: IdText,
-      search: searchInput('part of the name'),
-      offset: Type.Optional(Type.Integer({ minimum: 0, maximum: RELEASES_MAX })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_MAX })),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    serviceId: IdText,
+    search: searchInput('part of the name'),
+    offset: Type.Optional(Type.Integer({ minimum: 0, maximum: RELEASES_MAX })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_MAX })),
+  }),
   result: Type.Object({
     releases: Type.Array(
       Type.Object({
@@ -132,7 +129,7 @@ export const compareReleases = defineAction({
     `group in both, those with most events of the later release first, at most ${GROUPS_MAX}, with how many there are.`,
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object({ serviceId: IdText, before: Release, after: Release }, STRICT),
+  input: StrictObject({ serviceId: IdText, before: Release, after: Release }),
   result: Type.Object({
     before: GroupsView,
     after: GroupsView,
@@ -188,10 +185,12 @@ export const recordDeploy = defineAction({
   summary: 'Record that a release of a service was deployed: charts and incidents show it.',
   permission: 'exceptions:edit',
   effect: 'write',
-  input: Type.Object(
-    { serviceId: IdText, release: ReleaseName, environment: EnvironmentName, at: Type.Optional(Timestamp) },
-    STRICT,
-  ),
+  input: StrictObject({
+    serviceId: IdText,
+    release: ReleaseName,
+    environment: EnvironmentName,
+    at: Type.Optional(Timestamp),
+  }),
   result: Type.Object({ deployId: IdText, at: Timestamp }),
   example: {
     serviceId: EXAMPLE_IDS.serviceId,

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, Name, STRICT } from '#actions/fields.ts';
+import { IdText, Name, StrictObject } from '#actions/fields.ts';
 import { faultsOf, unwrap } from '#modules/contacts/decide/parsed.ts';
 import { parseRuleConfig } from '#modules/rules/decide/rule_config.ts';
 import { isRuleKind, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';
@@ -25,17 +25,14 @@ export const createAlertRule = defineAction({
   guidance: 'It can wake people: look at the metric with query_metric first. windowMinutes is in minutes.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      serviceId: IdText,
-      name: Name,
-      kind: RuleKindName,
-      config: RuleConfigInput,
-      escalationPolicyId: Type.Optional(IdText),
-      enabled: Type.Optional(Type.Boolean()),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    serviceId: IdText,
+    name: Name,
+    kind: RuleKindName,
+    config: RuleConfigInput,
+    escalationPolicyId: Type.Optional(IdText),
+    enabled: Type.Optional(Type.Boolean()),
+  }),
   result: RuleView,
   meaning: ({ kind, config }) =>
     isRuleKind(kind) && config !== undefined ? faultsOf(parseRuleConfig(kind, config, 'config')) : [],
@@ -103,7 +100,7 @@ export const addAlertRule = defineAction({
   summary: 'Create an alert rule with its settings.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ ...createAlertRule.input.properties, settings: RuleSettingsInput }, STRICT),
+  input: StrictObject({ ...createAlertRule.input.properties, settings: RuleSettingsInput }),
   result: RuleView,
   ...(createAlertRule.meaning && { meaning: createAlertRule.meaning }),
   example: { ...createAlertRule.example, settings: { forMinutes: 5, noData: 'page', noDataMinutes: 10 } },

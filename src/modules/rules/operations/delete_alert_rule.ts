@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { toRuleView } from '#modules/rules/view.ts';
 
 export const deleteAlertRule = defineAction({
@@ -12,7 +12,7 @@ export const deleteAlertRule = defineAction({
   permission: 'oncall:edit',
   effect: 'delete',
   stepUp: true,
-  input: Type.Object({ ruleId: IdText }, STRICT),
+  input: StrictObject({ ruleId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), ruleId: IdText }),
   example: { ruleId: IDS.ruleId },
   exampleResult: { deleted: true, ruleId: IDS.ruleId },

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, MetricName, Name, nullable, STRICT } from '#actions/fields.ts';
+import { IdText, MetricName, Name, nullable, StrictObject } from '#actions/fields.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { cutRange } from '#modules/metrics/decide/buckets.ts';
 import { parseSelector } from '#modules/metrics/decide/selector.ts';
@@ -48,7 +48,7 @@ export const createObjective = defineAction({
   summary: 'Create the two burn-rate rules of an objective.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ ...OBJECTIVE_FIELDS, name: Name, escalationPolicyId: nullable(IdText) }, STRICT),
+  input: StrictObject({ ...OBJECTIVE_FIELDS, name: Name, escalationPolicyId: nullable(IdText) }),
   result: Type.Object({ rules: Type.Array(RuleView) }),
   example: { ...OBJECTIVE_EXAMPLE, name: 'Checkout', escalationPolicyId: EXAMPLE_IDS.policyId },
   async handle({ serviceId, name, escalationPolicyId, ...objective }, context) {
@@ -72,7 +72,7 @@ export const previewObjective = defineAction({
   summary: 'Return the burn-rate rules that an objective makes, and how much of its budget the last days have left.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(OBJECTIVE_FIELDS, STRICT),
+  input: StrictObject(OBJECTIVE_FIELDS),
   result: Type.Object({
     rules: Type.Array(
       Type.Object({

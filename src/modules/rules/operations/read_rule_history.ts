@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, MetricName, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, MetricName, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
@@ -130,20 +130,17 @@ export const readRuleHistory = defineAction({
     'Return what a metric rule would have measured at each full minute of the last days, whatever its threshold.',
   permission: 'dashboards:view',
   effect: 'read',
-  input: Type.Object(
-    {
-      serviceId: IdText,
-      metricName: MetricName,
-      aggregation: Type.Enum([...AGGREGATIONS]),
-      windowMinutes: Type.Integer({ minimum: 1, maximum: WINDOW_MINUTES_MAX }),
-      days: Type.Integer({ minimum: 1, maximum: REPLAY_DAYS_MAX }),
-      comparator: Type.Optional(
-        Type.Enum([...COMPARATORS], { description: '> when left out; two windows and rules by label need it' }),
-      ),
-      settings: Type.Optional(RuleSettingsInput),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    serviceId: IdText,
+    metricName: MetricName,
+    aggregation: Type.Enum([...AGGREGATIONS]),
+    windowMinutes: Type.Integer({ minimum: 1, maximum: WINDOW_MINUTES_MAX }),
+    days: Type.Integer({ minimum: 1, maximum: REPLAY_DAYS_MAX }),
+    comparator: Type.Optional(
+      Type.Enum([...COMPARATORS], { description: '> when left out; two windows and rules by label need it' }),
+    ),
+    settings: Type.Optional(RuleSettingsInput),
+  }),
   result: Type.Object({
     firstAt: Timestamp,
     stepSeconds: Type.Integer(),

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, StrictObject, Timestamp } from '#actions/fields.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { replayExceptions } from '#modules/rules/decide/replay_exceptions.ts';
@@ -23,15 +23,12 @@ export const replayExceptionRule = defineAction({
     'Say which incidents a rule on new exceptions would have opened in the last days: one for each exception that began, and for each return after it was resolved, judged by the first stored event of the exception within them. Storms and limits on incidents would have made them fewer.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(
-    {
-      serviceId: IdText,
-      minSeverity: Type.Enum([...LEVELS]),
-      settings: Type.Optional(RuleSettingsInput),
-      days: Type.Integer({ minimum: 1, maximum: DAYS_MAX }),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    serviceId: IdText,
+    minSeverity: Type.Enum([...LEVELS]),
+    settings: Type.Optional(RuleSettingsInput),
+    days: Type.Integer({ minimum: 1, maximum: DAYS_MAX }),
+  }),
   result: Type.Object({
     since: Timestamp,
     incidentCount: Type.Integer(),

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, MetricName, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, MetricName, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { inSlices } from '#kernel/cooperative_task.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
@@ -109,21 +109,18 @@ export const replayRule = defineAction({
     'Say which incidents a metric rule would have opened in the last days, had it been evaluated every minute, which of them would have waited for a maintenance or joined another incident, and what they would have cost the people whom a policy pages.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(
-    {
-      serviceId: IdText,
-      ruleId: Type.Optional(Type.String({ description: 'the rule that is replayed, if it is there already' })),
-      metricName: MetricName,
-      aggregation: Type.Enum([...AGGREGATIONS]),
-      windowMinutes: Type.Integer({ minimum: 1, maximum: WINDOW_MINUTES_MAX }),
-      comparator: Type.Enum([...COMPARATORS]),
-      threshold: Type.Number(),
-      escalationPolicyId: nullable(IdText),
-      settings: Type.Optional(RuleSettingsInput),
-      days: Type.Integer({ minimum: 1, maximum: REPLAY_DAYS_MAX }),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    serviceId: IdText,
+    ruleId: Type.Optional(Type.String({ description: 'the rule that is replayed, if it is there already' })),
+    metricName: MetricName,
+    aggregation: Type.Enum([...AGGREGATIONS]),
+    windowMinutes: Type.Integer({ minimum: 1, maximum: WINDOW_MINUTES_MAX }),
+    comparator: Type.Enum([...COMPARATORS]),
+    threshold: Type.Number(),
+    escalationPolicyId: nullable(IdText),
+    settings: Type.Optional(RuleSettingsInput),
+    days: Type.Integer({ minimum: 1, maximum: REPLAY_DAYS_MAX }),
+  }),
   result: Type.Object({
     since: Timestamp,
     incidents: Type.Array(

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { idsInput, pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { invalidInput, isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -185,21 +185,18 @@ export const searchRules = defineAction({
   summary: 'Find alert rules page by page: breached ones first, then those that wait for data, then by name.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(
-    {
-      serviceId: Type.Optional(IdText),
-      kind: Type.Optional(RuleKindName),
-      ownedBy: OWNED_BY,
-      state: Type.Optional(Type.Enum([...RULE_STATES])),
-      text: searchInput('part of the name, the name of the service or the metric'),
-      ruleIds: idsInput(LIMIT_MAX),
-      incidentIds: Type.Optional(
-        Type.Array(IdText, { maxItems: LIMIT_MAX, description: 'only rules that opened one of these' }),
-      ),
-      ...pageInput(LIMIT, LIMIT_MAX),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    serviceId: Type.Optional(IdText),
+    kind: Type.Optional(RuleKindName),
+    ownedBy: OWNED_BY,
+    state: Type.Optional(Type.Enum([...RULE_STATES])),
+    text: searchInput('part of the name, the name of the service or the metric'),
+    ruleIds: idsInput(LIMIT_MAX),
+    incidentIds: Type.Optional(
+      Type.Array(IdText, { maxItems: LIMIT_MAX, description: 'only rules that opened one of these' }),
+    ),
+    ...pageInput(LIMIT, LIMIT_MAX),
+  }),
   result: Type.Object({
     rules: Type.Array(FoundRuleView),
     nextCursor: nullable(Type.String()),

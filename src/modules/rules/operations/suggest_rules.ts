@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, STRICT } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { RuleConfigView, RuleKindName } from '#modules/rules/view.ts';
 import { readHistory } from '#modules/rules/operations/read_rule_history.ts';
 import { type SuggestedRule, suggestedRules, suggestThreshold } from '#modules/rules/decide/rule_templates.ts';
@@ -29,7 +29,7 @@ export const suggestRules = defineAction({
   summary: 'Suggest alert rules for metrics that really arrive, with thresholds beyond what the last day has measured.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ serviceId: Type.Optional(IdText) }, STRICT),
+  input: StrictObject({ serviceId: Type.Optional(IdText) }),
   result: Type.Object({ suggestions: Type.Array(SuggestionView) }),
   example: { serviceId: EXAMPLE_IDS.serviceId },
   async handle({ serviceId }, context) {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, Name, nullable, STRICT } from '#actions/fields.ts';
+import { IdText, Name, nullable, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { parseRuleConfig } from '#modules/rules/decide/rule_config.ts';
@@ -24,16 +24,13 @@ export const updateAlertRule = defineAction({
   guidance: 'A field that is left out stays.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      ruleId: IdText,
-      name: Type.Optional(Name),
-      config: Type.Optional(RuleConfigInput),
-      escalationPolicyId: Type.Optional(nullable(IdText)),
-      enabled: Type.Optional(Type.Boolean()),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    ruleId: IdText,
+    name: Type.Optional(Name),
+    config: Type.Optional(RuleConfigInput),
+    escalationPolicyId: Type.Optional(nullable(IdText)),
+    enabled: Type.Optional(Type.Boolean()),
+  }),
   result: RuleView,
   example: {
     ruleId: IDS.ruleId,
@@ -85,18 +82,15 @@ export const replaceAlertRule = defineAction({
   summary: 'Replace an alert rule, unless somebody has changed it since it was read.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      ruleId: IdText,
-      basedOn: Type.String({ maxLength: 40, description: 'the updatedAt of what was read' }),
-      name: Name,
-      config: RuleConfigInput,
-      escalationPolicyId: nullable(IdText),
-      enabled: Type.Boolean(),
-      settings: Type.Optional(RuleSettingsInput),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    ruleId: IdText,
+    basedOn: Type.String({ maxLength: 40, description: 'the updatedAt of what was read' }),
+    name: Name,
+    config: RuleConfigInput,
+    escalationPolicyId: nullable(IdText),
+    enabled: Type.Boolean(),
+    settings: Type.Optional(RuleSettingsInput),
+  }),
   result: RuleView,
   conflict: 'somebody has changed the rule since it was read',
   example: {

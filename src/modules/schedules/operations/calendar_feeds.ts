@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { calendarUrl, newCalendarSecret } from '#auth/secret_text.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -38,7 +38,7 @@ export const createCalendarFeed = defineAction({
     'Make a secret address of your own under which calendar programs read a schedule, unless you have one. It ends when you leave.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ scheduleId: IdText }, STRICT),
+  input: StrictObject({ scheduleId: IdText }),
   result: CalendarFeedView,
   example: { scheduleId: EXAMPLE_IDS.scheduleId },
   async handle({ scheduleId }, context) {
@@ -61,7 +61,7 @@ export const getCalendarFeed = defineAction({
     'Show your secret address under which calendar programs read a schedule; null when you have none. Each call is recorded in the audit log.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object({ scheduleId: IdText }, STRICT),
+  input: StrictObject({ scheduleId: IdText }),
   result: Type.Object({ scheduleId: IdText, url: nullable(Type.String()), createdAt: nullable(Timestamp) }),
   example: { scheduleId: EXAMPLE_IDS.scheduleId },
   async handle({ scheduleId }, context) {
@@ -79,7 +79,7 @@ export const revokeCalendarFeed = defineAction({
   summary: 'Revoke every secret address of a schedule: they stop working from the next request on.',
   permission: 'oncall:edit',
   effect: 'delete',
-  input: Type.Object({ scheduleId: IdText }, STRICT),
+  input: StrictObject({ scheduleId: IdText }),
   result: Type.Object({ revoked: Type.Literal(true), scheduleId: IdText }),
   example: { scheduleId: EXAMPLE_IDS.scheduleId },
   async handle({ scheduleId }, { caller, stores, now, record }) {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, StrictObject, Timestamp } from '#actions/fields.ts';
 import { requireUsers } from '#actions/require_users.ts';
 import { DutyWarnings, readDutyWarnings } from '#modules/teams/warnings.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
@@ -16,7 +16,7 @@ import { readSchedule } from '#modules/schedules/store/schedule_store.ts';
 const When = Type.String({ maxLength: 64, description: 'RFC 3339, or a local date-time in the zone of the schedule' });
 
 /** Layer by its id, or by its name, as a file knows it. */
-const LayerRef = Type.Union([IdText, Type.Object({ name: Type.String({ maxLength: 500 }) }, STRICT)]);
+const LayerRef = Type.Union([IdText, StrictObject({ name: Type.String({ maxLength: 500 }) })]);
 
 export const createLayerOverride = defineAction({
   name: 'create_layer_override',
@@ -25,7 +25,7 @@ export const createLayerOverride = defineAction({
     'Put a user of the organization in the place of whom one layer names, from startAt until before endAt and within the hours of the layer.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ scheduleId: IdText, layerId: LayerRef, userId: IdText, startAt: When, endAt: When }, STRICT),
+  input: StrictObject({ scheduleId: IdText, layerId: LayerRef, userId: IdText, startAt: When, endAt: When }),
   result: Type.Object({
     overrideId: IdText,
     scheduleId: IdText,

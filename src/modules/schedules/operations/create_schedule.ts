@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { FreeText, IdText, Name, STRICT } from '#actions/fields.ts';
+import { FreeText, IdText, Name, StrictObject } from '#actions/fields.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { parseScheduleTimes, timeFaults } from '#modules/schedules/decide/schedule_times.ts';
 import { RotationConfigInput, toRotationConfig } from '#modules/schedules/operations/rotation_config.ts';
@@ -17,19 +17,16 @@ export const createSchedule = defineAction({
     'Create an on-call schedule for a team. Turns change hands at the local time of startAt (default now) in timezone (IANA, default UTC), every day or every week (default weekly); rotationConfig.shiftHours of 1 or more replaces the length of a turn. Without rotationConfig nobody is on call yet.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      teamId: IdText,
-      name: Name,
-      timezone: Type.Optional(FreeText),
-      rotationType: Type.Optional(RotationTypeName),
-      rotationConfig: Type.Optional(RotationConfigInput),
-      startAt: Type.Optional(
-        Type.Unknown({ description: 'RFC 3339, a local date-time in timezone, or epoch milliseconds' }),
-      ),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    teamId: IdText,
+    name: Name,
+    timezone: Type.Optional(FreeText),
+    rotationType: Type.Optional(RotationTypeName),
+    rotationConfig: Type.Optional(RotationConfigInput),
+    startAt: Type.Optional(
+      Type.Unknown({ description: 'RFC 3339, a local date-time in timezone, or epoch milliseconds' }),
+    ),
+  }),
   result: Type.Object({ ...ScheduleView.properties, warnings: DutyWarnings }),
   meaning: ({ timezone, startAt }) => timeFaults({ timezone, startAt: startAt ?? undefined }),
   example: {
@@ -68,17 +65,14 @@ export const createTeamSchedule = defineAction({
   summary: 'Create a team together with its first schedule.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      teamName: Name,
-      name: Name,
-      timezone: FreeText,
-      rotationType: RotationTypeName,
-      rotationConfig: RotationConfigInput,
-      startAt: Type.String({ maxLength: 40, description: 'RFC 3339, or a local date-time in timezone' }),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    teamName: Name,
+    name: Name,
+    timezone: FreeText,
+    rotationType: RotationTypeName,
+    rotationConfig: RotationConfigInput,
+    startAt: Type.String({ maxLength: 40, description: 'RFC 3339, or a local date-time in timezone' }),
+  }),
   result: Type.Object({ ...ScheduleView.properties, warnings: DutyWarnings }),
   meaning: ({ timezone, startAt }) => timeFaults({ timezone, startAt }),
   example: {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, StrictObject, Timestamp } from '#actions/fields.ts';
 import { requireUsers } from '#actions/require_users.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
@@ -21,7 +21,7 @@ export const createScheduleOverride = defineAction({
   guidance: 'Use it for leave and swaps.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ scheduleId: IdText, userId: IdText, startAt: Moment, endAt: Moment }, STRICT),
+  input: StrictObject({ scheduleId: IdText, userId: IdText, startAt: Moment, endAt: Moment }),
   result: Type.Object({
     overrideId: IdText,
     scheduleId: IdText,
@@ -75,7 +75,7 @@ export const deleteScheduleOverride = defineAction({
   summary: 'Remove an override: the schedule without it decides who is on call from now on.',
   permission: 'oncall:edit',
   effect: 'delete',
-  input: Type.Object({ overrideId: IdText }, STRICT),
+  input: StrictObject({ overrideId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), overrideId: IdText }),
   example: { overrideId: IDS.overrideId },
   async handle({ overrideId }, context) {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { requireUnnamed } from '#modules/policies/check_references.ts';
 import { toScheduleView } from '#modules/schedules/view.ts';
 
@@ -13,7 +13,7 @@ export const deleteSchedule = defineAction({
   permission: 'oncall:edit',
   effect: 'delete',
   stepUp: true,
-  input: Type.Object({ scheduleId: IdText }, STRICT),
+  input: StrictObject({ scheduleId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), scheduleId: IdText }),
   conflict: 'a step of an escalation policy names it',
   example: { scheduleId: IDS.scheduleId },

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { ShiftView, toShiftView } from '#modules/schedules/operations/shift_view.ts';
 import { ScheduleView, toScheduleView } from '#modules/schedules/view.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
@@ -66,16 +66,13 @@ export const getOnCallTimeline = defineAction({
     'Show who is on call in every schedule within a range of at most 93 days, exactly as who_is_on_call answers at each instant; with who is on call now and next, and when nobody is.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(
-    {
-      from: Timestamp,
-      to: Timestamp,
-      teamIds: Type.Optional(Type.Array(IdText, { maxItems: SCHEDULES_MAX, description: 'no others' })),
-      scheduleIds: Type.Optional(Type.Array(IdText, { maxItems: SCHEDULES_MAX, description: 'no others' })),
-      cursor: Type.Optional(Type.String({ maxLength: 100, description: 'the nextCursor of the page before' })),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    from: Timestamp,
+    to: Timestamp,
+    teamIds: Type.Optional(Type.Array(IdText, { maxItems: SCHEDULES_MAX, description: 'no others' })),
+    scheduleIds: Type.Optional(Type.Array(IdText, { maxItems: SCHEDULES_MAX, description: 'no others' })),
+    cursor: Type.Optional(Type.String({ maxLength: 100, description: 'the nextCursor of the page before' })),
+  }),
   result: Type.Object({
     at: Timestamp,
     teamCount: Type.Integer({ description: 'how many teams the organization has' }),

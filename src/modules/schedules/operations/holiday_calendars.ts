@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, Name, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, Name, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import { fromEpochMilliseconds, type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { isoOf, parseIsoMs } from '#kernel/wall_clock.ts';
@@ -115,7 +115,7 @@ export const createHolidayCalendar = defineAction({
   summary: 'Make a calendar of holidays: of dates that are typed in, of an iCalendar file, or of the address of one.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(CALENDAR_FIELDS, STRICT),
+  input: StrictObject(CALENDAR_FIELDS),
   result: CalendarView,
   conflict: 'the organization has as many calendars as it may have',
   example: CALENDAR_EXAMPLE,
@@ -150,7 +150,7 @@ export const updateHolidayCalendar = defineAction({
     'Replace the name of a calendar of holidays, and its dates or its address. Its dates stay until a new address is read.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ calendarId: IdText, ...CALENDAR_FIELDS }, STRICT),
+  input: StrictObject({ calendarId: IdText, ...CALENDAR_FIELDS }),
   result: CalendarView,
   example: { calendarId: EXAMPLE_IDS.calendarId, ...CALENDAR_EXAMPLE },
   async handle({ calendarId, ...input }, { stores, caller, now, record }) {
@@ -180,7 +180,7 @@ export const deleteHolidayCalendar = defineAction({
   summary: 'Remove a calendar of holidays that no layer uses.',
   permission: 'oncall:edit',
   effect: 'delete',
-  input: Type.Object({ calendarId: IdText }, STRICT),
+  input: StrictObject({ calendarId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), calendarId: IdText }),
   conflict: 'a layer uses it',
   example: { calendarId: EXAMPLE_IDS.calendarId },
@@ -203,7 +203,7 @@ export const listHolidayCalendars = defineAction({
   summary: 'List the calendars of holidays, with their dates, and why an address cannot be read.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({ calendars: Type.Array(CalendarView) }),
   example: {},
   async handle(_input, { stores, caller }) {
@@ -222,7 +222,7 @@ export const refreshHolidayCalendar = defineAction({
   summary: 'Read the address of a calendar of holidays again within seconds, in place of tomorrow.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ calendarId: IdText }, STRICT),
+  input: StrictObject({ calendarId: IdText }),
   result: CalendarView,
   conflict: 'its dates are typed in',
   example: { calendarId: EXAMPLE_IDS.calendarId },

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
-import { STRICT, FreeText, IdText, Name, nullable } from '#actions/fields.ts';
+import { FreeText, IdText, Name, nullable, StrictObject } from '#actions/fields.ts';
 import { namedUsers, requireUsers } from '#actions/require_users.ts';
 import { parseInstant, skippedWallOf } from '#modules/schedules/decide/parse_instant.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
@@ -30,37 +30,34 @@ const TimeOfDay = Type.String({
 });
 const Weekday = Type.Integer({ minimum: 1, maximum: 7 });
 
-const Window = Type.Object({ fromDay: Weekday, from: TimeOfDay, toDay: Weekday, to: TimeOfDay }, STRICT);
+const Window = StrictObject({ fromDay: Weekday, from: TimeOfDay, toDay: Weekday, to: TimeOfDay });
 
-const TurnLengthInput = Type.Object(
-  { every: Type.Integer({ minimum: 1, maximum: 10_000 }), unit: Type.Enum([...ROTATION_UNITS]) },
-  STRICT,
-);
+const TurnLengthInput = StrictObject({
+  every: Type.Integer({ minimum: 1, maximum: 10_000 }),
+  unit: Type.Enum([...ROTATION_UNITS]),
+});
 
-const HolidaysInput = Type.Object({ calendarId: IdText, on: Type.Enum(['speaks', 'silent']) }, STRICT);
+const HolidaysInput = StrictObject({ calendarId: IdText, on: Type.Enum(['speaks', 'silent']) });
 
 const When = Type.String({ maxLength: 64, description: 'RFC 3339, or a local date-time in timezone' });
 
 /** A layer as people set it. What is left out is as it was; of a new layer, `startsAt` is now and the rest is null. */
-const LayerInput = Type.Object(
-  {
-    layerId: Type.Optional(Type.String({ description: 'of a layer that the schedule has; without it, a new one' })),
-    name: Name,
-    rotation: TurnLengthInput,
-    turns: Type.Array(Type.Object({ userIds: Type.Array(IdText, { maxItems: PEOPLE_OF_TURN_MAX }) }, STRICT), {
-      maxItems: TURNS_MAX,
-      description: 'in turn; one may hold several people, or nobody',
-    }),
-    startsAt: Type.Optional(When),
-    activeFrom: Type.Optional(nullable(When)),
-    endsAt: Type.Optional(nullable(When)),
-    hours: Type.Optional(
-      nullable(Type.Array(Window, { maxItems: WINDOWS_MAX, description: 'days count from Monday as 1' })),
-    ),
-    holidays: Type.Optional(nullable(HolidaysInput)),
-  },
-  STRICT,
-);
+const LayerInput = StrictObject({
+  layerId: Type.Optional(Type.String({ description: 'of a layer that the schedule has; without it, a new one' })),
+  name: Name,
+  rotation: TurnLengthInput,
+  turns: Type.Array(StrictObject({ userIds: Type.Array(IdText, { maxItems: PEOPLE_OF_TURN_MAX }) }), {
+    maxItems: TURNS_MAX,
+    description: 'in turn; one may hold several people, or nobody',
+  }),
+  startsAt: Type.Optional(When),
+  activeFrom: Type.Optional(nullable(When)),
+  endsAt: Type.Optional(nullable(When)),
+  hours: Type.Optional(
+    nullable(Type.Array(Window, { maxItems: WINDOWS_MAX, description: 'days count from Monday as 1' })),
+  ),
+  holidays: Type.Optional(nullable(HolidaysInput)),
+});
 
 /** Fields that the editor of a schedule sends. */
 export const LAYERS_FIELDS = {

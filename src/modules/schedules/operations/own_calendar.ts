@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
-import { nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { calendarUrl, newCalendarSecret } from '#auth/secret_text.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -33,7 +33,7 @@ export const getOwnCalendar = defineAction({
     'Show the secret address under which calendar programs read all of your shifts; null when you have none. Each call is recorded in the audit log.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({ calendar: nullable(OwnCalendarView) }),
   example: {},
   async handle(_input, context) {
@@ -51,7 +51,7 @@ export const renewOwnCalendar = defineAction({
     'Make a new secret address under which calendar programs read your shifts in every schedule. The previous address stops working at once, and the new one when you leave the organization.',
   permission: 'organization:view',
   effect: 'write',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: OwnCalendarView,
   example: {},
   async handle(_input, { caller, stores, now, baseUrl, installation, record }) {
@@ -76,7 +76,7 @@ export const revokeOwnCalendar = defineAction({
   summary: 'Revoke the secret address of your shifts: it stops working from the next request on.',
   permission: 'organization:view',
   effect: 'delete',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({ revoked: Type.Literal(true) }),
   example: {},
   async handle(_input, { caller, stores, record }) {

@@ -2,7 +2,7 @@ import { type Static, type TObject, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { FreeText, STRICT, Timestamp } from '#actions/fields.ts';
+import { FreeText, StrictObject, Timestamp } from '#actions/fields.ts';
 import { collectInTurns } from '#kernel/cooperative_task.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { isAtOrBefore, toTimestamp } from '#kernel/time.ts';
@@ -24,7 +24,7 @@ const ROTATION_FIELDS = {
   rotationType: RotationTypeName,
   rotationConfig: RotationConfigInput,
   handOver: Type.Optional(
-    Type.Object(
+    StrictObject(
       {
         at: Type.String({ maxLength: 64, description: 'RFC 3339, or a local date-time in timezone' }),
         position: Type.Integer({
@@ -33,7 +33,7 @@ const ROTATION_FIELDS = {
           description: 'who takes over then, by the index in rotationConfig.userIds',
         }),
       },
-      { ...STRICT, description: 'turns are counted so that this is a hand-over; when left out, they stay as they are' },
+      { description: 'turns are counted so that this is a hand-over; when left out, they stay as they are' },
     ),
   ),
 };
@@ -76,7 +76,7 @@ export const previewRotation = defineAction({
   summary: 'Show who would be on call in a new schedule with this rotation. Nothing is saved.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ weeks: Type.Integer({ minimum: 1, maximum: PREVIEW_WEEKS_MAX }), ...ROTATION_FIELDS }, STRICT),
+  input: StrictObject({ weeks: Type.Integer({ minimum: 1, maximum: PREVIEW_WEEKS_MAX }), ...ROTATION_FIELDS }),
   result: Type.Object({ from: Timestamp, to: Timestamp, startAt: Timestamp, shifts: Type.Array(ShiftView) }),
   example: {
     weeks: 4,

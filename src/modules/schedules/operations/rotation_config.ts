@@ -1,20 +1,17 @@
 import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
-import { STRICT, IdText, SafeInteger, USERS_MAX } from '#actions/fields.ts';
+import { IdText, SafeInteger, StrictObject, USERS_MAX } from '#actions/fields.ts';
 import { namedUsers, requireUsers } from '#actions/require_users.ts';
 import type { RotationConfig } from '#storage/postgres/entities/oncall.ts';
 
-export const RotationConfigInput = Type.Object(
-  {
-    userIds: Type.Array(IdText, {
-      maxItems: USERS_MAX,
-      description: 'in order of their turns; a user listed twice has two turns',
-    }),
-    shiftHours: Type.Optional(SafeInteger),
-  },
-  STRICT,
-);
+export const RotationConfigInput = StrictObject({
+  userIds: Type.Array(IdText, {
+    maxItems: USERS_MAX,
+    description: 'in order of their turns; a user listed twice has two turns',
+  }),
+  shiftHours: Type.Optional(SafeInteger),
+});
 
 /** Throws `not_found` with the paths of users who do not belong to the organization. */
 export async function toRotationConfig(

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, Name, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, Name, StrictObject, Timestamp } from '#actions/fields.ts';
 import { collectInTurns, nextTurn } from '#kernel/cooperative_task.ts';
 import { notFound } from '#kernel/errors.ts';
 import { newId } from '#kernel/ids.ts';
@@ -33,15 +33,12 @@ export const setScheduleLayers = defineAction({
     'Replace the name, the time zone and the layers of a schedule, unless somebody else has changed it since it was read. By default nobody’s present turn changes. Overrides for a layer that is left out are removed with it.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      scheduleId: IdText,
-      readAt: Type.String({ format: 'date-time', description: 'the updatedAt of the schedule that was changed' }),
-      name: Name,
-      ...LAYERS_FIELDS,
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    scheduleId: IdText,
+    readAt: Type.String({ format: 'date-time', description: 'the updatedAt of the schedule that was changed' }),
+    name: Name,
+    ...LAYERS_FIELDS,
+  }),
   result: Type.Object({
     ...ScheduleView.properties,
     removedOverrides: Type.Integer({ description: 'how many went with layers that were left out' }),
@@ -108,7 +105,7 @@ export const duplicateSchedule = defineAction({
     'Copy a schedule with its layers into the same team, every turn taken by whoever follows in the original: a secondary, in which nobody stands beside themselves. Overrides are not copied.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ scheduleId: IdText, name: Name }, STRICT),
+  input: StrictObject({ scheduleId: IdText, name: Name }),
   result: ScheduleView,
   example: { scheduleId: EXAMPLE_IDS.scheduleId, name: 'Secondary' },
   async handle({ scheduleId, name }, { stores, caller, now, record }) {
@@ -162,15 +159,12 @@ export const previewScheduleLayers = defineAction({
     'Show who would be on call with these layers, layer by layer and as the result, and whose shifts change. Overrides stay. Nothing is saved.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(
-    {
-      scheduleId: IdText,
-      from: Timestamp,
-      weeks: Type.Integer({ minimum: 1, maximum: PREVIEW_WEEKS_MAX }),
-      ...LAYERS_FIELDS,
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    scheduleId: IdText,
+    from: Timestamp,
+    weeks: Type.Integer({ minimum: 1, maximum: PREVIEW_WEEKS_MAX }),
+    ...LAYERS_FIELDS,
+  }),
   result: Type.Object({
     from: Timestamp,
     to: Timestamp,

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, StrictObject, Timestamp } from '#actions/fields.ts';
 import { requireUsers } from '#actions/require_users.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { isAtOrBefore, toTimestamp } from '#kernel/time.ts';
@@ -19,7 +19,7 @@ const SIDES = ['first', 'second'] as const;
 const DAYS_MAX = 366;
 const SHIFTS_MAX = 1_000;
 
-const ShiftInput = Type.Object({ scheduleId: IdText, userId: IdText, startAt: Timestamp, endAt: Timestamp }, STRICT);
+const ShiftInput = StrictObject({ scheduleId: IdText, userId: IdText, startAt: Timestamp, endAt: Timestamp });
 
 const OverrideView = Type.Object({ overrideId: IdText, ...ShiftInput.properties });
 
@@ -30,7 +30,7 @@ export const swapShifts = defineAction({
     'Swap two shifts of two people: each is put on call during the shift of the other, by two overrides that are made together or not at all.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ first: ShiftInput, second: ShiftInput }, STRICT),
+  input: StrictObject({ first: ShiftInput, second: ShiftInput }),
   result: Type.Object({ first: OverrideView, second: OverrideView, warnings: DutyWarnings }),
   conflict: 'one of the two is not on call then any more',
   example: {
@@ -130,7 +130,7 @@ export const undoShiftSwap = defineAction({
   summary: 'Remove the two overrides of a swap, together or not at all.',
   permission: 'oncall:edit',
   effect: 'delete',
-  input: Type.Object({ firstOverrideId: IdText, secondOverrideId: IdText }, STRICT),
+  input: StrictObject({ firstOverrideId: IdText, secondOverrideId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true) }),
   example: { firstOverrideId: IDS.overrideId, secondOverrideId: IDS.overrideId },
   async handle(input, context) {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { FreeText, IdText, Name, STRICT } from '#actions/fields.ts';
+import { FreeText, IdText, Name, StrictObject } from '#actions/fields.ts';
 import { RotationConfigInput, toRotationConfig } from '#modules/schedules/operations/rotation_config.ts';
 import { RotationTypeName, SCHEDULE_EXAMPLE, ScheduleView, toScheduleView } from '#modules/schedules/view.ts';
 import { DutyWarnings, readDutyWarnings } from '#modules/teams/warnings.ts';
@@ -19,16 +19,13 @@ export const updateSchedule = defineAction({
   guidance: 'A field that is left out stays.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      scheduleId: IdText,
-      name: Type.Optional(Name),
-      timezone: Type.Optional(FreeText),
-      rotationType: Type.Optional(RotationTypeName),
-      rotationConfig: Type.Optional(RotationConfigInput),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    scheduleId: IdText,
+    name: Type.Optional(Name),
+    timezone: Type.Optional(FreeText),
+    rotationType: Type.Optional(RotationTypeName),
+    rotationConfig: Type.Optional(RotationConfigInput),
+  }),
   result: Type.Object({ ...ScheduleView.properties, warnings: DutyWarnings }),
   conflict: 'the first layer says more than a rotation can',
   meaning: ({ timezone }) => timeFaults({ timezone }),

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS, EXAMPLE_PEOPLE as PEOPLE } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { SCHEDULE_EXAMPLE } from '#modules/schedules/view.ts';
 import { readWarnings, WARNING_EXAMPLE, WarningView } from '#modules/teams/warnings.ts';
 import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';
@@ -77,7 +77,7 @@ export const whoIsOnCall = defineAction({
   guidance: 'Use it to learn whom to reach, now or on a day to come.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ teamId: IdText }, STRICT),
+  input: StrictObject({ teamId: IdText }),
   result: Type.Object({
     teamId: IdText,
     at: Timestamp,

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { STRICT, nullable } from '#actions/fields.ts';
+import { nullable, StrictObject } from '#actions/fields.ts';
 import { SEARCH_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
 import {
   FOUND_PER_KIND,
@@ -37,10 +37,9 @@ export const searchEverything = defineAction({
     'their names: a few of each kind that the caller may see, and how many there are.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object(
-    { text: Type.String({ minLength: 1, maxLength: SEARCH_LENGTH_MAX, description: 'words that all occur' }) },
-    STRICT,
-  ),
+  input: StrictObject({
+    text: Type.String({ minLength: 1, maxLength: SEARCH_LENGTH_MAX, description: 'words that all occur' }),
+  }),
   result: Type.Object({ found: Type.Array(FoundView, { description: 'kinds without a result are absent' }) }),
   example: { text: 'checkout' },
   async handle({ text }, { caller, stores, now }) {

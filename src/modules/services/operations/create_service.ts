@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { STRICT, FreeText, Name } from '#actions/fields.ts';
+import { FreeText, Name, StrictObject } from '#actions/fields.ts';
 import {
   readServiceWithKeys,
   ServiceWithKeysView,
@@ -17,15 +17,12 @@ export const createService = defineAction({
   guidance: 'Then enable_capability.',
   permission: 'services:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      name: Name,
-      environment: Type.Optional(FreeText),
-      scmOwner: Type.Optional(FreeText),
-      scmRepo: Type.Optional(FreeText),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    name: Name,
+    environment: Type.Optional(FreeText),
+    scmOwner: Type.Optional(FreeText),
+    scmRepo: Type.Optional(FreeText),
+  }),
   result: ServiceWithKeysView,
   example: { name: 'checkout', environment: 'production', scmOwner: 'northwind', scmRepo: 'checkout' },
   exampleResult: { ...SERVICE_WITH_KEYS_EXAMPLE, capabilities: [], billing: [], alertRules: [] },

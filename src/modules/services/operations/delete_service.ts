@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { renewCapability } from '#modules/capabilities/renew_capability.ts';
 import { toServiceView } from '#modules/services/view.ts';
 import { CAPABILITIES } from '#modules/capabilities/decide/capability.ts';
@@ -16,7 +16,7 @@ export const deleteService = defineAction({
   permission: 'services:delete',
   effect: 'delete',
   stepUp: true,
-  input: Type.Object({ serviceId: IdText }, STRICT),
+  input: StrictObject({ serviceId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), serviceId: IdText }),
   example: { serviceId: IDS.serviceId },
   exampleResult: { deleted: true, serviceId: IDS.serviceId },

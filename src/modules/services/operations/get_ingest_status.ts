@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { findMissingMetrics } from '#modules/rules/missing_metric.ts';
 import { METRIC_TYPES, metricTypeOf } from '#modules/metrics/decide/metric_type.ts';
 import { SINGLE_VALUE_KINDS } from '#modules/metrics/decide/quantile.ts';
@@ -103,7 +103,7 @@ export const getIngestStatus = defineAction({
   summary: 'Show which data of a service was stored recently, and what was refused.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object({ serviceId: IdText }, STRICT),
+  input: StrictObject({ serviceId: IdText }),
   result: IngestStatusView,
   example: { serviceId: EXAMPLE_IDS.serviceId },
   async handle({ serviceId }, context) {

@@ -1,8 +1,6 @@
-import { Type } from 'typebox';
-
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { readServiceWithKeys, ServiceWithKeysView, SERVICE_WITH_KEYS_EXAMPLE } from '#modules/services/view.ts';
 
 export const getService = defineAction({
@@ -12,7 +10,7 @@ export const getService = defineAction({
     'Shows the configs of its rules. ingestionKey and dsn are secrets: show them to nobody but your user. They are masked when you may only read.',
   permission: 'services:view',
   effect: 'read',
-  input: Type.Object({ serviceId: IdText }, STRICT),
+  input: StrictObject({ serviceId: IdText }),
   result: ServiceWithKeysView,
   aliases: ['get_service_details', 'describe_service', 'get_dsn', 'get_ingest_key'],
   example: { serviceId: IDS.serviceId },

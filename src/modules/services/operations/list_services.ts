@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { idsInput, nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
 import { RULE_EXAMPLE, RuleKindName } from '#modules/rules/view.ts';
 import { SERVICE_EXAMPLE, ServiceView, toServiceView } from '#modules/services/view.ts';
@@ -52,7 +52,7 @@ export const listServices = defineAction({
   guidance: 'Start here: most tools need a serviceId.',
   permission: 'services:view',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({
     services: Type.Array(ListedServiceView),
     total: Type.Integer({ description: 'how many services there are, also beyond the cut' }),
@@ -117,15 +117,12 @@ export const searchServices = defineAction({
   summary: 'Find services page by page, by name.',
   permission: 'services:view',
   effect: 'read',
-  input: Type.Object(
-    {
-      text: searchInput('part of the name or the environment'),
-      ownedBy: OWNED_BY,
-      serviceIds: idsInput(LIMIT_MAX),
-      ...pageInput(LIMIT, LIMIT_MAX),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    text: searchInput('part of the name or the environment'),
+    ownedBy: OWNED_BY,
+    serviceIds: idsInput(LIMIT_MAX),
+    ...pageInput(LIMIT, LIMIT_MAX),
+  }),
   result: Type.Object({
     services: Type.Array(ServiceView),
     total: Type.Integer({ minimum: 0, description: 'services that match the text, on all pages' }),

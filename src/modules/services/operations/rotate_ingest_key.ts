@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, STRICT } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { newIngestKeyPair, sealIngestKeyPair } from '#auth/ingest_access.ts';
 import {
   readCredentials,
@@ -18,7 +18,7 @@ export const rotateIngestKey = defineAction({
   permission: 'services:edit',
   effect: 'delete',
   stepUp: true,
-  input: Type.Object({ serviceId: IdText }, STRICT),
+  input: StrictObject({ serviceId: IdText }),
   result: ServiceWithKeysView,
   example: { serviceId: IDS.serviceId },
   exampleResult: SERVICE_WITH_KEYS_EXAMPLE,
@@ -38,7 +38,7 @@ export const revealIngestKey = defineAction({
   summary: 'Show the ingestion key and the DSN of a service. Each call is recorded in the audit log.',
   permission: 'services:view',
   effect: 'read',
-  input: Type.Object({ serviceId: IdText }, STRICT),
+  input: StrictObject({ serviceId: IdText }),
   result: Type.Object({ serviceId: IdText, ingestionKey: Type.String(), dsn: Type.String() }),
   example: { serviceId: IDS.serviceId },
   async handle({ serviceId }, context) {

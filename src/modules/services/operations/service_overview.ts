@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { crashFreePercent } from '#modules/exceptions/decide/sessions.ts';
 import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';
@@ -32,7 +32,7 @@ export const getServiceActivity = defineAction({
     'Show how many metric points and exceptions a service sent in each of the last 24 hours, and what was refused.',
   permission: 'services:view',
   effect: 'read',
-  input: Type.Object({ serviceId: IdText }, STRICT),
+  input: StrictObject({ serviceId: IdText }),
   result: Type.Object({
     from: Timestamp,
     points: HOURLY,
@@ -64,10 +64,9 @@ export const getServiceHealth = defineAction({
   summary: 'Show what these services sent, what of it was refused, and how many rules watch them.',
   permission: 'services:view',
   effect: 'read',
-  input: Type.Object(
-    { serviceIds: Type.Array(IdText, { maxItems: SERVICES_MAX, description: 'one that is not there is left out' }) },
-    STRICT,
-  ),
+  input: StrictObject({
+    serviceIds: Type.Array(IdText, { maxItems: SERVICES_MAX, description: 'one that is not there is left out' }),
+  }),
   result: Type.Object({
     from: Timestamp,
     services: Type.Array(
@@ -113,7 +112,7 @@ export const getServiceOnCall = defineAction({
   summary: `Tell who is on call now for a service: in the team that owns it, and in those that its rules and routes page, at most ${TEAMS_MAX}.`,
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ serviceId: IdText }, STRICT),
+  input: StrictObject({ serviceId: IdText }),
   result: Type.Object({
     teams: Type.Array(
       Type.Object({
@@ -176,7 +175,7 @@ export const listReleaseHealth = defineAction({
   summary: `Show how the sessions of a service's releases ended in the last ${DAYS} days.`,
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object({ serviceId: IdText }, STRICT),
+  input: StrictObject({ serviceId: IdText }),
   result: Type.Object({
     releases: Type.Array(
       Type.Object({

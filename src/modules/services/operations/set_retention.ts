@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { changesSince, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, STRICT } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
@@ -24,14 +24,11 @@ export const setRetention = defineAction({
   permission: 'services:edit',
   effect: 'delete',
   stepUp: true,
-  input: Type.Object(
-    {
-      serviceId: IdText,
-      capability: CapabilityName,
-      retentionDays: Type.Integer({ minimum: 1, maximum: RETENTION_DAYS_MAX }),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    serviceId: IdText,
+    capability: CapabilityName,
+    retentionDays: Type.Integer({ minimum: 1, maximum: RETENTION_DAYS_MAX }),
+  }),
   result: ServiceView,
   example: { serviceId: IDS.serviceId, capability: 'exceptions', retentionDays: 60 },
   exampleResult: {
@@ -69,10 +66,10 @@ export const editRetention = defineAction({
   permission: 'services:edit',
   effect: 'delete',
   stepUp: true,
-  input: Type.Object(
-    { ...setRetention.input.properties, basedOn: Type.Integer({ description: 'the days that were read' }) },
-    STRICT,
-  ),
+  input: StrictObject({
+    ...setRetention.input.properties,
+    basedOn: Type.Integer({ description: 'the days that were read' }),
+  }),
   result: ServiceView,
   conflict: 'somebody has set it to something else since it was read',
   example: { ...setRetention.example, basedOn: 90 },

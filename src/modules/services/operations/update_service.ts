@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { changesSince, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { FreeText, IdText, Name, nullable, STRICT } from '#actions/fields.ts';
+import { FreeText, IdText, Name, nullable, StrictObject } from '#actions/fields.ts';
 import { changeService } from '#modules/services/change_service.ts';
 import { SERVICE_EXAMPLE, ServiceView } from '#modules/services/view.ts';
 
@@ -27,10 +27,7 @@ export const editService = defineAction({
     'Change the name, environment, linked repository or owning team of a service, unless somebody else has changed the same since it was read.',
   permission: 'services:edit',
   effect: 'write',
-  input: Type.Object(
-    { serviceId: IdText, ...FACTS, basedOn: Type.Object(FACTS, { ...STRICT, description: 'what was read' }) },
-    STRICT,
-  ),
+  input: StrictObject({ serviceId: IdText, ...FACTS, basedOn: StrictObject(FACTS, { description: 'what was read' }) }),
   result: ServiceView,
   conflict: 'somebody has changed the same since it was read',
   example: { serviceId, ...facts, environment: 'staging', teamId: IDS.teamId, basedOn: { ...facts, teamId: null } },
@@ -51,7 +48,7 @@ export const setServiceTeam = defineAction({
   summary: 'Say which team owns a service; null for none.',
   permission: 'services:edit',
   effect: 'write',
-  input: Type.Object({ serviceId: IdText, teamId: OwningTeam }, STRICT),
+  input: StrictObject({ serviceId: IdText, teamId: OwningTeam }),
   result: ServiceView,
   example: { serviceId, teamId: IDS.teamId },
   handle: ({ serviceId, teamId }, context) =>
@@ -67,16 +64,13 @@ export const updateService = defineAction({
   guidance: 'A field that is left out stays.',
   permission: 'services:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      serviceId: IdText,
-      name: Type.Optional(Name),
-      environment: Type.Optional(nullable(FreeText)),
-      scmOwner: Type.Optional(nullable(FreeText)),
-      scmRepo: Type.Optional(nullable(FreeText)),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    serviceId: IdText,
+    name: Type.Optional(Name),
+    environment: Type.Optional(nullable(FreeText)),
+    scmOwner: Type.Optional(nullable(FreeText)),
+    scmRepo: Type.Optional(nullable(FreeText)),
+  }),
   result: ServiceView,
   example: {
     serviceId: IDS.serviceId,

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { CHANNELS, isChannel } from '#modules/contacts/decide/channel.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
@@ -45,21 +45,16 @@ export const compareWithTool = defineAction({
     'Compare the incidents that another tool exports of a period with those here, and with whom they paged or would have paged.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(
-    {
-      serviceId: Type.Optional(Type.String({ description: 'every service when left out' })),
-      from: Type.Optional(
-        Type.String({ maxLength: 40, description: 'RFC 3339; the first of the export when left out' }),
-      ),
-      to: Type.Optional(Type.String({ maxLength: 40, description: 'RFC 3339; the last of the export when left out' })),
-      export: Type.String({
-        minLength: 1,
-        maxLength: EXPORT_LENGTH_MAX,
-        description: `incidents of the other tool, each with a time and a title, as CSV or JSON; at most ${OTHER_INCIDENTS_MAX}`,
-      }),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    serviceId: Type.Optional(Type.String({ description: 'every service when left out' })),
+    from: Type.Optional(Type.String({ maxLength: 40, description: 'RFC 3339; the first of the export when left out' })),
+    to: Type.Optional(Type.String({ maxLength: 40, description: 'RFC 3339; the last of the export when left out' })),
+    export: Type.String({
+      minLength: 1,
+      maxLength: EXPORT_LENGTH_MAX,
+      description: `incidents of the other tool, each with a time and a title, as CSV or JSON; at most ${OTHER_INCIDENTS_MAX}`,
+    }),
+  }),
   result: Type.Object({
     from: Timestamp,
     to: Timestamp,

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { compareWithTool } from '#modules/shadow/operations/compare_with_tool.ts';
 
@@ -28,7 +28,7 @@ export const getShadowMode = defineAction({
   summary: 'Show since when the organization and its services are in shadow mode.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({
     organizationSince: nullable(Timestamp),
     services: Type.Array(Type.Object({ serviceId: IdText, name: Type.String(), since: Timestamp }), {
@@ -55,7 +55,7 @@ export const setOrganizationShadow = defineAction({
   permission: 'organization:manage',
   effect: 'write',
   stepUp: true,
-  input: Type.Object({ enabled: Type.Boolean() }, STRICT),
+  input: StrictObject({ enabled: Type.Boolean() }),
   result: Type.Object(SHADOW_FIELDS),
   example: { enabled: false },
   async handle({ enabled }, { caller, stores, now, record }) {
@@ -80,7 +80,7 @@ export const setServiceShadow = defineAction({
   permission: 'oncall:edit',
   effect: 'write',
   stepUp: true,
-  input: Type.Object({ serviceId: IdText, enabled: Type.Boolean() }, STRICT),
+  input: StrictObject({ serviceId: IdText, enabled: Type.Boolean() }),
   result: Type.Object({ serviceId: IdText, ...SHADOW_FIELDS }),
   example: { serviceId: IDS.serviceId, enabled: true },
   async handle({ serviceId, enabled }, { caller, stores, now, record }) {

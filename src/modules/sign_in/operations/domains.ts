@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { STRICT } from '#actions/fields.ts';
 import { newProofToken } from '#auth/openid/text_records.ts';
+import { StrictObject } from '#kernel/action.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { parseMailDomain, proofRecordOf } from '#modules/sign_in/decide/claims.ts';
 import { requireOwner } from '#modules/sign_in/require_owner.ts';
@@ -28,7 +28,7 @@ export const addSignInDomain = defineAction({
     'Add a mail domain whose people sign in through the provider. It counts once it is proven by a record in the DNS, which the answer shows. Only owners may.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ domain: DomainField }, STRICT),
+  input: StrictObject({ domain: DomainField }),
   result: DomainView,
   conflict: `the organization has ${DOMAINS_MAX} domains already, or another one has proven this domain`,
   example: { domain: 'example.com' },
@@ -73,7 +73,7 @@ export const proveSignInDomain = defineAction({
   summary: 'Look up the record in the DNS that proves a mail domain. Only owners may.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ domain: DomainField }, STRICT),
+  input: StrictObject({ domain: DomainField }),
   result: DomainView,
   conflict: 'the record is not in the DNS, or another organization has proven the domain',
   example: { domain: 'example.com' },
@@ -112,7 +112,7 @@ export const removeSignInDomain = defineAction({
   summary: 'Remove a mail domain: its people sign in through the provider no more. Only owners may.',
   permission: 'organization:manage',
   effect: 'delete',
-  input: Type.Object({ domain: DomainField }, STRICT),
+  input: StrictObject({ domain: DomainField }),
   result: Type.Object({ deleted: Type.Literal(true), domain: Type.String() }),
   example: { domain: 'example.com' },
   async handle(input, context) {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { pageInput, pageOf, parseTimeCursor, timeCursorOf } from '#actions/list_page.ts';
 import { endOf, livenessAt } from '#auth/sessions.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
@@ -31,7 +31,7 @@ export const listOrganizationSessions = defineAction({
     'Find the sessions of members that can act in the organization, page by page, newest first. Sessions through the provider of another organization are not among them. Only owners may.',
   permission: 'organization:manage',
   effect: 'read',
-  input: Type.Object({ userId: Type.Optional(IdText), ...pageInput(LIMIT, LIMIT_MAX) }, STRICT),
+  input: StrictObject({ userId: Type.Optional(IdText), ...pageInput(LIMIT, LIMIT_MAX) }),
   result: Type.Object({
     sessions: Type.Array(MemberSessionView),
     total: Type.Integer({ description: 'how many match' }),
@@ -78,10 +78,10 @@ export const endMemberSessions = defineAction({
     'End one session of a member, or all of them: from the next request on the person has to sign in again, and open streams end. Only owners may.',
   permission: 'organization:manage',
   effect: 'delete',
-  input: Type.Object(
-    { userId: IdText, sessionId: Type.Optional(Type.String({ description: 'only this one; all when left out' })) },
-    STRICT,
-  ),
+  input: StrictObject({
+    userId: IdText,
+    sessionId: Type.Optional(Type.String({ description: 'only this one; all when left out' })),
+  }),
   result: Type.Object({ deleted: Type.Literal(true), userId: IdText, endedSessions: Type.Integer() }),
   example: { userId: EXAMPLE_IDS.userId, sessionId: EXAMPLE_IDS.sessionId },
   async handle({ userId, sessionId }, context) {

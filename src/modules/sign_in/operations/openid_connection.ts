@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { STRICT } from '#actions/fields.ts';
+import { StrictObject } from '#kernel/action.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { ProviderSignInError } from '#modules/sign_in/decide/sign_in_fault.ts';
 import { requireOwner } from '#modules/sign_in/require_owner.ts';
@@ -20,15 +20,12 @@ export const setOpenidConnection = defineAction({
     'Connect the OpenID Connect provider of the organization, or change the connection. The provider is asked for its discovery document first. Only owners may.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object(
-    {
-      ...CONNECTION_FIELDS,
-      clientSecret: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 1_000, description: 'may be left out where one is kept already' }),
-      ),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    ...CONNECTION_FIELDS,
+    clientSecret: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 1_000, description: 'may be left out where one is kept already' }),
+    ),
+  }),
   result: SignInSettingsView,
   conflict: 'the provider would be required although nobody has signed in through it yet',
   example: {
@@ -103,7 +100,7 @@ export const removeOpenidConnection = defineAction({
     'Disconnect the provider of the organization. Sessions that were begun through it act no more from the next request on. Only owners may.',
   permission: 'organization:manage',
   effect: 'delete',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({ deleted: Type.Literal(true) }),
   example: {},
   async handle(_input, context) {

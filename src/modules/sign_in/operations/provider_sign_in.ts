@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { type AccountContext, defineAction } from '#actions/action_context.ts';
-import { IdText, STRICT } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import {
   ATTEMPT_MINUTES,
   attemptKeysOf,
@@ -50,14 +50,11 @@ export const beginProviderSignIn = defineAction({
   summary:
     "Begin to sign in through an organization's provider, which is found by a mail address or by the link of the organization. The answer says where the browser has to go.",
   effect: 'write',
-  input: Type.Object(
-    {
-      email: Type.Optional(EmailField),
-      orgId: Type.Optional(IdText),
-      next: Type.Optional(Type.String({ maxLength: 4_000, description: 'page of the console to show afterwards' })),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    email: Type.Optional(EmailField),
+    orgId: Type.Optional(IdText),
+    next: Type.Optional(Type.String({ maxLength: 4_000, description: 'page of the console to show afterwards' })),
+  }),
   result: Type.Object({ redirectTo: Type.String() }),
   refusals: ['unauthenticated', 'rate_limited'],
   example: { email: 'anna@example.com', orgId: 'org_01k9z7a2b3c4d5e6f7g8h9jkmn', next: '/incidents' },
@@ -116,7 +113,7 @@ export const completeProviderSignIn = defineAction({
   summary:
     'Complete a sign-in with the answer of the provider. The answer sets the cookie of the session, or asks for the second factor.',
   effect: 'write',
-  input: Type.Object({ orgId: IdText, code: Parameter, state: Parameter, iss: Parameter, error: Parameter }, STRICT),
+  input: StrictObject({ orgId: IdText, code: Parameter, state: Parameter, iss: Parameter, error: Parameter }),
   result: Type.Object({ signedIn: SignInView, next: Type.String() }),
   refusals: ['unauthenticated', 'forbidden'],
   example: {

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { changesSince, defineAction } from '#actions/action_context.ts';
-import { nullable, STRICT } from '#actions/fields.ts';
+import { nullable, StrictObject } from '#actions/fields.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import { isWithin, parseNetwork } from '#modules/sign_in/decide/networks.ts';
 import { addSignInDomain, proveSignInDomain, removeSignInDomain } from '#modules/sign_in/operations/domains.ts';
@@ -17,7 +17,7 @@ export const getSignInSettings = defineAction({
   summary: 'Show how people sign in to the organization: its provider, its mail domains, and the networks it admits.',
   permission: 'organization:manage',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: SignInSettingsView,
   example: {},
   handle: (_input, { caller, stores, baseUrl }) => readSignInSettings(stores, caller.orgId, baseUrl),
@@ -43,7 +43,7 @@ export const setAddressLists = defineAction({
     'Say from which networks API keys and connected apps may act in the organization, and from which people may act in the console. It counts from the next request on, also for open streams. Only owners may.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ ...LISTS, basedOn: Type.Optional(Type.Object(LISTS, STRICT)) }, STRICT),
+  input: StrictObject({ ...LISTS, basedOn: Type.Optional(StrictObject(LISTS)) }),
   result: Type.Object(LISTS),
   conflict: 'your own address is not in the list, or somebody has changed the lists since they were read',
   example: {

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
-import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { type Fault, invalidInput, notFound } from '#kernel/errors.ts';
 import { COMPONENTS_MAX, GROUPS_MAX, IMPACTS, SLUG_PATTERN, STAGES } from '#modules/status_pages/decide/publication.ts';
 import type { NewComponent } from '#modules/status_pages/store/status_page_store.ts';
@@ -20,15 +20,12 @@ export const PageTitle = PublicLine(100, 'heading of the page');
 export const About = nullable(Type.String({ maxLength: 1_000, description: 'text below the heading; null for none' }));
 
 export const Groups = Type.Array(
-  Type.Object(
-    {
-      name: Type.String({ maxLength: 100, description: 'heading above the services; empty for none' }),
-      services: Type.Array(Type.Object({ serviceId: IdText, name: PublicLine(100, 'name that readers see') }, STRICT), {
-        maxItems: COMPONENTS_MAX,
-      }),
-    },
-    STRICT,
-  ),
+  StrictObject({
+    name: Type.String({ maxLength: 100, description: 'heading above the services; empty for none' }),
+    services: Type.Array(StrictObject({ serviceId: IdText, name: PublicLine(100, 'name that readers see') }), {
+      maxItems: COMPONENTS_MAX,
+    }),
+  }),
   { maxItems: GROUPS_MAX, description: 'services in the order of the page, each with its public name' },
 );
 

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, STRICT } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
 import { UPDATES_MAX } from '#modules/status_pages/decide/publication.ts';
@@ -24,18 +24,15 @@ export const publishIncident = defineAction({
     'Publish an open incident on a status page under a public title. Readers see the title, the text and the public names of the services, and nothing else of the incident.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      statusPageId: IdText,
-      incidentId: IdText,
-      title: PublicTitle,
-      stage: StageField,
-      impact: ImpactField,
-      serviceIds: AffectedServices,
-      text: PublicText,
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    statusPageId: IdText,
+    incidentId: IdText,
+    title: PublicTitle,
+    stage: StageField,
+    impact: ImpactField,
+    serviceIds: AffectedServices,
+    text: PublicText,
+  }),
   result: PublicationView,
   conflict: 'the incident is resolved, or is on this page already',
   example: {
@@ -89,17 +86,14 @@ export const addStatusUpdate = defineAction({
     'Tell readers of a status page how a published incident goes on. The stage resolved ends it on the page; any other opens it again while the incident itself is open.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      publicationId: IdText,
-      stage: StageField,
-      text: PublicText,
-      title: Type.Optional(PublicTitle),
-      impact: Type.Optional(ImpactField),
-      serviceIds: Type.Optional(AffectedServices),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    publicationId: IdText,
+    stage: StageField,
+    text: PublicText,
+    title: Type.Optional(PublicTitle),
+    impact: Type.Optional(ImpactField),
+    serviceIds: Type.Optional(AffectedServices),
+  }),
   result: PublicationView,
   conflict: `the incident is resolved, or has ${UPDATES_MAX} updates on the page`,
   example: {
@@ -155,7 +149,7 @@ export const retractPublication = defineAction({
     'Take a published incident off its status page with all its updates. What was mailed or fetched before stays where it is.',
   permission: 'oncall:edit',
   effect: 'delete',
-  input: Type.Object({ publicationId: IdText }, STRICT),
+  input: StrictObject({ publicationId: IdText }),
   result: Type.Object({ publicationId: IdText, retracted: Type.Boolean() }),
   example: { publicationId: IDS.publicationId },
   async handle({ publicationId }, { caller, stores, record }) {
@@ -172,7 +166,7 @@ export const listPublications = defineAction({
   summary: 'List where an incident was published, with the updates that readers see.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ incidentId: IdText }, STRICT),
+  input: StrictObject({ incidentId: IdText }),
   result: Type.Object({ publications: Type.Array(PublicationView) }),
   example: { incidentId: IDS.incidentId },
   async handle({ incidentId }, { caller, stores, now }) {

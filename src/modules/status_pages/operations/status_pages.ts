@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, STRICT } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { STATUS_PAGES_MAX } from '#modules/status_pages/decide/publication.ts';
 import { About, Groups, PageTitle, readGroups, Slug } from '#modules/status_pages/operations/page_fields.ts';
@@ -20,7 +20,7 @@ export const createStatusPage = defineAction({
   summary: 'Add a status page, which shows of incidents only what people publish on it.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ slug: Slug, title: PageTitle, about: About, isPublic: Type.Boolean(), groups: Groups }, STRICT),
+  input: StrictObject({ slug: Slug, title: PageTitle, about: About, isPublic: Type.Boolean(), groups: Groups }),
   result: StatusPageView,
   conflict: 'another page has this address, or the organization has as many pages as it may have',
   example: {
@@ -49,18 +49,15 @@ export const updateStatusPage = defineAction({
   summary: 'Change a status page. What is left out stays as it is; the services are given whole.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object(
-    {
-      statusPageId: IdText,
-      version: Type.Integer({ description: 'version that the change is based on' }),
-      slug: Type.Optional(Slug),
-      title: Type.Optional(PageTitle),
-      about: Type.Optional(About),
-      isPublic: Type.Optional(Type.Boolean()),
-      groups: Type.Optional(Groups),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    statusPageId: IdText,
+    version: Type.Integer({ description: 'version that the change is based on' }),
+    slug: Type.Optional(Slug),
+    title: Type.Optional(PageTitle),
+    about: Type.Optional(About),
+    isPublic: Type.Optional(Type.Boolean()),
+    groups: Type.Optional(Groups),
+  }),
   result: StatusPageView,
   conflict: 'another page has this address, or somebody has changed the page since it was read',
   example: {
@@ -97,7 +94,7 @@ export const deleteStatusPage = defineAction({
   summary: 'Delete a status page with all that was published on it and its subscribers.',
   permission: 'organization:manage',
   effect: 'delete',
-  input: Type.Object({ statusPageId: IdText }, STRICT),
+  input: StrictObject({ statusPageId: IdText }),
   result: Type.Object({ statusPageId: IdText, deleted: Type.Boolean() }),
   example: { statusPageId: IDS.statusPageId },
   async handle({ statusPageId }, { caller, stores, record }) {
@@ -115,7 +112,7 @@ export const listStatusPages = defineAction({
   summary: 'List the status pages of the organization with the services on each.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({ statusPages: Type.Array(StatusPageView) }),
   example: {},
   async handle(_input, { caller, stores, baseUrl }) {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, STRICT } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { notifyOfNumberChange, requireMayEnterNumber } from '#modules/teams/change_number.ts';
 import {
   CHANNEL_SWITCHES,
@@ -22,7 +22,7 @@ export const addTeamMember = defineAction({
     'Add a user of the organization to an on-call team, behind its last member. Every channel that is not switched off is on, and used once an address for it is known: a phone for SMS and calls, a subscribed browser for push, the e-mail of the account.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ teamId: IdText, userId: IdText, phone: Type.Optional(Phone), ...CHANNEL_SWITCHES }, STRICT),
+  input: StrictObject({ teamId: IdText, userId: IdText, phone: Type.Optional(Phone), ...CHANNEL_SWITCHES }),
   result: MemberView,
   conflict: 'the user is a member of the team already',
   conflictHint: 'list_teams shows the member; update_team_member changes phone and channels.',

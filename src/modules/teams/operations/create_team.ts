@@ -1,7 +1,5 @@
-import { Type } from 'typebox';
-
 import { defineAction } from '#actions/action_context.ts';
-import { STRICT, Name } from '#actions/fields.ts';
+import { Name, StrictObject } from '#actions/fields.ts';
 import { TeamView, toTeamView, TEAM_EXAMPLE } from '#modules/teams/view.ts';
 
 export const createTeam = defineAction({
@@ -10,7 +8,7 @@ export const createTeam = defineAction({
   guidance: 'Then add_team_member, create_schedule and create_escalation_policy.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ name: Name }, STRICT),
+  input: StrictObject({ name: Name }),
   result: TeamView,
   example: { name: TEAM_EXAMPLE.name },
   exampleResult: TEAM_EXAMPLE,

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { toPolicyView } from '#modules/policies/view.ts';
 import { toScheduleView } from '#modules/schedules/view.ts';
 import { requireUnnamed } from '#modules/policies/check_references.ts';
@@ -17,7 +17,7 @@ export const deleteTeam = defineAction({
   permission: 'oncall:edit',
   effect: 'delete',
   stepUp: true,
-  input: Type.Object({ teamId: IdText }, STRICT),
+  input: StrictObject({ teamId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), teamId: IdText }),
   conflict: 'an escalation policy of another team names it, or one of its policies',
   example: { teamId: IDS.teamId },

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { PolicyView, toPolicyView } from '#modules/policies/view.ts';
 import { readLayers } from '#modules/schedules/decide/stored_layers.ts';
 import { onCallNow, PersonOnCallView, readTeams } from '#modules/teams/read_teams.ts';
@@ -17,7 +17,7 @@ export const getTeam = defineAction({
   summary: 'Show a team with its members, how each is reached, and whether a page would wake them.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ teamId: IdText }, STRICT),
+  input: StrictObject({ teamId: IdText }),
   result: Type.Object({
     ...TEAM_FIELDS,
     onCall: Type.Array(PersonOnCallView, { description: 'who is on call now' }),

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, EXAMPLE_PEOPLE as PEOPLE } from '#actions/example_ids.ts';
-import { IdText, nullable, STRICT } from '#actions/fields.ts';
+import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { idsInput, nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
 import { recordOf } from '#kernel/records.ts';
 import { RoleName } from '#modules/accounts/view.ts';
@@ -112,7 +112,7 @@ export const listTeams = defineAction({
   guidance: 'Call it before changing any of them.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: ListedTeamsView,
   lists: LISTS,
   aliases: [
@@ -180,13 +180,10 @@ export const searchTeams = defineAction({
   summary: 'Find teams page by page, by name, with who is on call and how many members a page would wake.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(
-    {
-      text: searchInput('part of the name, or of the name or mail address of a member'),
-      ...pageInput(LIMIT, LIMIT_MAX),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    text: searchInput('part of the name, or of the name or mail address of a member'),
+    ...pageInput(LIMIT, LIMIT_MAX),
+  }),
   result: Type.Object({ teams: Type.Array(FoundTeamView), nextCursor: nullable(Type.String()) }),
   example: { text: 'pay', cursor: nameCursorOf({ name: 'Payments', id: EXAMPLE_IDS.teamId }), limit: 20 },
   async handle({ text, cursor, limit = LIMIT }, context) {
@@ -229,10 +226,11 @@ export const searchTeamNames = defineAction({
   summary: 'Find teams by a part of their name, or by their ids, page by page: what is chosen from.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(
-    { text: searchInput('part of the name'), teamIds: idsInput(NAMES_MAX), ...pageInput(NAMES, NAMES_MAX) },
-    STRICT,
-  ),
+  input: StrictObject({
+    text: searchInput('part of the name'),
+    teamIds: idsInput(NAMES_MAX),
+    ...pageInput(NAMES, NAMES_MAX),
+  }),
   result: Type.Object({
     teams: Type.Array(Type.Object({ teamId: IdText, name: Type.String() })),
     total: Type.Integer({ description: 'how many match' }),
@@ -280,10 +278,10 @@ export const searchPeopleWithoutTeam = defineAction({
   summary: 'Find the people of the organization who are in no team, page by page, by name.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object(
-    { text: searchInput('part of the name or of the mail address'), ...pageInput(WITHOUT_TEAM, WITHOUT_TEAM_MAX) },
-    STRICT,
-  ),
+  input: StrictObject({
+    text: searchInput('part of the name or of the mail address'),
+    ...pageInput(WITHOUT_TEAM, WITHOUT_TEAM_MAX),
+  }),
   result: Type.Object({ people: Type.Array(PersonView), nextCursor: nullable(Type.String()) }),
   example: { text: 'ann', cursor: nameCursorOf({ name: 'Anna', id: EXAMPLE_IDS.userId }), limit: 20 },
   async handle({ text, cursor, limit = WITHOUT_TEAM }, context) {

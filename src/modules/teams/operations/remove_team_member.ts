@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { STRICT, IdText } from '#actions/fields.ts';
+import { IdText, StrictObject } from '#actions/fields.ts';
 import { toMemberRecord } from '#modules/teams/view.ts';
 
 export const removeTeamMember = defineAction({
@@ -12,7 +12,7 @@ export const removeTeamMember = defineAction({
   guidance: 'Ask your user first.',
   permission: 'oncall:edit',
   effect: 'delete',
-  input: Type.Object({ memberId: IdText }, STRICT),
+  input: StrictObject({ memberId: IdText }),
   result: Type.Object({ deleted: Type.Literal(true), memberId: IdText }),
   example: { memberId: IDS.memberId },
   exampleResult: { deleted: true, memberId: IDS.memberId },

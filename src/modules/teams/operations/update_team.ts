@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { changesSince, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, Name, STRICT } from '#actions/fields.ts';
+import { IdText, Name, StrictObject } from '#actions/fields.ts';
 import { TEAM_EXAMPLE, TeamView, toTeamView } from '#modules/teams/view.ts';
 
 export const updateTeam = defineAction({
@@ -10,7 +10,7 @@ export const updateTeam = defineAction({
   summary: 'Rename an on-call team.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ teamId: IdText, name: Name }, STRICT),
+  input: StrictObject({ teamId: IdText, name: Name }),
   result: TeamView,
   example: { teamId: IDS.teamId, name: 'Payments and refunds' },
   exampleResult: { ...TEAM_EXAMPLE, name: 'Payments and refunds', updatedAt: '2027-02-01T13:20:11.046Z' },
@@ -32,10 +32,11 @@ export const renameTeam = defineAction({
   summary: 'Rename an on-call team, unless somebody else has renamed it since it was read.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    { teamId: IdText, name: Name, basedOn: Type.String({ maxLength: 500, description: 'the name that was read' }) },
-    STRICT,
-  ),
+  input: StrictObject({
+    teamId: IdText,
+    name: Name,
+    basedOn: Type.String({ maxLength: 500, description: 'the name that was read' }),
+  }),
   result: TeamView,
   conflict: 'somebody has renamed the team since it was read',
   example: { teamId: TEAM_EXAMPLE.teamId, name: 'Payments and refunds', basedOn: TEAM_EXAMPLE.name },

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { changesSince, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, SafeInteger, STRICT } from '#actions/fields.ts';
+import { IdText, nullable, SafeInteger, StrictObject } from '#actions/fields.ts';
 import { notFound } from '#kernel/errors.ts';
 import { toContactView } from '#modules/contacts/contact_view.ts';
 import { notifyOfNumberChange, requireMayEnterNumber } from '#modules/teams/change_number.ts';
@@ -23,15 +23,12 @@ export const updateTeamMember = defineAction({
   guidance: 'A field that is left out stays.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    {
-      memberId: IdText,
-      phone: Type.Optional(nullable(Phone)),
-      ...CHANNEL_SWITCHES,
-      sortOrder: Type.Optional(SafeInteger),
-    },
-    STRICT,
-  ),
+  input: StrictObject({
+    memberId: IdText,
+    phone: Type.Optional(nullable(Phone)),
+    ...CHANNEL_SWITCHES,
+    sortOrder: Type.Optional(SafeInteger),
+  }),
   result: MemberView,
   example: {
     memberId: IDS.memberId,
@@ -79,10 +76,12 @@ export const editTeamMember = defineAction({
     'Change the phone and the channels of a team member, unless somebody else has changed the same since it was read.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object(
-    { memberId: IdText, phone: Type.Optional(nullable(Phone)), ...CHANNEL_SWITCHES, basedOn: ContactRead },
-    STRICT,
-  ),
+  input: StrictObject({
+    memberId: IdText,
+    phone: Type.Optional(nullable(Phone)),
+    ...CHANNEL_SWITCHES,
+    basedOn: ContactRead,
+  }),
   result: MemberView,
   conflict: 'somebody has changed the same since it was read',
   example: { memberId: MEMBER_EXAMPLE.memberId, ...CONTACT, smsEnabled: false, basedOn: CONTACT },
@@ -101,7 +100,7 @@ export const moveTeamMember = defineAction({
     'Move a member of a team one place up or down. The first stays where they are when moved up, as does the last.',
   permission: 'oncall:edit',
   effect: 'write',
-  input: Type.Object({ teamId: IdText, memberId: IdText, to: Type.Enum(['up', 'down']) }, STRICT),
+  input: StrictObject({ teamId: IdText, memberId: IdText, to: Type.Enum(['up', 'down']) }),
   result: Type.Object({ memberIds: Type.Array(IdText, { description: 'all of the team, in their order' }) }),
   example: { teamId: IDS.teamId, memberId: IDS.memberId, to: 'up' },
   async handle({ teamId, memberId, to }, { stores, caller, now, record }) {
