@@ -2,10 +2,8 @@
 import { actions } from './actions.ts';
 import { agentJobs } from './agent_jobs.ts';
 import { alerts } from './paging/alerts.ts';
-import { backup } from './backup.ts';
 import { consolePages } from './console.ts';
 import { escalation } from './escalation.ts';
-import { exactness } from './exactness.ts';
 import { exceptionLists } from './exception_lists.ts';
 import { exceptions } from './exceptions.ts';
 import { fairness } from './fairness.ts';
@@ -27,7 +25,6 @@ import { pageLatency } from './page_latency.ts';
 import { partition } from './partition.ts';
 import { provisioning } from './provisioning.ts';
 import { query } from './query.ts';
-import { quiet } from './quiet.ts';
 import { rules } from './rules.ts';
 import { scale } from './scale.ts';
 import { size } from './size.ts';
@@ -38,10 +35,8 @@ const BENCHES: readonly Bench[] = [
   actions,
   agentJobs,
   alerts,
-  backup,
   consolePages,
   escalation,
-  exactness,
   exceptionLists,
   exceptions,
   fairness,
@@ -61,7 +56,6 @@ const BENCHES: readonly Bench[] = [
   partition,
   provisioning,
   query,
-  quiet,
   rules,
   scale,
   size,

@@ -9,7 +9,6 @@ import { count, duration, percent, ratio } from './figures.ts';
 import { type Bench, printInputs, printTable, withFolder } from './harness.ts';
 import { type ManyScrapes, manyScrapes } from './metrics/many_scrapes.ts';
 import { canRecord, recordScrapes } from './metrics/recorded_scrapes.ts';
-import { measureBare } from './scale/bare.ts';
 import { Fleet, type FleetOptions } from './scale/fleet.ts';
 import { measureGrowth } from './scale/growth.ts';
 import {
@@ -39,12 +38,7 @@ const SMALL_LOAD_LASTS = 2;
 const IDLE_MS = 15_000;
 /** What the stores still do after the last of it was stored counts, too, as far as it is done within this time. */
 const SETTLED_MS = 3_000;
-const PARTS = {
-  rounds: measureRounds,
-  bare: () => measureBare(COUNTS),
-  take_over: measureTakeOver,
-  growth: measureGrowth,
-} as const;
+const PARTS = { rounds: measureRounds, take_over: measureTakeOver, growth: measureGrowth } as const;
 /** All of them, or those that are named. */
 const WANTED = process.env['BENCH_SCALE']?.split(',') ?? Object.keys(PARTS);
 const LOADS = process.env['BENCH_LOADS']?.split(',') ?? ['events', 'points', 'pages'];

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
 import { parseSelector } from '#modules/metrics/decide/selector.ts';
 import { selectorText } from '#modules/metrics/decide/selector_text.ts';
-import type { Written } from '#infra/bench/exactness/requests.ts';
+import type { Written } from '#infra/bench/metrics/write_request.ts';
 import { prometheusVersion } from '#infra/bench/metrics/prometheus.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';

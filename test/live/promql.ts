@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import { remoteWrite, type Written } from '#infra/bench/exactness/requests.ts';
+import { remoteWrite, type Written } from '#infra/bench/metrics/write_request.ts';
 import { startPrometheus } from '#infra/bench/metrics/prometheus.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
