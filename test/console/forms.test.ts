@@ -37,11 +37,13 @@ const sources = new Map(
     .map((file) => [file, readFileSync(path.join(PAGES, file), 'utf8')]),
 );
 const forms = [...sources].filter(([, source]) =>
-  /<form\b|\{[^}]*\bForm\b[^}]*\} from '#console\/components\/forms\/form.tsx'/.test(source),
+  /<form\b|\{[^}]*\bForm(?:Dialog)?\b[^}]*\} from '#console\/components\/forms\/form(?:_dialog)?.tsx'/.test(source),
 );
 
 test('every form keeps what was entered, or it is said why not', () => {
-  const without = forms.filter(([, source]) => !/<DraftNotice|\{notice\}/.test(source)).map(([file]) => file);
+  const without = forms
+    .filter(([, source]) => !/<DraftNotice|<FormDialog[^]*? draft=\{|\{notice\}/.test(source))
+    .map(([file]) => file);
   expect(without.sort()).toEqual(Object.keys(KEEP_NO_DRAFT).sort());
 });
 
@@ -65,7 +67,7 @@ test('no form that changes what is stored is sent while somebody else has change
   const CHANGES = /'(?:update|rename|set|edit|replace|save)_\w+'|\bsaveDashboard\(/;
   const careless = [...sources]
     .filter(([, source]) => /useDraft(?:Form|State)\b/.test(source) && CHANGES.test(source))
-    .filter(([, source]) => !/conflicts|<SubmitButtons[^>]*\bdraft=/.test(source))
+    .filter(([, source]) => !/conflicts|<(?:SubmitButtons|FormDialog)\b[^]*? draft=/.test(source))
     .map(([file]) => file);
   // The first makes something new; the form of the others, in a file of its own, looks at conflicts.
   expect(careless).toEqual(['home/set_up_paging.tsx', 'policies/edit_policy.tsx', 'rules/edit_rule.tsx']);

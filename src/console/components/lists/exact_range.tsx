@@ -29,8 +29,7 @@ export function ExactRange({ from, to, onChoose, onClose }: ExactRangeProps) {
     <Dialog title="Custom time range" onClose={onClose}>
       <Form
         error={null}
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           if (startFault === null && endFault === null) onChoose({ kind: 'between', ...times });
         }}
       >

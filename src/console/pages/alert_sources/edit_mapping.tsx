@@ -1,11 +1,9 @@
-import { NativeSelect, SegmentedControl, Skeleton, Stack, Text, TextInput, UnstyledButton } from '@mantine/core';
+import { NativeSelect, SegmentedControl, Skeleton, Text, TextInput, UnstyledButton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { Dialog } from '#console/components/dialog.tsx';
-import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
@@ -74,89 +72,85 @@ export function EditMapping({ source, onClose }: { readonly source: Source; read
   const save = (wanted: WebhookMapping | null) =>
     saving.mutate({ ...source.settings, sourceId: source.sourceId, mapping: wanted });
   return (
-    <Dialog title={`Mapping of ${source.tool}`} onClose={onClose} size="48rem">
-      <Form
-        error={saving.error}
-        onSubmit={(event) => {
-          event.preventDefault();
-          setIsSent(true);
-          if (Object.keys(mappingFaults).length === 0 && draft.conflicts.length === 0 && !saving.isPending)
-            save(mapping);
+    <FormDialog
+      title={`Mapping of ${source.tool}`}
+      onClose={onClose}
+      size="48rem"
+      saving={saving}
+      failure="The mapping was not saved"
+      draft={draft}
+      labels={LABELS}
+      submit="Save"
+      gap="sm"
+      onSubmit={() => {
+        setIsSent(true);
+        if (Object.keys(mappingFaults).length === 0 && draft.conflicts.length === 0 && !saving.isPending) save(mapping);
+      }}
+    >
+      <NativeSelect
+        label="Begin with the template of"
+        value=""
+        onChange={(event) => {
+          const name = event.currentTarget.value;
+          if (name !== '') setValues(draftOfMapping(templateOf(name)));
         }}
-      >
-        <Stack gap="sm">
-          <DraftNotice draft={draft} labels={LABELS} />
-          <NativeSelect
-            label="Begin with the template of"
-            value=""
-            onChange={(event) => {
-              const name = event.currentTarget.value;
-              if (name !== '') setValues(draftOfMapping(templateOf(name)));
-            }}
-            data={[
-              {
-                value: '',
-                label: source.settings.mapping === null ? 'the template in use' : 'your own mapping in use',
-              },
-              ...Object.keys(WEBHOOK_TEMPLATES).map((name) => ({ value: name, label: name })),
-            ]}
-          />
-          <div className={classes.parts}>
-            <SegmentedControl
-              aria-label="Part of the alert"
-              value={part}
-              onChange={(chosen) => setPart(MAPPED_PARTS.find((name) => name === chosen) ?? 'title')}
-              data={MAPPED_PARTS.map((value) => ({ value, label: PART_NAMES[value] }))}
-            />
-          </div>
+        data={[
+          { value: '', label: source.settings.mapping === null ? 'the template in use' : 'your own mapping in use' },
+          ...Object.keys(WEBHOOK_TEMPLATES).map((name) => ({ value: name, label: name })),
+        ]}
+      />
+      <div className={classes.parts}>
+        <SegmentedControl
+          aria-label="Part of the alert"
+          value={part}
+          onChange={(chosen) => setPart(MAPPED_PARTS.find((name) => name === chosen) ?? 'title')}
+          data={MAPPED_PARTS.map((value) => ({ value, label: PART_NAMES[value] }))}
+        />
+      </div>
+      <TextInput
+        label={`Field of the ${PART_NAMES[part].toLowerCase()}`}
+        description={`${PART_HINTS[part]} Choose a field below, or write its path; of several with | between them the first that holds something counts.`}
+        value={values.paths[part]}
+        onChange={(event) => setPath(event.currentTarget.value)}
+        error={part === 'title' || part === 'key' ? faults['title'] : undefined}
+        spellCheck={false}
+        autoCapitalize="none"
+      />
+      {part === 'status' && (
+        <>
           <TextInput
-            label={`Field of the ${PART_NAMES[part].toLowerCase()}`}
-            description={`${PART_HINTS[part]} Choose a field below, or write its path; of several with | between them the first that holds something counts.`}
-            value={values.paths[part]}
-            onChange={(event) => setPath(event.currentTarget.value)}
-            error={part === 'title' || part === 'key' ? faults['title'] : undefined}
-            spellCheck={false}
-            autoCapitalize="none"
+            label={LABELS.resolved}
+            description="Words with commas between them; capitals do not matter. Any other word means that the problem is there."
+            placeholder="resolved, ok"
+            value={values.resolved}
+            onChange={(event) => setValues({ ...values, resolved: event.currentTarget.value })}
+            error={faults['resolved']}
           />
-          {part === 'status' && (
-            <>
-              <TextInput
-                label={LABELS.resolved}
-                description="Words with commas between them; capitals do not matter. Any other word means that the problem is there."
-                placeholder="resolved, ok"
-                value={values.resolved}
-                onChange={(event) => setValues({ ...values, resolved: event.currentTarget.value })}
-                error={faults['resolved']}
-              />
-              <TextInput
-                label={LABELS.acknowledged}
-                placeholder="acknowledged"
-                value={values.acknowledged}
-                onChange={(event) => setValues({ ...values, acknowledged: event.currentTarget.value })}
-              />
-            </>
-          )}
-          {bodies.error !== null && <ErrorAlert error={bodies.error} onRetry={() => void bodies.refetch()} />}
-          {bodies.data === undefined && bodies.error === null && <Skeleton height={160} />}
-          {bodies.data !== undefined && (
-            <Fields fields={fieldsOfBody(body)} paths={values.paths} part={part} onPick={setPath} />
-          )}
-          <Preview body={body} mapping={mapping} />
-          {part !== 'title' && part !== 'key' && faults['title'] !== undefined && (
-            <p className={classes.refusal} role="alert">
-              {faults['title']}
-            </p>
-          )}
-          {part !== 'status' && faults['resolved'] !== undefined && (
-            <p className={classes.refusal} role="alert">
-              {faults['resolved']}
-            </p>
-          )}
-          {saving.isError && <ErrorAlert error={saving.error} title="The mapping was not saved" />}
-          <SubmitButtons label="Save" isPending={saving.isPending} draft={draft} onCancel={onClose} />
-        </Stack>
-      </Form>
-    </Dialog>
+          <TextInput
+            label={LABELS.acknowledged}
+            placeholder="acknowledged"
+            value={values.acknowledged}
+            onChange={(event) => setValues({ ...values, acknowledged: event.currentTarget.value })}
+          />
+        </>
+      )}
+      {bodies.error !== null && <ErrorAlert error={bodies.error} onRetry={() => void bodies.refetch()} />}
+      {bodies.data === undefined && bodies.error === null && <Skeleton height={160} />}
+      {bodies.data !== undefined && (
+        <Fields fields={fieldsOfBody(body)} paths={values.paths} part={part} onPick={setPath} />
+      )}
+      <Preview body={body} mapping={mapping} />
+      {part !== 'title' && part !== 'key' && faults['title'] !== undefined && (
+        <p className={classes.refusal} role="alert">
+          {faults['title']}
+        </p>
+      )}
+      {part !== 'status' && faults['resolved'] !== undefined && (
+        <p className={classes.refusal} role="alert">
+          {faults['resolved']}
+        </p>
+      )}
+    </FormDialog>
   );
 }
 

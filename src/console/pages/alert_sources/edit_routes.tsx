@@ -1,12 +1,10 @@
-import { ActionIcon, Button, Checkbox, Group, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { ActionIcon, Button, Checkbox, Group, NativeSelect, TextInput } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconPlus, IconTrash, IconX } from '@tabler/icons-react';
 import { useState } from 'react';
 
 import { isApiError } from '#console/api/http.ts';
-import { Dialog } from '#console/components/dialog.tsx';
-import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
@@ -64,56 +62,55 @@ export function EditRoutes({ sources, onClose }: { readonly sources: SourcesOfSe
   const change = (index: number, part: Partial<DraftRoute>) =>
     setRoutes(routes.map((route, place) => (place === index ? { ...route, ...part } : route)));
   return (
-    <Dialog title="Routes of alerts" onClose={onClose} size="48rem">
-      <Form
-        error={saving.error}
-        onSubmit={(event) => {
-          event.preventDefault();
-          setIsSent(true);
-          if (!isFaulty && draft.conflicts.length === 0 && !saving.isPending) {
-            saving.mutate({ serviceId, routes: inputOfRoutes(routes) });
-          }
-        }}
-      >
-        <Stack gap="sm">
-          <DraftNotice draft={draft} labels={{ routes: 'Routes' }} show={(_, value) => routesText(value)} />
-          <ol className={classes.routes}>
-            {routes.map((route, index) => (
-              <li key={route.id}>
-                <RouteFields
-                  route={route}
-                  index={index}
-                  isLast={index === routes.length - 1}
-                  sources={sources}
-                  faults={{ ...refused.get(index), ...(isSent && routeFaults[index]) }}
-                  onChange={(part) => change(index, part)}
-                  onMove={(by) => setRoutes(moveRoute(routes, index, by))}
-                  onRemove={() => setRoutes(routes.toSpliced(index, 1))}
-                  canMoveUp={index > 0}
-                  canMoveDown={index < routes.length - 2}
-                />
-              </li>
-            ))}
-          </ol>
-          {routes.length < ROUTES_MAX && (
-            <div>
-              <Button
-                variant="default"
-                size="xs"
-                leftSection={<IconPlus size={14} />}
-                onClick={() => setRoutes(routes.toSpliced(-1, 0, newRoute(routes)))}
-              >
-                Add a route
-              </Button>
-            </div>
-          )}
-          {saving.isError && refused.size === 0 && (
-            <ErrorAlert error={saving.error} title="The routes were not saved" />
-          )}
-          <SubmitButtons label="Save" isPending={saving.isPending} draft={draft} onCancel={onClose} />
-        </Stack>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Routes of alerts"
+      onClose={onClose}
+      size="48rem"
+      saving={saving}
+      draft={draft}
+      labels={{ routes: 'Routes' }}
+      show={(_, value) => routesText(value)}
+      submit="Save"
+      gap="sm"
+      onSubmit={() => {
+        setIsSent(true);
+        if (!isFaulty && draft.conflicts.length === 0 && !saving.isPending) {
+          saving.mutate({ serviceId, routes: inputOfRoutes(routes) });
+        }
+      }}
+    >
+      <ol className={classes.routes}>
+        {routes.map((route, index) => (
+          <li key={route.id}>
+            <RouteFields
+              route={route}
+              index={index}
+              isLast={index === routes.length - 1}
+              sources={sources}
+              faults={{ ...refused.get(index), ...(isSent && routeFaults[index]) }}
+              onChange={(part) => change(index, part)}
+              onMove={(by) => setRoutes(moveRoute(routes, index, by))}
+              onRemove={() => setRoutes(routes.toSpliced(index, 1))}
+              canMoveUp={index > 0}
+              canMoveDown={index < routes.length - 2}
+            />
+          </li>
+        ))}
+      </ol>
+      {routes.length < ROUTES_MAX && (
+        <div>
+          <Button
+            variant="default"
+            size="xs"
+            leftSection={<IconPlus size={14} />}
+            onClick={() => setRoutes(routes.toSpliced(-1, 0, newRoute(routes)))}
+          >
+            Add a route
+          </Button>
+        </div>
+      )}
+      {saving.isError && refused.size === 0 && <ErrorAlert error={saving.error} title="The routes were not saved" />}
+    </FormDialog>
   );
 }
 

@@ -1,9 +1,7 @@
-import { NumberInput, SegmentedControl, Stack, Text } from '@mantine/core';
+import { NumberInput, SegmentedControl, Text } from '@mantine/core';
 
-import { Dialog } from '#console/components/dialog.tsx';
-import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
@@ -42,77 +40,78 @@ export function EditSource({ source, onClose }: { readonly source: Source; reado
   });
   const { values } = form;
   return (
-    <Dialog title={`Settings of ${source.tool}`} onClose={onClose}>
-      <Form
-        error={saving.error}
-        onSubmit={form.onSubmit((wanted) =>
-          saving.mutate(
-            { ...source.settings, sourceId: source.sourceId, ...wanted, groupMinutes: wanted.groupMinutes ?? 0 },
-            { onError: (error) => form.setErrors(faultsAtFields(error, wanted)) },
-          ),
-        )}
-      >
-        <Stack gap="sm">
-          <DraftNotice draft={draft} labels={LABELS} />
-          <Text size="sm" fw={560}>
-            {LABELS.incidentsPer}
-          </Text>
-          <SegmentedControl
-            aria-label={LABELS.incidentsPer}
-            value={values.incidentsPer}
-            onChange={(choice) => form.setFieldValue('incidentsPer', choice === 'alert' ? 'alert' : 'group')}
-            data={[
-              { value: 'group', label: 'Each group' },
-              { value: 'alert', label: 'Each alert' },
-            ]}
-          />
-          <Text size="sm" c="dimmed">
-            {values.incidentsPer === 'group'
-              ? 'Alerts that their tool calls one group share an incident. It ends with the last of them.'
-              : 'Each alert has an incident of its own, and pages by itself.'}
-          </Text>
-          <NumberInput
-            label={LABELS.leaseMinutes}
-            description="An open alert that its tool has not repeated for so long is shown as without word. Nobody is paged."
-            placeholder="as the tool says, or as was learnt"
-            suffix=" min"
-            min={1}
-            max={44_640}
-            clampBehavior="none"
-            allowDecimal={false}
-            value={values.leaseMinutes ?? ''}
-            onChange={(minutes) => form.setFieldValue('leaseMinutes', minutes === '' ? null : Number(minutes))}
-            error={form.errors['leaseMinutes']}
-          />
-          <Text size="sm" fw={560}>
-            {LABELS.onSilence}
-          </Text>
-          <SegmentedControl
-            aria-label={LABELS.onSilence}
-            value={values.onSilence}
-            onChange={(choice) => form.setFieldValue('onSilence', choice === 'resolve' ? 'resolve' : 'keep')}
-            data={[
-              { value: 'keep', label: 'Stays open' },
-              { value: 'resolve', label: 'Is resolved' },
-            ]}
-          />
-          <NumberInput
-            label={LABELS.groupMinutes}
-            description="What opens so soon after another incident of the service is linked to it: one page for both."
-            placeholder="0"
-            suffix=" min"
-            min={0}
-            max={1_440}
-            clampBehavior="none"
-            allowDecimal={false}
-            value={values.groupMinutes ?? ''}
-            onChange={(minutes) => form.setFieldValue('groupMinutes', minutes === '' ? null : Number(minutes))}
-            error={form.errors['groupMinutes']}
-          />
-          {saving.isError && <ErrorAlert error={saving.error} atFields={values} title="The settings were not saved" />}
-          <SubmitButtons label="Save" isPending={saving.isPending} draft={draft} onCancel={onClose} />
-        </Stack>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={`Settings of ${source.tool}`}
+      onClose={onClose}
+      saving={saving}
+      failure="The settings were not saved"
+      atFields={values}
+      draft={draft}
+      labels={LABELS}
+      submit="Save"
+      gap="sm"
+      onSubmit={form.onSubmit((wanted) =>
+        saving.mutate(
+          { ...source.settings, sourceId: source.sourceId, ...wanted, groupMinutes: wanted.groupMinutes ?? 0 },
+          { onError: (error) => form.setErrors(faultsAtFields(error, wanted)) },
+        ),
+      )}
+    >
+      <Text size="sm" fw={560}>
+        {LABELS.incidentsPer}
+      </Text>
+      <SegmentedControl
+        aria-label={LABELS.incidentsPer}
+        value={values.incidentsPer}
+        onChange={(choice) => form.setFieldValue('incidentsPer', choice === 'alert' ? 'alert' : 'group')}
+        data={[
+          { value: 'group', label: 'Each group' },
+          { value: 'alert', label: 'Each alert' },
+        ]}
+      />
+      <Text size="sm" c="dimmed">
+        {values.incidentsPer === 'group'
+          ? 'Alerts that their tool calls one group share an incident. It ends with the last of them.'
+          : 'Each alert has an incident of its own, and pages by itself.'}
+      </Text>
+      <NumberInput
+        label={LABELS.leaseMinutes}
+        description="An open alert that its tool has not repeated for so long is shown as without word. Nobody is paged."
+        placeholder="as the tool says, or as was learnt"
+        suffix=" min"
+        min={1}
+        max={44_640}
+        clampBehavior="none"
+        allowDecimal={false}
+        value={values.leaseMinutes ?? ''}
+        onChange={(minutes) => form.setFieldValue('leaseMinutes', minutes === '' ? null : Number(minutes))}
+        error={form.errors['leaseMinutes']}
+      />
+      <Text size="sm" fw={560}>
+        {LABELS.onSilence}
+      </Text>
+      <SegmentedControl
+        aria-label={LABELS.onSilence}
+        value={values.onSilence}
+        onChange={(choice) => form.setFieldValue('onSilence', choice === 'resolve' ? 'resolve' : 'keep')}
+        data={[
+          { value: 'keep', label: 'Stays open' },
+          { value: 'resolve', label: 'Is resolved' },
+        ]}
+      />
+      <NumberInput
+        label={LABELS.groupMinutes}
+        description="What opens so soon after another incident of the service is linked to it: one page for both."
+        placeholder="0"
+        suffix=" min"
+        min={0}
+        max={1_440}
+        clampBehavior="none"
+        allowDecimal={false}
+        value={values.groupMinutes ?? ''}
+        onChange={(minutes) => form.setFieldValue('groupMinutes', minutes === '' ? null : Number(minutes))}
+        error={form.errors['groupMinutes']}
+      />
+    </FormDialog>
   );
 }

@@ -1,14 +1,12 @@
-import { Checkbox, Stack, Text, TextInput } from '@mantine/core';
+import { Checkbox, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 
 import { invoke } from '#console/api/actions.ts';
 import { newWidgetId } from '#console/api/dashboards.ts';
 import { topicKey } from '#console/api/queries.ts';
-import { Dialog } from '#console/components/dialog.tsx';
-import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { nameFault } from '#console/pages/dashboards/rename_dashboard.tsx';
@@ -54,41 +52,39 @@ export function CreateDashboard({ start, onClose }: { readonly start: DashboardS
   });
   const { serviceId } = form.values;
   return (
-    <Dialog title="Create a dashboard" onClose={onClose}>
-      <Form error={creating.error} onSubmit={form.onSubmit((values) => creating.mutate(values))}>
-        <Stack>
-          <DraftNotice
-            draft={draft}
-            labels={{ name: 'Name', serviceId: 'Service', isFilled: 'Start with charts of what it sends' }}
-          />
-          <TextInput {...form.getInputProps('name')} label="Name" maxLength={500} data-autofocus />
-          <div>
-            <Text size="sm" fw={560} mb={4}>
-              Service
-            </Text>
-            <ServicePicker
-              value={serviceId ?? undefined}
-              onChange={(chosen) => form.setFieldValue('serviceId', chosen ?? null)}
-              error={form.errors['serviceId']}
-            />
-            <Text size="xs" c="dimmed" mt={4}>
-              Widgets then need not name it, and the dashboard is deleted with it. Without one, the dashboard is for the
-              whole organization.
-            </Text>
-          </div>
-          {serviceId !== null && (
-            <Checkbox
-              label="Start with charts of what this service sends"
-              description="Charts of its most telling metrics, its incidents, and who is on call."
-              {...form.getInputProps('isFilled', { type: 'checkbox' })}
-            />
-          )}
-          {creating.isError && (
-            <ErrorAlert title="The dashboard was not created" error={creating.error} atFields={form.values} />
-          )}
-          <SubmitButtons label="Create" isPending={creating.isPending} draft={draft} onCancel={onClose} />
-        </Stack>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Create a dashboard"
+      onClose={onClose}
+      saving={creating}
+      failure="The dashboard was not created"
+      atFields={form.values}
+      draft={draft}
+      labels={{ name: 'Name', serviceId: 'Service', isFilled: 'Start with charts of what it sends' }}
+      submit="Create"
+      onSubmit={form.onSubmit((values) => creating.mutate(values))}
+    >
+      <TextInput {...form.getInputProps('name')} label="Name" maxLength={500} data-autofocus />
+      <div>
+        <Text size="sm" fw={560} mb={4}>
+          Service
+        </Text>
+        <ServicePicker
+          value={serviceId ?? undefined}
+          onChange={(chosen) => form.setFieldValue('serviceId', chosen ?? null)}
+          error={form.errors['serviceId']}
+        />
+        <Text size="xs" c="dimmed" mt={4}>
+          Widgets then need not name it, and the dashboard is deleted with it. Without one, the dashboard is for the
+          whole organization.
+        </Text>
+      </div>
+      {serviceId !== null && (
+        <Checkbox
+          label="Start with charts of what this service sends"
+          description="Charts of its most telling metrics, its incidents, and who is on call."
+          {...form.getInputProps('isFilled', { type: 'checkbox' })}
+        />
+      )}
+    </FormDialog>
   );
 }

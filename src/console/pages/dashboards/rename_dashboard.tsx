@@ -1,12 +1,10 @@
-import { Stack, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { topicKey } from '#console/api/queries.ts';
-import { Dialog } from '#console/components/dialog.tsx';
-import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { saveDashboard } from '#console/pages/dashboards/save_dashboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -53,18 +51,19 @@ export function RenameDashboard({ dashboardId, name, updatedAt, onClose }: Renam
     },
   });
   return (
-    <Dialog title="Rename the dashboard" onClose={onClose}>
-      <Form error={renaming.error} onSubmit={form.onSubmit(({ name: typed }) => renaming.mutate(typed.trim()))}>
-        <Stack>
-          <DraftNotice draft={draft} labels={{ name: 'Name' }} />
-          <TextInput {...form.getInputProps('name')} label="Name" maxLength={500} data-autofocus />
-          {renaming.isError && (
-            <ErrorAlert title="The dashboard was not renamed" error={renaming.error} atFields={form.values} />
-          )}
-          <SubmitButtons label="Rename" isPending={renaming.isPending} draft={draft} onCancel={onClose} />
-        </Stack>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Rename the dashboard"
+      onClose={onClose}
+      saving={renaming}
+      failure="The dashboard was not renamed"
+      atFields={form.values}
+      draft={draft}
+      labels={{ name: 'Name' }}
+      submit="Rename"
+      onSubmit={form.onSubmit(({ name: typed }) => renaming.mutate(typed.trim()))}
+    >
+      <TextInput {...form.getInputProps('name')} label="Name" maxLength={500} data-autofocus />
+    </FormDialog>
   );
 }
 

@@ -164,13 +164,7 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
   };
   return (
     <Dialog title={widget === null ? 'Add a widget' : 'Edit the widget'} onClose={onClose} isWide>
-      <Form
-        error={null}
-        onSubmit={(event) => {
-          event.preventDefault();
-          save();
-        }}
-      >
+      <Form error={null} onSubmit={() => save()}>
         <Stack>
           <DraftNotice draft={draft} labels={LABELS} />
           <NativeSelect

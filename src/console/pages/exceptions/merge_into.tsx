@@ -1,4 +1,4 @@
-import { Button, Stack, Text } from '@mantine/core';
+import { Button, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -8,9 +8,9 @@ import { type ExceptionOverview, overviewQuery } from '#console/api/exceptions.t
 import { actionQuery } from '#console/api/queries.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Choice } from '#console/components/forms/choice.tsx';
-import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { MergeConsequences, useMerge } from '#console/pages/exceptions/use_merge.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -61,56 +61,52 @@ export function MergeInto({ overview, onClose }: MergeIntoProps) {
   });
   const taker = fault === undefined ? null : (current?.mergedInto ?? null);
   return (
-    <Dialog onClose={onClose} title="Merge into another exception">
-      <Form
-        error={merging.error}
-        onSubmit={(event) => {
-          event.preventDefault();
-          setIsMissing(chosen === null);
-          if (chosen !== null) merging.mutate({ intoGroupId: chosen.groupId, groupIds: [groupId] });
+    <FormDialog
+      onClose={onClose}
+      title="Merge into another exception"
+      saving={merging}
+      failure="Nothing was merged"
+      atFields={{ intoGroupId: chosen }}
+      submit="Merge"
+      onSubmit={() => {
+        setIsMissing(chosen === null);
+        if (chosen !== null) merging.mutate({ intoGroupId: chosen.groupId, groupIds: [groupId] });
+      }}
+    >
+      {error !== null && <ErrorAlert error={error} />}
+      <Choice
+        label="Merge into"
+        description={`${isolateBidi(title)} becomes part of it.`}
+        placeholder={data === undefined ? 'Loading …' : 'Type part of the title or the place in the code'}
+        options={sections.flatMap(([group, items]) =>
+          items.map((item) => ({ value: item.groupId, label: labelOf(item), group })),
+        )}
+        further={data?.nextCursor == null ? 0 : Infinity}
+        value={chosen?.groupId ?? null}
+        onChange={(value) => {
+          setChosen([...similar, ...others].find((group) => group.groupId === value) ?? null);
+          setIsMissing(false);
+          merging.reset();
         }}
-      >
-        <Stack>
-          {error !== null && <ErrorAlert error={error} />}
-          <Choice
-            label="Merge into"
-            description={`${isolateBidi(title)} becomes part of it.`}
-            placeholder={data === undefined ? 'Loading …' : 'Type part of the title or the place in the code'}
-            options={sections.flatMap(([group, items]) =>
-              items.map((item) => ({ value: item.groupId, label: labelOf(item), group })),
-            )}
-            further={data?.nextCursor == null ? 0 : Infinity}
-            value={chosen?.groupId ?? null}
-            onChange={(value) => {
-              setChosen([...similar, ...others].find((group) => group.groupId === value) ?? null);
-              setIsMissing(false);
-              merging.reset();
-            }}
-            onSearch={(value) => setTyped(value.slice(0, 200))}
-            emptyText="No other exception of this service matches"
-            error={isMissing ? 'Choose the exception that it becomes part of' : (fault ?? null)}
-            data-autofocus
-          />
-          {taker !== null && (
-            <Text size="sm" component="div" role="status">
-              It is part of <Name>{taker.title}</Name> now.{' '}
-              <Button
-                size="compact-sm"
-                variant="light"
-                onClick={() => merging.mutate({ intoGroupId: taker.groupId, groupIds: [groupId] })}
-              >
-                Merge into that one
-              </Button>
-            </Text>
-          )}
-          {chosen !== null && <MergeConsequences status={chosen.status} />}
-          {merging.isError && (
-            <ErrorAlert title="Nothing was merged" error={merging.error} atFields={{ intoGroupId: chosen }} />
-          )}
-          <SubmitButtons label="Merge" isPending={merging.isPending} onCancel={onClose} />
-        </Stack>
-      </Form>
-    </Dialog>
+        onSearch={(value) => setTyped(value.slice(0, 200))}
+        emptyText="No other exception of this service matches"
+        error={isMissing ? 'Choose the exception that it becomes part of' : (fault ?? null)}
+        data-autofocus
+      />
+      {taker !== null && (
+        <Text size="sm" component="div" role="status">
+          It is part of <Name>{taker.title}</Name> now.{' '}
+          <Button
+            size="compact-sm"
+            variant="light"
+            onClick={() => merging.mutate({ intoGroupId: taker.groupId, groupIds: [groupId] })}
+          >
+            Merge into that one
+          </Button>
+        </Text>
+      )}
+      {chosen !== null && <MergeConsequences status={chosen.status} />}
+    </FormDialog>
   );
 }
 

@@ -2,10 +2,8 @@ import { Radio, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 
 import type { ExceptionGroup } from '#console/api/exceptions.ts';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
-import { Dialog } from '#console/components/dialog.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Form, SubmitButtons } from '#console/components/forms/form.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { STATUS_NAMES } from '#console/pages/exceptions/group_status.tsx';
 import { MergeConsequences, useMerge } from '#console/pages/exceptions/use_merge.tsx';
@@ -36,52 +34,46 @@ export function MergeSelected({ groups, onClose }: MergeSelectedProps) {
   const refusal = refusalOf(groups);
   const into = groups.find(({ groupId }) => groupId === intoGroupId);
   return (
-    <Dialog onClose={() => onClose(false)} title={`Merge ${groups.length} exceptions`} isWide>
-      <Form
-        error={merging.error}
-        onSubmit={(event) => {
-          event.preventDefault();
-          const groupIds = groups.map(({ groupId }) => groupId).filter((groupId) => groupId !== intoGroupId);
-          if (refusal === null) merging.mutate({ intoGroupId, groupIds });
-        }}
-      >
-        <Stack>
-          {refusal !== null && (
-            <Text size="sm" role="alert">
-              {refusal}
-            </Text>
-          )}
-          {refusal === null && (
-            <Radio.Group
-              label="Which exception should they become part of?"
-              description="Its title, status and history stay. The others are listed on its page."
-              value={intoGroupId}
-              onChange={setIntoGroupId}
-            >
-              <Stack gap="xs" mt="sm">
-                {groups.map(({ groupId, title, culprit, status, eventCount }) => (
-                  <Radio
-                    key={groupId}
-                    value={groupId}
-                    label={isolateBidi(title)}
-                    description={[countText(eventCount, 'event'), STATUS_NAMES[status].toLowerCase(), culprit ?? '']
-                      .filter((part) => part !== '')
-                      .join(', ')}
-                  />
-                ))}
-              </Stack>
-            </Radio.Group>
-          )}
-          {refusal === null && into !== undefined && <MergeConsequences status={into.status} />}
-          {merging.isError && <ErrorAlert title="Nothing was merged" error={merging.error} />}
-          <SubmitButtons
-            label="Merge"
-            isPending={merging.isPending}
-            isDisabled={refusal !== null}
-            onCancel={() => onClose(false)}
-          />
-        </Stack>
-      </Form>
-    </Dialog>
+    <FormDialog
+      onClose={() => onClose(false)}
+      title={`Merge ${groups.length} exceptions`}
+      isWide
+      saving={merging}
+      failure="Nothing was merged"
+      submit="Merge"
+      isDisabled={refusal !== null}
+      onSubmit={() => {
+        const groupIds = groups.map(({ groupId }) => groupId).filter((groupId) => groupId !== intoGroupId);
+        if (refusal === null) merging.mutate({ intoGroupId, groupIds });
+      }}
+    >
+      {refusal !== null && (
+        <Text size="sm" role="alert">
+          {refusal}
+        </Text>
+      )}
+      {refusal === null && (
+        <Radio.Group
+          label="Which exception should they become part of?"
+          description="Its title, status and history stay. The others are listed on its page."
+          value={intoGroupId}
+          onChange={setIntoGroupId}
+        >
+          <Stack gap="xs" mt="sm">
+            {groups.map(({ groupId, title, culprit, status, eventCount }) => (
+              <Radio
+                key={groupId}
+                value={groupId}
+                label={isolateBidi(title)}
+                description={[countText(eventCount, 'event'), STATUS_NAMES[status].toLowerCase(), culprit ?? '']
+                  .filter((part) => part !== '')
+                  .join(', ')}
+              />
+            ))}
+          </Stack>
+        </Radio.Group>
+      )}
+      {refusal === null && into !== undefined && <MergeConsequences status={into.status} />}
+    </FormDialog>
   );
 }

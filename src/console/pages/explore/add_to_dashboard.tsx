@@ -1,4 +1,4 @@
-import { Group, Radio, Stack, TextInput } from '@mantine/core';
+import { Group, Radio, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -6,10 +6,8 @@ import { useState } from 'react';
 import { invoke } from '#console/api/actions.ts';
 import { newWidgetId } from '#console/api/dashboards.ts';
 import { topicKey } from '#console/api/queries.ts';
-import { Dialog } from '#console/components/dialog.tsx';
-import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { DashboardPicker } from '#console/pages/dashboards/dashboard_picker.tsx';
 import { saveDashboard } from '#console/pages/dashboards/save_dashboard.ts';
@@ -109,66 +107,59 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
 
   const nameFault = isSent && isNew && newName.trim() === '' ? 'Give the dashboard a name.' : refused['name'];
   return (
-    <Dialog title="Add to a dashboard" onClose={onClose}>
-      <Form
-        error={adding.error}
-        onSubmit={(event) => {
-          event.preventDefault();
-          setIsSent(true);
-          if (title.trim() === '' || dashboardId === null || (isNew && newName.trim() === '')) return;
-          adding.mutate();
-        }}
-      >
-        <Stack>
-          <DraftNotice draft={draft} labels={LABELS} />
-          <DashboardPicker
-            label="Dashboard"
-            placeholder="Choose a dashboard"
-            before={{ value: NEW, label: 'A new dashboard' }}
-            value={dashboardId}
-            onChange={(chosen) => change({ dashboardId: chosen })}
-            error={choiceFault}
-            isFocused
-          />
-          {isNew && (
-            <TextInput
-              label="Name of the dashboard"
-              value={newName}
-              maxLength={500}
-              error={nameFault}
-              onChange={(event) => change({ newName: event.currentTarget.value })}
-            />
-          )}
-          <TextInput
-            label="Title of the widget"
-            value={title}
-            maxLength={200}
-            error={titleFault}
-            onChange={(event) => change({ title: event.currentTarget.value })}
-          />
-          {!hasCells && (
-            <Radio.Group
-              label="Shown as"
-              value={kind}
-              onChange={(value) => change({ kind: value === 'number' ? 'number' : 'series' })}
-            >
-              <Group mt={6}>
-                <Radio value="series" label="Chart" />
-                <Radio value="number" label="Number" />
-              </Group>
-            </Radio.Group>
-          )}
-          {adding.isError && (
-            <ErrorAlert
-              title="The widget was not added"
-              error={adding.error}
-              atFields={isNew ? { name: newName } : { dashboardId }}
-            />
-          )}
-          <SubmitButtons label="Add" isPending={adding.isPending} draft={draft} onCancel={onClose} />
-        </Stack>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Add to a dashboard"
+      onClose={onClose}
+      saving={adding}
+      failure="The widget was not added"
+      atFields={isNew ? { name: newName } : { dashboardId }}
+      draft={draft}
+      labels={LABELS}
+      submit="Add"
+      onSubmit={() => {
+        setIsSent(true);
+        if (title.trim() === '' || dashboardId === null || (isNew && newName.trim() === '')) return;
+        adding.mutate();
+      }}
+    >
+      <DashboardPicker
+        label="Dashboard"
+        placeholder="Choose a dashboard"
+        before={{ value: NEW, label: 'A new dashboard' }}
+        value={dashboardId}
+        onChange={(chosen) => change({ dashboardId: chosen })}
+        error={choiceFault}
+        isFocused
+      />
+      {isNew && (
+        <TextInput
+          label="Name of the dashboard"
+          value={newName}
+          maxLength={500}
+          error={nameFault}
+          onChange={(event) => change({ newName: event.currentTarget.value })}
+        />
+      )}
+      <TextInput
+        label="Title of the widget"
+        value={title}
+        maxLength={200}
+        error={titleFault}
+        onChange={(event) => change({ title: event.currentTarget.value })}
+      />
+      {!hasCells && (
+        <Radio.Group
+          label="Shown as"
+          value={kind}
+          onChange={(value) => change({ kind: value === 'number' ? 'number' : 'series' })}
+        >
+          <Group mt={6}>
+            <Radio value="series" label="Chart" />
+            <Radio value="number" label="Number" />
+          </Group>
+        </Radio.Group>
+      )}
+    </FormDialog>
   );
 }
 

@@ -1,4 +1,4 @@
-import { SegmentedControl, Stack, Text } from '@mantine/core';
+import { SegmentedControl, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -7,10 +7,9 @@ import type { IncidentWithLog, ResultOf } from '#console/api/actions.ts';
 import { actionQuery } from '#console/api/queries.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Choice } from '#console/components/forms/choice.tsx';
-import { Dialog } from '#console/components/dialog.tsx';
-import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
@@ -83,58 +82,49 @@ export function Reassign({ incident, onClose }: { readonly incident: IncidentWit
     );
   };
   return (
-    <Dialog onClose={onClose} title={`Reassign #${incident.number}`}>
-      <Form
-        error={reassigning.error}
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
+    <FormDialog
+      onClose={onClose}
+      title={`Reassign #${incident.number}`}
+      saving={reassigning}
+      failure="Nobody was paged"
+      atFields={{ to: picked }}
+      draft={draft}
+      labels={{ kind: 'Reassign to', picked: 'Who is paged' }}
+      submit="Reassign and page"
+      onSubmit={() => submit()}
+    >
+      <SegmentedControl
+        aria-label="Reassign to"
+        size="md"
+        value={kind}
+        onChange={(value) => {
+          setTyped('');
+          setValues({ kind: value, picked: null });
+          setIsMissing(false);
+          reassigning.reset();
         }}
-      >
-        <Stack>
-          <DraftNotice draft={draft} labels={{ kind: 'Reassign to', picked: 'Who is paged' }} />
-          <SegmentedControl
-            aria-label="Reassign to"
-            size="md"
-            value={kind}
-            onChange={(value) => {
-              setTyped('');
-              setValues({ kind: value, picked: null });
-              setIsMissing(false);
-              reassigning.reset();
-            }}
-            data={[
-              { value: 'person', label: 'A person' },
-              { value: 'policy', label: 'A policy' },
-            ]}
-          />
-          {error !== null && <ErrorAlert error={error} />}
-          <Choice
-            label={kind === 'person' ? 'Person' : 'Escalation policy'}
-            placeholder={data === undefined ? 'Loading …' : 'Type a name'}
-            key={kind}
-            options={offered.map(({ value, label, channels }) => ({
-              value,
-              label,
-              isDisabled: channels?.length === 0,
-            }))}
-            value={picked?.value ?? null}
-            onChange={choose}
-            onSearch={setTyped}
-            emptyText={data === undefined ? 'Loading …' : 'No person or policy has this name'}
-            error={isMissing ? 'Choose who is paged' : faultsAtFields(reassigning.error, { to: picked })['to']}
-            data-autofocus
-          />
-          <Text size="sm" c="dimmed">
-            {kind === 'policy' ? aboutPolicy(status) : aboutPerson(incident, picked)}
-          </Text>
-          {reassigning.isError && (
-            <ErrorAlert title="Nobody was paged" error={reassigning.error} atFields={{ to: picked }} />
-          )}
-          <SubmitButtons label="Reassign and page" isPending={reassigning.isPending} draft={draft} onCancel={onClose} />
-        </Stack>
-      </Form>
-    </Dialog>
+        data={[
+          { value: 'person', label: 'A person' },
+          { value: 'policy', label: 'A policy' },
+        ]}
+      />
+      {error !== null && <ErrorAlert error={error} />}
+      <Choice
+        label={kind === 'person' ? 'Person' : 'Escalation policy'}
+        placeholder={data === undefined ? 'Loading …' : 'Type a name'}
+        key={kind}
+        options={offered.map(({ value, label, channels }) => ({ value, label, isDisabled: channels?.length === 0 }))}
+        value={picked?.value ?? null}
+        onChange={choose}
+        onSearch={setTyped}
+        emptyText={data === undefined ? 'Loading …' : 'No person or policy has this name'}
+        error={isMissing ? 'Choose who is paged' : faultsAtFields(reassigning.error, { to: picked })['to']}
+        data-autofocus
+      />
+      <Text size="sm" c="dimmed">
+        {kind === 'policy' ? aboutPolicy(status) : aboutPerson(incident, picked)}
+      </Text>
+    </FormDialog>
   );
 }
 

@@ -6,10 +6,10 @@ import { useState } from 'react';
 import { isApiError } from '#console/api/http.ts';
 import { changeName, changePassword, sessionQuery, sessionsQuery } from '#console/api/session.ts';
 import { Card } from '#console/components/card.tsx';
-import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { PASSWORD_HINT, passwordError, PasswordField } from '#console/components/forms/password_field.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { showSuccess } from '#console/components/notice.tsx';
@@ -90,40 +90,40 @@ function ChangePassword({ onClose }: { readonly onClose: () => void }) {
     },
   });
   return (
-    <Dialog onClose={onClose} title="Change your password">
-      <Form error={changing.error} onSubmit={form.onSubmit((values) => changing.mutate(values))}>
-        <Stack>
-          <PasswordField
-            {...form.getInputProps('currentPassword')}
-            key={form.key('currentPassword')}
-            label="Current password"
-            autoComplete="current-password"
-            data-autofocus
-          />
-          <PasswordField
-            {...form.getInputProps('newPassword')}
-            key={form.key('newPassword')}
-            label="New password"
-            description={PASSWORD_HINT}
-            autoComplete="new-password"
-          />
-          <Checkbox
-            {...form.getInputProps('disconnectApps', { type: 'checkbox' })}
-            key={form.key('disconnectApps')}
-            label="Disconnect my apps"
-          />
-          <Checkbox
-            {...form.getInputProps('revokeApiKeys', { type: 'checkbox' })}
-            key={form.key('revokeApiKeys')}
-            label="Revoke my API keys"
-            description="Programs that use them stop working. Keep them only if you are sure that nobody else has them."
-          />
-          {changing.isError && (
-            <ErrorAlert title="Your password was not changed" error={changing.error} atFields={form.getValues()} />
-          )}
-          <SubmitButtons label="Change" isPending={changing.isPending} onCancel={onClose} />
-        </Stack>
-      </Form>
-    </Dialog>
+    <FormDialog
+      onClose={onClose}
+      title="Change your password"
+      saving={changing}
+      failure="Your password was not changed"
+      atFields={form.getValues()}
+      submit="Change"
+      onSubmit={form.onSubmit((values) => changing.mutate(values))}
+    >
+      <PasswordField
+        {...form.getInputProps('currentPassword')}
+        key={form.key('currentPassword')}
+        label="Current password"
+        autoComplete="current-password"
+        data-autofocus
+      />
+      <PasswordField
+        {...form.getInputProps('newPassword')}
+        key={form.key('newPassword')}
+        label="New password"
+        description={PASSWORD_HINT}
+        autoComplete="new-password"
+      />
+      <Checkbox
+        {...form.getInputProps('disconnectApps', { type: 'checkbox' })}
+        key={form.key('disconnectApps')}
+        label="Disconnect my apps"
+      />
+      <Checkbox
+        {...form.getInputProps('revokeApiKeys', { type: 'checkbox' })}
+        key={form.key('revokeApiKeys')}
+        label="Revoke my API keys"
+        description="Programs that use them stop working. Keep them only if you are sure that nobody else has them."
+      />
+    </FormDialog>
   );
 }

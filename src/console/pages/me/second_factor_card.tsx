@@ -20,6 +20,7 @@ import { CopyField } from '#console/components/forms/copy_field.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 
@@ -161,21 +162,23 @@ function AddPasskey({ onClose, onAdded }: AddingProps) {
     onSuccess: ({ recoveryCodes }) => onAdded(recoveryCodes),
   });
   return (
-    <Dialog onClose={onClose} title="Add a passkey">
-      <Form error={adding.error} onSubmit={form.onSubmit(({ name }) => adding.mutate(name))}>
-        <Stack>
-          <TextInput
-            {...form.getInputProps('name')}
-            label="Name"
-            description="So that you recognise it, such as: my phone"
-            maxLength={100}
-            data-autofocus
-          />
-          {adding.isError && <ErrorAlert title="No passkey was added" error={adding.error} atFields={form.values} />}
-          <SubmitButtons label="Add" isPending={adding.isPending} onCancel={onClose} />
-        </Stack>
-      </Form>
-    </Dialog>
+    <FormDialog
+      onClose={onClose}
+      title="Add a passkey"
+      saving={adding}
+      failure="No passkey was added"
+      atFields={form.values}
+      submit="Add"
+      onSubmit={form.onSubmit(({ name }) => adding.mutate(name))}
+    >
+      <TextInput
+        {...form.getInputProps('name')}
+        label="Name"
+        description="So that you recognise it, such as: my phone"
+        maxLength={100}
+        data-autofocus
+      />
+    </FormDialog>
   );
 }
 

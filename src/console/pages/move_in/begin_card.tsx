@@ -54,13 +54,7 @@ export function BeginCard({ moveIn, onBegun }: { readonly moveIn: MoveIn | null;
   const faults = faultsAtFields(beginning.error, { key, baseUrl });
   return (
     <Card title={moveIn === null ? 'What to read' : 'Read again'}>
-      <Form
-        error={beginning.error}
-        onSubmit={(event) => {
-          event.preventDefault();
-          beginning.mutate();
-        }}
-      >
+      <Form error={beginning.error} onSubmit={() => beginning.mutate()}>
         <Stack gap="sm">
           {moveIn === null && (
             <NativeSelect

@@ -64,10 +64,7 @@ export function ScheduleForm(props: ScheduleFormProps) {
     <Form
       error={error}
       className={classes.form}
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
+      onSubmit={() => submit()}
       onKeyDown={(event) => {
         if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
         event.preventDefault();

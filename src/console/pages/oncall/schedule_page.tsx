@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, Text, TextInput } from '@mantine/core';
 import { IconCopy, IconPencil } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
@@ -8,10 +8,10 @@ import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Dialog } from '#console/components/dialog.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { CopyField, CopyId } from '#console/components/forms/copy_field.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
@@ -108,45 +108,35 @@ function Duplicate({ schedule: { scheduleId, teamId, name: original } }: { reado
         Add a secondary
       </Button>
       {name !== null && (
-        <Dialog title={named`Add a secondary to ${original}`} onClose={() => setName(null)}>
-          <Form
-            error={copying.error}
-            onSubmit={(event) => {
-              event.preventDefault();
-              copying.mutate();
-            }}
-          >
-            <Stack>
-              <Text size="sm">
-                A copy with the same layers, hours and holidays. On each layer it has on call whose turn follows, so
-                that nobody stands beside themselves where two or more take turns. Overrides are not copied.
-              </Text>
-              <TextInput
-                label="Name"
-                value={name}
-                error={faultsAtFields(copying.error, { name }).name}
-                onChange={({ currentTarget }) => setName(currentTarget.value)}
-                maxLength={500}
-                data-autofocus
-              />
-              <Checkbox
-                label="Then create a policy"
-                description="Pages who is on call in the first schedule of the team, and after ten minutes in the second."
-                checked={thenPolicy}
-                onChange={({ currentTarget }) => setThenPolicy(currentTarget.checked)}
-              />
-              {copying.isError && (
-                <ErrorAlert title="The schedule was not created" error={copying.error} atFields={{ name }} />
-              )}
-              <SubmitButtons
-                label="Create"
-                isPending={copying.isPending}
-                isDisabled={name.trim() === ''}
-                onCancel={() => setName(null)}
-              />
-            </Stack>
-          </Form>
-        </Dialog>
+        <FormDialog
+          title={named`Add a secondary to ${original}`}
+          onClose={() => setName(null)}
+          saving={copying}
+          failure="The schedule was not created"
+          atFields={{ name }}
+          submit="Create"
+          isDisabled={name.trim() === ''}
+          onSubmit={() => copying.mutate()}
+        >
+          <Text size="sm">
+            A copy with the same layers, hours and holidays. On each layer it has on call whose turn follows, so that
+            nobody stands beside themselves where two or more take turns. Overrides are not copied.
+          </Text>
+          <TextInput
+            label="Name"
+            value={name}
+            error={faultsAtFields(copying.error, { name }).name}
+            onChange={({ currentTarget }) => setName(currentTarget.value)}
+            maxLength={500}
+            data-autofocus
+          />
+          <Checkbox
+            label="Then create a policy"
+            description="Pages who is on call in the first schedule of the team, and after ten minutes in the second."
+            checked={thenPolicy}
+            onChange={({ currentTarget }) => setThenPolicy(currentTarget.checked)}
+          />
+        </FormDialog>
       )}
     </>
   );

@@ -228,8 +228,7 @@ function SwapForm({ shift, schedule, nameOf, onBack, onDone }: SwapFormProps) {
   return (
     <Form
       error={swapping.error}
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         if (other !== undefined)
           swapping.mutate({ first: inputOf(scheduleId, offered), second: inputOf(scheduleId, other) });
       }}

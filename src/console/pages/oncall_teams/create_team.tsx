@@ -1,13 +1,11 @@
-import { Stack, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
-import { Dialog } from '#console/components/dialog.tsx';
-import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -28,23 +26,19 @@ export function CreateTeam({ onClose }: { readonly onClose: () => void }) {
     },
   });
   return (
-    <Dialog onClose={onClose} title="Create a team">
-      <Form error={creating.error} onSubmit={form.onSubmit((values) => creating.mutate(values))}>
-        <Stack>
-          <DraftNotice draft={draft} labels={{ name: 'Name' }} />
-          <TextInput
-            {...form.getInputProps('name')}
-            label="Name"
-            placeholder="Payments"
-            maxLength={500}
-            data-autofocus
-          />
-          {creating.isError && (
-            <ErrorAlert title="The team was not created" error={creating.error} atFields={form.values} />
-          )}
-          <SubmitButtons label="Create" isPending={creating.isPending} onCancel={onClose} />
-        </Stack>
-      </Form>
-    </Dialog>
+    <FormDialog
+      onClose={onClose}
+      title="Create a team"
+      saving={creating}
+      failure="The team was not created"
+      atFields={form.values}
+      draft={draft}
+      labels={{ name: 'Name' }}
+      keepsDraft
+      submit="Create"
+      onSubmit={form.onSubmit((values) => creating.mutate(values))}
+    >
+      <TextInput {...form.getInputProps('name')} label="Name" placeholder="Payments" maxLength={500} data-autofocus />
+    </FormDialog>
   );
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, List, Stack, Text } from '@mantine/core';
+import { ActionIcon, Button, List, Text } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconDotsVertical, IconPencil, IconUserMinus } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -10,11 +10,9 @@ import { topicKey } from '#console/api/queries.ts';
 import { addToTeam, type TeamDetails, type TeamMember } from '#console/api/teams.ts';
 import { ActionMenu } from '#console/components/action_menu.tsx';
 import { Card, Row } from '#console/components/card.tsx';
-import { Dialog } from '#console/components/dialog.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
-import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { Name, named, Sentence } from '#console/components/text/name.tsx';
 import { showError, showSuccess } from '#console/components/notice.tsx';
@@ -240,28 +238,27 @@ function EditMember({ member, onClose }: { readonly member: TeamMember; readonly
     },
   });
   return (
-    <Dialog onClose={onClose} title={isMe ? 'How this team reaches you' : named`How this team reaches ${name}`}>
-      <Form error={saving.error} onSubmit={form.onSubmit((values) => saving.mutate(values))}>
-        <Stack>
-          <DraftNotice draft={draft} labels={CONTACT_LABELS} />
-          <ContactFields
-            form={form}
-            phoneLockedBecause={isLocked ? 'They have confirmed it: only they, or an owner or admin, change it.' : null}
-          />
-          {!isMe && (
-            <Text size="sm" c="dimmed">
-              They are told when their number changes.
-            </Text>
-          )}
-          {saving.isError && <ErrorAlert title="Nothing was saved" error={saving.error} atFields={form.values} />}
-          <SubmitButtons
-            label="Save"
-            isPending={saving.isPending}
-            isDisabled={draft.conflicts.length > 0}
-            onCancel={onClose}
-          />
-        </Stack>
-      </Form>
-    </Dialog>
+    <FormDialog
+      onClose={onClose}
+      title={isMe ? 'How this team reaches you' : named`How this team reaches ${name}`}
+      saving={saving}
+      failure="Nothing was saved"
+      atFields={form.values}
+      draft={draft}
+      labels={CONTACT_LABELS}
+      keepsDraft
+      submit="Save"
+      onSubmit={form.onSubmit((values) => saving.mutate(values))}
+    >
+      <ContactFields
+        form={form}
+        phoneLockedBecause={isLocked ? 'They have confirmed it: only they, or an owner or admin, change it.' : null}
+      />
+      {!isMe && (
+        <Text size="sm" c="dimmed">
+          They are told when their number changes.
+        </Text>
+      )}
+    </FormDialog>
   );
 }

@@ -1,14 +1,11 @@
-import { Stack } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
-import { Dialog } from '#console/components/dialog.tsx';
-import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
@@ -62,16 +59,20 @@ export function MembershipDialog({ title, chosen, asked, field, teamNameOf, onCl
   const { teamId: _, userId: __, ...contact } = form.values;
   const shown = { ...contact, [asked.name]: '' };
   return (
-    <Dialog onClose={onClose} title={title}>
-      <Form error={adding.error} onSubmit={form.onSubmit((values) => adding.mutate(values))}>
-        <Stack>
-          <DraftNotice draft={draft} labels={{ teamId: 'Team', userId: 'Person', ...CONTACT_LABELS }} />
-          {field(form)}
-          <ContactFields form={form} />
-          {adding.isError && <ErrorAlert title="Nobody was added" error={adding.error} atFields={shown} />}
-          <SubmitButtons label="Add" isPending={adding.isPending} onCancel={onClose} />
-        </Stack>
-      </Form>
-    </Dialog>
+    <FormDialog
+      onClose={onClose}
+      title={title}
+      saving={adding}
+      failure="Nobody was added"
+      atFields={shown}
+      draft={draft}
+      labels={{ teamId: 'Team', userId: 'Person', ...CONTACT_LABELS }}
+      keepsDraft
+      submit="Add"
+      onSubmit={form.onSubmit((values) => adding.mutate(values))}
+    >
+      {field(form)}
+      <ContactFields form={form} />
+    </FormDialog>
   );
 }

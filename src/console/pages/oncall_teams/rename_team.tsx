@@ -1,4 +1,4 @@
-import { Stack, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 
@@ -6,10 +6,8 @@ import { invoke } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
 import { topicKey } from '#console/api/queries.ts';
 import type { TeamDetails } from '#console/api/teams.ts';
-import { Dialog } from '#console/components/dialog.tsx';
-import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { named } from '#console/components/text/name.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { TEAM_NAME_VALIDATION } from '#console/pages/oncall_teams/create_team.tsx';
@@ -40,20 +38,19 @@ export function RenameTeam({ team: { teamId, name }, onClose }: RenameTeamProps)
     },
   });
   return (
-    <Dialog onClose={onClose} title={named`Rename ${name}`}>
-      <Form error={saving.error} onSubmit={form.onSubmit((values) => saving.mutate(values))}>
-        <Stack>
-          <DraftNotice draft={draft} labels={{ name: 'Name' }} />
-          <TextInput {...form.getInputProps('name')} label="Name" maxLength={500} data-autofocus />
-          {saving.isError && <ErrorAlert title="The name was not saved" error={saving.error} atFields={form.values} />}
-          <SubmitButtons
-            label="Save"
-            isPending={saving.isPending}
-            isDisabled={draft.conflicts.length > 0}
-            onCancel={onClose}
-          />
-        </Stack>
-      </Form>
-    </Dialog>
+    <FormDialog
+      onClose={onClose}
+      title={named`Rename ${name}`}
+      saving={saving}
+      failure="The name was not saved"
+      atFields={form.values}
+      draft={draft}
+      labels={{ name: 'Name' }}
+      keepsDraft
+      submit="Save"
+      onSubmit={form.onSubmit((values) => saving.mutate(values))}
+    >
+      <TextInput {...form.getInputProps('name')} label="Name" maxLength={500} data-autofocus />
+    </FormDialog>
   );
 }

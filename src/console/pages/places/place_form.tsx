@@ -7,10 +7,10 @@ import { type InputOf, invoke } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Dialog } from '#console/components/dialog.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Choice } from '#console/components/forms/choice.tsx';
 import { CopyField } from '#console/components/forms/copy_field.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { named } from '#console/components/text/name.tsx';
@@ -58,62 +58,59 @@ export function PlaceForm({ place, onClose }: { readonly place: Place | null; re
   const secret = saving.data?.signingSecret ?? null;
   if (secret !== null) return <MadeSecret name={name} secret={secret} onClose={onClose} />;
   return (
-    <Dialog onClose={onClose} title={place === null ? 'Add a place' : named`Change ${place.name}`} isWide>
-      <Form
-        error={saving.error}
-        onSubmit={(event) => {
-          event.preventDefault();
-          saving.mutate();
-        }}
-      >
-        <Stack>
-          {place === null && (
-            <Choice
-              label="Kind"
-              options={PLACE_KINDS.map((value) => ({ value, label: placeDeclarationOf(value).title }))}
-              value={kind}
-              onChange={(chosen) => {
-                setKind(PLACE_KINDS.find((candidate) => candidate === chosen) ?? kind);
-                setSettings({});
-              }}
-            />
-          )}
-          <TextInput
-            label="Name"
-            required
-            maxLength={100}
-            error={faults['name']}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            data-autofocus
-          />
-          {place !== null && (
-            <Text size="sm" c="dimmed">
-              Leave the fields of {title} empty to keep what they are. To change one, type all of them again.
-            </Text>
-          )}
-          {keysOf(fields).map((field) => (
-            <TextInput
-              key={field}
-              label={fields[field]?.label}
-              description={fields[field]?.help}
-              type={fields[field]?.isSecret === true ? 'password' : 'text'}
-              required={place === null && fields[field]?.isRequired === true}
-              autoComplete="off"
-              error={faultOfSetting(field)}
-              value={settings[field] ?? ''}
-              onChange={(event) => {
-                const { value } = event.currentTarget;
-                setSettings((before) => ({ ...before, [field]: value }));
-              }}
-            />
-          ))}
-          <RouteFields routes={routes} onChange={setRoutes} />
-          {saving.isError && <ErrorAlert title="Nothing was saved" error={saving.error} atFields={shown} />}
-          <SubmitButtons label={place === null ? 'Add' : 'Save'} isPending={saving.isPending} onCancel={onClose} />
-        </Stack>
-      </Form>
-    </Dialog>
+    <FormDialog
+      onClose={onClose}
+      title={place === null ? 'Add a place' : named`Change ${place.name}`}
+      isWide
+      saving={saving}
+      failure="Nothing was saved"
+      atFields={shown}
+      submit={place === null ? 'Add' : 'Save'}
+      onSubmit={() => saving.mutate()}
+    >
+      {place === null && (
+        <Choice
+          label="Kind"
+          options={PLACE_KINDS.map((value) => ({ value, label: placeDeclarationOf(value).title }))}
+          value={kind}
+          onChange={(chosen) => {
+            setKind(PLACE_KINDS.find((candidate) => candidate === chosen) ?? kind);
+            setSettings({});
+          }}
+        />
+      )}
+      <TextInput
+        label="Name"
+        required
+        maxLength={100}
+        error={faults['name']}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        data-autofocus
+      />
+      {place !== null && (
+        <Text size="sm" c="dimmed">
+          Leave the fields of {title} empty to keep what they are. To change one, type all of them again.
+        </Text>
+      )}
+      {keysOf(fields).map((field) => (
+        <TextInput
+          key={field}
+          label={fields[field]?.label}
+          description={fields[field]?.help}
+          type={fields[field]?.isSecret === true ? 'password' : 'text'}
+          required={place === null && fields[field]?.isRequired === true}
+          autoComplete="off"
+          error={faultOfSetting(field)}
+          value={settings[field] ?? ''}
+          onChange={(event) => {
+            const { value } = event.currentTarget;
+            setSettings((before) => ({ ...before, [field]: value }));
+          }}
+        />
+      ))}
+      <RouteFields routes={routes} onChange={setRoutes} />
+    </FormDialog>
   );
 }
 

@@ -96,14 +96,7 @@ export function PolicyForm(props: PolicyFormProps) {
   };
   return (
     <div className={classes.editor}>
-      <Form
-        error={error}
-        onKeyDownCapture={onKey}
-        onSubmit={(event) => {
-          event.preventDefault();
-          save();
-        }}
-      >
+      <Form error={error} onKeyDownCapture={onKey} onSubmit={() => save()}>
         <DraftNotice
           draft={draft}
           labels={{ name: 'Name', teamId: 'Team', steps: 'Steps', repeat: 'Repetition', hours: 'Hours' }}

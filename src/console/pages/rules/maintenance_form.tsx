@@ -88,8 +88,7 @@ export function MaintenanceForm({ edited, initial, onDone }: MaintenanceFormProp
   return (
     <Form
       error={saving.error}
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         setIsSent(true);
         if (input !== null && draft.conflicts.length === 0 && !saving.isPending) saving.mutate(input);
       }}

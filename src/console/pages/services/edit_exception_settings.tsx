@@ -1,10 +1,8 @@
 import { Checkbox, NativeSelect, NumberInput, Stack, Textarea } from '@mantine/core';
 
 import type { ResultOf } from '#console/api/actions.ts';
-import { Dialog } from '#console/components/dialog.tsx';
-import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { FILTER_NAMES } from '#console/pages/services/filter_names.ts';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
@@ -74,62 +72,66 @@ export function EditExceptionSettings({ serviceId, settings, onClose }: EditExce
     ),
   );
   return (
-    <Dialog title="Noise and secrets" onClose={onClose}>
-      <Form error={saving.error} onSubmit={save}>
-        <Stack>
-          <DraftNotice draft={draft} labels={LABELS} show={shown} />
-          <Checkbox.Group {...form.getInputProps('filters')} label={LABELS.filters}>
-            <Stack gap="xs" mt="xs">
-              {INBOUND_FILTERS.map((name) => (
-                <Checkbox
-                  key={name}
-                  value={name}
-                  label={FILTER_NAMES[name]}
-                  aria-invalid={form.errors['filters'] === undefined ? undefined : true}
-                />
-              ))}
-            </Stack>
-          </Checkbox.Group>
-          <Textarea
-            {...form.getInputProps('patterns')}
-            label={LABELS.patterns}
-            description="One per line. Exceptions whose message, or “Type: value”, matches are left out; * stands for anything."
-            placeholder="*ResizeObserver loop*"
-            autosize
-            minRows={2}
-            maxRows={8}
-          />
-          <NativeSelect
-            {...form.getInputProps('spikes')}
-            label={LABELS.spikes}
-            description="Beyond the limit only exceptions that are new or have come back are kept; what is left out is counted."
-            data={Object.entries(SPIKE_NAMES).map(([value, label]) => ({ value, label }))}
-          />
-          {form.values.spikes === 'fixed' && (
-            <NumberInput
-              {...form.getInputProps('eventsPerHour')}
-              onChange={(value) => form.setFieldValue('eventsPerHour', String(value))}
-              label={LABELS.eventsPerHour}
-              min={1}
-              max={1_000_000_000}
-              allowDecimal={false}
-              thousandSeparator=","
+    <FormDialog
+      title="Noise and secrets"
+      onClose={onClose}
+      saving={saving}
+      atFields={form.values}
+      draft={draft}
+      labels={LABELS}
+      show={shown}
+      submit="Save"
+      failure="Nothing was saved"
+      onSubmit={save}
+    >
+      <Checkbox.Group {...form.getInputProps('filters')} label={LABELS.filters}>
+        <Stack gap="xs" mt="xs">
+          {INBOUND_FILTERS.map((name) => (
+            <Checkbox
+              key={name}
+              value={name}
+              label={FILTER_NAMES[name]}
+              aria-invalid={form.errors['filters'] === undefined ? undefined : true}
             />
-          )}
-          <Textarea
-            {...form.getInputProps('secretNames')}
-            label={LABELS.secretNames}
-            description="One name per line. The values of these fields are removed everywhere, in addition to passwords, tokens and the like."
-            placeholder="iban"
-            autosize
-            minRows={2}
-            maxRows={8}
-          />
-          {saving.error !== null && <ErrorAlert error={saving.error} atFields={form.values} />}
-          <SubmitButtons label="Save" isPending={saving.isPending} draft={draft} onCancel={onClose} />
+          ))}
         </Stack>
-      </Form>
-    </Dialog>
+      </Checkbox.Group>
+      <Textarea
+        {...form.getInputProps('patterns')}
+        label={LABELS.patterns}
+        description="One per line. Exceptions whose message, or “Type: value”, matches are left out; * stands for anything."
+        placeholder="*ResizeObserver loop*"
+        autosize
+        minRows={2}
+        maxRows={8}
+      />
+      <NativeSelect
+        {...form.getInputProps('spikes')}
+        label={LABELS.spikes}
+        description="Beyond the limit only exceptions that are new or have come back are kept; what is left out is counted."
+        data={Object.entries(SPIKE_NAMES).map(([value, label]) => ({ value, label }))}
+      />
+      {form.values.spikes === 'fixed' && (
+        <NumberInput
+          {...form.getInputProps('eventsPerHour')}
+          onChange={(value) => form.setFieldValue('eventsPerHour', String(value))}
+          label={LABELS.eventsPerHour}
+          min={1}
+          max={1_000_000_000}
+          allowDecimal={false}
+          thousandSeparator=","
+        />
+      )}
+      <Textarea
+        {...form.getInputProps('secretNames')}
+        label={LABELS.secretNames}
+        description="One name per line. The values of these fields are removed everywhere, in addition to passwords, tokens and the like."
+        placeholder="iban"
+        autosize
+        minRows={2}
+        maxRows={8}
+      />
+    </FormDialog>
   );
 }
 

@@ -1,19 +1,18 @@
-import { NativeSelect, NumberInput, SegmentedControl, Stack, TextInput } from '@mantine/core';
+import { NativeSelect, NumberInput, SegmentedControl, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 
 import type { InputOf, ResultOf } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
 import { actionQuery, topicKey } from '#console/api/queries.ts';
-import { Dialog } from '#console/components/dialog.tsx';
-import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/form.tsx';
 import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { TextButton } from '#console/components/buttons.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { ZoneSelect } from '#console/components/forms/choice.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import classes from '#console/pages/services/monitors_card.module.css';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -78,91 +77,90 @@ export function EditMonitor({ monitor, onClose }: { readonly monitor: Monitor; r
   });
   const isConflict = isApiError(saving.error, 409);
   return (
-    <Dialog onClose={onClose} title="Edit the cron monitor">
-      <Form
-        error={saving.error}
-        onSubmit={form.onSubmit((wanted) =>
-          saving.mutate(
-            { monitorId, basedOn: editedAt, ...inputOf(wanted) },
-            {
-              onError(error) {
-                form.setErrors(faultsAtFields(error, wanted));
-                // The form shows what the other person has saved beside the input.
-                if (isApiError(error, 409))
-                  void queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'services') });
-              },
+    <FormDialog
+      onClose={onClose}
+      title="Edit the cron monitor"
+      saving={saving}
+      draft={draft}
+      labels={LABELS}
+      submit="Save"
+      gap="sm"
+      onSubmit={form.onSubmit((wanted) =>
+        saving.mutate(
+          { monitorId, basedOn: editedAt, ...inputOf(wanted) },
+          {
+            onError(error) {
+              form.setErrors(faultsAtFields(error, wanted));
+              // The form shows what the other person has saved beside the input.
+              if (isApiError(error, 409)) void queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'services') });
             },
-          ),
-        )}
-      >
-        <Stack gap="sm">
-          <DraftNotice draft={draft} labels={LABELS} />
-          <p className={classes.about}>
-            {editedAt === null
-              ? 'This applies from now on, whatever schedule the job sends with its check-ins.'
-              : 'Set by a person. The schedule that the job sends is ignored.'}
-            {sentSchedule !== null && ` The job sends: ${sentSchedule}.`}
-          </p>
-          {sentSchedule !== null && (
-            <div>
-              <TextButton onClick={() => resetting.mutate({ monitorId, basedOn: editedAt })}>
-                Use the schedule of the job again
-              </TextButton>
-            </div>
-          )}
-          <SegmentedControl
-            aria-label={LABELS.scheduleType}
-            value={values.scheduleType}
-            onChange={(scheduleType) => form.setFieldValue('scheduleType', scheduleType)}
-            data={[
-              { value: 'crontab', label: 'Crontab' },
-              { value: 'interval', label: 'Interval' },
-            ]}
+          },
+        ),
+      )}
+    >
+      <p className={classes.about}>
+        {editedAt === null
+          ? 'This applies from now on, whatever schedule the job sends with its check-ins.'
+          : 'Set by a person. The schedule that the job sends is ignored.'}
+        {sentSchedule !== null && ` The job sends: ${sentSchedule}.`}
+      </p>
+      {sentSchedule !== null && (
+        <div>
+          <TextButton onClick={() => resetting.mutate({ monitorId, basedOn: editedAt })}>
+            Use the schedule of the job again
+          </TextButton>
+        </div>
+      )}
+      <SegmentedControl
+        aria-label={LABELS.scheduleType}
+        value={values.scheduleType}
+        onChange={(scheduleType) => form.setFieldValue('scheduleType', scheduleType)}
+        data={[
+          { value: 'crontab', label: 'Crontab' },
+          { value: 'interval', label: 'Interval' },
+        ]}
+      />
+      {values.scheduleType === 'crontab' ? (
+        <TextInput
+          label={LABELS.crontab}
+          placeholder="0 4 * * *"
+          description="Minute, hour, day of the month, month, weekday"
+          className={classes.crontab}
+          spellCheck={false}
+          maxLength={CRONTAB_LENGTH_MAX}
+          {...form.getInputProps('crontab')}
+        />
+      ) : (
+        <div className={classes.pair}>
+          <Count field="every" form={form} max={INTERVAL_MAX} />
+          <NativeSelect
+            label={LABELS.unit}
+            data={INTERVAL_UNITS.map((unit) => ({ value: unit, label: `${unit}s` }))}
+            {...form.getInputProps('unit')}
           />
-          {values.scheduleType === 'crontab' ? (
-            <TextInput
-              label={LABELS.crontab}
-              placeholder="0 4 * * *"
-              description="Minute, hour, day of the month, month, weekday"
-              className={classes.crontab}
-              spellCheck={false}
-              maxLength={CRONTAB_LENGTH_MAX}
-              {...form.getInputProps('crontab')}
-            />
-          ) : (
-            <div className={classes.pair}>
-              <Count field="every" form={form} max={INTERVAL_MAX} />
-              <NativeSelect
-                label={LABELS.unit}
-                data={INTERVAL_UNITS.map((unit) => ({ value: unit, label: `${unit}s` }))}
-                {...form.getInputProps('unit')}
-              />
-            </div>
-          )}
-          <ZoneSelect
-            value={values.timezone}
-            onChange={(timezone) => form.setFieldValue('timezone', timezone)}
-            error={textOf(form.errors['timezone'])}
-          />
-          <NextRuns values={values} />
-          <div className={classes.pair}>
-            <Count field="marginMinutes" form={form} max={MINUTES_MAX} suffix=" min" />
-            <Count field="runtimeMinutes" form={form} max={MINUTES_MAX} suffix=" min" />
-            <Count field="failureThreshold" form={form} max={THRESHOLD_MAX} suffix=" bad runs in a row" />
-            <Count field="recoveryThreshold" form={form} max={THRESHOLD_MAX} suffix=" good runs in a row" />
-          </div>
-          {saving.isError && (
-            <ErrorAlert
-              error={saving.error}
-              atFields={form.values}
-              title={isConflict ? 'Somebody else has changed it in the meantime' : 'The monitor was not saved'}
-            />
-          )}
-          {resetting.isError && <ErrorAlert error={resetting.error} title="Nothing was changed" />}
-          <SubmitButtons label="Save" isPending={saving.isPending} draft={draft} onCancel={onClose} />
-        </Stack>
-      </Form>
-    </Dialog>
+        </div>
+      )}
+      <ZoneSelect
+        value={values.timezone}
+        onChange={(timezone) => form.setFieldValue('timezone', timezone)}
+        error={textOf(form.errors['timezone'])}
+      />
+      <NextRuns values={values} />
+      <div className={classes.pair}>
+        <Count field="marginMinutes" form={form} max={MINUTES_MAX} suffix=" min" />
+        <Count field="runtimeMinutes" form={form} max={MINUTES_MAX} suffix=" min" />
+        <Count field="failureThreshold" form={form} max={THRESHOLD_MAX} suffix=" bad runs in a row" />
+        <Count field="recoveryThreshold" form={form} max={THRESHOLD_MAX} suffix=" good runs in a row" />
+      </div>
+      {saving.isError && (
+        <ErrorAlert
+          error={saving.error}
+          atFields={form.values}
+          title={isConflict ? 'Somebody else has changed it in the meantime' : 'The monitor was not saved'}
+        />
+      )}
+      {resetting.isError && <ErrorAlert error={resetting.error} title="Nothing was changed" />}
+    </FormDialog>
   );
 }
 

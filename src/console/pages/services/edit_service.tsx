@@ -1,10 +1,6 @@
-import { Stack } from '@mantine/core';
-
 import type { ServiceWithKeys } from '#console/api/actions.ts';
-import { Dialog } from '#console/components/dialog.tsx';
-import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
@@ -29,40 +25,38 @@ export function EditService({ service, onClose }: { readonly service: ServiceWit
   });
   const orNull = (text: string) => (text.trim() === '' ? null : text.trim());
   return (
-    <Dialog onClose={onClose} title="Edit the service">
-      <Form
-        error={changing.error}
-        onSubmit={form.onSubmit((values) =>
-          changing.mutate(
-            {
-              serviceId,
-              name: values.name.trim(),
-              environment: orNull(values.environment),
-              scmOwner: orNull(values.scmOwner),
-              scmRepo: orNull(values.scmRepo),
-              teamId: values.teamId,
-              basedOn: { name, environment, scmOwner, scmRepo, teamId },
-            },
-            { onError: (error) => form.setErrors(faultsAtFields(error, values)) },
-          ),
-        )}
-      >
-        <Stack>
-          <DraftNotice draft={draft} labels={{ ...SERVICE_LABELS, teamId: 'Team' }} />
-          <ServiceFields propsOf={(field) => form.getInputProps(field)} />
-          <TeamPicker
-            label="Team"
-            placeholder="No team owns it"
-            value={form.values.teamId}
-            onChange={(chosen) => form.setFieldValue('teamId', chosen)}
-            error={form.errors['teamId']}
-          />
-          {changing.isError && (
-            <ErrorAlert title="The service was not saved" error={changing.error} atFields={form.values} />
-          )}
-          <SubmitButtons label="Save" isPending={changing.isPending} draft={draft} onCancel={onClose} />
-        </Stack>
-      </Form>
-    </Dialog>
+    <FormDialog
+      onClose={onClose}
+      title="Edit the service"
+      saving={changing}
+      failure="The service was not saved"
+      atFields={form.values}
+      draft={draft}
+      labels={{ ...SERVICE_LABELS, teamId: 'Team' }}
+      submit="Save"
+      onSubmit={form.onSubmit((values) =>
+        changing.mutate(
+          {
+            serviceId,
+            name: values.name.trim(),
+            environment: orNull(values.environment),
+            scmOwner: orNull(values.scmOwner),
+            scmRepo: orNull(values.scmRepo),
+            teamId: values.teamId,
+            basedOn: { name, environment, scmOwner, scmRepo, teamId },
+          },
+          { onError: (error) => form.setErrors(faultsAtFields(error, values)) },
+        ),
+      )}
+    >
+      <ServiceFields propsOf={(field) => form.getInputProps(field)} />
+      <TeamPicker
+        label="Team"
+        placeholder="No team owns it"
+        value={form.values.teamId}
+        onChange={(chosen) => form.setFieldValue('teamId', chosen)}
+        error={form.errors['teamId']}
+      />
+    </FormDialog>
   );
 }

@@ -1,9 +1,7 @@
-import { Stack, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 
-import { Dialog } from '#console/components/dialog.tsx';
-import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
 
@@ -29,32 +27,30 @@ export function RecordDeploy({ serviceId, newest, onClose }: RecordDeployProps) 
     onClose();
   });
   return (
-    <Dialog onClose={onClose} title="Record a deploy">
-      <Form
-        error={recording.error}
-        onSubmit={form.onSubmit((values) =>
-          recording.mutate(
-            { serviceId, release: values.release.trim(), environment: values.environment.trim() },
-            { onError: (error) => form.setErrors(faultsAtFields(error, values)) },
-          ),
-        )}
-      >
-        <Stack>
-          <DraftNotice draft={draft} labels={{ release: 'Release', environment: 'Environment' }} />
-          <TextInput label="Release" maxLength={200} required {...form.getInputProps('release')} />
-          <TextInput
-            label="Environment"
-            description="The deploy is marked now, in charts and in incidents of this service."
-            maxLength={64}
-            required
-            {...form.getInputProps('environment')}
-          />
-          {recording.isError && (
-            <ErrorAlert title="The deploy was not recorded" error={recording.error} atFields={form.values} />
-          )}
-          <SubmitButtons label="Record" isPending={recording.isPending} draft={draft} onCancel={onClose} />
-        </Stack>
-      </Form>
-    </Dialog>
+    <FormDialog
+      onClose={onClose}
+      title="Record a deploy"
+      saving={recording}
+      failure="The deploy was not recorded"
+      atFields={form.values}
+      draft={draft}
+      labels={{ release: 'Release', environment: 'Environment' }}
+      submit="Record"
+      onSubmit={form.onSubmit((values) =>
+        recording.mutate(
+          { serviceId, release: values.release.trim(), environment: values.environment.trim() },
+          { onError: (error) => form.setErrors(faultsAtFields(error, values)) },
+        ),
+      )}
+    >
+      <TextInput label="Release" maxLength={200} required {...form.getInputProps('release')} />
+      <TextInput
+        label="Environment"
+        description="The deploy is marked now, in charts and in incidents of this service."
+        maxLength={64}
+        required
+        {...form.getInputProps('environment')}
+      />
+    </FormDialog>
   );
 }

@@ -120,13 +120,7 @@ function AddStream({ hasFolder }: { readonly hasFolder: boolean }) {
   const faults = faultsAtFields(adding.error, shown);
   const secret = adding.data?.signingSecret ?? null;
   return (
-    <Form
-      error={adding.error}
-      onSubmit={(event) => {
-        event.preventDefault();
-        adding.mutate();
-      }}
-    >
+    <Form error={adding.error} onSubmit={() => adding.mutate()}>
       <Stack gap="sm">
         {secret !== null && (
           <>

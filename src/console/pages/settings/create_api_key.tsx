@@ -6,9 +6,8 @@ import type { ApiKey, NewApiKey } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { CopyField } from '#console/components/forms/copy_field.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
-import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { named } from '#console/components/text/name.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -61,62 +60,66 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
   if (creating.isSuccess) return <Created apiKey={creating.data} onClose={onClose} />;
   const { isNarrowed } = form.values;
   return (
-    <Dialog onClose={onClose} title="Create an API key" isWide>
-      <Form error={creating.error} onSubmit={form.onSubmit((values) => creating.mutate(values))}>
-        <Stack>
-          <DraftNotice draft={draft} labels={LABELS} />
-          <TextInput {...form.getInputProps('name')} label="Name" placeholder="What it is for" data-autofocus />
-          {isAdmin && (
-            <div>
-              <Text size="sm" fw={500} mb={4} id="key-kind">
-                Acts as
-              </Text>
-              <SegmentedControl
-                {...form.getInputProps('kind')}
-                aria-labelledby="key-kind"
-                data={[
-                  { value: 'user', label: 'You' },
-                  { value: 'organization', label: 'The organization' },
-                ]}
+    <FormDialog
+      onClose={onClose}
+      title="Create an API key"
+      isWide
+      saving={creating}
+      failure="No key was created"
+      atFields={form.values}
+      draft={draft}
+      labels={LABELS}
+      submit="Create"
+      onSubmit={form.onSubmit((values) => creating.mutate(values))}
+    >
+      <TextInput {...form.getInputProps('name')} label="Name" placeholder="What it is for" data-autofocus />
+      {isAdmin && (
+        <div>
+          <Text size="sm" fw={500} mb={4} id="key-kind">
+            Acts as
+          </Text>
+          <SegmentedControl
+            {...form.getInputProps('kind')}
+            aria-labelledby="key-kind"
+            data={[
+              { value: 'user', label: 'You' },
+              { value: 'organization', label: 'The organization' },
+            ]}
+          />
+          <Text size="sm" c="dimmed" mt={4}>
+            {form.values.kind === 'user'
+              ? 'It acts with your current role and stops working when you leave.'
+              : 'It keeps working when people leave.'}
+          </Text>
+        </div>
+      )}
+      <Switch
+        {...form.getInputProps('isNarrowed', { type: 'checkbox' })}
+        label="Only some permissions"
+        description={isNarrowed ? undefined : 'Off: it has all permissions of the account it acts as.'}
+      />
+      {isNarrowed && (
+        <Checkbox.Group {...form.getInputProps('permissions')} label="Permissions">
+          <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" mt={6}>
+            {org.permissions.map((permission) => (
+              <Checkbox
+                key={permission}
+                value={permission}
+                label={permission}
+                aria-invalid={form.errors['permissions'] === undefined ? undefined : true}
               />
-              <Text size="sm" c="dimmed" mt={4}>
-                {form.values.kind === 'user'
-                  ? 'It acts with your current role and stops working when you leave.'
-                  : 'It keeps working when people leave.'}
-              </Text>
-            </div>
-          )}
-          <Switch
-            {...form.getInputProps('isNarrowed', { type: 'checkbox' })}
-            label="Only some permissions"
-            description={isNarrowed ? undefined : 'Off: it has all permissions of the account it acts as.'}
-          />
-          {isNarrowed && (
-            <Checkbox.Group {...form.getInputProps('permissions')} label="Permissions">
-              <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" mt={6}>
-                {org.permissions.map((permission) => (
-                  <Checkbox
-                    key={permission}
-                    value={permission}
-                    label={permission}
-                    aria-invalid={form.errors['permissions'] === undefined ? undefined : true}
-                  />
-                ))}
-              </SimpleGrid>
-            </Checkbox.Group>
-          )}
-          <TextInput
-            {...form.getInputProps('expiresAt')}
-            type="date"
-            label="Last day"
-            description="Leave empty for a key that works until it is revoked."
-            maw={220}
-          />
-          {creating.isError && <ErrorAlert title="No key was created" error={creating.error} atFields={form.values} />}
-          <SubmitButtons label="Create" isPending={creating.isPending} draft={draft} onCancel={onClose} />
-        </Stack>
-      </Form>
-    </Dialog>
+            ))}
+          </SimpleGrid>
+        </Checkbox.Group>
+      )}
+      <TextInput
+        {...form.getInputProps('expiresAt')}
+        type="date"
+        label="Last day"
+        description="Leave empty for a key that works until it is revoked."
+        maw={220}
+      />
+    </FormDialog>
   );
 }
 

@@ -9,9 +9,9 @@ import { topicKey } from '#console/api/queries.ts';
 import type { Role } from '#console/api/session.ts';
 import { CopyField } from '#console/components/forms/copy_field.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
-import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { ErrorAlert, errorMessage } from '#console/components/error_alert.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { errorMessage } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { TeamPicker, useTeamName } from '#console/components/forms/team_picker.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { named } from '#console/components/text/name.tsx';
@@ -77,71 +77,69 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
   const { teamIds } = form.values;
   const addresses = addressesIn(form.values.email).length;
   return (
-    <Dialog onClose={onClose} title={named`Invite somebody to ${org.name}`}>
-      <Form error={inviting.error} onSubmit={form.onSubmit((values) => inviting.mutate(values))}>
-        <Stack>
-          <DraftNotice draft={draft} labels={{ email: 'Mail address', role: 'Role', teamIds: 'Teams' }} />
-          <Textarea
-            {...form.getInputProps('email')}
-            label="Mail address"
-            description="Of one person or of several, with spaces, commas or new lines between them."
-            autosize
-            minRows={1}
-            maxRows={8}
-            onKeyDown={(event) => {
-              if (event.key !== 'Enter' || event.shiftKey) return;
-              event.preventDefault();
-              if (inviting.isPending) return;
-              event.currentTarget.form?.requestSubmit();
-            }}
-            data-autofocus
-          />
-          <NativeSelect
-            {...form.getInputProps('role')}
-            label="Role"
-            description={ROLE_DESCRIPTIONS[form.values.role]}
-            data={ROLES.filter((role) => org.role === 'owner' || role !== 'owner')}
-          />
-          <div>
-            <TeamPicker
-              label="Teams"
-              placeholder={teamIds.length === 0 ? 'In no team yet' : 'Another team'}
-              value={null}
-              onChange={(teamId) => {
-                if (teamId !== null) form.setFieldValue('teamIds', [...new Set([...teamIds, teamId])]);
-              }}
-              error={form.errors['teamIds']}
-            />
-            {teamIds.length > 0 && (
-              <Group gap="xs" mt="xs">
-                {teamIds.map((teamId) => (
-                  <ChosenTeam
-                    key={teamId}
-                    teamId={teamId}
-                    onRemove={() =>
-                      form.setFieldValue(
-                        'teamIds',
-                        teamIds.filter((chosen) => chosen !== teamId),
-                      )
-                    }
-                  />
-                ))}
-              </Group>
-            )}
-          </div>
-          <Text size="sm" c="dimmed">
-            {EVERY_ROLE_SEES_KEYS}
-          </Text>
-          {inviting.isError && <ErrorAlert title="Nobody was invited" error={inviting.error} atFields={form.values} />}
-          <SubmitButtons
-            label={inviting.isPending && addresses > 1 ? `Inviting ${place + 1} of ${addresses}` : 'Invite'}
-            isPending={inviting.isPending}
-            draft={draft}
-            onCancel={onClose}
-          />
-        </Stack>
-      </Form>
-    </Dialog>
+    <FormDialog
+      onClose={onClose}
+      title={named`Invite somebody to ${org.name}`}
+      saving={inviting}
+      failure="Nobody was invited"
+      atFields={form.values}
+      draft={draft}
+      labels={{ email: 'Mail address', role: 'Role', teamIds: 'Teams' }}
+      submit={inviting.isPending && addresses > 1 ? `Inviting ${place + 1} of ${addresses}` : 'Invite'}
+      onSubmit={form.onSubmit((values) => inviting.mutate(values))}
+    >
+      <Textarea
+        {...form.getInputProps('email')}
+        label="Mail address"
+        description="Of one person or of several, with spaces, commas or new lines between them."
+        autosize
+        minRows={1}
+        maxRows={8}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || event.shiftKey) return;
+          event.preventDefault();
+          if (inviting.isPending) return;
+          event.currentTarget.form?.requestSubmit();
+        }}
+        data-autofocus
+      />
+      <NativeSelect
+        {...form.getInputProps('role')}
+        label="Role"
+        description={ROLE_DESCRIPTIONS[form.values.role]}
+        data={ROLES.filter((role) => org.role === 'owner' || role !== 'owner')}
+      />
+      <div>
+        <TeamPicker
+          label="Teams"
+          placeholder={teamIds.length === 0 ? 'In no team yet' : 'Another team'}
+          value={null}
+          onChange={(teamId) => {
+            if (teamId !== null) form.setFieldValue('teamIds', [...new Set([...teamIds, teamId])]);
+          }}
+          error={form.errors['teamIds']}
+        />
+        {teamIds.length > 0 && (
+          <Group gap="xs" mt="xs">
+            {teamIds.map((teamId) => (
+              <ChosenTeam
+                key={teamId}
+                teamId={teamId}
+                onRemove={() =>
+                  form.setFieldValue(
+                    'teamIds',
+                    teamIds.filter((chosen) => chosen !== teamId),
+                  )
+                }
+              />
+            ))}
+          </Group>
+        )}
+      </div>
+      <Text size="sm" c="dimmed">
+        {EVERY_ROLE_SEES_KEYS}
+      </Text>
+    </FormDialog>
   );
 }
 

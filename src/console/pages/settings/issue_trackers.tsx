@@ -1,4 +1,4 @@
-import { Button, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
+import { Button, NativeSelect, Text, TextInput } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -6,13 +6,10 @@ import { useState } from 'react';
 import { invoke, type ResultOf } from '#console/api/actions.ts';
 import { actionQuery, topicKey } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
-import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { faultsAtFields } from '#console/components/forms/form.tsx';
-import { Form } from '#console/components/forms/form.tsx';
-import { SubmitButtons } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { showSuccess } from '#console/components/notice.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
@@ -171,75 +168,69 @@ function TrackerForm({ tracker, onClose }: { readonly tracker: Tracker | null; r
       setValues({ ...values, [name]: event.currentTarget.value }),
   });
   return (
-    <Dialog title={tracker === null ? 'Add an issue tracker' : named`Change ${tracker.title}`} onClose={onClose}>
-      <Form
-        error={saving.error}
-        onSubmit={(event) => {
-          event.preventDefault();
-          setIsSent(true);
-          const isWhole = Object.values(missing).every((fault) => fault === false);
-          if (isWhole && !saving.isPending && draft.conflicts.length === 0) saving.mutate();
-        }}
-      >
-        <Stack>
-          <DraftNotice draft={draft} labels={LABELS} />
-          {tracker === null && (
-            <NativeSelect
-              label={LABELS.kind}
-              value={kind}
-              data={TRACKER_KINDS.map((value) => ({ value, label: trackerDeclarationOf(value).title }))}
-              onChange={(event) => {
-                const chosen = TRACKER_KINDS.find((candidate) => candidate === event.currentTarget.value) ?? kind;
-                const usual = TRACKER_KINDS.some((other) => trackerDeclarationOf(other).address === address);
-                const ofKind = chosen === 'jira' ? '' : trackerDeclarationOf(chosen).address;
-                setValues({ ...values, kind: chosen, address: usual || address === '' ? ofKind : address });
-              }}
-            />
-          )}
-          <TextInput
-            label={LABELS.address}
-            description="As you open it in a browser; of your own server, if you run one."
-            placeholder={declared.address}
-            maxLength={500}
-            inputMode="url"
-            {...inputOf('address')}
-          />
-          <TextInput
-            label={declared.project.label}
-            description="A service can name another one."
-            placeholder={declared.project.example}
-            maxLength={200}
-            {...inputOf('project')}
-          />
-          {declared.hasAccount && (
-            <>
-              <TextInput label="Mail address of the account" maxLength={200} {...inputOf('account')} />
-              <TextInput label={LABELS.issueType} placeholder="Bug" maxLength={60} {...inputOf('issueType')} />
-            </>
-          )}
-          <TextInput
-            label={LABELS.token}
-            description={
-              tracker === null
-                ? `${declared.token.charAt(0).toUpperCase()}${declared.token.slice(1)}. It is stored encrypted.`
-                : 'Left empty, it stays as it is.'
-            }
-            type="password"
-            maxLength={2_000}
-            {...inputOf('token')}
-          />
-          <Text size="sm" c="dimmed">
-            It is tried before it is saved: nothing is written there.
-          </Text>
-          {saving.isError && <ErrorAlert title="Nothing was saved" error={saving.error} atFields={values} />}
-          <SubmitButtons
-            label={tracker === null ? 'Add' : 'Save'}
-            isPending={saving.isPending}
-            draft={draft}
-            onCancel={onClose}
-          />
-        </Stack>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={tracker === null ? 'Add an issue tracker' : named`Change ${tracker.title}`}
+      onClose={onClose}
+      saving={saving}
+      failure="Nothing was saved"
+      atFields={values}
+      draft={draft}
+      labels={LABELS}
+      submit={tracker === null ? 'Add' : 'Save'}
+      onSubmit={() => {
+        setIsSent(true);
+        const isWhole = Object.values(missing).every((fault) => fault === false);
+        if (isWhole && !saving.isPending && draft.conflicts.length === 0) saving.mutate();
+      }}
+    >
+      {tracker === null && (
+        <NativeSelect
+          label={LABELS.kind}
+          value={kind}
+          data={TRACKER_KINDS.map((value) => ({ value, label: trackerDeclarationOf(value).title }))}
+          onChange={(event) => {
+            const chosen = TRACKER_KINDS.find((candidate) => candidate === event.currentTarget.value) ?? kind;
+            const usual = TRACKER_KINDS.some((other) => trackerDeclarationOf(other).address === address);
+            const ofKind = chosen === 'jira' ? '' : trackerDeclarationOf(chosen).address;
+            setValues({ ...values, kind: chosen, address: usual || address === '' ? ofKind : address });
+          }}
+        />
+      )}
+      <TextInput
+        label={LABELS.address}
+        description="As you open it in a browser; of your own server, if you run one."
+        placeholder={declared.address}
+        maxLength={500}
+        inputMode="url"
+        {...inputOf('address')}
+      />
+      <TextInput
+        label={declared.project.label}
+        description="A service can name another one."
+        placeholder={declared.project.example}
+        maxLength={200}
+        {...inputOf('project')}
+      />
+      {declared.hasAccount && (
+        <>
+          <TextInput label="Mail address of the account" maxLength={200} {...inputOf('account')} />
+          <TextInput label={LABELS.issueType} placeholder="Bug" maxLength={60} {...inputOf('issueType')} />
+        </>
+      )}
+      <TextInput
+        label={LABELS.token}
+        description={
+          tracker === null
+            ? `${declared.token.charAt(0).toUpperCase()}${declared.token.slice(1)}. It is stored encrypted.`
+            : 'Left empty, it stays as it is.'
+        }
+        type="password"
+        maxLength={2_000}
+        {...inputOf('token')}
+      />
+      <Text size="sm" c="dimmed">
+        It is tried before it is saved: nothing is written there.
+      </Text>
+    </FormDialog>
   );
 }

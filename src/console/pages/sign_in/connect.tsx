@@ -68,13 +68,7 @@ function Consent({ uid, request }: { readonly uid: string; readonly request: Con
   const isLeaving = approving.isPending || denying.isPending || approving.isSuccess || denying.isSuccess;
   const failed = approving.error ?? denying.error;
   return (
-    <Form
-      error={failed}
-      onSubmit={(event) => {
-        event.preventDefault();
-        approving.mutate();
-      }}
-    >
+    <Form error={failed} onSubmit={() => approving.mutate()}>
       <dl className={classes.facts}>
         <dt>Application</dt>
         <dd>

@@ -6,10 +6,8 @@ import { type ReactNode, useMemo } from 'react';
 import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
 import { topicKey } from '#console/api/queries.ts';
-import { Dialog } from '#console/components/dialog.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { named } from '#console/components/text/name.tsx';
@@ -94,40 +92,41 @@ export function StatusPageForm({ page, onClose }: StatusPageFormProps) {
     },
   });
   return (
-    <Dialog onClose={onClose} title={page === null ? 'Add a status page' : named`Change ${page.title}`} isWide>
-      <Form error={saving.error} onSubmit={form.onSubmit((values) => saving.mutate(values))}>
-        <Stack>
-          <DraftNotice draft={draft} labels={LABELS} show={(field, value) => shown(field, value)} />
-          <TextInput label={LABELS.title} maxLength={100} {...form.getInputProps('title')} data-autofocus />
-          <TextInput
-            label={LABELS.slug}
-            description="The address is /status/ and this; readers of an old address find nothing"
-            maxLength={50}
-            autoCapitalize="none"
-            spellCheck={false}
-            {...form.getInputProps('slug')}
-          />
-          <Textarea label={LABELS.about} autosize minRows={2} maxLength={1_000} {...form.getInputProps('about')} />
-          <Checkbox
-            label={LABELS.isPublic}
-            description="Otherwise only members who are signed in"
-            {...form.getInputProps('isPublic', { type: 'checkbox' })}
-          />
-          <GroupFields
-            groups={form.values.groups}
-            error={form.errors['groups']}
-            onChange={(groups) => form.setFieldValue('groups', groups)}
-          />
-          {saving.isError && <ErrorAlert title="The page was not saved" error={saving.error} atFields={form.values} />}
-          <SubmitButtons
-            label={page === null ? 'Add' : 'Save'}
-            isPending={saving.isPending}
-            isDisabled={draft.conflicts.length > 0}
-            onCancel={onClose}
-          />
-        </Stack>
-      </Form>
-    </Dialog>
+    <FormDialog
+      onClose={onClose}
+      title={page === null ? 'Add a status page' : named`Change ${page.title}`}
+      isWide
+      saving={saving}
+      failure="The page was not saved"
+      atFields={form.values}
+      draft={draft}
+      labels={LABELS}
+      show={(field, value) => shown(field, value)}
+      keepsDraft
+      submit={page === null ? 'Add' : 'Save'}
+      onSubmit={form.onSubmit((values) => saving.mutate(values))}
+    >
+      <TextInput label={LABELS.title} maxLength={100} {...form.getInputProps('title')} data-autofocus />
+      <TextInput
+        label={LABELS.slug}
+        description="The address is /status/ and this; readers of an old address find nothing"
+        maxLength={50}
+        autoCapitalize="none"
+        spellCheck={false}
+        {...form.getInputProps('slug')}
+      />
+      <Textarea label={LABELS.about} autosize minRows={2} maxLength={1_000} {...form.getInputProps('about')} />
+      <Checkbox
+        label={LABELS.isPublic}
+        description="Otherwise only members who are signed in"
+        {...form.getInputProps('isPublic', { type: 'checkbox' })}
+      />
+      <GroupFields
+        groups={form.values.groups}
+        error={form.errors['groups']}
+        onChange={(groups) => form.setFieldValue('groups', groups)}
+      />
+    </FormDialog>
   );
 }
 

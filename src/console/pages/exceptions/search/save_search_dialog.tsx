@@ -51,8 +51,7 @@ export function SaveSearchDialog({ filter, onClose }: SaveSearchDialogProps) {
     <Dialog title="Saved searches" onClose={onClose}>
       <Form
         error={saving.error}
-        onSubmit={(event) => {
-          event.preventDefault();
+        onSubmit={() => {
           const missing = values.name.trim() === '' ? 'Name the search.' : null;
           setFault(missing);
           if (missing === null && !saving.isPending && draft.conflicts.length === 0) saving.mutate();

@@ -1,9 +1,8 @@
-import { SegmentedControl, Stack } from '@mantine/core';
+import { SegmentedControl } from '@mantine/core';
 import { useState } from 'react';
 
-import { Dialog } from '#console/components/dialog.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { PersonPicker } from '#console/components/forms/person_picker.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
@@ -25,59 +24,48 @@ export function AssignDialog({ groupIds, onClose }: AssignDialogProps) {
   const faults = faultsAtFields(assigning.error, { 'to.userId': userId, 'to.teamId': teamId });
   const missing = isMissing && to === null ? 'Choose one' : null;
   return (
-    <Dialog
+    <FormDialog
       onClose={() => onClose(false)}
       title={groupIds.length === 1 ? 'Assign' : `Assign ${countText(groupIds.length, 'exception')}`}
+      saving={assigning}
+      failure="Nothing was assigned"
+      atFields={{ 'to.userId': userId, 'to.teamId': teamId }}
+      submit="Assign"
+      onSubmit={() => {
+        setIsMissing(to === null);
+        if (to !== null && to !== '') assigning.mutate({ groupIds, to }, { onSuccess: () => onClose(true) });
+      }}
     >
-      <Form
-        error={assigning.error}
-        onSubmit={(event) => {
-          event.preventDefault();
-          setIsMissing(to === null);
-          if (to !== null && to !== '') assigning.mutate({ groupIds, to }, { onSuccess: () => onClose(true) });
-        }}
-      >
-        <Stack>
-          <SegmentedControl
-            aria-label="Assign to"
-            value={kind}
-            onChange={(value) => setKind(value === 'team' ? 'team' : 'person')}
-            data={[
-              { value: 'person', label: 'A person' },
-              { value: 'team', label: 'A team' },
-            ]}
-          />
-          {kind === 'person' ? (
-            <PersonPicker
-              label="Person"
-              placeholder="Type part of a name"
-              value={userId}
-              onChange={setUserId}
-              hasMail
-              error={faults['to.userId'] ?? missing}
-              isFocused
-            />
-          ) : (
-            <TeamPicker
-              label="Team"
-              placeholder="Type part of a name"
-              isRequired
-              value={teamId}
-              onChange={setTeamId}
-              error={faults['to.teamId'] ?? missing}
-              isFocused
-            />
-          )}
-          {assigning.isError && (
-            <ErrorAlert
-              title="Nothing was assigned"
-              error={assigning.error}
-              atFields={{ 'to.userId': userId, 'to.teamId': teamId }}
-            />
-          )}
-          <SubmitButtons label="Assign" isPending={assigning.isPending} onCancel={() => onClose(false)} />
-        </Stack>
-      </Form>
-    </Dialog>
+      <SegmentedControl
+        aria-label="Assign to"
+        value={kind}
+        onChange={(value) => setKind(value === 'team' ? 'team' : 'person')}
+        data={[
+          { value: 'person', label: 'A person' },
+          { value: 'team', label: 'A team' },
+        ]}
+      />
+      {kind === 'person' ? (
+        <PersonPicker
+          label="Person"
+          placeholder="Type part of a name"
+          value={userId}
+          onChange={setUserId}
+          hasMail
+          error={faults['to.userId'] ?? missing}
+          isFocused
+        />
+      ) : (
+        <TeamPicker
+          label="Team"
+          placeholder="Type part of a name"
+          isRequired
+          value={teamId}
+          onChange={setTeamId}
+          error={faults['to.teamId'] ?? missing}
+          isFocused
+        />
+      )}
+    </FormDialog>
   );
 }

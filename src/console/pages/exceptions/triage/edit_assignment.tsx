@@ -4,10 +4,8 @@ import { useState } from 'react';
 
 import type { ResultOf } from '#console/api/actions.ts';
 import { actionQuery } from '#console/api/queries.ts';
-import { Dialog } from '#console/components/dialog.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { PersonPicker } from '#console/components/forms/person_picker.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
@@ -89,127 +87,125 @@ export function EditAssignment({ serviceId, assignments, onClose }: EditAssignme
     });
   };
   return (
-    <Dialog title="Who works on new exceptions" onClose={onClose}>
-      <Form error={saving.error} onSubmit={submit}>
-        <Stack>
-          <DraftNotice draft={draft} labels={LABELS} show={() => 'changed'} />
-          {rules.map((rule, index) => (
-            // eslint-disable-next-line react/no-array-index-key -- a rule is its position
-            <Fieldset key={index} legend={`Rule ${index + 1}`} p="sm">
-              <Stack gap="xs">
-                <TextInput
-                  label="A file in the stack is like"
-                  placeholder="any, or src/payment/*"
-                  maxLength={200}
-                  value={rule.path}
-                  onChange={(event) => set(index, { path: event.currentTarget.value })}
-                />
-                <TextInput
-                  label="and a tag is like"
-                  placeholder="any, or customer:acme*"
-                  maxLength={400}
-                  value={rule.tag}
-                  onChange={(event) => set(index, { tag: event.currentTarget.value })}
-                />
-                <NativeSelect
-                  label="Assign to"
-                  value={rule.kind}
-                  onChange={(event) =>
-                    set(index, { kind: event.currentTarget.value === 'user' ? 'user' : 'team', assigneeId: null })
-                  }
-                  data={[
-                    { value: 'team', label: 'A team' },
-                    { value: 'user', label: 'A person' },
-                  ]}
-                />
-                {rule.kind === 'user' ? (
-                  <PersonPicker
-                    label="Person"
-                    placeholder="Type part of a name"
-                    value={rule.assigneeId}
-                    onChange={(assigneeId) => set(index, { assigneeId })}
-                    error={faults[`assignmentRules[${index}].assigneeId`]}
-                  />
-                ) : (
-                  <TeamPicker
-                    label="Team"
-                    placeholder="Type part of a name"
-                    isRequired
-                    value={rule.assigneeId}
-                    onChange={(assigneeId) => set(index, { assigneeId })}
-                    error={faults[`assignmentRules[${index}].assigneeId`]}
-                  />
-                )}
-                <Group gap="xs">
-                  {rules.length > 1 && (
-                    <NativeSelect
-                      aria-label={`Position of rule ${index + 1}`}
-                      value={String(index)}
-                      onChange={(event) => move(index, Number(event.currentTarget.value))}
-                      data={rules.map((_, at) => ({ value: String(at), label: `${at + 1}. of ${rules.length}` }))}
-                    />
-                  )}
-                  <Button variant="default" onClick={() => setRules(rules.filter((_, at) => at !== index))}>
-                    Remove
-                  </Button>
-                </Group>
-              </Stack>
-            </Fieldset>
-          ))}
-          <Button variant="default" onClick={() => setRules([...rules, EMPTY])}>
-            Add a rule
-          </Button>
-          {(trackers.length > 0 || trackerId !== null) && (
-            <>
-              <NativeSelect
-                label={LABELS.trackerId}
-                description="“Create issue” writes there."
-                value={values.trackerId}
-                onChange={(event) => {
-                  const chosen = event.currentTarget.value;
-                  setValues({
-                    ...values,
-                    trackerId: chosen,
-                    trackerProject: chosen === '' ? '' : values.trackerProject,
-                  });
-                }}
-                error={faults['trackerId']}
-                data={[
-                  { value: '', label: 'The first of the organization, unless there is an address below' },
-                  ...trackers.map((tracker) => ({
-                    value: tracker.trackerId,
-                    label: `${tracker.title}: ${tracker.project}`,
-                  })),
-                ]}
+    <FormDialog
+      title="Who works on new exceptions"
+      onClose={onClose}
+      saving={saving}
+      failure="Nothing was saved"
+      atFields={{ ...values, assignmentRules }}
+      draft={draft}
+      labels={LABELS}
+      show={() => 'changed'}
+      submit="Save"
+      onSubmit={submit}
+    >
+      {rules.map((rule, index) => (
+        // eslint-disable-next-line react/no-array-index-key -- a rule is its position
+        <Fieldset key={index} legend={`Rule ${index + 1}`} p="sm">
+          <Stack gap="xs">
+            <TextInput
+              label="A file in the stack is like"
+              placeholder="any, or src/payment/*"
+              maxLength={200}
+              value={rule.path}
+              onChange={(event) => set(index, { path: event.currentTarget.value })}
+            />
+            <TextInput
+              label="and a tag is like"
+              placeholder="any, or customer:acme*"
+              maxLength={400}
+              value={rule.tag}
+              onChange={(event) => set(index, { tag: event.currentTarget.value })}
+            />
+            <NativeSelect
+              label="Assign to"
+              value={rule.kind}
+              onChange={(event) =>
+                set(index, { kind: event.currentTarget.value === 'user' ? 'user' : 'team', assigneeId: null })
+              }
+              data={[
+                { value: 'team', label: 'A team' },
+                { value: 'user', label: 'A person' },
+              ]}
+            />
+            {rule.kind === 'user' ? (
+              <PersonPicker
+                label="Person"
+                placeholder="Type part of a name"
+                value={rule.assigneeId}
+                onChange={(assigneeId) => set(index, { assigneeId })}
+                error={faults[`assignmentRules[${index}].assigneeId`]}
               />
-              {values.trackerId !== '' && (
-                <TextInput
-                  label={LABELS.trackerProject}
-                  description="Left empty, the one that the tracker has."
-                  maxLength={200}
-                  value={values.trackerProject}
-                  onChange={(event) => setValues({ ...values, trackerProject: event.currentTarget.value })}
-                  error={faults['trackerProject']}
+            ) : (
+              <TeamPicker
+                label="Team"
+                placeholder="Type part of a name"
+                isRequired
+                value={rule.assigneeId}
+                onChange={(assigneeId) => set(index, { assigneeId })}
+                error={faults[`assignmentRules[${index}].assigneeId`]}
+              />
+            )}
+            <Group gap="xs">
+              {rules.length > 1 && (
+                <NativeSelect
+                  aria-label={`Position of rule ${index + 1}`}
+                  value={String(index)}
+                  onChange={(event) => move(index, Number(event.currentTarget.value))}
+                  data={rules.map((_, at) => ({ value: String(at), label: `${at + 1}. of ${rules.length}` }))}
                 />
               )}
-            </>
-          )}
-          <TextInput
-            label={LABELS.issueLink}
-            description="With {title}, {type}, {culprit}, {service} and {link}, which are filled in."
-            placeholder="https://github.com/acme/shop/issues/new?title={title}&body={link}"
-            maxLength={2_000}
-            value={values.issueLink}
-            onChange={(event) => setValues({ ...values, issueLink: event.currentTarget.value })}
-            error={missing ?? faults['issueLink']}
+              <Button variant="default" onClick={() => setRules(rules.filter((_, at) => at !== index))}>
+                Remove
+              </Button>
+            </Group>
+          </Stack>
+        </Fieldset>
+      ))}
+      <Button variant="default" onClick={() => setRules([...rules, EMPTY])}>
+        Add a rule
+      </Button>
+      {(trackers.length > 0 || trackerId !== null) && (
+        <>
+          <NativeSelect
+            label={LABELS.trackerId}
+            description="“Create issue” writes there."
+            value={values.trackerId}
+            onChange={(event) => {
+              const chosen = event.currentTarget.value;
+              setValues({ ...values, trackerId: chosen, trackerProject: chosen === '' ? '' : values.trackerProject });
+            }}
+            error={faults['trackerId']}
+            data={[
+              { value: '', label: 'The first of the organization, unless there is an address below' },
+              ...trackers.map((tracker) => ({
+                value: tracker.trackerId,
+                label: `${tracker.title}: ${tracker.project}`,
+              })),
+            ]}
           />
-          {saving.isError && (
-            <ErrorAlert title="Nothing was saved" error={saving.error} atFields={{ ...values, assignmentRules }} />
+          {values.trackerId !== '' && (
+            <TextInput
+              label={LABELS.trackerProject}
+              description="Left empty, the one that the tracker has."
+              maxLength={200}
+              value={values.trackerProject}
+              onChange={(event) => setValues({ ...values, trackerProject: event.currentTarget.value })}
+              error={faults['trackerProject']}
+            />
           )}
-          <SubmitButtons label="Save" isPending={saving.isPending} draft={draft} onCancel={onClose} />
-        </Stack>
-      </Form>
-    </Dialog>
+        </>
+      )}
+      <TextInput
+        label={LABELS.issueLink}
+        description="With {title}, {type}, {culprit}, {service} and {link}, which are filled in."
+        placeholder="https://github.com/acme/shop/issues/new?title={title}&body={link}"
+        maxLength={2_000}
+        value={values.issueLink}
+        onChange={(event) => setValues({ ...values, issueLink: event.currentTarget.value })}
+        error={missing ?? faults['issueLink']}
+      />
+    </FormDialog>
   );
 }
 

@@ -6,12 +6,11 @@ import { invoke } from '#console/api/actions.ts';
 import { type ExceptionOverview, refreshExceptions } from '#console/api/exceptions.ts';
 import { actionQuery } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
-import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
-import { SubmitButtons } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -71,8 +70,7 @@ export function IssueCard({ overview, mayEdit }: { readonly overview: ExceptionO
       {issueUrl === null && (
         <Form
           error={saving.error}
-          onSubmit={(event) => {
-            event.preventDefault();
+          onSubmit={() => {
             const url = values.url.trim();
             const missing = /^https?:\/\/[^\s/]+/.test(url) ? null : 'Write the address of the issue: https://…';
             setFault(missing);
@@ -151,37 +149,33 @@ function CreateIssue({
     onSettled: () => refreshExceptions(queryClient, orgId, [groupId]),
   });
   return (
-    <Dialog title={`Create an issue in ${tracker?.title ?? 'the tracker'}`} onClose={onClose}>
-      <Form
-        error={creating.error}
-        onSubmit={(event) => {
-          event.preventDefault();
-          setIsSent(true);
-          if (values.title.trim() !== '' && !creating.isPending && draft.conflicts.length === 0) creating.mutate();
-        }}
-      >
-        <Stack>
-          <DraftNotice draft={draft} labels={{ title: 'Title' }} />
-          <TextInput
-            label="Title"
-            data-autofocus
-            maxLength={ISSUE_TITLE_LENGTH_MAX}
-            value={values.title}
-            onChange={(event) => setValues({ title: event.currentTarget.value })}
-            error={
-              (isSent && values.title.trim() === '' && 'Enter a title') ||
-              faultsAtFields(creating.error, values)['title']
-            }
-          />
-          <Text size="sm" c="dimmed">
-            It goes to {tracker?.project}, with a link to this exception, its message, counts and the top of its stack.
-          </Text>
-          {creating.isError && (
-            <ErrorAlert title="The issue was not created" error={creating.error} atFields={values} />
-          )}
-          <SubmitButtons label="Create issue" isPending={creating.isPending} draft={draft} onCancel={onClose} />
-        </Stack>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={`Create an issue in ${tracker?.title ?? 'the tracker'}`}
+      onClose={onClose}
+      saving={creating}
+      failure="The issue was not created"
+      atFields={values}
+      draft={draft}
+      labels={{ title: 'Title' }}
+      submit="Create issue"
+      onSubmit={() => {
+        setIsSent(true);
+        if (values.title.trim() !== '' && !creating.isPending && draft.conflicts.length === 0) creating.mutate();
+      }}
+    >
+      <TextInput
+        label="Title"
+        data-autofocus
+        maxLength={ISSUE_TITLE_LENGTH_MAX}
+        value={values.title}
+        onChange={(event) => setValues({ title: event.currentTarget.value })}
+        error={
+          (isSent && values.title.trim() === '' && 'Enter a title') || faultsAtFields(creating.error, values)['title']
+        }
+      />
+      <Text size="sm" c="dimmed">
+        It goes to {tracker?.project}, with a link to this exception, its message, counts and the top of its stack.
+      </Text>
+    </FormDialog>
   );
 }

@@ -1,13 +1,10 @@
-import { Stack } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
 import { actionQuery } from '#console/api/queries.ts';
 import { Autocomplete } from '#console/components/forms/autocomplete.tsx';
-import { Dialog } from '#console/components/dialog.tsx';
-import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { useResolveInRelease } from '#console/pages/exceptions/triage/use_set_status.ts';
@@ -42,54 +39,44 @@ export function ResolveInRelease({ groupIds, serviceId, onClose }: ResolveInRele
   const offered = data?.releases.map(({ release }) => release) ?? [];
   const fitting = offered.filter((release) => release.toLowerCase().includes(typed));
   return (
-    <Dialog
+    <FormDialog
       onClose={() => onClose(false)}
       title={
         groupIds.length === 1 ? 'Fixed in a release' : `${countText(groupIds.length, 'exception')} fixed in a release`
       }
-    >
-      <Form
-        error={resolving.error}
-        onSubmit={form.onSubmit(({ release }) =>
-          resolving.mutate(
-            { groupIds, release: release.trim() },
-            {
-              onSuccess() {
-                draft.done();
-                onClose(true);
-              },
-              onError: (error) => form.setErrors(faultsAtFields(error, form.values)),
+      saving={resolving}
+      failure="Nothing was resolved"
+      atFields={form.values}
+      draft={draft}
+      labels={{ release: 'First release with the fix' }}
+      submit="Resolve"
+      onSubmit={form.onSubmit(({ release }) =>
+        resolving.mutate(
+          { groupIds, release: release.trim() },
+          {
+            onSuccess() {
+              draft.done();
+              onClose(true);
             },
-          ),
-        )}
-      >
-        <Stack>
-          <DraftNotice draft={draft} labels={{ release: 'First release with the fix' }} />
-          <Autocomplete
-            listLabel="Releases"
-            label="First release with the fix"
-            description="Events of older releases leave it resolved. One of this release, or of a newer one, brings it back as a regression."
-            placeholder="A known release, or a future one"
-            suggestions={fitting}
-            isSearched
-            maxLength={200}
-            withAsterisk
-            opensOnFocus={false}
-            data-autofocus
-            {...form.getInputProps('release')}
-            value={form.values.release}
-          />
-          {resolving.isError && (
-            <ErrorAlert title="Nothing was resolved" error={resolving.error} atFields={form.values} />
-          )}
-          <SubmitButtons
-            label="Resolve"
-            isPending={resolving.isPending}
-            draft={draft}
-            onCancel={() => onClose(false)}
-          />
-        </Stack>
-      </Form>
-    </Dialog>
+            onError: (error) => form.setErrors(faultsAtFields(error, form.values)),
+          },
+        ),
+      )}
+    >
+      <Autocomplete
+        listLabel="Releases"
+        label="First release with the fix"
+        description="Events of older releases leave it resolved. One of this release, or of a newer one, brings it back as a regression."
+        placeholder="A known release, or a future one"
+        suggestions={fitting}
+        isSearched
+        maxLength={200}
+        withAsterisk
+        opensOnFocus={false}
+        data-autofocus
+        {...form.getInputProps('release')}
+        value={form.values.release}
+      />
+    </FormDialog>
   );
 }

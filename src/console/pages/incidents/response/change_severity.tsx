@@ -1,10 +1,8 @@
-import { Checkbox, NativeSelect, Stack, Text } from '@mantine/core';
+import { Checkbox, NativeSelect, Text } from '@mantine/core';
 import { useState } from 'react';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
-import { Dialog } from '#console/components/dialog.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
@@ -23,45 +21,42 @@ export function ChangeSeverity({ incident: { incidentId, number, severity, statu
   const isRaised = LEVELS.indexOf(chosen) > LEVELS.indexOf(before);
   const mayPage = isRaised && status === 'triggered';
   return (
-    <Dialog onClose={onClose} title={`Severity of #${number}`}>
-      <Form
-        error={changing.error}
-        onSubmit={(event) => {
-          event.preventDefault();
-          changing.mutate(
-            { incidentId, severity: chosen, pagesAnew: mayPage && pagesAnew },
-            {
-              onSuccess() {
-                showSuccess(`The severity is ${chosen}.`);
-                onClose();
-              },
+    <FormDialog
+      onClose={onClose}
+      title={`Severity of #${number}`}
+      saving={changing}
+      failure="The severity was not changed"
+      submit="Change"
+      onSubmit={() =>
+        changing.mutate(
+          { incidentId, severity: chosen, pagesAnew: mayPage && pagesAnew },
+          {
+            onSuccess() {
+              showSuccess(`The severity is ${chosen}.`);
+              onClose();
             },
-          );
-        }}
-      >
-        <Stack>
-          <NativeSelect
-            label="Severity"
-            value={chosen}
-            onChange={(event) => setChosen(LEVELS.find((level) => level === event.currentTarget.value) ?? before)}
-            data={[...LEVELS]}
-            data-autofocus
-          />
-          {mayPage && (
-            <Checkbox
-              label="Page anew from the first step"
-              checked={pagesAnew}
-              onChange={(event) => setPagesAnew(event.currentTarget.checked)}
-            />
-          )}
-          <Text size="sm" c="dimmed">
-            {consequence(isRaised, status)}
-          </Text>
-          {changing.isError && <ErrorAlert title="The severity was not changed" error={changing.error} />}
-          <SubmitButtons label="Change" isPending={changing.isPending} onCancel={onClose} />
-        </Stack>
-      </Form>
-    </Dialog>
+          },
+        )
+      }
+    >
+      <NativeSelect
+        label="Severity"
+        value={chosen}
+        onChange={(event) => setChosen(LEVELS.find((level) => level === event.currentTarget.value) ?? before)}
+        data={[...LEVELS]}
+        data-autofocus
+      />
+      {mayPage && (
+        <Checkbox
+          label="Page anew from the first step"
+          checked={pagesAnew}
+          onChange={(event) => setPagesAnew(event.currentTarget.checked)}
+        />
+      )}
+      <Text size="sm" c="dimmed">
+        {consequence(isRaised, status)}
+      </Text>
+    </FormDialog>
   );
 }
 

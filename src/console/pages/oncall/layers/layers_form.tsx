@@ -64,8 +64,7 @@ export function LayersForm(props: LayersFormProps) {
     <Form
       error={error}
       className={classes.form}
-      onSubmit={(event) => {
-        event.preventDefault();
+      onSubmit={() => {
         setIsChecked(true);
         if (isValid && !isBlocked && !isPending) onSubmit();
       }}

@@ -85,13 +85,7 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
     putting.mutate({ userId, ...window, ...(values.layerId !== null && { layerId: values.layerId }) });
   };
   return (
-    <Form
-      error={putting.error}
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit();
-      }}
-    >
+    <Form error={putting.error} onSubmit={() => submit()}>
       <Stack gap="sm">
         <DraftNotice draft={draft} labels={LABELS} />
         <Radio.Group

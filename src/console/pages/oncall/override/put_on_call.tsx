@@ -1,14 +1,13 @@
-import { SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { SimpleGrid, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { serverNow } from '#console/api/http.ts';
 import { actionQuery } from '#console/api/queries.ts';
-import { Dialog } from '#console/components/dialog.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Choice } from '#console/components/forms/choice.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { PersonPicker } from '#console/components/forms/person_picker.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
@@ -58,65 +57,60 @@ export function PutOnCall({ userId: first, schedules, onClose }: PutOnCallProps)
     putting.mutate({ userId, startAt: new Date(startAt).toISOString(), endAt: new Date(endAt).toISOString() });
   };
   return (
-    <Dialog onClose={onClose} title="Put somebody on call">
-      <Form
-        error={putting.error}
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
-        <Stack gap="sm">
-          <PersonPicker
-            label="Who"
-            placeholder="Type a name"
-            isForDuty
-            value={userId}
-            onChange={setUserId}
-            error={isChecked && userId === null ? 'Choose who is on call then.' : refused['userId']}
-          />
-          <Choice
-            label="Schedule"
-            placeholder="Type a name"
-            options={[...new Map(options.map((option) => [option.scheduleId, option])).values()].map(
-              ({ scheduleId, name }) => ({ value: scheduleId, label: isolateBidi(name) }),
-            )}
-            value={schedule?.scheduleId ?? null}
-            onChange={(value) => setSchedule(options.find(({ scheduleId }) => scheduleId === value) ?? null)}
-            onSearch={search.setTyped}
-            emptyText="No schedule has this name"
-            error={isChecked && schedule === null ? 'Choose a schedule' : undefined}
-            data-autofocus
-          />
-          <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-            <TextInput
-              label="From"
-              type="datetime-local"
-              value={from}
-              onChange={({ currentTarget }) => setFrom(currentTarget.value)}
-              error={startAt === null ? 'Enter a day and a time.' : refused['startAt']}
-            />
-            <TextInput
-              label="Until"
-              type="datetime-local"
-              value={to}
-              onChange={({ currentTarget }) => setTo(currentTarget.value)}
-              error={
-                endAt === null
-                  ? 'Enter a day and a time.'
-                  : isBackwards
-                    ? 'The end must be after the start.'
-                    : refused['endAt']
-              }
-            />
-          </SimpleGrid>
-          {putting.isError && (
-            <ErrorAlert title="Nothing was changed" error={putting.error} atFields={{ userId, startAt, endAt }} />
-          )}
-          <SubmitButtons label="Put on call" isPending={putting.isPending} onCancel={onClose} />
-        </Stack>
-      </Form>
-    </Dialog>
+    <FormDialog
+      onClose={onClose}
+      title="Put somebody on call"
+      saving={putting}
+      failure="Nothing was changed"
+      atFields={{ userId, startAt, endAt }}
+      submit="Put on call"
+      gap="sm"
+      onSubmit={() => submit()}
+    >
+      <PersonPicker
+        label="Who"
+        placeholder="Type a name"
+        isForDuty
+        value={userId}
+        onChange={setUserId}
+        error={isChecked && userId === null ? 'Choose who is on call then.' : refused['userId']}
+      />
+      <Choice
+        label="Schedule"
+        placeholder="Type a name"
+        options={[...new Map(options.map((option) => [option.scheduleId, option])).values()].map(
+          ({ scheduleId, name }) => ({ value: scheduleId, label: isolateBidi(name) }),
+        )}
+        value={schedule?.scheduleId ?? null}
+        onChange={(value) => setSchedule(options.find(({ scheduleId }) => scheduleId === value) ?? null)}
+        onSearch={search.setTyped}
+        emptyText="No schedule has this name"
+        error={isChecked && schedule === null ? 'Choose a schedule' : undefined}
+        data-autofocus
+      />
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+        <TextInput
+          label="From"
+          type="datetime-local"
+          value={from}
+          onChange={({ currentTarget }) => setFrom(currentTarget.value)}
+          error={startAt === null ? 'Enter a day and a time.' : refused['startAt']}
+        />
+        <TextInput
+          label="Until"
+          type="datetime-local"
+          value={to}
+          onChange={({ currentTarget }) => setTo(currentTarget.value)}
+          error={
+            endAt === null
+              ? 'Enter a day and a time.'
+              : isBackwards
+                ? 'The end must be after the start.'
+                : refused['endAt']
+          }
+        />
+      </SimpleGrid>
+    </FormDialog>
   );
 }
 

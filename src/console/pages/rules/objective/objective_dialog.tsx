@@ -1,14 +1,11 @@
-import { Group, NumberInput, Stack, Text, TextInput } from '@mantine/core';
+import { Group, NumberInput, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { invoke, type ResultOf } from '#console/api/actions.ts';
 import { actionQuery, topicKey } from '#console/api/queries.ts';
-import { Dialog } from '#console/components/dialog.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
-import { Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
@@ -87,97 +84,98 @@ export function ObjectiveDialog({ onClose }: { readonly onClose: () => void }) {
     ...(isSent && missingIn(values)),
   };
   return (
-    <Dialog title="New objective" isWide onClose={onClose}>
-      <Form
-        error={creating.error}
-        onSubmit={(event) => {
-          event.preventDefault();
-          setIsSent(true);
-          if (input !== null && values.name.trim() !== '' && !creating.isPending) creating.mutate();
-        }}
-      >
-        <Stack gap="sm">
-          <DraftNotice draft={draft} labels={LABELS} show={shown} />
-          <Text size="sm">
-            An objective says which share of requests should go well, so that the rest is a budget for failures. A first
-            rule pages when an hour burns a fiftieth of the budget, a second one when six hours burn a twentieth. Each
-            also looks at a shorter window, so that it ends soon after the failures do.
-          </Text>
-          <TextInput
-            label={LABELS.name}
-            placeholder="Checkout"
-            value={values.name}
-            onChange={(event) => set({ name: event.currentTarget.value })}
-            error={faults['name']}
-            maxLength={150}
-          />
-          <ServicePicker
-            label={LABELS.serviceId}
-            placeholder="Which service it watches"
-            value={values.serviceId ?? undefined}
-            onChange={(serviceId) => set({ serviceId: serviceId ?? null })}
-            error={faults['serviceId']}
-          />
-          <MetricPicker
-            serviceId={values.serviceId}
-            label={LABELS.badMetric}
-            value={values.badMetric}
-            onChange={(badMetric) => set({ badMetric })}
-            error={faults['badMetric']}
-          />
-          <MetricPicker
-            serviceId={values.serviceId}
-            label={LABELS.totalMetric}
-            value={values.totalMetric}
-            onChange={(totalMetric) => set({ totalMetric })}
-            error={faults['totalMetric']}
-          />
-          <Group grow align="start">
-            <NumberInput
-              label={LABELS.objectivePercent}
-              suffix="%"
-              value={values.objectivePercent}
-              onChange={(objectivePercent) => set({ objectivePercent })}
-              clampBehavior="none"
-              error={faults['objectivePercent']}
-            />
-            <NumberInput
-              label={LABELS.days}
-              suffix=" days"
-              value={values.days}
-              onChange={(days) => set({ days })}
-              min={OBJECTIVE_DAYS.min}
-              max={OBJECTIVE_DAYS.max}
-              clampBehavior="none"
-              allowDecimal={false}
-              error={faults['days']}
-            />
-            <NumberInput
-              label={LABELS.trafficAtLeast}
-              placeholder="any"
-              value={values.trafficAtLeast}
-              onChange={(trafficAtLeast) => set({ trafficAtLeast })}
-              min={0}
-              clampBehavior="none"
-              error={faults['trafficAtLeast']}
-            />
-          </Group>
-          <PolicyPicker
-            label={LABELS.escalationPolicyId}
-            placeholder="Nobody is paged"
-            clearLabel="Page nobody"
-            value={values.escalationPolicyId}
-            onChange={(escalationPolicyId) => set({ escalationPolicyId })}
-            error={faults['escalationPolicyId']}
-          />
-          {settled !== null && preview.data !== undefined && preview.error === null && <Preview {...preview.data} />}
-          {creating.error !== null && (
-            <ErrorAlert error={creating.error} atFields={EMPTY} title="The objective was not created" />
-          )}
-          <SubmitButtons label="Create two rules" isPending={creating.isPending} onCancel={onClose} />
-        </Stack>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="New objective"
+      isWide
+      onClose={onClose}
+      saving={creating}
+      failure="The objective was not created"
+      atFields={EMPTY}
+      draft={draft}
+      labels={LABELS}
+      show={shown}
+      keepsDraft
+      submit="Create two rules"
+      gap="sm"
+      onSubmit={() => {
+        setIsSent(true);
+        if (input !== null && values.name.trim() !== '' && !creating.isPending) creating.mutate();
+      }}
+    >
+      <Text size="sm">
+        An objective says which share of requests should go well, so that the rest is a budget for failures. A first
+        rule pages when an hour burns a fiftieth of the budget, a second one when six hours burn a twentieth. Each also
+        looks at a shorter window, so that it ends soon after the failures do.
+      </Text>
+      <TextInput
+        label={LABELS.name}
+        placeholder="Checkout"
+        value={values.name}
+        onChange={(event) => set({ name: event.currentTarget.value })}
+        error={faults['name']}
+        maxLength={150}
+      />
+      <ServicePicker
+        label={LABELS.serviceId}
+        placeholder="Which service it watches"
+        value={values.serviceId ?? undefined}
+        onChange={(serviceId) => set({ serviceId: serviceId ?? null })}
+        error={faults['serviceId']}
+      />
+      <MetricPicker
+        serviceId={values.serviceId}
+        label={LABELS.badMetric}
+        value={values.badMetric}
+        onChange={(badMetric) => set({ badMetric })}
+        error={faults['badMetric']}
+      />
+      <MetricPicker
+        serviceId={values.serviceId}
+        label={LABELS.totalMetric}
+        value={values.totalMetric}
+        onChange={(totalMetric) => set({ totalMetric })}
+        error={faults['totalMetric']}
+      />
+      <Group grow align="start">
+        <NumberInput
+          label={LABELS.objectivePercent}
+          suffix="%"
+          value={values.objectivePercent}
+          onChange={(objectivePercent) => set({ objectivePercent })}
+          clampBehavior="none"
+          error={faults['objectivePercent']}
+        />
+        <NumberInput
+          label={LABELS.days}
+          suffix=" days"
+          value={values.days}
+          onChange={(days) => set({ days })}
+          min={OBJECTIVE_DAYS.min}
+          max={OBJECTIVE_DAYS.max}
+          clampBehavior="none"
+          allowDecimal={false}
+          error={faults['days']}
+        />
+        <NumberInput
+          label={LABELS.trafficAtLeast}
+          placeholder="any"
+          value={values.trafficAtLeast}
+          onChange={(trafficAtLeast) => set({ trafficAtLeast })}
+          min={0}
+          clampBehavior="none"
+          error={faults['trafficAtLeast']}
+        />
+      </Group>
+      <PolicyPicker
+        label={LABELS.escalationPolicyId}
+        placeholder="Nobody is paged"
+        clearLabel="Page nobody"
+        value={values.escalationPolicyId}
+        onChange={(escalationPolicyId) => set({ escalationPolicyId })}
+        error={faults['escalationPolicyId']}
+      />
+      {settled !== null && preview.data !== undefined && preview.error === null && <Preview {...preview.data} />}
+    </FormDialog>
   );
 }
 

@@ -4,9 +4,8 @@ import { useMutation } from '@tanstack/react-query';
 
 import { type InputOf, invoke } from '#console/api/actions.ts';
 import type { SignInSettings } from '#console/api/organization.ts';
-import { Dialog } from '#console/components/dialog.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields, Form, SubmitButtons } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/form.tsx';
+import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useRefreshSettings } from '#console/pages/settings/sign_in/use_refresh_settings.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -54,97 +53,98 @@ export function ConnectProvider({ connection, onClose }: ConnectProviderProps) {
   });
   const { roleMap, roleClaim } = form.values;
   return (
-    <Dialog onClose={onClose} title={connection === null ? 'Connect a provider' : 'Edit the provider'} isWide>
-      <Form error={saving.error} onSubmit={form.onSubmit((values) => saving.mutate(values))}>
-        <Stack>
-          <TextInput
-            {...form.getInputProps('issuer')}
-            label="Issuer"
-            description="Exactly as the discovery document of the provider names it"
-            placeholder="https://login.example.com"
-            inputMode="url"
-            autoCapitalize="none"
-            spellCheck={false}
-            data-autofocus
-          />
-          <TextInput {...form.getInputProps('clientId')} label="Client id" autoComplete="off" spellCheck={false} />
-          <PasswordInput
-            {...form.getInputProps('clientSecret')}
-            label="Client secret"
-            description={connection === null ? undefined : 'Empty: the present one stays'}
-            autoComplete="off"
-          />
-          <TextInput {...form.getInputProps('scope')} label="Scope" spellCheck={false} />
-          <NativeSelect
-            {...form.getInputProps('defaultRole')}
-            label="Role of new members"
-            data={[
-              ...ROLES.filter((role) => role !== 'owner').map((role) => ({ value: role, label: role })),
-              { value: '', label: 'nobody new comes in' },
-            ]}
-          />
-          <TextInput
-            {...form.getInputProps('roleClaim')}
-            label="Claim for roles"
-            description="Such as groups. Empty: the provider says nothing about roles"
-            spellCheck={false}
-          />
-          {roleClaim.trim() !== '' && (
-            <Stack gap="xs">
-              {roleMap.map((_mapping, index) => (
-                // eslint-disable-next-line react/no-array-index-key -- a row has nothing else that stays the same
-                <Group key={index} gap="xs" align="end" wrap="nowrap">
-                  <TextInput
-                    {...form.getInputProps(`roleMap.${index}.value`)}
-                    label={`Value ${index + 1}`}
-                    flex={1}
-                    spellCheck={false}
-                  />
-                  <NativeSelect {...form.getInputProps(`roleMap.${index}.role`)} label="Role" data={[...ROLES]} />
-                  <Button
-                    variant="subtle"
-                    color="red"
-                    aria-label={`Remove value ${index + 1}`}
-                    onClick={() => form.removeListItem('roleMap', index)}
-                  >
-                    Remove
-                  </Button>
-                </Group>
-              ))}
-              <Group>
-                <Button
-                  variant="default"
-                  size="xs"
-                  onClick={() => form.insertListItem('roleMap', { value: '', role: 'editor' } satisfies Mapping)}
-                >
-                  Add a value
-                </Button>
-              </Group>
-              {roleMap.some(({ role }) => role === 'owner') && (
-                <Text size="sm" c="dimmed">
-                  The provider then makes owners, and lowers them, but never the last one.
-                </Text>
-              )}
-            </Stack>
+    <FormDialog
+      onClose={onClose}
+      title={connection === null ? 'Connect a provider' : 'Edit the provider'}
+      isWide
+      saving={saving}
+      failure="The provider is not connected"
+      atFields={form.values}
+      submit="Save"
+      onSubmit={form.onSubmit((values) => saving.mutate(values))}
+    >
+      <TextInput
+        {...form.getInputProps('issuer')}
+        label="Issuer"
+        description="Exactly as the discovery document of the provider names it"
+        placeholder="https://login.example.com"
+        inputMode="url"
+        autoCapitalize="none"
+        spellCheck={false}
+        data-autofocus
+      />
+      <TextInput {...form.getInputProps('clientId')} label="Client id" autoComplete="off" spellCheck={false} />
+      <PasswordInput
+        {...form.getInputProps('clientSecret')}
+        label="Client secret"
+        description={connection === null ? undefined : 'Empty: the present one stays'}
+        autoComplete="off"
+      />
+      <TextInput {...form.getInputProps('scope')} label="Scope" spellCheck={false} />
+      <NativeSelect
+        {...form.getInputProps('defaultRole')}
+        label="Role of new members"
+        data={[
+          ...ROLES.filter((role) => role !== 'owner').map((role) => ({ value: role, label: role })),
+          { value: '', label: 'nobody new comes in' },
+        ]}
+      />
+      <TextInput
+        {...form.getInputProps('roleClaim')}
+        label="Claim for roles"
+        description="Such as groups. Empty: the provider says nothing about roles"
+        spellCheck={false}
+      />
+      {roleClaim.trim() !== '' && (
+        <Stack gap="xs">
+          {roleMap.map((_mapping, index) => (
+            // eslint-disable-next-line react/no-array-index-key -- a row has nothing else that stays the same
+            <Group key={index} gap="xs" align="end" wrap="nowrap">
+              <TextInput
+                {...form.getInputProps(`roleMap.${index}.value`)}
+                label={`Value ${index + 1}`}
+                flex={1}
+                spellCheck={false}
+              />
+              <NativeSelect {...form.getInputProps(`roleMap.${index}.role`)} label="Role" data={[...ROLES]} />
+              <Button
+                variant="subtle"
+                color="red"
+                aria-label={`Remove value ${index + 1}`}
+                onClick={() => form.removeListItem('roleMap', index)}
+              >
+                Remove
+              </Button>
+            </Group>
+          ))}
+          <Group>
+            <Button
+              variant="default"
+              size="xs"
+              onClick={() => form.insertListItem('roleMap', { value: '', role: 'editor' } satisfies Mapping)}
+            >
+              Add a value
+            </Button>
+          </Group>
+          {roleMap.some(({ role }) => role === 'owner') && (
+            <Text size="sm" c="dimmed">
+              The provider then makes owners, and lowers them, but never the last one.
+            </Text>
           )}
-          <Switch {...form.getInputProps('isEnabled', { type: 'checkbox' })} label="People can sign in through it" />
-          <Switch
-            {...form.getInputProps('isRequired', { type: 'checkbox' })}
-            label="Required of everybody but owners"
-            description="Other sessions are refused from the next request on."
-          />
-          <Switch
-            {...form.getInputProps('trustsSecondFactor', { type: 'checkbox' })}
-            label="Trust the provider's second factor"
-            description="Whoever showed one there is not asked again here."
-          />
-          {saving.isError && (
-            <ErrorAlert title="The provider is not connected" error={saving.error} atFields={form.values} />
-          )}
-          <SubmitButtons label="Save" isPending={saving.isPending} onCancel={onClose} />
         </Stack>
-      </Form>
-    </Dialog>
+      )}
+      <Switch {...form.getInputProps('isEnabled', { type: 'checkbox' })} label="People can sign in through it" />
+      <Switch
+        {...form.getInputProps('isRequired', { type: 'checkbox' })}
+        label="Required of everybody but owners"
+        description="Other sessions are refused from the next request on."
+      />
+      <Switch
+        {...form.getInputProps('trustsSecondFactor', { type: 'checkbox' })}
+        label="Trust the provider's second factor"
+        description="Whoever showed one there is not asked again here."
+      />
+    </FormDialog>
   );
 }
 
