@@ -2,7 +2,7 @@ import { UnstyledButton, VisuallyHidden } from '@mantine/core';
 import type { ComponentProps } from 'react';
 
 import { withoutBidiControls } from '#console/components/text/bidi.ts';
-import { initialsOf } from '#console/components/text/person/person_dot.tsx';
+import { initialsOf, personStyle } from '#console/components/text/person/person_dot.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import classes from '#console/shell/user_menu.module.css';
 
@@ -12,10 +12,11 @@ interface UserButtonProps extends ComponentProps<'button'> {
 
 /** Button with the name of the person signed in. */
 export function UserButton({ isCompact, ...others }: UserButtonProps) {
-  const { user } = useOrganization().session;
+  const { session, org } = useOrganization();
+  const { user } = session;
   return (
     <UnstyledButton {...others} className={isCompact ? classes.compact : classes.person}>
-      <span className={classes.face} aria-hidden>
+      <span className={classes.face} style={personStyle(org.color)} aria-hidden>
         {initialsOf(user.name)}
       </span>
       {isCompact ? (

@@ -24,6 +24,7 @@ import { MINUTES_MAX, THRESHOLD_MAX } from '#modules/monitors/decide/schedule_li
 import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 import { POLICY_STEPS_MAX, REPEAT_TIMES_MAX } from '#modules/policies/decide/policy_details.ts';
 import { ROTATION_TYPES } from '#modules/schedules/decide/rotation.ts';
+import { PERSON_COLORS } from '#modules/schedules/decide/person_color.ts';
 import { HOLIDAYS_MAX } from '#modules/schedules/decide/ics_dates.ts';
 import { COMPONENTS_MAX, IMPACTS, STAGES } from '#modules/status_pages/decide/publication.ts';
 import { STORED_LAYERS } from '#modules/schedules/decide/stored_layers.ts';
@@ -162,7 +163,7 @@ export const COLUMN_CONTRACTS: Contracts = {
     provisioned_role: oneOf(...PROVISIONED_ROLES),
   },
   users: { email: EmailField, name: Name },
-  memberships: { role: oneOf(...ROLES), phone: Phone },
+  memberships: { role: oneOf(...ROLES), phone: Phone, color: whole(0, PERSON_COLORS.length - 1) },
   teams: { name: Name },
   team_members: { phone: Phone, sort_order: SafeInteger },
   schedules: {

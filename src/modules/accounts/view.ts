@@ -10,6 +10,9 @@ import type { Stores } from '#modules/stores.ts';
 
 export const RoleName = Type.Enum([...ROLES]);
 
+/** Number of the colour in which the console shows somebody. */
+export const PersonColorNumber = Type.Integer({ minimum: 0, description: 'number of the colour of the person' });
+
 /** The signed-in person and their organizations. */
 export const SignedInView = Type.Object({
   user: Type.Object({ userId: IdText, email: Type.String(), name: Type.String(), hasSecondFactor: Type.Boolean() }),
@@ -18,6 +21,7 @@ export const SignedInView = Type.Object({
       orgId: IdText,
       name: Type.String(),
       role: RoleName,
+      color: PersonColorNumber,
       secondFactorRequired: Type.Boolean({ description: 'whether owners and admins need a second factor here' }),
       traceLink: Type.Union([Type.String(), Type.Null()], {
         description: 'where people look at traces, with {traceId} in it; null where nobody has said',

@@ -6,6 +6,7 @@ import { nextTurn } from '#kernel/cooperative_task.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { isAtOrBefore, Temporal, toTimestamp } from '#kernel/time.ts';
+import { PersonColorNumber } from '#modules/accounts/view.ts';
 import { type LoadShift, loadOnPeople } from '#modules/load/decide/load_on_people.ts';
 
 const COUNTS = {
@@ -36,9 +37,16 @@ export const LoadView = Type.Object({
   from: Timestamp,
   to: Timestamp,
   isComplete: Type.Boolean({ description: 'false when there was more than is counted' }),
-  people: Type.Array(Type.Object({ userId: IdText, name: Type.String(), timezone: Type.String(), ...COUNTS }), {
-    description: 'the members, whoever was paged, and whoever held a shift; most pages first',
-  }),
+  people: Type.Array(
+    Type.Object({
+      userId: IdText,
+      name: Type.String(),
+      color: nullable(PersonColorNumber),
+      timezone: Type.String(),
+      ...COUNTS,
+    }),
+    { description: 'the members, whoever was paged, and whoever held a shift; most pages first' },
+  ),
   mean: Type.Object(COUNTS, { description: 'of these people, to compare with' }),
   rules: Type.Array(
     Type.Object({
@@ -113,6 +121,7 @@ export async function readLoad(
     isComplete: pages.length <= PAGES_MAX && held.schedules.every((schedule) => schedule.shifts.length < SHIFTS_MAX),
     people: people.map((person) => ({
       name: names.get(person.userId)?.name ?? 'Somebody who has left',
+      color: names.get(person.userId)?.color ?? null,
       timezone: zoneOf(person.userId),
       ...person,
     })),

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { ActionContext } from '#actions/action_context.ts';
 import { IdText } from '#actions/fields.ts';
 import type { Id } from '#kernel/ids.ts';
-import { callerUser } from '#modules/accounts/view.ts';
+import { callerUser, PersonColorNumber } from '#modules/accounts/view.ts';
 import { PolicyView, toPolicyView } from '#modules/policies/view.ts';
 import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';
 import { ScheduleView, toScheduleView } from '#modules/schedules/view.ts';
@@ -58,7 +58,7 @@ export function toWholeTeamView(
   };
 }
 
-export const PersonOnCallView = Type.Object({ userId: IdText, name: Type.String() });
+export const PersonOnCallView = Type.Object({ userId: IdText, name: Type.String(), color: PersonColorNumber });
 
 /** Limit on the people on call that one row of a list names. */
 const ON_CALL_SHOWN_MAX = 20;
@@ -69,7 +69,7 @@ export function onCallNow({ onCall }: Pick<WholeTeam, 'onCall'>): Static<typeof 
     .slice(0, ON_CALL_SHOWN_MAX)
     .flatMap((userId) => {
       const person = onCall.people.get(userId);
-      return person === undefined ? [] : [{ userId, name: person.name }];
+      return person === undefined ? [] : [{ userId, name: person.name, color: person.color }];
     });
 }
 

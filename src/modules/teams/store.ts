@@ -18,6 +18,8 @@ export type TeamMemberRow = InferEntity<typeof TeamMemberEntity>;
 export type TeamMemberWithPerson = TeamMemberRow & {
   readonly name: string;
   readonly email: string;
+  /** Number of the person's colour. */
+  readonly color: number;
   /** Whether the person has confirmed that the number is theirs. */
   readonly phoneConfirmed: boolean;
 };
@@ -301,8 +303,11 @@ export class TeamStore extends PostgresStore {
     return this.db
       .selectFrom('team_members as m')
       .innerJoin('users as u', 'u.id', 'm.user_id')
+      .innerJoin('memberships as p', (join) =>
+        join.onRef('p.org_id', '=', 'm.org_id').onRef('p.user_id', '=', 'm.user_id'),
+      )
       .select(columns(TeamMemberEntity, 'm'))
-      .select(['u.name', 'u.email'])
+      .select(['u.name', 'u.email', 'p.color'])
       .select(({ exists, selectFrom }) => {
         const confirmed = selectFrom('confirmed_numbers as c')
           .select('c.phone')

@@ -84,7 +84,7 @@ export async function readMember(
   const person = (await stores.people.listPeople(member.orgId, [member.userId])).get(member.userId);
   if (person === undefined) throw new Error(`team member ${member.id} is not a member of the organization`);
   const phoneConfirmed = member.phone !== null && (await stores.phoneNumbers.isConfirmed(member.userId, member.phone));
-  return toMemberView({ ...member, name: person.name, email: person.email, phoneConfirmed });
+  return toMemberView({ ...member, ...person, phoneConfirmed });
 }
 
 /** Returns a member as the audit log keeps it: whose it is by id only, and the phone number masked. */

@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest';
 
 import { getOnCallTimeline } from '#modules/schedules/operations/get_on_call_timeline.ts';
+import { getHome } from '#modules/home/operations/get_home.ts';
+import { getLoadOnPeople } from '#modules/load/operations/load_on_people.ts';
+import { listMembers } from '#modules/organizations/operations/members.ts';
 import { previewRotation } from '#modules/schedules/operations/preview_rotation.ts';
+import { getServiceOnCall } from '#modules/services/operations/service_overview.ts';
+import { setServiceTeam } from '#modules/services/operations/update_service.ts';
+import { getTeam } from '#modules/teams/operations/get_team.ts';
 import { swapShifts, undoShiftSwap } from '#modules/schedules/operations/swaps.ts';
 import type { AnyOperation } from '#actions/action_context.ts';
 import { givenTeam, NOW, UNKNOWN_USER } from '#test/modules/schedules/given_team.ts';
@@ -33,6 +39,27 @@ async function givenSchedule() {
 
 const names = (people: { userId: string; name: string }[], userId: string | null) =>
   people.find((person) => person.userId === userId)?.name ?? null;
+
+test('somebody has one colour wherever they are shown', async () => {
+  const { w, teamId, anna, scheduleId, run } = await givenSchedule();
+  await w.expectOk('add_team_member', { teamId, userId: anna.userId });
+  const { serviceId } = await w.given.service();
+  await runOperation(w, setServiceTeam, memberCaller(w.orgId, w.owner.userId, 'owner'), { serviceId, teamId });
+  const { members } = await run(listMembers, { userIds: [anna.userId] });
+  const ofAnna = (people: { userId: string; color: number }[]) =>
+    people.filter(({ userId }) => userId === anna.userId).map(({ color }) => color);
+  const [color] = ofAnna(members);
+  const [home] = (await run(getHome, {})).schedules;
+  const { people } = await run(getOnCallTimeline, { ...MARCH, scheduleIds: [scheduleId] });
+  const team = await run(getTeam, { teamId });
+  const [onCall] = (await run(getServiceOnCall, { serviceId })).teams;
+  const load = await run(getLoadOnPeople, { teamId, month: '2026-03' });
+  expect(home.onCall.userId).toBe(anna.userId);
+  expect([home.color, home.shifts[0].color]).toEqual([color, color]);
+  for (const shown of [people, team.members, team.onCall, onCall.onCall, load.people]) {
+    expect(ofAnna(shown)).toEqual([color]);
+  }
+});
 
 test('the timeline shows at every hour whom who_is_on_call names at that hour, across overrides and clock changes', async () => {
   const { w, teamId, cleo, bram, scheduleId, run } = await givenSchedule();

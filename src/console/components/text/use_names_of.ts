@@ -11,6 +11,8 @@ const STALE_AFTER_MS = 5 * 60_000;
 export interface Names {
   /** Returns the name; undefined if it is not loaded yet, or if nobody of the organization has this id. */
   nameOf(userId: string): string | undefined;
+  /** Returns the number of their colour; undefined likewise. */
+  colorOf(userId: string): number | undefined;
   /** Whether names are missing: those that could not be read are no former members'. */
   readonly isLoading: boolean;
 }
@@ -29,11 +31,12 @@ export function useNamesOf(userIds: readonly string[]): Names {
       placeholderData: keepPreviousData,
     })),
   });
-  const names = new Map(
-    answers.flatMap(({ data }) => data?.members ?? []).map(({ userId, name }) => [userId, name] as const),
+  const members = new Map(
+    answers.flatMap(({ data }) => data?.members ?? []).map((member) => [member.userId, member] as const),
   );
   return {
-    nameOf: (userId) => names.get(userId),
+    nameOf: (userId) => members.get(userId)?.name,
+    colorOf: (userId) => members.get(userId)?.color,
     isLoading: answers.some(({ data, isPlaceholderData }) => data === undefined || isPlaceholderData),
   };
 }

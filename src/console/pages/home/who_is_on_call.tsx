@@ -62,7 +62,7 @@ interface ScheduleRowProps {
 function ScheduleRow({ schedule, at, onTakeOver, onRemoveOverride }: ScheduleRowProps) {
   const { session, may } = useOrganization();
   const { userId } = session.user;
-  const { name, teamName, onCall, others, until, source, overrideId, shifts } = schedule;
+  const { name, teamName, color, onCall, others, until, source, overrideId, shifts } = schedule;
   const people = onCall === null ? [] : [onCall, ...others];
   const isMe = people.some((person) => person.userId === userId);
   const names = people.map((person) => (person.userId === userId ? 'You' : person.name)).join(', ');
@@ -71,7 +71,7 @@ function ScheduleRow({ schedule, at, onTakeOver, onRemoveOverride }: ScheduleRow
       <div className={classes.scheduleHead}>
         <div className={classes.scheduleText}>
           <div className="strong">
-            {onCall !== null && <PersonDot userId={onCall.userId} />}
+            {onCall !== null && <PersonDot userId={onCall.userId} color={color} />}
             {onCall === null ? 'Nobody' : <Name>{names}</Name>}
           </div>
           <div className={classes.sub}>
@@ -112,6 +112,7 @@ interface DayPart {
   /** Names; null if nobody is on call. */
   readonly name: string | null;
   readonly userIds: readonly string[];
+  readonly color: number | null;
   readonly source: 'rotation' | 'override' | null;
   readonly fromMs: number;
   readonly untilMs: number;
@@ -126,14 +127,14 @@ function dayParts(shifts: HomeSchedule['shifts'], startMs: number): DayPart[] {
   const add = (part: Omit<DayPart, 'share'>): void => {
     if (part.untilMs > part.fromMs) parts.push({ ...part, share: (part.untilMs - part.fromMs) / DAY_MS });
   };
-  const nobody = { name: null, userIds: [], source: null };
+  const nobody = { name: null, userIds: [], color: null, source: null };
   let atMs = startMs;
-  for (const { userIds, name, since, until, source } of shifts) {
+  for (const { userIds, name, color, since, until, source } of shifts) {
     const fromMs = Math.max(Date.parse(since), atMs);
     const untilMs = Math.min(until === null ? endMs : Date.parse(until), endMs);
     if (untilMs <= fromMs) continue;
     add({ ...nobody, fromMs: atMs, untilMs: fromMs });
-    add({ name, userIds, source, fromMs, untilMs });
+    add({ name, userIds, color, source, fromMs, untilMs });
     atMs = untilMs;
   }
   add({ ...nobody, fromMs: atMs, untilMs: endMs });
@@ -161,7 +162,7 @@ function DayBar({ shifts, from, userId }: DayBarProps) {
           key={part.fromMs}
           className={classes.part}
           data-kind={part.name === null ? 'nobody' : isMine(part) ? 'me' : part.source}
-          style={{ flexGrow: part.share, ...personStyle(part.userIds[0] ?? null) }}
+          style={{ flexGrow: part.share, ...personStyle(part.color) }}
           title={`${nameOf(part)}, ${dateTimeText(part.fromMs)} to ${dateTimeText(part.untilMs)}`}
         >
           <bdi>{nameOf(part)}</bdi>

@@ -12,6 +12,7 @@ import { lazyPart } from '#console/components/lazy_part.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { ChannelIcon } from '#console/components/text/channel.tsx';
 import { Name } from '#console/components/text/name.tsx';
+import { PersonDot } from '#console/components/text/person/person_dot.tsx';
 import { countdownText, durationText } from '#console/components/text/time_text.ts';
 import { Timestamp, useNow } from '#console/components/text/timestamp.tsx';
 import { useLinks } from '#console/pages/incidents/context/linked_incidents.tsx';
@@ -198,10 +199,17 @@ function Who({ step, team, isSimulated }: Pick<StepItemProps, 'step' | 'team' | 
   const { people } = step;
   const nameOf = useMemberNames();
   if (people.length > 0) {
-    const named = people.map(
-      ({ userId, status }) => `${nameOf(userId)} (${isSimulated(userId) ? 'only simulated' : PERSON_WORDS[status]})`,
+    return (
+      <div className="dimmed">
+        {people.map(({ userId, status }, index) => (
+          <span key={userId}>
+            {index > 0 && ', '}
+            <PersonDot userId={userId} />
+            {nameOf(userId)} ({isSimulated(userId) ? 'only simulated' : PERSON_WORDS[status]})
+          </span>
+        ))}
+      </div>
     );
-    return <div className="dimmed">{named.join(', ')}</div>;
   }
   return <div className="dimmed">{whoText(step, team, nameOf)}</div>;
 }

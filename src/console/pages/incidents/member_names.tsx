@@ -2,6 +2,7 @@ import { createContext, type ReactNode, useContext } from 'react';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
+import { PersonColors } from '#console/components/text/person/person_dot.tsx';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -12,7 +13,7 @@ interface MemberNamesProps {
   readonly children: ReactNode;
 }
 
-/** Provides the names of everybody whom the incident concerns to the parts of the page. */
+/** Provides the names and colours of everybody whom the incident concerns to the parts of the page. */
 export function MemberNames({ incident, children }: MemberNamesProps) {
   const { session } = useOrganization();
   const names = useNamesOf(userIdsIn(incident));
@@ -22,7 +23,11 @@ export function MemberNames({ incident, children }: MemberNamesProps) {
     if (name !== undefined) return isolateBidi(name);
     return names.isLoading ? '…' : 'a former member';
   };
-  return <MemberNamesContext value={nameOf}>{children}</MemberNamesContext>;
+  return (
+    <MemberNamesContext value={nameOf}>
+      <PersonColors value={names.colorOf}>{children}</PersonColors>
+    </MemberNamesContext>
+  );
 }
 
 /** Returns the names of members by their ids, within `MemberNames`. */

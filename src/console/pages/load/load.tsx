@@ -121,10 +121,10 @@ function Shown({ load }: { readonly load: Load }) {
   );
 }
 
-function PersonCell({ userId, name }: Person) {
+function PersonCell({ userId, name, color }: Person) {
   return (
     <>
-      <PersonDot userId={userId} />
+      <PersonDot userId={userId} color={color} />
       <Name>{name}</Name>
     </>
   );

@@ -14,6 +14,7 @@ import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Name, Sentence } from '#console/components/text/name.tsx';
+import { PersonColors } from '#console/components/text/person/person_dot.tsx';
 import { dateFormat } from '#console/components/text/time_text.ts';
 import { OwnCalendarButton } from '#console/pages/me/own_calendar_button.tsx';
 import { Agenda } from '#console/pages/oncall/agenda.tsx';
@@ -91,7 +92,7 @@ export function OnCallNow() {
           {timeline === null || warnings.isPending ? (
             <Skeleton height={320} radius="lg" />
           ) : (
-            <>
+            <PersonColors value={timeline.colorOf}>
               <TeamWarnings warnings={warnings.data} teamId={team} />
               <Gaps schedules={timeline.schedules} onOpen={setSelected} />
               {isSmall ? (
@@ -99,7 +100,7 @@ export function OnCallNow() {
               ) : (
                 <Timeline {...shown} timeline={timeline} onMove={move} onMark={mayEdit ? setSelected : undefined} />
               )}
-            </>
+            </PersonColors>
           )}
           <LoadMore list={query} />
         </>
@@ -108,12 +109,14 @@ export function OnCallNow() {
         <PutOnCall userId={put} schedules={timeline.schedules} onClose={() => show({ put: undefined })} />
       )}
       {selected !== null && schedule !== undefined && timeline !== null && (
-        <ShiftDialog
-          selection={selected}
-          schedule={schedule}
-          nameOf={timeline.nameOf}
-          onClose={() => setSelected(null)}
-        />
+        <PersonColors value={timeline.colorOf}>
+          <ShiftDialog
+            selection={selected}
+            schedule={schedule}
+            nameOf={timeline.nameOf}
+            onClose={() => setSelected(null)}
+          />
+        </PersonColors>
       )}
     </Page>
   );

@@ -9,6 +9,7 @@ import { actionQuery } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/text/name.tsx';
+import { PersonDot } from '#console/components/text/person/person_dot.tsx';
 import classes from '#console/pages/oncall/rotation_preview.module.css';
 import { rotationInput, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
 import type { Selection } from '#console/pages/oncall/use_timeline.ts';
@@ -119,6 +120,7 @@ function FirstShifts({ preview, nameOf }: { preview: Preview; nameOf: NameOf }) 
       {shifts.slice(0, SHIFTS_SHOWN_MAX).map(({ userIds, since, until }) => (
         <li key={since}>
           <b>
+            {userIds[0] !== undefined && <PersonDot userId={userIds[0]} />}
             <Name>{userIds.map(nameOf).join(', ')}</Name>
           </b>
           <Span since={since < from ? from : since} until={until} />

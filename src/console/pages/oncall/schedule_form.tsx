@@ -6,6 +6,7 @@ import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Form } from '#console/components/forms/form.tsx';
 import { ZoneSelect } from '#console/components/forms/choice.tsx';
+import { PersonColors } from '#console/components/text/person/person_dot.tsx';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { LayerTurns } from '#console/pages/oncall/layers/layer_turns.tsx';
 import { RotationPreview } from '#console/pages/oncall/rotation_preview.tsx';
@@ -61,62 +62,64 @@ export function ScheduleForm(props: ScheduleFormProps) {
     if (isValid && !isBlocked && !isPending) onSubmit();
   };
   return (
-    <Form
-      error={error}
-      className={classes.form}
-      onSubmit={() => submit()}
-      onKeyDown={(event) => {
-        if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
-        event.preventDefault();
-        event.currentTarget.requestSubmit();
-      }}
-    >
-      <Card>
-        <Stack>
-          {notice}
-          <TextInput
-            label="Name"
-            value={draft.name}
-            onChange={({ currentTarget }) => set({ name: currentTarget.value })}
-            error={shown['name']}
-            maxLength={500}
-          />
-          {team?.(shown['teamId'] ?? shown['teamName'])}
-          <LayerTurns
-            turns={draft.turns}
-            teamId={teamId}
-            nameOf={nameOf}
-            error={shown['turns']}
-            isPlain
-            onChange={(turns) => set({ turns })}
-          />
-          <LengthField draft={draft} error={shown['hours']} onChange={onChange} />
-          <HandOverField draft={draft} error={shown['handOverAt']} onChange={onChange} />
-          <ZoneSelect
-            description="Turns change hands at this zone's local time, also when clocks change."
-            value={draft.timezone}
-            onChange={(timezone) => set({ timezone })}
-            error={shown['timezone']}
-          />
-          {error !== null && error !== undefined && (
-            <ErrorAlert title="The schedule was not saved" error={error} atFields={AT_FIELDS} />
-          )}
-          {further}
-          <Group justify="flex-end">
-            <span className={classes.hint}>
-              <Kbd>Ctrl</Kbd> <Kbd>Enter</Kbd>
-            </span>
-            <Button variant="default" onClick={onCancel}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={isPending} disabled={isBlocked}>
-              {button}
-            </Button>
-          </Group>
-        </Stack>
-      </Card>
-      <RotationPreview draft={draft} isValid={isRotationValid(faults)} nameOf={nameOf} />
-    </Form>
+    <PersonColors value={names.colorOf}>
+      <Form
+        error={error}
+        className={classes.form}
+        onSubmit={() => submit()}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+          event.preventDefault();
+          event.currentTarget.requestSubmit();
+        }}
+      >
+        <Card>
+          <Stack>
+            {notice}
+            <TextInput
+              label="Name"
+              value={draft.name}
+              onChange={({ currentTarget }) => set({ name: currentTarget.value })}
+              error={shown['name']}
+              maxLength={500}
+            />
+            {team?.(shown['teamId'] ?? shown['teamName'])}
+            <LayerTurns
+              turns={draft.turns}
+              teamId={teamId}
+              nameOf={nameOf}
+              error={shown['turns']}
+              isPlain
+              onChange={(turns) => set({ turns })}
+            />
+            <LengthField draft={draft} error={shown['hours']} onChange={onChange} />
+            <HandOverField draft={draft} error={shown['handOverAt']} onChange={onChange} />
+            <ZoneSelect
+              description="Turns change hands at this zone's local time, also when clocks change."
+              value={draft.timezone}
+              onChange={(timezone) => set({ timezone })}
+              error={shown['timezone']}
+            />
+            {error !== null && error !== undefined && (
+              <ErrorAlert title="The schedule was not saved" error={error} atFields={AT_FIELDS} />
+            )}
+            {further}
+            <Group justify="flex-end">
+              <span className={classes.hint}>
+                <Kbd>Ctrl</Kbd> <Kbd>Enter</Kbd>
+              </span>
+              <Button variant="default" onClick={onCancel}>
+                Cancel
+              </Button>
+              <Button type="submit" loading={isPending} disabled={isBlocked}>
+                {button}
+              </Button>
+            </Group>
+          </Stack>
+        </Card>
+        <RotationPreview draft={draft} isValid={isRotationValid(faults)} nameOf={nameOf} />
+      </Form>
+    </PersonColors>
   );
 }
 

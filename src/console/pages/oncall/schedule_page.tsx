@@ -16,6 +16,7 @@ import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
+import { PersonColors, PersonDot } from '#console/components/text/person/person_dot.tsx';
 import { useNow } from '#console/components/text/timestamp.tsx';
 import { Agenda } from '#console/pages/oncall/agenda.tsx';
 import { Gaps } from '#console/pages/oncall/gaps.tsx';
@@ -154,7 +155,7 @@ function Schedule({ schedule, timeline, range }: ScheduleProps) {
   const now = useNow(30);
   const selections = selectionsOf(schedule, range.from, range.to);
   return (
-    <>
+    <PersonColors value={timeline.colorOf}>
       <Gaps schedules={[schedule]} onOpen={setSelected} />
       <Card title="The next four weeks">
         <div className={classes.timeline}>
@@ -184,7 +185,7 @@ function Schedule({ schedule, timeline, range }: ScheduleProps) {
           onClose={() => setSelected(null)}
         />
       )}
-    </>
+    </PersonColors>
   );
 }
 
@@ -213,6 +214,7 @@ function LayersCard({ schedule, nameOf }: { schedule: ShownSchedule; nameOf: Sho
                         // The same people may have several turns.
                         // eslint-disable-next-line react/no-array-index-key
                         <li key={index}>
+                          {userIds[0] !== undefined && <PersonDot userId={userIds[0]} />}
                           <Name>{textOf(userIds)}</Name>
                         </li>
                       ))}

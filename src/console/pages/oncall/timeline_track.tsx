@@ -1,9 +1,10 @@
 import type { ReactNode } from 'react';
 
-import { personStyle } from '#console/components/text/person/person_dot.tsx';
+import { personStyle, usePersonColors } from '#console/components/text/person/person_dot.tsx';
 import type { Selection } from '#console/pages/oncall/use_timeline.ts';
 import { marksOf, placeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import classes from '#console/pages/oncall/timeline_track.module.css';
+import { personColor } from '#modules/schedules/decide/person_color.ts';
 
 interface TimelineTrackProps {
   readonly range: TimelineRange;
@@ -21,6 +22,7 @@ const NARROW_SHARE = 0.008;
 
 /** Drawing of one row of a timeline: days, shifts, gaps and the current time. Labels and buttons lie above it. */
 export function TimelineTrack({ range, selections, userId, now, shownUntil, children }: TimelineTrackProps) {
+  const colorOf = usePersonColors();
   const at = (time: number) => `${placeOf(time, range)}%`;
   const isNarrow = (since: number, until: number | null) =>
     until !== null && until - since < NARROW_SHARE * (range.to - range.from);
@@ -41,21 +43,35 @@ export function TimelineTrack({ range, selections, userId, now, shownUntil, chil
           ))}
         {selections
           .flatMap((selection) => partsOf(selection, now))
-          .map(({ source, since, until, userId: person }) => (
-            <rect
-              key={since}
-              className={classes[source]}
-              data-past={until !== null && until <= now ? '' : undefined}
-              data-mine={person === userId ? '' : undefined}
-              data-narrow={isNarrow(since, until) ? '' : undefined}
-              style={personStyle(person)}
-              x={at(since)}
-              y="12%"
-              width={width(since, until)}
-              height="76%"
-              rx="4"
-            />
-          ))}
+          .map(({ source, since, until, userId: person }) => {
+            const color = person === null ? undefined : colorOf(person);
+            const mark = color === undefined ? 'none' : personColor(color).mark;
+            return (
+              <g key={since} style={personStyle(color)}>
+                <rect
+                  className={classes[source]}
+                  data-past={until !== null && until <= now ? '' : undefined}
+                  data-mine={person === userId ? '' : undefined}
+                  data-narrow={isNarrow(since, until) ? '' : undefined}
+                  x={at(since)}
+                  y="12%"
+                  width={width(since, until)}
+                  height="76%"
+                  rx="4"
+                />
+                {mark !== 'none' && (
+                  <line
+                    className={classes.mark}
+                    strokeDasharray={mark === 'dotted' ? '3 3' : undefined}
+                    x1={at(since)}
+                    x2={at(until ?? range.to)}
+                    y1="82%"
+                    y2="82%"
+                  />
+                )}
+              </g>
+            );
+          })}
         {shownUntil !== undefined && (
           <rect className={classes.unknown} x={at(shownUntil)} y="0" width={width(shownUntil, null)} height="100%" />
         )}

@@ -3,6 +3,7 @@ import { useMemo } from 'react';
 
 import { onCallTimelineQuery, type ScheduleOverTime } from '#console/api/on_call.ts';
 import { serverNow } from '#console/api/http.ts';
+import type { ColorOf } from '#console/components/text/person/person_dot.tsx';
 import type { TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -18,6 +19,7 @@ export interface ShownTimeline {
   readonly teamCount: number;
   /** Returns the name of somebody, or a word for somebody who has left. */
   nameOf(userId: string | null): string;
+  readonly colorOf: ColorOf;
   readonly total: number;
 }
 
@@ -44,14 +46,15 @@ export function useTimeline({ from, to }: Pick<TimelineRange, 'from' | 'to'>, { 
   const timeline = useMemo((): ShownTimeline | null => {
     const last = data?.pages.at(-1);
     if (data === undefined || last === undefined) return null;
-    const names = new Map(data.pages.flatMap(({ people }) => people).map(({ userId, name }) => [userId, name]));
+    const people = new Map(data.pages.flatMap((page) => page.people).map((person) => [person.userId, person]));
     const schedules = new Map(
       data.pages.flatMap((page) => page.schedules).map((schedule) => [schedule.scheduleId, schedule]),
     );
     return {
       schedules: [...schedules.values()],
       teamCount: last.teamCount,
-      nameOf: (userId) => (userId === null ? 'Nobody' : (names.get(userId) ?? 'Somebody who has left')),
+      nameOf: (userId) => (userId === null ? 'Nobody' : (people.get(userId)?.name ?? 'Somebody who has left')),
+      colorOf: (userId) => people.get(userId)?.color,
       total: last.total,
     };
   }, [data]);

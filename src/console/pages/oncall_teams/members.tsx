@@ -15,6 +15,7 @@ import { faultsAtFields } from '#console/components/forms/form.tsx';
 import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { Name, named, Sentence } from '#console/components/text/name.tsx';
+import { PersonDot } from '#console/components/text/person/person_dot.tsx';
 import { showError, showSuccess } from '#console/components/notice.tsx';
 import {
   CONTACT_LABELS,
@@ -56,6 +57,7 @@ export function Members({ team }: { readonly team: TeamDetails }) {
                 key={member.memberId}
                 title={
                   <>
+                    <PersonDot userId={member.userId} color={member.color} />
                     <Name>{member.name}</Name> <span className="dimmed numbers">{member.phone ?? ''}</span>{' '}
                     <ReadinessStatus readiness={member.readiness} />
                   </>

@@ -21,6 +21,7 @@ import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name, named } from '#console/components/text/name.tsx';
+import { PersonDot } from '#console/components/text/person/person_dot.tsx';
 import { EVERY_ROLE_SEES_KEYS, ROLE_DESCRIPTIONS } from '#console/components/text/role.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { Invitations } from '#console/pages/settings/invitations.tsx';
@@ -133,6 +134,7 @@ function useColumns(onRemove: (member: Member) => void): Column<Member>[] {
       cell: (member) => (
         <>
           <Text size="sm" fw={560} span>
+            <PersonDot userId={member.userId} color={member.color} />
             <Name>{member.name}</Name>
           </Text>{' '}
           {isMe(member) && <Status tone="blue">you</Status>}

@@ -25,6 +25,11 @@ export interface Person {
   readonly email: string;
 }
 
+/** Person with the number of their colour, which is the same wherever the console shows them. */
+export interface ShownPerson extends Person {
+  readonly color: number;
+}
+
 /** Somebody with their own settings for incidents of teams that they are not in. */
 export interface ReachablePerson extends Person {
   readonly role: Role;
@@ -32,7 +37,7 @@ export interface ReachablePerson extends Person {
 }
 
 /** A member as lists show one. */
-export interface MemberOfOrganization extends Person {
+export interface MemberOfOrganization extends ShownPerson {
   readonly role: Role;
   readonly joinedAt: Temporal.Instant;
 }
@@ -58,6 +63,8 @@ export interface MembershipOfUser {
   readonly orgId: Id<'org'>;
   readonly name: string;
   readonly role: Role;
+  /** Number of the user's colour there. */
+  readonly color: number;
   /** Whether the organization asks owners and admins for a second factor. */
   readonly secondFactorRequired: boolean;
   /** Link to the traces for its people; null where nobody has set it. */
@@ -65,7 +72,7 @@ export interface MembershipOfUser {
   readonly showsPrices: boolean;
 }
 
-const OWN_CONTACT = ['phone', 'sms_enabled', 'call_enabled', 'push_enabled', 'email_enabled'] as const;
+const OWN_CONTACT = ['phone', 'smsEnabled', 'callEnabled', 'pushEnabled', 'emailEnabled'] as const;
 
 const FIND_ROLE = prepared((db, { orgId, userId }: Values<{ orgId: Id<'org'>; userId: Id<'user'> }>) =>
   db.selectFrom('memberships').select('role').where('org_id', '=', orgId).where('user_id', '=', userId),
@@ -157,7 +164,7 @@ export class PeopleStore extends PostgresStore {
     return await this.db
       .selectFrom('memberships as m')
       .innerJoin('organizations as o', 'o.id', 'm.org_id')
-      .select(['o.id as orgId', 'o.name', 'm.role', 'o.second_factor_required as secondFactorRequired'])
+      .select(['o.id as orgId', 'o.name', 'm.role', 'm.color', 'o.second_factor_required as secondFactorRequired'])
       .select(['o.trace_link as traceLink', 'o.shows_prices as showsPrices'])
       .where('m.user_id', '=', userId)
       .orderBy('o.name')
@@ -217,7 +224,7 @@ export class PeopleStore extends PostgresStore {
   /** Everybody of the organization, by name. */
   async listMembers(orgId: Id<'org'>, limit: number): Promise<MemberOfOrganization[]> {
     return await this.#members(orgId)
-      .select(['u.name', 'u.email', 'm.role', 'm.created_at as joinedAt'])
+      .select(['u.name', 'u.email', 'm.role', 'm.color', 'm.created_at as joinedAt'])
       .orderBy('u.name')
       .orderBy('u.id')
       .limit(limit)
@@ -232,7 +239,7 @@ export class PeopleStore extends PostgresStore {
   ): Promise<MemberOfOrganization[]> {
     const { after } = page;
     return await this.#found(orgId, filter)
-      .select(['u.name', 'u.email', 'm.role', 'm.created_at as joinedAt'])
+      .select(['u.name', 'u.email', 'm.role', 'm.color', 'm.created_at as joinedAt'])
       .$if(after !== null, (query) =>
         query.where(
           ({ ref }) => sql<boolean>`(lower(${ref('u.name')}), ${ref('u.id')}) > (lower(${after?.name}), ${after?.id})`,
@@ -301,11 +308,11 @@ export class PeopleStore extends PostgresStore {
   }
 
   /** Returns the given users who belong to the organization, by id. */
-  async listPeople(orgId: Id<'org'>, userIds: readonly string[]): Promise<Map<string, Person>> {
+  async listPeople(orgId: Id<'org'>, userIds: readonly string[]): Promise<Map<string, ShownPerson>> {
     if (userIds.length === 0) return new Map();
     const ids = [...new Set(userIds)].map((userId) => asId('user', userId));
     const people = await this.#members(orgId)
-      .select(['u.name', 'u.email'])
+      .select(['u.name', 'u.email', 'm.color'])
       .where('m.user_id', '=', anyOf(ids))
       .execute();
     return new Map(people.map((person) => [person.userId, person]));
@@ -317,21 +324,10 @@ export class PeopleStore extends PostgresStore {
     const ids = [...new Set(userIds)].map((userId) => asId('user', userId));
     const people = await this.#members(orgId)
       .select(['u.name', 'u.email', 'm.role'])
-      .select(OWN_CONTACT.map((column) => `m.${column}` as const))
+      .select(columns(MembershipEntity, 'm', OWN_CONTACT))
       .where('m.user_id', '=', anyOf(ids))
       .execute();
-    return new Map(
-      people.map(({ userId, name, email, role, phone, ...switches }) => {
-        const contact = {
-          phone,
-          smsEnabled: switches.sms_enabled,
-          callEnabled: switches.call_enabled,
-          pushEnabled: switches.push_enabled,
-          emailEnabled: switches.email_enabled,
-        };
-        return [userId, { userId, name, email, role, own: contact }];
-      }),
-    );
+    return new Map(people.map(({ userId, name, email, role, ...own }) => [userId, { userId, name, email, role, own }]));
   }
 
   /** The person's own place in the organization, locked until the transaction ends. */

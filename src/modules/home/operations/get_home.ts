@@ -96,8 +96,13 @@ const HomeScheduleView = Type.Object({
   ...ScheduleOnCallView.properties,
   teamId: IdText,
   teamName: Type.String(),
+  color: nullable(Type.Integer({ description: 'number of the colour of onCall' })),
   shifts: Type.Array(
-    Type.Object({ ...ShiftView.properties, name: Type.String({ description: 'of everybody on call at once' }) }),
+    Type.Object({
+      ...ShiftView.properties,
+      name: Type.String({ description: 'of everybody on call at once' }),
+      color: Type.Integer({ description: 'number of the colour of the first of them' }),
+    }),
     { description: `of the next ${HOURS_AHEAD} hours; nobody is on call between them` },
   ),
 });
@@ -173,16 +178,19 @@ function toView(
   shownSchedule: ScheduleOnCall & Pick<TeamOnCall, 'people'> & { readonly teamName: string },
   now: ActionContext['now'],
 ): Static<typeof HomeScheduleView> {
-  const { schedule, layered, people, teamName } = shownSchedule;
+  const { schedule, layered, onCall, people, teamName } = shownSchedule;
   const to = now.add({ hours: HOURS_AHEAD });
   const isPresent = (userId: string): boolean => people.has(userId);
   const shifts = finalShiftsBetween(layered, now, to, isPresent, SHIFTS_A_DAY_MAX);
+  const colorOf = ([first = '']: readonly string[] = []) => people.get(first)?.color;
   return {
     ...toScheduleOnCallView(shownSchedule, { people }, now),
     teamId: schedule.teamId,
     teamName,
+    color: colorOf(onCall.shift?.userIds) ?? null,
     shifts: shifts.map((shift) => ({
       ...toShiftView(shift),
+      color: colorOf(shift.userIds) ?? 0,
       name: new Intl.ListFormat('en').format(shift.userIds.map((userId) => people.get(userId)?.name ?? '')),
     })),
   };

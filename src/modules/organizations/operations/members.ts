@@ -11,7 +11,7 @@ import type { Id } from '#kernel/ids.ts';
 import { mayAnswer, type Role, ROLES } from '#kernel/permissions.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { MemberOfOrganization } from '#modules/accounts/store/people_store.ts';
-import { callerUser, RoleName } from '#modules/accounts/view.ts';
+import { callerUser, PersonColorNumber, RoleName } from '#modules/accounts/view.ts';
 import { contactsOf } from '#modules/contacts/decide/contact.ts';
 import { isReachable } from '#modules/contacts/decide/reachability.ts';
 import {
@@ -31,6 +31,7 @@ const OrganizationMemberView = Type.Object({
   userId: IdText,
   name: Type.String(),
   email: Type.String(),
+  color: PersonColorNumber,
   role: RoleName,
   joinedAt: Timestamp,
   hasSecondFactor: nullable(
@@ -108,7 +109,7 @@ export const listMembers = defineAction({
 });
 
 function toView(
-  { userId, name, email, role, joinedAt }: MemberOfOrganization,
+  { userId, name, email, color, role, joinedAt }: MemberOfOrganization,
   places: readonly TeamMemberOfTeam[],
   hasSecondFactor: boolean | null,
   warnings: string[],
@@ -117,6 +118,7 @@ function toView(
     userId,
     name,
     email,
+    color,
     role,
     joinedAt: toTimestamp(joinedAt),
     hasSecondFactor,

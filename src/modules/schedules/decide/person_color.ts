@@ -1,30 +1,34 @@
-/** Background for the name of a person, for each scheme. */
+/** Colour and mark of a person. */
 interface PersonColor {
+  /** Background for the name, for each scheme. */
   readonly light: string;
   readonly dark: string;
+  /** Line at the lower edge of a bar or a dot, for those who see some colours alike. */
+  readonly mark: 'none' | 'solid' | 'dotted';
 }
 
 /**
- * Colours of people, chosen so that the text is readable on each, and that any two differ as far as possible for people
- * with protanopia, deuteranopia and tritanopia, too. There are fewer than people, so a name always stands beside.
+ * Colours of people, of which members get those that the fewest have. The text is readable on each. Any two differ for
+ * people with protanopia, deuteranopia and tritanopia, too, and the four with the same mark differ much more.
  */
-const PERSON_COLORS: readonly PersonColor[] = [
-  { light: '#f2a6ab', dark: '#6e351a' },
-  { light: '#9085fb', dark: '#364ab5' },
-  { light: '#bfeef7', dark: '#261f52' },
-  { light: '#ea6f2f', dark: '#b52f48' },
-  { light: '#49cffc', dark: '#1c248e' },
-  { light: '#fce39f', dark: '#4c110a' },
-  { light: '#b0cd39', dark: '#6b487a' },
-  { light: '#c182a5', dark: '#4b2d3e' },
+export const PERSON_COLORS: readonly PersonColor[] = [
+  { light: '#e06978', dark: '#4a2435', mark: 'none' },
+  { light: '#93a0ff', dark: '#0d6ab9', mark: 'none' },
+  { light: '#e3d350', dark: '#7d3b02', mark: 'none' },
+  { light: '#75eeff', dark: '#00297e', mark: 'none' },
+  { light: '#9378dc', dark: '#6b3793', mark: 'solid' },
+  { light: '#e59d54', dark: '#661000', mark: 'solid' },
+  { light: '#b9ffd2', dark: '#1b6b4c', mark: 'solid' },
+  { light: '#6dcae8', dark: '#011b59', mark: 'solid' },
+  { light: '#f6ff82', dark: '#636e04', mark: 'dotted' },
+  { light: '#a7d0ae', dark: '#00534a', mark: 'dotted' },
+  { light: '#b18000', dark: '#440000', mark: 'dotted' },
+  { light: '#4d9fa7', dark: '#00003f', mark: 'dotted' },
 ];
 
-/** Returns the colour of a person, which follows from their id: the same everywhere and always. */
-export function personColor(userId: string): PersonColor {
-  let hash = 2_166_136_261;
-  for (const character of userId) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 16_777_619);
-  // The last bits of such a hash are the most mixed ones.
-  const color = PERSON_COLORS[(hash >>> 8) % PERSON_COLORS.length];
-  if (color === undefined) throw new Error('there is a colour for every remainder');
+/** Returns the colour with a number. */
+export function personColor(number: number): PersonColor {
+  const color = PERSON_COLORS[number % PERSON_COLORS.length];
+  if (color === undefined) throw new Error(`${number} is not the number of a colour`);
   return color;
 }

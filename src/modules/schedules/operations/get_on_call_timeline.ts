@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { PersonColorNumber } from '#modules/accounts/view.ts';
 import { ShiftView, toShiftView } from '#modules/schedules/operations/shift_view.ts';
 import { ScheduleView, toScheduleView } from '#modules/schedules/view.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
@@ -77,7 +78,7 @@ export const getOnCallTimeline = defineAction({
     at: Timestamp,
     teamCount: Type.Integer({ description: 'how many teams the organization has' }),
     schedules: Type.Array(ScheduleOverTimeView, { description: 'by the name of their team, oldest first' }),
-    people: Type.Array(Type.Object({ userId: IdText, name: Type.String() })),
+    people: Type.Array(Type.Object({ userId: IdText, name: Type.String(), color: PersonColorNumber })),
     total: Type.Integer({ description: 'how many schedules are meant' }),
     nextCursor: nullable(Type.String()),
   }),
@@ -107,7 +108,7 @@ export const getOnCallTimeline = defineAction({
       at: toTimestamp(now),
       teamCount: await stores.teams.countNames(caller.orgId),
       schedules,
-      people: [...timeline.people.values()].map(({ userId, name }) => ({ userId, name })),
+      people: [...timeline.people.values()].map(({ userId, name, color }) => ({ userId, name, color })),
       total,
       nextCursor: page.length > 0 && offset + page.length < total ? String(offset + page.length) : null,
     };

@@ -231,5 +231,6 @@ function toAheadView(
 function personOf({ people }: Pick<TeamOnCall, 'people'>, userId: string): Person {
   const person = people.get(userId);
   if (person === undefined) throw new Error(`${userId} is on call but is not a member of the organization`);
-  return person;
+  const { name, email } = person;
+  return { userId: person.userId, name, email };
 }

@@ -11,7 +11,7 @@ import {
   type Shift,
 } from '#modules/schedules/decide/layered_shifts.ts';
 import type { HolidayCalendarStore } from '#modules/schedules/store/holiday_calendar_store.ts';
-import type { PeopleStore, Person } from '#modules/accounts/store/people_store.ts';
+import type { PeopleStore, ShownPerson } from '#modules/accounts/store/people_store.ts';
 import { layeredOf, type ScheduleRow, type ScheduleStore } from '#modules/schedules/store/schedule_store.ts';
 
 export interface ScheduleOnCall {
@@ -25,7 +25,7 @@ export interface TeamOnCall {
   /** Schedules of the team, oldest first. */
   readonly schedules: readonly ScheduleOnCall[];
   /** Everyone whom the schedules name and who belongs to the organization. */
-  readonly people: ReadonlyMap<string, Person>;
+  readonly people: ReadonlyMap<string, ShownPerson>;
 }
 
 /** A schedule over some time. */
@@ -34,14 +34,14 @@ export interface ScheduleShifts {
   readonly layered: LayeredSchedule;
   /** Oldest first, with their true limits, which may lie outside. */
   readonly shifts: readonly Shift[];
-  readonly people: ReadonlyMap<string, Person>;
+  readonly people: ReadonlyMap<string, ShownPerson>;
   /** Time at which the schedule was last changed, or an override laid over it. */
   readonly changedAt: Temporal.Instant;
 }
 
 /** Shifts of one person over all schedules. */
 export interface ShiftsOfPerson {
-  readonly person: Person;
+  readonly person: ShownPerson;
   /** Schedules that name the person, oldest first, each with the person's shifts only. */
   readonly schedules: readonly Omit<ScheduleShifts, 'people'>[];
   /** False when there were too many schedules or shifts to look at. */
@@ -129,7 +129,7 @@ export class OnCallReader {
     orgId: Id<'org'>,
     schedules: readonly ScheduleRow[],
     { from, to, at, limit }: TimeRange & { readonly at: Temporal.Instant },
-  ): Promise<{ schedules: ScheduleOverTime[]; people: ReadonlyMap<string, Person> }> {
+  ): Promise<{ schedules: ScheduleOverTime[]; people: ReadonlyMap<string, ShownPerson> }> {
     const earliest = isAtOrBefore(from, at) ? from : at;
     const { layered, people } = await this.#readLayered(orgId, schedules, earliest);
     const isPresent = (userId: Id<'user'>) => people.has(userId);
@@ -191,7 +191,7 @@ export class OnCallReader {
     from: Temporal.Instant,
   ): Promise<{
     layered: { readonly schedule: ScheduleRow; readonly layered: LayeredSchedule }[];
-    people: ReadonlyMap<string, Person>;
+    people: ReadonlyMap<string, ShownPerson>;
   }> {
     const overrides = await this.#schedules.listOverrides(
       orgId,

@@ -4,6 +4,7 @@ import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { PersonColorNumber } from '#modules/accounts/view.ts';
 import { crashFreePercent } from '#modules/exceptions/decide/sessions.ts';
 import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';
 
@@ -123,7 +124,9 @@ export const getServiceOnCall = defineAction({
           description: 'by which the service pages',
         }),
         scheduleCount: Type.Integer({ minimum: 0 }),
-        onCall: Type.Array(Type.Object({ userId: IdText, name: Type.String() }), { description: 'each person once' }),
+        onCall: Type.Array(Type.Object({ userId: IdText, name: Type.String(), color: nullable(PersonColorNumber) }), {
+          description: 'each person once',
+        }),
       }),
       { description: 'the owner first' },
     ),
@@ -158,6 +161,7 @@ export const getServiceOnCall = defineAction({
             onCall: peopleOnCall(schedules.map(({ onCall }) => onCall)).map((userId) => ({
               userId,
               name: people.get(userId)?.name ?? '',
+              color: people.get(userId)?.color ?? null,
             })),
           },
         ];

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { IdText, StrictObject } from '#actions/fields.ts';
+import { PersonColorNumber } from '#modules/accounts/view.ts';
 import { PolicyView, toPolicyView } from '#modules/policies/view.ts';
 import { readLayers } from '#modules/schedules/decide/stored_layers.ts';
 import { onCallNow, PersonOnCallView, readTeams } from '#modules/teams/read_teams.ts';
@@ -22,7 +23,7 @@ export const getTeam = defineAction({
     ...TEAM_FIELDS,
     onCall: Type.Array(PersonOnCallView, { description: 'who is on call now' }),
     memberCount: Type.Integer(),
-    members: Type.Array(Type.Object({ ...MemberView.properties, readiness: ReadinessView }), {
+    members: Type.Array(Type.Object({ ...MemberView.properties, color: PersonColorNumber, readiness: ReadinessView }), {
       description: `in their order; at most ${LIST_LIMIT}. The phone is masked for those who may not change it`,
     }),
     schedules: Type.Array(
@@ -49,6 +50,7 @@ export const getTeam = defineAction({
       memberCount: team.members.length,
       members: members.map((member) => ({
         ...toMemberView(member),
+        color: member.color,
         phone: shownPhone(member.phone, member.userId, caller),
         readiness: readinessOf(member, member),
       })),

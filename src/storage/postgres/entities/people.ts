@@ -68,6 +68,8 @@ export const MembershipEntity = defineEntity({
     callEnabled: p.boolean().default(true),
     pushEnabled: p.boolean().default(true),
     emailEnabled: p.boolean().default(true),
+    /** Number of the person's colour, of those of `PERSON_COLORS`; the database chooses it for a new member. */
+    color: p.integer().default(-1),
   },
 });
 

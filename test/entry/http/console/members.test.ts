@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { PERMISSIONS } from '#kernel/permissions.ts';
+import { PERSON_COLORS } from '#modules/schedules/decide/person_color.ts';
 import { storesOf } from '#modules/stores.ts';
 import { givenPerson, givePassword, signedIn } from '#test/kit/programs/browser.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';
@@ -135,6 +136,32 @@ test('members are listed with their teams and with what keeps pages from them', 
   expect(listed[0]).toMatchObject({ userId, role: 'responder', teams: [{ teamId, name: 'Platform' }] });
   expect(listed[0].warnings).toEqual([expect.stringContaining('Nothing reaches Anna in Platform')]);
   expect(listed[1].warnings).toEqual([expect.stringContaining('Nothing reaches Olga')]);
+});
+
+test('the first twelve members have twelve colours, also when they join at once, and a newcomer has one that is free', async () => {
+  const w = await world();
+  await givePassword(w, w.owner.userId);
+  const browser = await signedIn(w, w.owner.email);
+  const colors = async () => {
+    const { members } = (await browser.invoke(w.orgId, 'list_members')).body.result;
+    return new Map<string, number>(
+      members.map((member: { userId: string; color: number }) => [member.userId, member.color]),
+    );
+  };
+  const joined = await Promise.all(Array.from({ length: 11 }, (_, index) => w.given.user({ name: `Person ${index}` })));
+  const before = await colors();
+  expect([...before.values()].toSorted((a, b) => a - b)).toEqual(PERSON_COLORS.map((_, index) => index));
+
+  const gone = joined[4]!.userId;
+  await browser.post(`/organizations/${w.orgId}/actions/remove_member`, { userId: gone });
+  const [next, second] = [await w.given.user({ name: 'Next' }), await w.given.user({ name: 'Second' })];
+  await browser.invoke(w.orgId, 'change_role', { userId: next.userId, role: 'viewer' });
+  const after = await colors();
+  expect(after.get(next.userId)).toBe(before.get(gone));
+  expect(PERSON_COLORS[after.get(second.userId)!]).toBeDefined();
+  for (const { userId } of joined.filter((person) => person.userId !== gone)) {
+    expect(after.get(userId)).toBe(before.get(userId));
+  }
 });
 
 test('a removed member is no longer on call and no longer paged, not even by messages in the queue', async () => {

@@ -8,6 +8,7 @@ import { Choice } from '#console/components/forms/choice.tsx';
 import { dutyLabel } from '#console/components/text/role.ts';
 import { useFoundMembers } from '#console/components/forms/person_picker.tsx';
 import { Name } from '#console/components/text/name.tsx';
+import { PersonDot } from '#console/components/text/person/person_dot.tsx';
 import classes from '#console/pages/oncall/people_order.module.css';
 import { type TurnDraft, withNobody, withPersonIn, withTurnMoved } from '#console/pages/oncall/schedule_draft.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -97,6 +98,7 @@ export function LayerTurns({ turns, teamId, nameOf, error, isPlain = false, onCh
               <li key={turn.key} className={classes.person} tabIndex={0} onKeyDown={(event) => onKeyDown(event, index)}>
                 <span className={classes.place}>{index + 1}</span>
                 <span className="grow small">
+                  {turn.userIds[0] !== undefined && <PersonDot userId={turn.userIds[0]} />}
                   <Name>{names}</Name>
                 </span>
                 <ActionIcon

@@ -6,6 +6,7 @@ import { isApiError, serverNow } from '#console/api/http.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Form } from '#console/components/forms/form.tsx';
+import { PersonColors } from '#console/components/text/person/person_dot.tsx';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { ZoneSelect } from '#console/components/forms/choice.tsx';
 import { USUAL_HOURS, windowOf, withWindow } from '#console/pages/oncall/layers/week_hours.ts';
@@ -61,107 +62,109 @@ export function LayersForm(props: LayersFormProps) {
     setOpen(next.layers.at(-1)?.key ?? null);
   };
   return (
-    <Form
-      error={error}
-      className={classes.form}
-      onSubmit={() => {
-        setIsChecked(true);
-        if (isValid && !isBlocked && !isPending) onSubmit();
-      }}
-      onKeyDown={(event) => {
-        if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
-        event.preventDefault();
-        event.currentTarget.requestSubmit();
-      }}
-    >
-      <Card>
-        <Stack>
-          {notice}
-          <TextInput
-            label="Name"
-            value={draft.name}
-            onChange={({ currentTarget }) => onChange({ ...draft, name: currentTarget.value })}
-            error={shown['name']}
-            maxLength={500}
-          />
-          <ZoneSelect
-            description="Hours and hand-overs are at this zone's local time, also when clocks change."
-            value={draft.timezone}
-            onChange={(timezone) => onChange({ ...draft, timezone })}
-            error={shown['timezone']}
-          />
-          {[...draft.layers.entries()].reverse().map(([index, layer]) => (
-            <LayerFields
-              key={layer.key}
-              layer={layer}
-              teamId={schedule.teamId}
-              index={index}
-              count={draft.layers.length}
-              isAdded={added === layer.key}
-              isOpen={open === layer.key || faultAt(shown, `layers[${index}].`) !== undefined}
-              onToggle={() => setOpen(open === layer.key ? null : layer.key)}
-              nameOf={nameOf}
-              faultOf={(field) => faultAt(shown, `layers[${index}].${field}`)}
-              onChange={(changes) => onChange(withChanges(draft, index, changes))}
-              onMove={(by) => onChange(withLayerMoved(draft, index, by))}
-              onRemove={() => onChange({ ...draft, layers: draft.layers.toSpliced(index, 1) })}
-            />
-          ))}
-          <div role="group" aria-labelledby={addId}>
-            <Text id={addId} size="sm" fw={500} mb={6}>
-              Add a layer above
-            </Text>
-            <Group gap="xs">
-              {[...USUAL_HOURS, undefined].map((usual) => (
-                <Button
-                  key={usual?.name ?? ''}
-                  size="xs"
-                  variant="default"
-                  leftSection={<IconPlus size={16} />}
-                  disabled={draft.layers.length >= LAYERS_MAX}
-                  onClick={() => add(usual)}
-                >
-                  {usual?.name ?? 'Another layer'}
-                </Button>
-              ))}
-            </Group>
-          </div>
-          <Checkbox
-            label="Let present turns end when they were to"
-            description="Where you change people or the length of turns, whoever is on call now stays until the next hand-over."
-            checked={draft.keepTurns}
-            onChange={({ currentTarget }) => onChange({ ...draft, keepTurns: currentTarget.checked })}
-          />
-          {further}
-          {error !== null && error !== undefined && (
-            <ErrorAlert title="The schedule was not saved" error={error} atFields={fieldsShowing(error)} />
-          )}
-          <Group justify="flex-end">
-            <span className={classes.hint}>
-              <Kbd>Ctrl</Kbd> <Kbd>Enter</Kbd>
-            </span>
-            <Button variant="default" onClick={onCancel}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={isPending} disabled={isBlocked}>
-              Save
-            </Button>
-          </Group>
-        </Stack>
-      </Card>
-      <LayersPreview
-        draft={draft}
-        schedule={schedule}
-        isValid={isValid}
-        nameOf={nameOf}
-        onMark={mark}
-        onEdge={(index, changes, { kind }) => {
-          const changed = withChanges(draft, index, changes);
-          // A hand-over that is moved by hand is that of the present turn.
-          onChange(kind === 'hand_over' ? { ...changed, keepTurns: false } : changed);
+    <PersonColors value={names.colorOf}>
+      <Form
+        error={error}
+        className={classes.form}
+        onSubmit={() => {
+          setIsChecked(true);
+          if (isValid && !isBlocked && !isPending) onSubmit();
         }}
-      />
-    </Form>
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+          event.preventDefault();
+          event.currentTarget.requestSubmit();
+        }}
+      >
+        <Card>
+          <Stack>
+            {notice}
+            <TextInput
+              label="Name"
+              value={draft.name}
+              onChange={({ currentTarget }) => onChange({ ...draft, name: currentTarget.value })}
+              error={shown['name']}
+              maxLength={500}
+            />
+            <ZoneSelect
+              description="Hours and hand-overs are at this zone's local time, also when clocks change."
+              value={draft.timezone}
+              onChange={(timezone) => onChange({ ...draft, timezone })}
+              error={shown['timezone']}
+            />
+            {[...draft.layers.entries()].reverse().map(([index, layer]) => (
+              <LayerFields
+                key={layer.key}
+                layer={layer}
+                teamId={schedule.teamId}
+                index={index}
+                count={draft.layers.length}
+                isAdded={added === layer.key}
+                isOpen={open === layer.key || faultAt(shown, `layers[${index}].`) !== undefined}
+                onToggle={() => setOpen(open === layer.key ? null : layer.key)}
+                nameOf={nameOf}
+                faultOf={(field) => faultAt(shown, `layers[${index}].${field}`)}
+                onChange={(changes) => onChange(withChanges(draft, index, changes))}
+                onMove={(by) => onChange(withLayerMoved(draft, index, by))}
+                onRemove={() => onChange({ ...draft, layers: draft.layers.toSpliced(index, 1) })}
+              />
+            ))}
+            <div role="group" aria-labelledby={addId}>
+              <Text id={addId} size="sm" fw={500} mb={6}>
+                Add a layer above
+              </Text>
+              <Group gap="xs">
+                {[...USUAL_HOURS, undefined].map((usual) => (
+                  <Button
+                    key={usual?.name ?? ''}
+                    size="xs"
+                    variant="default"
+                    leftSection={<IconPlus size={16} />}
+                    disabled={draft.layers.length >= LAYERS_MAX}
+                    onClick={() => add(usual)}
+                  >
+                    {usual?.name ?? 'Another layer'}
+                  </Button>
+                ))}
+              </Group>
+            </div>
+            <Checkbox
+              label="Let present turns end when they were to"
+              description="Where you change people or the length of turns, whoever is on call now stays until the next hand-over."
+              checked={draft.keepTurns}
+              onChange={({ currentTarget }) => onChange({ ...draft, keepTurns: currentTarget.checked })}
+            />
+            {further}
+            {error !== null && error !== undefined && (
+              <ErrorAlert title="The schedule was not saved" error={error} atFields={fieldsShowing(error)} />
+            )}
+            <Group justify="flex-end">
+              <span className={classes.hint}>
+                <Kbd>Ctrl</Kbd> <Kbd>Enter</Kbd>
+              </span>
+              <Button variant="default" onClick={onCancel}>
+                Cancel
+              </Button>
+              <Button type="submit" loading={isPending} disabled={isBlocked}>
+                Save
+              </Button>
+            </Group>
+          </Stack>
+        </Card>
+        <LayersPreview
+          draft={draft}
+          schedule={schedule}
+          isValid={isValid}
+          nameOf={nameOf}
+          onMark={mark}
+          onEdge={(index, changes, { kind }) => {
+            const changed = withChanges(draft, index, changes);
+            // A hand-over that is moved by hand is that of the present turn.
+            onChange(kind === 'hand_over' ? { ...changed, keepTurns: false } : changed);
+          }}
+        />
+      </Form>
+    </PersonColors>
   );
 }
 

@@ -134,7 +134,7 @@ export function OnCallCard({ serviceId }: OfService) {
               onCall.map((person, index) => (
                 <span key={person.userId}>
                   {index > 0 && ', '}
-                  <PersonDot userId={person.userId} />
+                  <PersonDot userId={person.userId} color={person.color} />
                   <Name>{person.name}</Name>
                 </span>
               ))
