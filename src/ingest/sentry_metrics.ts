@@ -11,8 +11,8 @@ import { SENT_BY_DSN } from '#modules/metrics/store/metric_catalog.ts';
 const REMEMBERED_MAX = 200_000;
 const REQUEST_MAX = { seriesMax: 5_000, bytesMax: 8 * 1024 * 1024 };
 
-/** Time after which it is asked again whether a metric has come by the ingestion key. */
-const OF_KEY_MS = 600_000;
+/** Time after which it is asked again whether a metric has come by the ingestion key: sooner while it has not. */
+const ASKED_AGAIN_MS = { ofKey: 600_000, notOfKey: 60_000 };
 
 interface Options {
   readonly clock: Clock;
@@ -63,7 +63,8 @@ export class SentryMetrics {
       if (this.#ofKey.size > REMEMBERED_MAX) this.#ofKey.clear();
       for (const name of unknown) {
         const isOfKey = storedNames(name).some((storedName) => stored.has(storedName));
-        this.#ofKey.set(`${serviceId} ${name}`, { isOfKey, untilMs: nowMs + OF_KEY_MS });
+        const untilMs = nowMs + (isOfKey ? ASKED_AGAIN_MS.ofKey : ASKED_AGAIN_MS.notOfKey);
+        this.#ofKey.set(`${serviceId} ${name}`, { isOfKey, untilMs });
       }
     }
     return new Set(names.filter((name) => this.#ofKey.get(`${serviceId} ${name}`)?.isOfKey === true));

@@ -85,14 +85,26 @@ test('a service without the capability metrics counts them as not kept', async (
   expect((await acceptedPoints(w)).filter(({ serviceId }) => serviceId === other.serviceId)).toEqual([]);
 });
 
-test('the public key sends nothing to a metric that comes by the ingestion key, whatever it says of itself', async () => {
+async function storeByKey(...names: readonly string[]): Promise<void> {
   const batch = new PointBatch();
-  for (const name of ['load', 'took_bucket']) {
+  for (const name of names) {
     const series = batch.addSeries({ name, labels: [], key: seriesKey(name, []) });
     batch.add(series, w.clock.now().epochMilliseconds, 95, 'gauge');
   }
   const { serviceId } = service;
   await new MetricWriter(w.context.clickhouse).insert([{ serviceId, points: columnsOf(batch) }], newId('job'));
+}
+
+test('the public key sends nothing to a metric a minute after its first point by the ingestion key', async () => {
+  await send([itemOf({ name: 'load', type: 'gauge', value: 0 })]);
+  await storeByKey('load');
+  w.clock.advance({ seconds: 61 });
+  await send([itemOf({ name: 'load', type: 'gauge', value: 1 })]);
+  expect((await pointsOf()).map(({ value }) => value)).toEqual([0]);
+});
+
+test('the public key sends nothing to a metric that comes by the ingestion key, whatever it says of itself', async () => {
+  await storeByKey('load', 'took_bucket');
   const attributes = { sent_by: { value: 'us', type: 'string' } };
   await send([
     itemOf({ name: 'load', type: 'gauge', value: 0 }),
