@@ -186,8 +186,9 @@ async function findMissing(
   return await Promise.all(
     wanting.map(async (before) => {
       const { measured, incident } = before;
-      if (!asked.has(before) || incident === null) return before;
-      const { rule, part, labelValue: label, now } = measured;
+      const { rule, part, labelValue: label, memory, now } = measured;
+      const breachedAt = incident?.countedAt ?? memory.breachedSince;
+      if (!asked.has(before) || breachedAt === null) return before;
       const { serviceId, config, settings, retentionDays } = rule;
       // The rest has no series of its own: others take its place.
       if (part === REST) return decide({ ...measured, missing: null }, incident, false);
@@ -198,7 +199,8 @@ async function findMissing(
         metricName: isNarrowed ? withLabel(config.metricName, byLabel, label) : config.metricName,
         serviceId,
         breachesAbove: config.comparator.startsWith('>'),
-        breachedAt: incident.countedAt,
+        breachedAt,
+        isOfSlow: incident === null,
         keptSince: now.subtract({ hours: 24 * retentionDays }),
       };
       try {

@@ -192,6 +192,19 @@ test('a quantile of a histogram does not recover when the slow host falls silent
   expect(await onlyStatus(w)).toBe('triggered');
 });
 
+test('a host that sends more slowly than the window is long breaches for as long as each of its samples does', async () => {
+  const w = await staffedWorld();
+  const rule = { aggregation: 'max', comparator: '>', threshold: 90 } as const;
+  const serviceId = await watched(w, { ...rule, settings: { forMinutes: 12 } });
+  const opened = async () => (await w.expectOk('list_incidents')).incidents.length;
+  // One that dies meanwhile is no slow one.
+  await minutes(w, serviceId, 6, [{ host: 'c', value: 99 }, B]);
+  for (let n = 1; n <= 16; n += 1) await minutes(w, serviceId, 1, n % 5 === 0 ? [A, B] : [B]);
+  expect(await opened()).toBe(0);
+  for (let n = 17; n <= 30; n += 1) await minutes(w, serviceId, 1, n % 5 === 0 ? [A, B] : [B]);
+  expect(await opened()).toBe(1);
+});
+
 test('a breach opens its incident before anybody looks for silent series of other rules, however long that takes', async () => {
   const w = await staffedWorld();
   const rule = { aggregation: 'max', comparator: '>', threshold: 90, settings: KEEP } as const;

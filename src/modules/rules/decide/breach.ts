@@ -95,7 +95,10 @@ export interface RuleEvaluation<At extends InstantLike> extends MeasuredValue {
   readonly memory?: RuleMemory<At>;
   /** Number of incidents the rule had opened within `flapMinutes` when the open one did, including that one. */
   readonly recentIncidents?: number;
-  /** Missing series; null when there are none, `unknown` while nobody has looked. */
+  /**
+   * Missing series, or while no incident is open those that are slower than the window; null when there are none,
+   * `unknown` while nobody has looked.
+   */
   readonly missing?: MissingSeries | null | 'unknown';
   readonly now: At;
 }
@@ -121,7 +124,7 @@ export type RuleDecision<At extends InstantLike = Temporal.Instant> =
  * condition stays true a further breach is counted once a window; one that comes after the condition was false counts
  * at once. The incident is over once the condition was false, with data, at every evaluation for a whole window; the
  * settings of the rule may ask for more or less. An evaluation without data says neither that the condition is true nor
- * that it is false: samples may come more slowly than the window is long. Only `noDataMinutes` without data end what
+ * that it is false: samples may come more slowly than the window is long, also those of one series among others. Only `noDataMinutes` without data end what
  * has lasted.
  */
 export function decideMetricRule<At extends InstantLike>(
@@ -134,7 +137,7 @@ export function decideMetricRule<At extends InstantLike>(
 
 function decideOpening<At extends InstantLike>(
   { comparator, threshold, settings = METRIC_RULE_DEFAULTS }: JudgedRule,
-  { value, isMoreThan, isWaiting = false, memory = NO_MEMORY, now }: RuleEvaluation<At>,
+  { value, isMoreThan, isWaiting = false, memory = NO_MEMORY, missing = null, now }: RuleEvaluation<At>,
 ): RuleDecision<At> {
   if (isWaiting) return { kind: 'nothing' };
   const remember = (change: Partial<RuleMemory<At>>): RuleDecision<At> =>
@@ -143,6 +146,12 @@ function decideOpening<At extends InstantLike>(
     const breachedSince = sinceThen(memory.breachedSince, now);
     if (hasLasted(breachedSince, settings.forMinutes, now)) return { kind: 'open', because: 'breach' };
     return remember({ breachedSince });
+  }
+  if (value !== null && memory.breachedSince !== null) {
+    // Of series that breached and send more slowly than the window is long, nobody knows yet.
+    if (missing === 'unknown') return { kind: 'find_missing' };
+    const isStillBreached = missing !== null && isBreached(missing, comparator, threshold);
+    return remember(isStillBreached ? { breachedSince: memory.breachedSince } : {});
   }
   const pagesSilence = settings.noData === 'page';
   if (value !== null || (!pagesSilence && memory.breachedSince === null)) return remember({});

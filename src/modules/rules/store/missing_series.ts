@@ -35,6 +35,8 @@ export interface MissingQuestion {
    * for.
    */
   readonly breachedAt: Temporal.Instant;
+  /** Whether only series are meant that are slower than the window, and not late by their own interval. */
+  readonly isOfSlow?: boolean;
   /** Older points are as if they were not there. */
   readonly keptSince: Temporal.Instant;
 }
@@ -60,7 +62,8 @@ export class MissingSeriesReader {
    * The series that sent data when the breach was counted and have fallen silent: their newest point is older than the
    * window, is a stale marker, or is late by the series' own interval. Null when there are none. The value is that of the
    * window over all others, together with the last window of each of these. Deltas and counts of samples say what
-   * happened, so silence means that nothing did: they are never missing.
+   * happened, so silence means that nothing did: they are never missing. Of an interval nothing is known before the
+   * second sample.
    */
   async find(question: MissingQuestion, now: Temporal.Instant): Promise<MissingSeries | null> {
     const { sides, factor } = readCheckedExpression(question.metricName);
@@ -171,8 +174,11 @@ function nameOf(metric: string, labels: Record<string, string>): string {
   return text.length > NAME_LENGTH_MAX ? `${text.slice(0, NAME_LENGTH_MAX)}…` : text;
 }
 
+/** Time before a breach in which the interval of a slow series is seen. */
+const SLOW_REACH_MS = 15 * 60_000;
+
 function parametersOf(read: Read, toMs: number): Record<string, unknown> {
-  const { serviceId, selector, windowMinutes, breachesAbove, breachedAt, keptSince } = read;
+  const { serviceId, selector, windowMinutes, breachesAbove, breachedAt, isOfSlow = false, keptSince } = read;
   const windowMs = windowMinutes * 60_000;
   const kept = keptSince.epochMilliseconds;
   const aliveMs = breachedAt.epochMilliseconds - windowMs;
@@ -183,7 +189,7 @@ function parametersOf(read: Read, toMs: number): Record<string, unknown> {
     window: windowMs,
     alive: aliveMs,
     kept,
-    oldest: Math.max(aliveMs - windowMs - COUNTER_LOOKBACK_MS, kept),
+    oldest: Math.max(aliveMs - windowMs - (isOfSlow ? SLOW_REACH_MS : COUNTER_LOOKBACK_MS), kept),
     until: breachedAt.epochMilliseconds + READ_MS,
     again: toMs - Math.max(READ_MS, windowMs + COUNTER_LOOKBACK_MS),
     sign: breachesAbove ? -1 : 1,
@@ -195,7 +201,7 @@ const IS_SAMPLE = `(kind != ${STALE} AND kind != ${START})`;
 const IS_COUNTING = `(kind = ${COUNTER} OR kind = ${START})`;
 const instant = (parameter: string): string => `fromUnixTimestamp64Milli({${parameter}:Int64})`;
 
-function windowsSql({ selector, aggregation, isOfBuckets }: Read): string {
+function windowsSql({ selector, aggregation, isOfBuckets, isOfSlow = false }: Read): string {
   const ofSeries =
     selector.matchers.length === 0
       ? ''
@@ -203,9 +209,13 @@ function windowsSql({ selector, aggregation, isOfBuckets }: Read): string {
   const points = `SELECT series, toUnixTimestamp64Milli(ts) AS ms, value, kind FROM metric_points FINAL
     PREWHERE service_id = {service:UUID} AND metric = {metric:String} AND ts >= ${instant('oldest')}
       AND ts < ${instant('to')} AND (ts < ${instant('until')} OR ts >= ${instant('again')}) ${ofSeries}`;
+  const isEnded = `maxIf(ms, kind = ${STALE}) > last_ms`;
+  const isLate = `{to:Int64} - last_ms > ${LATE_MS} + ${LATE_INTERVALS} * interval_ms`;
+  const isMissing = isOfSlow
+    ? `last_ms < {from:Int64} AND known > 1 AND NOT (${isLate}) AND NOT (${isEnded})`
+    : `last_ms < {from:Int64} OR ${isEnded} OR (known > 1 AND ${isLate})`;
   const ends = `SELECT series, maxIf(ms, ${IS_SAMPLE}) AS last_ms,
-      last_ms < {from:Int64} OR maxIf(ms, kind = ${STALE}) > last_ms
-        OR (known > 1 AND {to:Int64} - last_ms > ${LATE_MS} + ${LATE_INTERVALS} * interval_ms) AS is_missing,
+      ${isMissing} AS is_missing,
       if(is_missing, last_ms + 1 - {window:Int64}, {from:Int64}) AS begin_ms,
       countIf(${IS_SAMPLE}) AS known,
       if(known > 1, (last_ms - minIf(ms, ${IS_SAMPLE})) / (known - 1), 0) AS interval_ms

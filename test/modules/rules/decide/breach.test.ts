@@ -148,6 +148,16 @@ describe('series that fell silent', () => {
     expect(decide({ missing: 'unknown', value: 9 })).toMatchObject({ kind: 'raise_occurrences' });
   });
 
+  test('go on breaching before an incident opens, if they are only slower than the window', () => {
+    const pending = { open: null, memory: { ...NO_MEMORY, breachedSince: T0 } };
+    expect(decide({ ...pending, missing: 'unknown' })).toEqual({ kind: 'find_missing' });
+    expect(decide({ ...pending, missing: found(9) })).toEqual({ kind: 'nothing' });
+    for (const missing of [found(1), null]) {
+      expect(decide({ ...pending, missing })).toEqual({ kind: 'remember', clearSince: null, memory: NO_MEMORY });
+    }
+    expect(decide({ open: null, missing: 'unknown' })).toEqual({ kind: 'nothing' });
+  });
+
   test('keep the incident open while they breached when last seen', () => {
     expect(decide({ missing: found(9) })).toEqual({ kind: 'keep_open', clearSince: null, memory });
     expect(decide({ missing: found(1) })).toEqual({ kind: 'resolve', because: 'recovered' });
