@@ -87,7 +87,7 @@ import { getContactCard } from '#modules/contacts/operations/get_contact_card.ts
 import { getTestNotification, sendTestNotification } from '#modules/contacts/operations/test_notification.ts';
 import { updateOwnContact } from '#modules/contacts/operations/update_own_contact.ts';
 import { describeLabels } from '#modules/metrics/operations/describe_labels.ts';
-import { describeMetrics } from '#modules/metrics/operations/describe_metrics.ts';
+import { describeMetrics, findServiceWithMetrics } from '#modules/metrics/operations/describe_metrics.ts';
 import { listChartMarks } from '#modules/metrics/operations/list_chart_marks.ts';
 import { listExemplars } from '#modules/metrics/operations/list_exemplars.ts';
 import { listMetricNames } from '#modules/metrics/operations/list_metric_names.ts';
@@ -310,6 +310,7 @@ const WITHIN_ORGANIZATIONS = [
   getTestNotification,
   queryMetrics,
   describeMetrics,
+  findServiceWithMetrics,
   describeLabels,
   listChartMarks,
   listExemplars,

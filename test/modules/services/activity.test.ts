@@ -5,6 +5,10 @@ import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { storesOf } from '#modules/stores.ts';
 import { workerRuntime } from '#workers/worker_role.ts';
+import { findServiceWithMetrics } from '#modules/metrics/operations/describe_metrics.ts';
+import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
+import { newId } from '#kernel/ids.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { world } from '#test/kit/world.ts';
 
 const NONE = Array.from({ length: 24 }, () => 0);
@@ -72,4 +76,21 @@ test('a service of another organization is not found, and not told of', async ()
   expect(await browser.invoke(other.orgId, 'get_service_activity', { serviceId })).toMatchObject({ status: 404 });
   const health = await browser.invoke(other.orgId, 'get_service_health', { serviceIds: [serviceId] });
   expect(health.body.result.services).toEqual([]);
+});
+
+test('Metrics open with the first service that has sent some, else with the first that may', async () => {
+  const w = await world();
+  const opened = async () => {
+    const caller = memberCaller(w.orgId, newId('user'), 'viewer');
+    const { service } = await runOperation(w, findServiceWithMetrics, caller, {});
+    return service?.name ?? null;
+  };
+  expect(await opened()).toBe(null);
+  await w.expectOk('create_service', { name: 'api' });
+  expect(await opened()).toBe('api');
+  await w.given.service({ name: 'billing' });
+  expect(await opened()).toBe('billing');
+  const sending = await w.given.service({ name: 'checkout' });
+  await givenMetrics(w, sending.serviceId, { name: 'm', minutes: 5, everySeconds: 60, value: () => 1 });
+  expect(await opened()).toBe('checkout');
 });

@@ -1,11 +1,12 @@
 import { Button, Skeleton } from '@mantine/core';
 import { useElementSize, useMediaQuery } from '@mantine/hooks';
 import { IconArrowLeft, IconChartLine, IconPlus } from '@tabler/icons-react';
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useEffect, useRef } from 'react';
+import { useEffect, useState } from 'react';
 
 import { chartsQuery, metricListQuery } from '#console/api/charts.ts';
+import { actionQuery } from '#console/api/queries.ts';
 import { serviceSearchQuery } from '#console/api/services.ts';
 import { Card } from '#console/components/card.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
@@ -44,32 +45,38 @@ export function Explore() {
   const isNarrow = useMediaQuery('(max-width: 60em)') ?? false;
   /** Width of the chart, which stands beside the list, or in its place. */
   const chartWidth = isNarrow ? listWidth : width;
-  const { data, error, refetch } = useInfiniteQuery({
-    ...serviceSearchQuery(org.orgId, { limit: 50 }),
-    enabled: search.service === undefined,
+  const lastKey = `${LAST_PLACE}${org.orgId}`;
+  // Somebody who comes back finds what they last looked at.
+  const [last, setLast] = useState(() => (search.service === undefined ? readLastPlace(lastKey) : null));
+  const { data, error, refetch } = useQuery({
+    ...actionQuery(org.orgId, 'services', 'find_service_with_metrics', {}),
+    enabled: search.service === undefined && last === null,
   });
-  const services = data?.pages.flatMap((page) => page.services) ?? [];
-  const first = services.find(({ capabilities }) => capabilities.includes('metrics')) ?? services[0];
+  const first = data?.service ?? null;
   const show = (change: Partial<ExploreSearch>, isStep = false): void => {
     void navigate({ search: (before) => ({ ...before, ...change }), replace: !isStep });
   };
-  const chosen = useInfiniteQuery({
+  const isFirst = first !== null && first.serviceId === search.service;
+  const named = useInfiniteQuery({
     ...serviceSearchQuery(org.orgId, { serviceIds: search.service === undefined ? [] : [search.service], limit: 1 }),
-    enabled: search.service !== undefined,
-  }).data?.pages[0]?.services[0];
-  const firstId = search.service === undefined ? first?.serviceId : undefined;
-  const lastKey = `${LAST_PLACE}${org.orgId}`;
-  // Somebody who comes back finds what they last looked at; a service that is gone says so.
-  const lastPlace = useRef(search.service === undefined ? readLastPlace(lastKey) : null);
+    enabled: search.service !== undefined && !isFirst,
+  }).data?.pages[0];
+  const chosen = isFirst ? first : named?.services[0];
   useEffect(() => {
     const { service, metric, where } = search;
     if (service !== undefined) localStorage.setItem(lastKey, JSON.stringify({ service, metric, where }));
   }, [search, lastKey]);
+  const start = search.service === undefined ? (last ?? (first && { service: first.serviceId })) : null;
   useEffect(() => {
-    if (firstId === undefined) return;
-    const last = services.some(({ serviceId }) => serviceId === lastPlace.current?.service) ? lastPlace.current : null;
-    void navigate({ search: (before) => ({ ...before, ...(last ?? { service: firstId }) }), replace: true });
-  }, [firstId, navigate]);
+    if (start !== null) void navigate({ search: (before) => ({ ...before, ...start }), replace: true });
+  }, [start?.service, navigate]);
+  const isLastGone = last !== null && last.service === search.service && named?.services.length === 0;
+  useEffect(() => {
+    if (!isLastGone) return;
+    localStorage.removeItem(lastKey);
+    setLast(null);
+    void navigate({ search: {}, replace: true });
+  }, [isLastGone, navigate, lastKey]);
 
   const range = rangeOf(search);
   const setRange = (next: TimeRange): void => show(searchOf(isDefault(next) ? NO_RANGE : next), true);
@@ -77,7 +84,7 @@ export function Explore() {
   return (
     <Page title="Metrics" actions={<RangePicker range={range} onChange={setRange} />}>
       {error !== null && <ErrorAlert error={error} onRetry={() => void refetch()} />}
-      {data !== undefined && first === undefined ? (
+      {data?.service === null ? (
         <EmptyState
           icon={<IconChartLine size={24} />}
           title="No service yet"
@@ -111,12 +118,10 @@ export function Explore() {
                   serviceId={search.service}
                   search={search}
                   onSearch={(change) => show(change)}
-                  onChoose={(metric, quantile) =>
-                    void navigate({ search: (before) => withMetric(before, metric, quantile) })
-                  }
-                  onIntend={(metric, quantile) => {
+                  onChoose={(metric) => void navigate({ search: (before) => withMetric(before, metric) })}
+                  onIntend={(metric) => {
                     // Prefetched before it is pressed, so that its chart is shown at once.
-                    const intended = queriesOf(withMetric(search, metric, quantile), chartWidth);
+                    const intended = queriesOf(withMetric(search, metric), chartWidth);
                     if (chartWidth > 0) void queryClient.prefetchQuery(chartsQuery(org.orgId, range, intended));
                   }}
                 />

@@ -1,7 +1,13 @@
 import type { ChartQuery } from '#console/api/charts.ts';
 import { pixelsWithin } from '#console/components/pixels_within.ts';
 import { type RangeSearch, readRangeSearch } from '#console/components/text/time_range.ts';
-import { askedOf, SHOWN_AGGREGATIONS, type ShownAggregation } from '#modules/metrics/decide/aggregation.ts';
+import {
+  type Aggregation,
+  askedOf,
+  SHOWN_AGGREGATIONS,
+  type ShownAggregation,
+  shownOf,
+} from '#modules/metrics/decide/aggregation.ts';
 import { divideExpression } from '#modules/metrics/decide/ratio.ts';
 import { type LabelCondition, selectorText } from '#modules/metrics/decide/selector_text.ts';
 
@@ -113,13 +119,24 @@ export function queriesOf(search: ExploreSearch, width: number): readonly ChartQ
   return compare === undefined ? [query] : [query, { ...query, offsetDays: COMPARISONS[compare] }];
 }
 
+/** Metric that somebody chooses. */
+export interface ChosenMetric {
+  readonly metric: string;
+  /** Quantile of a histogram to show. */
+  readonly quantile?: string;
+  /** What is usual for the kind of the metric, where it is known; its name may tell otherwise. */
+  readonly usual?: Aggregation;
+}
+
 /** Returns the search after another metric is chosen, without the settings of the previous one. */
 export function withMetric(
   { where: _, agg: __, split: ___, top: ____, ...kept }: ExploreSearch,
-  metric: string,
-  quantile?: string,
+  { metric, quantile, usual }: ChosenMetric,
 ): ExploreSearch {
-  return { ...kept, metric, ...(quantile !== undefined && { where: [quantileCondition(quantile)] }) };
+  const chosen = { ...kept, metric };
+  if (quantile !== undefined) return { ...chosen, where: [quantileCondition(quantile)] };
+  const agg = usual === undefined ? undefined : shownOf(usual, true);
+  return agg === undefined || agg === shownAggregationOf(chosen) ? chosen : { ...chosen, agg };
 }
 
 /** Quantiles of a histogram that can be shown. */

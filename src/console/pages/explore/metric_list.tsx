@@ -14,7 +14,7 @@ import { coarseDurationText } from '#console/components/text/time_text.ts';
 import { Sparkline } from '#console/components/time_chart/sparkline.tsx';
 import { useNow } from '#console/components/text/timestamp.tsx';
 import classes from '#console/pages/explore/explore.module.css';
-import { type ExploreSearch, isSelector, QUANTILES } from '#console/pages/explore/explore_search.ts';
+import { type ChosenMetric, type ExploreSearch, isSelector, QUANTILES } from '#console/pages/explore/explore_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { measureOf, measureOfRate, quantityText } from '#modules/metrics/decide/quantity.ts';
 
@@ -30,10 +30,9 @@ interface MetricListProps {
   readonly serviceId: string;
   readonly search: ExploreSearch;
   onSearch(change: Pick<ExploreSearch, 'q' | 'order'>): void;
-  /** Called with a metric; for a histogram, with the quantile to show. */
-  onChoose(metric: string, quantile?: string): void;
+  onChoose(chosen: ChosenMetric): void;
   /** Called when the pointer or the focus rests on a metric, or it is being pressed. */
-  onIntend(metric: string, quantile?: string): void;
+  onIntend(chosen: ChosenMetric): void;
 }
 
 /** List of the metrics of a service with their last hour, page by page. */
@@ -58,8 +57,8 @@ export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: 
     if (!isAwaited.current || !(isOfWords || isSelector(words))) return;
     isAwaited.current = false;
     const [first] = metrics;
-    if (isSelector(words)) onChoose(words);
-    else if (first !== undefined && words !== '') onChoose(first.metricName, quantileOf(first));
+    if (isSelector(words)) onChoose({ metric: words });
+    else if (first !== undefined && words !== '') onChoose(chosenOf(first));
   };
   const onAnswered = useEffectEvent(chooseAwaited);
   useEffect(() => {
@@ -120,7 +119,7 @@ export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: 
               {nearest.map((name, index) => (
                 <span key={name}>
                   {index > 0 && ' or '}
-                  <TextButton onClick={() => onChoose(name)}>{name}</TextButton>
+                  <TextButton onClick={() => onChoose({ metric: name })}>{name}</TextButton>
                 </span>
               ))}
               ?
@@ -147,20 +146,20 @@ export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: 
 interface MetricRowProps {
   readonly metric: MetricEntry;
   readonly isChosen: boolean;
-  onChoose(metric: string, quantile?: string): void;
-  onIntend(metric: string, quantile?: string): void;
+  onChoose(chosen: ChosenMetric): void;
+  onIntend(chosen: ChosenMetric): void;
 }
 
-/** Returns the quantile of a histogram that is shown first; undefined for other metrics. */
-function quantileOf({ isHistogram }: MetricEntry): string | undefined {
-  return isHistogram ? '0.95' : undefined;
+/** Returns what is shown first of a metric. */
+function chosenOf({ metricName: metric, isHistogram, aggregation }: MetricEntry): ChosenMetric {
+  return isHistogram ? { metric, quantile: '0.95' } : { metric, usual: aggregation };
 }
 
 function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
   const { metricName, aggregation, seriesCount, lastAt, lastValue, stepSeconds, preview } = metric;
   const now = useNow(60);
   const resting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
-  const intend = (): void => onIntend(metricName, quantileOf(metric));
+  const intend = (): void => onIntend(chosenOf(metric));
   const rest = (): void => {
     clearTimeout(resting.current);
     resting.current = setTimeout(intend, REST_MS);
@@ -183,7 +182,7 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
         data-row-link
         className={classes.metric}
         aria-current={isChosen || undefined}
-        onClick={() => onChoose(metricName, quantileOf(metric))}
+        onClick={() => onChoose(chosenOf(metric))}
         onPointerEnter={rest}
         onPointerDown={intend}
         onPointerLeave={leave}
@@ -221,12 +220,12 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
       {isHistogram && (
         <span className={classes.quantiles} role="group" aria-label={`Of ${metricName}`}>
           {QUANTILES.map((quantile) => (
-            <TextButton key={quantile} onClick={() => onChoose(metricName, quantile)}>
+            <TextButton key={quantile} onClick={() => onChoose({ metric: metricName, quantile })}>
               {`p${Number((Number(quantile) * 100).toFixed(1))}`}
             </TextButton>
           ))}
-          <TextButton onClick={() => onChoose(`${metricName}_count`)}>count</TextButton>
-          <TextButton onClick={() => onChoose(`${metricName}_sum`)}>sum</TextButton>
+          <TextButton onClick={() => onChoose({ metric: `${metricName}_count` })}>count</TextButton>
+          <TextButton onClick={() => onChoose({ metric: `${metricName}_sum` })}>sum</TextButton>
         </span>
       )}
     </li>

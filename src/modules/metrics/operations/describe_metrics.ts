@@ -11,6 +11,8 @@ import { familiesOf, METRIC_TYPES, metricTypeOf } from '#modules/metrics/decide/
 import { POINT_KINDS } from '#modules/metrics/decide/point.ts';
 import { selectorOfName, selectorText } from '#modules/metrics/decide/selector_text.ts';
 import { toTimestamp } from '#kernel/time.ts';
+import { ServiceView, toServiceView } from '#modules/services/view.ts';
+import type { ServicePlace, ServiceWithCapabilities } from '#modules/services/store/service_store.ts';
 import type { MetricEntry } from '#modules/metrics/store/metric_catalog.ts';
 import type { AnnouncedType } from '#modules/metrics/store/metric_type_store.ts';
 
@@ -104,6 +106,41 @@ export const describeMetrics = defineAction({
       nextOffset: offset + shown.length < page.total && shown.length > 0 ? offset + shown.length : null,
       nearest: isMisspelt ? nearestNames(words.join('_'), await metrics.listNames(service.id, keptSince)) : [],
     };
+  },
+});
+
+/** Services that are asked at a time for the first with metrics, and how often: of more, those that come later are not looked at. */
+const SERVICES_ASKED = 200;
+const SERVICE_PAGES_MAX = 10;
+
+/** Finds what the explorer opens with. */
+export const findServiceWithMetrics = defineAction({
+  name: 'find_service_with_metrics',
+  consoleOnly: true,
+  summary: `Find the service whose metrics to show first: of the first ${SERVICES_ASKED * SERVICE_PAGES_MAX} by name the first that has sent some, else the first with the capability, else the first.`,
+  permission: 'services:view',
+  effect: 'read',
+  input: Type.Object({}, STRICT),
+  result: Type.Object({ service: nullable(ServiceView) }),
+  example: {},
+  async handle(_input, { caller, stores, metrics }) {
+    const all = { text: undefined, serviceIds: undefined };
+    let fallback: ServiceWithCapabilities | null = null;
+    let after: ServicePlace | null = null;
+    for (let pages = 0; pages < SERVICE_PAGES_MAX; pages += 1) {
+      const page: ServiceWithCapabilities[] = await stores.services.search(caller.orgId, all, {
+        after,
+        limit: SERVICES_ASKED,
+      });
+      const sending = await metrics.lastPoints(page.map(({ id }) => id));
+      const first = page.find(({ id }) => sending.has(id));
+      if (first !== undefined) return { service: toServiceView(first) };
+      const isEnabled = ({ capabilities }: ServiceWithCapabilities): boolean => capabilities.includes('metrics');
+      if (fallback === null || !isEnabled(fallback)) fallback = page.find(isEnabled) ?? fallback ?? page[0] ?? null;
+      after = page.at(-1) ?? null;
+      if (after === null || page.length < SERVICES_ASKED) break;
+    }
+    return { service: fallback === null ? null : toServiceView(fallback) };
   },
 });
 

@@ -65,6 +65,6 @@ export const PREFETCHED: Readonly<Partial<Record<keyof typeof PAGES, (id: string
     { action: 'get_service', input: { serviceId } },
     { action: 'list_alert_sources', input: { serviceId } },
   ],
-  explore: () => [...SHELL_READS, { action: 'search_services', input: { limit: 50 } }],
+  explore: () => [...SHELL_READS, { action: 'find_service_with_metrics', input: {} }],
   dashboards: () => [...SHELL_READS, { action: 'search_dashboards', input: {} }],
 };
