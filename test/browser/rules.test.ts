@@ -40,7 +40,7 @@ inBrowser('rules', () => {
     await page.getByRole('button', { name: 'Maintenance' }).waitFor();
     const { serviceId } = await rulesSetting(h, visitor);
     await page.reload();
-    await page.getByText('When avg of http_request_duration_ms over 5 min is > 2 s.').waitFor();
+    await page.getByText('When average of http_request_duration_ms over 5 min is > 2 s.').waitFor();
     await page.getByRole('link', { name: 'Use' }).first().click();
     await page.getByRole('heading', { name: 'Create a rule' }).waitFor();
     await page.getByText('It would have opened no incident').waitFor();

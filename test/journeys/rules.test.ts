@@ -64,7 +64,7 @@ test('a breach opens one incident and pages, counts while it lasts, and resolves
   expect(await incidents(w)).toMatchObject([
     {
       status: 'triggered',
-      title: 'Slow: 250 > 100 (max of latency)',
+      title: 'Slow: 250 > 100 (highest of latency)',
       kind: 'metric_threshold',
       ruleId: rule.ruleId,
       details: { ...LATENCY, value: 250 },

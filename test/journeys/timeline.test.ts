@@ -51,7 +51,7 @@ test('a timeline says who was paged how, what came of it, who took over, and how
     '0 s: SMS to Anna could not be sent yet: the provider had an internal error; it is tried again.',
   ]);
   expect(story).toEqual([
-    '0 s: Triggered by the rule "Latency": avg of latency over 5 min was 250 (> 100).',
+    '0 s: Triggered by the rule "Latency": average of latency over 5 min was 250 (> 100).',
     '0 s: Step 1 fires, paging Anna by SMS and phone.',
     '5 s: SMS to Anna sent.',
     '5 s: SMS to Anna failed: the phone is off or out of reach.',

@@ -87,7 +87,7 @@ export const EVIDENCE_EXAMPLE: Evidence = {
       {
         incidentId: IDS.incidentId,
         number: 1201,
-        title: 'Checkout is slow: 0.97 s > 800 ms (avg of http_request_duration_ms)',
+        title: 'Checkout is slow: 0.97 s > 800 ms (average of http_request_duration_ms)',
         status: 'resolved',
         triggeredAt: '2027-01-20T02:10:00.000Z',
         resolvedAt: '2027-01-20T02:31:00.000Z',

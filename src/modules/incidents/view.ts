@@ -208,7 +208,7 @@ export const INCIDENT_EXAMPLE: Static<typeof IncidentView> = {
   incidentId: IDS.incidentId,
   number: 1287,
   status: 'triggered',
-  title: 'Checkout is slow: 1.24 s > 800 ms (avg of http_request_duration_ms)',
+  title: 'Checkout is slow: 1.24 s > 800 ms (average of http_request_duration_ms)',
   kind: 'metric_threshold',
   serviceId: IDS.serviceId,
   ruleId: IDS.ruleId,

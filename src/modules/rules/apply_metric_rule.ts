@@ -17,6 +17,7 @@ import type { MetricThreshold } from '#modules/rules/decide/metric_threshold.ts'
 import { labelsOf } from '#modules/maintenance/decide/maintenance.ts';
 import { isOfValue, keyStartOfValues, OWN_INCIDENTS_MAX, REST } from '#modules/rules/decide/by_label.ts';
 import { windowsOfRule } from '#modules/rules/decide/judged_value.ts';
+import { AGGREGATION_NOUNS } from '#modules/metrics/decide/aggregation.ts';
 import { comparedTexts, measureOf } from '#modules/metrics/decide/quantity.ts';
 import type { Cause } from '#modules/incidents/paging/firing.ts';
 import { openIncidents } from '#modules/incidents/open_incidents.ts';
@@ -180,7 +181,7 @@ function causeOf(rule: ActiveRule, measured: Measurement, settings: RuleSettings
     ...(shortWindowMinutes !== null && { shortWindowMinutes }),
     ...(byLabel !== null && part !== '' && { label: byLabel, labelValue, breaching }),
   };
-  const of = `${aggregation} of ${metricName}`;
+  const of = `${AGGREGATION_NOUNS[aggregation]} of ${metricName}`;
   const whose = byLabel === null || part === '' ? '' : ` ${whoseText(byLabel, { labelValue, breaching })}`;
   const shown = comparedTexts(details, measureOf(metricName, aggregation));
   const windows = windowsOfRule(windowMinutes, settings).join(' and ');

@@ -47,8 +47,8 @@ test('each value of the label opens, recovers and falls silent as an incident of
   const { serviceId, ruleId } = await watched(w, { byLabel: 'host', noDataMinutes: 10 });
   await minute(w, serviceId, { a: 95, b: 20, c: 99 });
   expect(await titlesOf(w, 'triggered')).toEqual([
-    'Busy: host a: 95 > 90 (max of load)',
-    'Busy: host c: 99 > 90 (max of load)',
+    'Busy: host a: 95 > 90 (highest of load)',
+    'Busy: host c: 99 > 90 (highest of load)',
   ]);
   expect((await incidents(w))[0]).toMatchObject({ ruleId, details: { label: 'host', labelValue: 'a', value: 95 } });
   expect(w.phone.messages).toHaveLength(2);
@@ -56,14 +56,14 @@ test('each value of the label opens, recovers and falls silent as an incident of
   await Promise.all([w.evaluate(), w.evaluate()]);
   expect((await incidents(w)).map(({ occurrences }) => occurrences)).toEqual([1, 1]);
   await minute(w, serviceId, { a: 10, b: 97, c: 99 }, 12);
-  expect(await titlesOf(w, 'resolved')).toEqual(['Busy: host a: 95 > 90 (max of load)']);
+  expect(await titlesOf(w, 'resolved')).toEqual(['Busy: host a: 95 > 90 (highest of load)']);
   expect(await titlesOf(w, 'triggered')).toEqual([
-    'Busy: host b: 97 > 90 (max of load)',
-    'Busy: host c: 99 > 90 (max of load)',
+    'Busy: host b: 97 > 90 (highest of load)',
+    'Busy: host c: 99 > 90 (highest of load)',
   ]);
   // The host c dies: its incident waits for data, and ends without.
   await minute(w, serviceId, { a: 10, b: 10 }, 12);
-  expect(await titlesOf(w, 'triggered')).toEqual(['Busy: host c: 99 > 90 (max of load)']);
+  expect(await titlesOf(w, 'triggered')).toEqual(['Busy: host c: 99 > 90 (highest of load)']);
   await minute(w, serviceId, { a: 10, b: 10 }, 6);
   expect(await titlesOf(w, 'triggered')).toEqual([]);
 });
@@ -117,7 +117,7 @@ test('a rule by label remembers for how long each value breaches, and shows what
   await minute(w, serviceId, { a: 95, b: 20 }, 2);
   expect(await incidents(w)).toEqual([]);
   await minute(w, serviceId, { a: 95, b: 95 }, 2);
-  expect(await titlesOf(w, 'triggered')).toEqual(['Busy: host a: 95 > 90 (max of load)']);
+  expect(await titlesOf(w, 'triggered')).toEqual(['Busy: host a: 95 > 90 (highest of load)']);
   await minute(w, serviceId, { a: 95, b: 95 }, 2);
   expect(await titlesOf(w, 'triggered')).toHaveLength(2);
   expect(await w.context.db.sql.rows('select * from rule_part_memory')).toEqual([]);

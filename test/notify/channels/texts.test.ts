@@ -27,7 +27,7 @@ const MEASURED = {
 const subjectOf = (over: Partial<PageSubject> = {}): PageSubject => ({
   id: `incident_${'0'.repeat(26)}`,
   number: 1287,
-  title: 'Checkout is slow: 1.24 s > 800 ms (avg of http_request_duration_seconds{route="/pay"})',
+  title: 'Checkout is slow: 1.24 s > 800 ms (average of http_request_duration_seconds{route="/pay"})',
   severity: 'error',
   serviceName: 'checkout',
   details: MEASURED,
@@ -110,10 +110,10 @@ test.each(['\u001b[31mdisk full', 'a\u0000b\u000b', `${'x'.repeat(199)}😀 more
 
 test('an SMS says service, value and threshold first, and fits into one segment', () => {
   expect(smsText(page(), BASE_URL, ANSWER_URL)).toBe(
-    `checkout: 1.24 s > 800 ms Checkout is slow (avg of http_req.. Reply ACK 1287 or RES 1287 ${ANSWER_URL}`,
+    `checkout: 1.24 s > 800 ms Checkout is slow (average of http.. Reply ACK 1287 or RES 1287 ${ANSWER_URL}`,
   );
   expect(
-    smsText(page({ title: `${'Very slow '.repeat(12)}: 1.24 s > 800 ms (avg of x)` }), BASE_URL, ANSWER_URL),
+    smsText(page({ title: `${'Very slow '.repeat(12)}: 1.24 s > 800 ms (average of x)` }), BASE_URL, ANSWER_URL),
   ).toMatch(/^checkout: 1\.24 s > 800 ms Very slow /);
 });
 
@@ -172,14 +172,14 @@ test('no SMS about an incident is longer than a segment, or loses value, thresho
 test('news by SMS say who it was', () => {
   const news = { kind: 'news', subject: subjectOf(), event: 'acknowledged', by: 'Anna through "Claude"' } as const;
   expect(smsText(news, BASE_URL, ANSWER_URL)).toBe(
-    'checkout: 1.24 s > 800 ms Checkout is slow (avg of http_request_duration_seconds route="/pay" ) ' +
+    'checkout: 1.24 s > 800 ms Checkout is slow (average of http_request_duration_seconds route="/pay" ) ' +
       'is acknowledged by Anna through "Claude". No need to act.',
   );
 });
 
 test('a call says value and threshold in words', () => {
   expect(spoken(page()).text).toContain(
-    'Incident 1287 on checkout, severity error. Checkout is slow (avg of http_request_duration_seconds{route="/pay"}). ' +
+    'Incident 1287 on checkout, severity error. Checkout is slow (average of http_request_duration_seconds{route="/pay"}). ' +
       '1.24 seconds, above 800 milliseconds.',
   );
 });

@@ -9,6 +9,7 @@ import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
 import { type AnsweredChart, keyOfQuery } from '#console/pages/dashboards/use_chart_batch.ts';
 import { titleOf } from '#modules/dashboards/decide/merge_layouts.ts';
 import type { ChartLook, Widget } from '#modules/dashboards/decide/widget.ts';
+import { AGGREGATION_NOUNS } from '#modules/metrics/decide/aggregation.ts';
 import { type Measure, measureOf, quantityText, type Unit } from '#modules/metrics/decide/quantity.ts';
 import { spacingSeconds } from '#modules/metrics/decide/spacing.ts';
 import classes from '#console/pages/dashboards/dashboards.module.css';
@@ -241,7 +242,8 @@ function useAllSeries(queries: readonly ChartQuery[], answers: readonly (Answere
       const query = queries[index];
       if (answer === undefined || query === undefined) return [];
       return seriesOf(answer.result, query.metricName, query).map((line) => {
-        const name = names.has(line.name) ? `${line.name} (${query.aggregation} of ${query.metricName})` : line.name;
+        const of = `${AGGREGATION_NOUNS[query.aggregation ?? 'avg']} of ${query.metricName}`;
+        const name = names.has(line.name) ? `${line.name} (${of})` : line.name;
         names.add(name);
         return { ...line, name };
       });

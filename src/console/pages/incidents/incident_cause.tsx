@@ -16,6 +16,7 @@ import type { ChartMarker } from '#console/components/time_chart/chart_series.ts
 import { BEFORE_MINUTES, metricSearch } from '#console/pages/incidents/metric_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { shownFacts } from '#modules/alerts/decide/shown_facts.ts';
+import { AGGREGATION_NOUNS } from '#modules/metrics/decide/aggregation.ts';
 import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
 import { comparedTexts, measureOf } from '#modules/metrics/decide/quantity.ts';
 import type { MetricThreshold } from '#modules/rules/decide/metric_threshold.ts';
@@ -78,7 +79,7 @@ function MetricDetails({ incident, measured }: { readonly incident: Incident; re
         </span>
       </div>
       <p className="dimmed small flush">
-        {aggregation} of <code>{metricName}</code> over {windowMinutes} min
+        {AGGREGATION_NOUNS[aggregation]} of <code>{metricName}</code> over {windowMinutes} min
       </p>
       <div className={classes.chart}>
         <MetricChart incident={incident} measured={measured} />

@@ -12,6 +12,7 @@ import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
 import { ofValuesText, type Replay, RuleCost, useReplay } from '#console/pages/rules/rule_cost.tsx';
 import { settingsOfKind } from '#console/pages/rules/settings/setting_values.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { AGGREGATION_NOUNS } from '#modules/metrics/decide/aggregation.ts';
 import { measureOf } from '#modules/metrics/decide/quantity.ts';
 import type { MetricThreshold } from '#modules/rules/decide/metric_threshold.ts';
 import {
@@ -73,7 +74,10 @@ export function RuleReplay(props: RuleReplayProps) {
   const history = useMemo(() => data && historyOf(data), [data]);
   const whose = byLabel === null ? '' : `, the worst ${byLabel} of ${data?.valueCount ?? 0}`;
   const series = useMemo(
-    () => (history === undefined ? [] : [seriesOfHistory(history, `${aggregation} over ${windowMinutes} min${whose}`)]),
+    () =>
+      history === undefined
+        ? []
+        : [seriesOfHistory(history, `${AGGREGATION_NOUNS[aggregation]} over ${windowMinutes} min${whose}`)],
     [history, aggregation, windowMinutes, whose],
   );
   const hasThreshold = Number.isFinite(threshold);

@@ -11,6 +11,16 @@ export const AGGREGATION_NAMES: Readonly<Record<ShownAggregation, string>> = {
   count: 'Number of points',
 };
 
+/** Names of aggregations within a sentence: "average of queue_depth". */
+export const AGGREGATION_NOUNS: Readonly<Record<Aggregation, string>> = {
+  avg: 'average',
+  sum: 'sum',
+  min: 'lowest',
+  max: 'highest',
+  last: 'newest',
+  count: 'number of points',
+};
+
 export const AGGREGATIONS = ['avg', 'sum', 'min', 'max', 'last', 'count'] as const;
 
 /**

@@ -1,5 +1,5 @@
 import type { RuleKindDeclaration } from '#modules/rules/decide/rule_kind.ts';
-import { type Aggregation, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
+import { type Aggregation, AGGREGATION_NOUNS, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { type Comparator, COMPARATORS } from '#modules/rules/decide/kind_settings.ts';
 import { METRIC_NAME_LENGTH_MAX, WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
 import { measureOf, quantityText } from '#modules/metrics/decide/quantity.ts';
@@ -45,6 +45,6 @@ export const METRIC_THRESHOLD: RuleKindDeclaration<MetricThreshold> = {
   selector: 'metricName',
   condition({ aggregation, metricName, windowMinutes, comparator, threshold }) {
     const limit = quantityText(threshold, measureOf(metricName, aggregation), { digits: 6 });
-    return `When ${aggregation} of ${metricName} over ${windowMinutes} min is ${comparator} ${limit}.`;
+    return `When ${AGGREGATION_NOUNS[aggregation]} of ${metricName} over ${windowMinutes} min is ${comparator} ${limit}.`;
   },
 };
