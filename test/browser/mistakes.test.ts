@@ -207,4 +207,33 @@ inBrowser('mistakes', () => {
     await expect.poll(gap).toBeGreaterThanOrEqual(0);
     expect((await dialog.boundingBox())!.height).toBeGreaterThan(PHONE.height / 2);
   });
+
+  test('the palette acknowledges, silences and begins what people often do, by keys alone', async () => {
+    const h = await openConsole();
+    const { serviceId } = await h.given.service({ name: 'checkout' });
+    const incidentId = await h.incident(serviceId, 'Checkout is down');
+    const { page } = await h.visitor({ role: 'responder' });
+    const keys = (key: string) => page.keyboard.press(key);
+    await page.getByText('Your open incidents').waitFor();
+    const search = page.getByLabel('Search people, services, incidents and everything else');
+    await keys('Control+k');
+    await search.fill('acknowledge down');
+    await page.getByRole('button', { name: /^Acknowledge #\d+ Checkout is down/ }).waitFor();
+    await keys('Enter');
+    await page.getByText('#1 is acknowledged.').waitFor();
+    await expect.poll(async () => (await h.expectOk('get_incident', { incidentId })).status).toBe('acknowledged');
+    await keys('Control+k');
+    await search.fill('silence checkout');
+    await page.getByRole('button', { name: /^Start maintenance of checkout/ }).waitFor();
+    await keys('Enter');
+    await page.getByRole('dialog', { name: 'New maintenance' }).waitFor();
+    expect(new URL(page.url()).hash).toBe('');
+    await keys('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await keys('Control+k');
+    await search.fill('new incident');
+    await page.getByRole('button', { name: 'Declare an incident' }).last().waitFor();
+    await keys('Enter');
+    await page.getByRole('dialog', { name: 'Declare an incident' }).waitFor();
+  });
 });

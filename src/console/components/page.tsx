@@ -1,7 +1,7 @@
 import { Title } from '@mantine/core';
 import { type Icon, IconArrowLeft } from '@tabler/icons-react';
-import { createLink, Link, useLocation } from '@tanstack/react-router';
-import { type ComponentProps, type ReactNode, useEffect, useRef } from 'react';
+import { createLink, Link, useLocation, useNavigate } from '@tanstack/react-router';
+import { type ComponentProps, type ReactNode, useEffect, useEffectEvent, useRef } from 'react';
 
 import itemPageClasses from '#console/components/item_page.module.css';
 import pageTabsClasses from '#console/components/page_tabs.module.css';
@@ -47,6 +47,16 @@ export function useDocumentTitle(title: string): void {
   useEffect(() => {
     document.title = `${withoutBidiControls(title)} · Tocsin`;
   }, [title]);
+}
+
+/** Opens a dialog of the page when its address ends in `#` and this, as those of the command palette do. */
+export function useOpenedByAddress(fragment: string, open: () => void): void {
+  const navigate = useNavigate();
+  const isMeant = useLocation({ select: ({ hash }) => hash === fragment });
+  const onMeant = useEffectEvent(open);
+  useEffect(() => {
+    if (isMeant) void navigate({ to: '.', search: true, replace: true }).then(onMeant);
+  }, [isMeant, navigate]);
 }
 
 /** Link to the parent page, above the title. Its text may be a name that people chose. */

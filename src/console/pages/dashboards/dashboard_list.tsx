@@ -21,7 +21,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { Name } from '#console/components/text/name.tsx';
-import { Page } from '#console/components/page.tsx';
+import { Page, useOpenedByAddress } from '#console/components/page.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { SearchField } from '#console/components/lists/search_field.tsx';
 import { type DashboardStart, EMPTY_START } from '#console/pages/dashboards/dashboard_start.ts';
@@ -84,6 +84,7 @@ export function DashboardList() {
   const navigate = route.useNavigate();
   const [text] = useDebouncedValue(q.trim(), DEBOUNCE_MS);
   const [start, setStart] = useState<DashboardStart | null>(null);
+  useOpenedByAddress('create', () => setStart(may('dashboards:edit') ? EMPTY_START : null));
   const list = useInfiniteQuery({
     ...dashboardSearchQuery(org.orgId, text === '' ? {} : { text: text.slice(0, 200) }),
     placeholderData: keepPreviousData,

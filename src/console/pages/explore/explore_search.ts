@@ -124,7 +124,7 @@ export interface ChosenMetric {
   readonly metric: string;
   /** Quantile of a histogram to show. */
   readonly quantile?: string;
-  /** What is usual for the kind of the metric, where it is known; its name may tell otherwise. */
+  /** Usual aggregation for the kind of the metric, where it is known; its name may tell otherwise. */
   readonly usual?: Aggregation;
 }
 

@@ -15,7 +15,7 @@ import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { SearchField } from '#console/components/lists/search_field.tsx';
 import { SelectionBar } from '#console/components/lists/selection_bar.tsx';
 import { TeamFilter } from '#console/components/lists/team_filter.tsx';
-import { Page } from '#console/components/page.tsx';
+import { Page, useOpenedByAddress } from '#console/components/page.tsx';
 import { type Answer, useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
 import { type Matching, useAnswerMatching } from '#console/pages/incidents/answer_matching.ts';
 import {
@@ -85,6 +85,7 @@ export function IncidentList() {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [areAllSelected, setAreAllSelected] = useState(false);
   const [isDeclaring, setIsDeclaring] = useState(false);
+  useOpenedByAddress('declare', () => setIsDeclaring(may('oncall:edit')));
   const answering = useAnswerIncidents();
 
   const { data, error, refetch, hasNextPage, isPlaceholderData } = list;

@@ -19,7 +19,7 @@ import { type Column, DataTable } from '#console/components/lists/data_table.tsx
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { SearchField } from '#console/components/lists/search_field.tsx';
-import { Page } from '#console/components/page.tsx';
+import { Page, useOpenedByAddress } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name, named } from '#console/components/text/name.tsx';
@@ -71,6 +71,7 @@ export function TeamList() {
   const navigate = route.useNavigate();
   const [text] = useDebouncedValue(q.trim(), DEBOUNCE_MS);
   const [isCreating, setIsCreating] = useState(false);
+  useOpenedByAddress('create', () => setIsCreating(may('oncall:edit')));
   const list = useInfiniteQuery(teamSearchQuery(org.orgId, text));
   const { data, error, refetch } = list;
   const teams = data?.pages.flatMap((page) => page.teams);

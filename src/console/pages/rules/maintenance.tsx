@@ -24,14 +24,16 @@ import { useOrganization } from '#console/shell/organization.tsx';
 interface MaintenanceProps {
   readonly onClose: () => void;
   /** Initial target of a new window. */
-  readonly target?: Partial<MaintenanceValues>;
+  readonly target?: Partial<MaintenanceValues> | undefined;
+  /** Whether to begin with the form of a new window. */
+  readonly isNew?: boolean;
 }
 
 /** Dialog of the times in which incidents page nobody: the list, and a form for one of them or for a new one. */
-export function Maintenance({ onClose, target }: MaintenanceProps) {
+export function Maintenance({ onClose, target, isNew = false }: MaintenanceProps) {
   const { orgId } = useOrganization().org;
   const { data, error, refetch } = useQuery(maintenanceQuery(orgId));
-  const [edited, setEdited] = useState<MaintenanceWindow | 'new' | null>(null);
+  const [edited, setEdited] = useState<MaintenanceWindow | 'new' | null>(isNew ? 'new' : null);
   const title = edited === null ? 'Maintenance' : edited === 'new' ? 'New maintenance' : 'Change the maintenance';
   /** Returns the current version of a window: somebody else may have changed it since it was opened. */
   const current = (opened: MaintenanceWindow): MaintenanceWindow =>

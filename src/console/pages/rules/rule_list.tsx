@@ -17,7 +17,7 @@ import { EmptyState, NothingMatches } from '#console/components/lists/empty_stat
 import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { SearchField } from '#console/components/lists/search_field.tsx';
 import { TeamFilter } from '#console/components/lists/team_filter.tsx';
-import { Page } from '#console/components/page.tsx';
+import { Page, useOpenedByAddress } from '#console/components/page.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { DeleteRule } from '#console/pages/rules/delete_rule.tsx';
 import type { RuleFilter, RuleStart } from '#console/pages/rules/rule_filter.ts';
@@ -62,7 +62,8 @@ export function RuleList() {
   });
   const switching = useSwitchRule();
   const [deleted, setDeleted] = useState<Rule | null>(null);
-  const [isMaintained, setIsMaintained] = useState(false);
+  const [maintained, setMaintained] = useState<'all' | 'new' | null>(null);
+  useOpenedByAddress('maintenance', () => setMaintained(may('oncall:edit') ? 'new' : 'all'));
   const [isObjective, setIsObjective] = useState(false);
   const mayEdit = may('oncall:edit');
   useShortcut('n', () => {
@@ -89,7 +90,7 @@ export function RuleList() {
       lead="What turns data into incidents, and whom it pages."
       actions={
         <>
-          <Button variant="default" onClick={() => setIsMaintained(true)}>
+          <Button variant="default" onClick={() => setMaintained('all')}>
             Maintenance
           </Button>
           {mayEdit && (
@@ -157,7 +158,13 @@ export function RuleList() {
         />
       )}
       <LoadMore list={list} />
-      {isMaintained && <Maintenance onClose={() => setIsMaintained(false)} />}
+      {maintained !== null && (
+        <Maintenance
+          isNew={maintained === 'new'}
+          target={filter.service === undefined ? undefined : { serviceId: filter.service }}
+          onClose={() => setMaintained(null)}
+        />
+      )}
       {isObjective && <Objective onClose={() => setIsObjective(false)} />}
       {deleted !== null && <DeleteRule rule={deleted} onClose={() => setDeleted(null)} />}
     </Page>

@@ -15,7 +15,7 @@ import type { Column } from '#console/components/lists/data_table.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
-import { Page } from '#console/components/page.tsx';
+import { Page, useOpenedByAddress } from '#console/components/page.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { SearchedList } from '#console/pages/settings/searched_list.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -33,6 +33,7 @@ export function ApiKeys() {
   const [text] = useDebouncedValue(q?.trim() ?? '', DEBOUNCE_MS);
   const query = useInfiniteQuery(apiKeySearchQuery(org.orgId, text === '' ? {} : { text }));
   const [isCreating, setIsCreating] = useState(false);
+  useOpenedByAddress('create', () => setIsCreating(true));
   const [revoked, setRevoked] = useState<ApiKey | null>(null);
   const create = (
     <Button leftSection={<IconPlus size={18} />} onClick={() => setIsCreating(true)}>

@@ -17,7 +17,7 @@ import { CopyId } from '#console/components/forms/copy_field.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import type { Column } from '#console/components/lists/data_table.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
-import { Page } from '#console/components/page.tsx';
+import { Page, useOpenedByAddress } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name, named } from '#console/components/text/name.tsx';
@@ -49,6 +49,7 @@ export function Members() {
     memberSearchQuery(org.orgId, { ...(text !== '' && { text }), ...(role !== undefined && { role }) }),
   );
   const [isInviting, setIsInviting] = useState(false);
+  useOpenedByAddress('invite', () => setIsInviting(isAdmin));
   const [areRolesShown, setAreRolesShown] = useState(false);
   const [removed, setRemoved] = useState<Member | null>(null);
   const columns = useColumns(setRemoved);

@@ -1,4 +1,3 @@
-import { useMantineColorScheme } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import {
   createSpotlight,
@@ -10,33 +9,33 @@ import {
   type Icon,
   IconActivityHeartbeat,
   IconBell,
+  IconBellOff,
   IconBug,
-  IconBuilding,
   IconCalendarUser,
+  IconCheck,
   IconDots,
   IconLayoutDashboard,
-  IconMoon,
-  IconPlus,
   IconSearch,
   IconServer2,
   IconStairs,
-  IconSun,
   IconUser,
   IconUserCheck,
   IconUsers,
 } from '@tabler/icons-react';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import '@mantine/spotlight/styles.layer.css';
 
 import type { ResultOf } from '#console/api/actions.ts';
+import { incidentSearchQuery } from '#console/api/incidents.ts';
 import { actionQuery } from '#console/api/queries.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
-import { useNavigation } from '#console/shell/navigation.tsx';
+import { type Answer, useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { matches, type PaletteQuery, readPaletteQuery } from '#console/shell/palette/palette_query.ts';
-import { FOUND_TOTAL_MAX } from '#modules/search/decide/search_kinds.ts';
+import { useCommands, usePages, useSwitches } from '#console/shell/palette/commands.tsx';
+import { type PaletteQuery, readPaletteQuery } from '#console/shell/palette/palette_query.ts';
+import { FOUND_PER_KIND, FOUND_TOTAL_MAX } from '#modules/search/decide/search_kinds.ts';
 
 /** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 150;
@@ -58,11 +57,19 @@ export function Palette({ isOpen, onClose }: PaletteProps) {
     else spotlight.close();
   }, [isOpen]);
   const [typed, setTyped] = useState('');
-  const { text, isPutOnCall } = readPaletteQuery(typed);
+  const { text, verb } = readPaletteQuery(typed);
   const [asked] = useDebouncedValue(text, DEBOUNCE_MS);
-  const results = useFound({ text: asked, isPutOnCall }, isOpen);
-  const commands = [usePages(text), useCommands(text), useSwitches(text)];
-  const groups: SpotlightActionGroupData[] = isPutOnCall ? results : [...results, ...commands];
+  const isAnswer = verb === 'acknowledge' || verb === 'resolve';
+  // An incident or a page may carry the word itself.
+  const words = isAnswer ? typed.trim() : text;
+  const [searched] = useDebouncedValue(words, DEBOUNCE_MS);
+  const answers = useAnswers(isAnswer ? verb : null, asked, isOpen);
+  const results = useFound({ text: searched, verb }, isOpen);
+  const commands = [useCommands(typed.trim()), usePages(words), useSwitches(words)];
+  const groups: SpotlightActionGroupData[] =
+    verb === 'put' || verb === 'silence' ? [...results, ...commands.slice(0, 1)] : [answers, ...results, ...commands];
+  const filled = groups.filter(({ actions }) => actions.length > 0);
+  const isMoved = useSelectedFirst(filled, typed);
   return (
     <Spotlight
       store={store}
@@ -71,7 +78,7 @@ export function Palette({ isOpen, onClose }: PaletteProps) {
       attributes={{ header: { role: 'presentation' } }}
       onSpotlightClose={onClose}
       shortcut={null}
-      actions={groups.filter(({ actions }) => actions.length > 0)}
+      actions={filled}
       // The server and the groups have matched the text already.
       filter={(_, actions) => actions}
       query={typed}
@@ -79,87 +86,76 @@ export function Palette({ isOpen, onClose }: PaletteProps) {
       nothingFound="No results"
       scrollable
       maxHeight="60vh"
-      searchProps={{ leftSection: <IconSearch size={18} />, placeholder: LABEL, 'aria-label': LABEL }}
+      // Its field stays in its place, however many results there are.
+      centered={false}
+      yOffset="10vh"
+      searchProps={{
+        leftSection: <IconSearch size={18} />,
+        placeholder: LABEL,
+        'aria-label': LABEL,
+        onKeyDown({ key }) {
+          if (key === 'ArrowDown' || key === 'ArrowUp') isMoved.current = true;
+        },
+      }}
     />
   );
 }
 
-/** Pages that match the text. */
-function usePages(text: string): SpotlightActionGroupData {
-  const navigate = useNavigate();
-  const { isAdmin } = useOrganization();
-  const { main, settings } = useNavigation();
-  const pages = [
-    ...main.map((page) => ({ ...page, about: '' })),
-    ...settings.filter(({ isForAdmins }) => isAdmin || !isForAdmins).map((page) => ({ ...page, about: 'Settings' })),
-  ];
-  return {
-    group: 'Pages',
-    actions: pages
-      .filter(({ label, about }) => matches(text, label, about))
-      .map(({ to, label, icon: Icon }) => ({
-        id: to,
-        label,
-        leftSection: <Icon size={18} stroke={1.75} />,
-        onClick: () => void navigate({ to }),
-      })),
-  };
+/** Keeps the first result selected while results arrive, until somebody moves to another, so that Enter opens it. */
+function useSelectedFirst(groups: readonly SpotlightActionGroupData[], typed: string): RefObject<boolean> {
+  const isMoved = useRef(false);
+  const ids = groups.flatMap(({ actions }) => actions.map(({ id }) => id)).join(' ');
+  useEffect(() => {
+    isMoved.current = false;
+  }, [typed]);
+  useEffect(() => {
+    if (typed !== '' && ids !== '' && !isMoved.current) selectFirst();
+  }, [ids, typed]);
+  return isMoved;
 }
 
-/** Things to create, for those who may. */
-function useCommands(text: string): SpotlightActionGroupData {
-  const navigate = useNavigate();
-  const { may } = useOrganization();
-  const commands = [
-    ...(may('oncall:edit')
-      ? [
-          { label: 'Create a rule', go: () => navigate({ to: '/rules/new' }) },
-          { label: 'Create a schedule', go: () => navigate({ to: '/oncall/schedules/new' }) },
-          { label: 'Create an escalation policy', go: () => navigate({ to: '/oncall/policies/new' }) },
-        ]
-      : []),
-    ...(may('services:edit')
-      ? [{ label: 'Create a service', go: () => navigate({ to: '/services', search: { create: true } }) }]
-      : []),
-  ];
-  return {
-    group: 'Actions',
-    actions: commands
-      .filter(({ label }) => text !== '' && matches(text, label))
-      .map(({ label, go }) => ({
-        id: label,
-        label,
-        leftSection: <IconPlus size={18} stroke={1.75} />,
-        onClick: () => void go(),
-      })),
-  };
+/** Selects the first result as Spotlight does, which selects it only when something is typed. */
+function selectFirst(): void {
+  const list = document.querySelector(`#${store.getState().listId}`);
+  list?.querySelector('[data-selected]')?.removeAttribute('data-selected');
+  list?.querySelector('[data-action]')?.setAttribute('data-selected', 'true');
+  store.updateState((state) => ({ ...state, selected: 0 }));
 }
 
-function useSwitches(text: string): SpotlightActionGroupData {
-  const { session, org, switchTo } = useOrganization();
-  const { setColorScheme } = useMantineColorScheme();
-  const others = session.organizations.filter(({ orgId }) => orgId !== org.orgId);
-  const switches = [
-    ...others.map(({ orgId, name }) => ({
-      id: orgId,
-      label: `Organization ${isolateBidi(name)}`,
-      leftSection: <IconBuilding size={18} stroke={1.75} />,
-      onClick: () => switchTo(orgId),
-    })),
-    {
-      id: 'dark',
-      label: 'Dark theme',
-      leftSection: <IconMoon size={18} stroke={1.75} />,
-      onClick: () => setColorScheme('dark'),
-    },
-    {
-      id: 'light',
-      label: 'Light theme',
-      leftSection: <IconSun size={18} stroke={1.75} />,
-      onClick: () => setColorScheme('light'),
-    },
-  ];
-  return { group: 'Switch to', actions: switches.filter(({ label }) => matches(text, label)) };
+/** Open incidents that match the text, to acknowledge or resolve. */
+function useAnswers(answer: Answer | null, text: string, isOpen: boolean): SpotlightActionGroupData {
+  const { org, may } = useOrganization();
+  const navigate = useNavigate();
+  const answering = useAnswerIncidents();
+  const mayAnswer = may('oncall:edit');
+  const status = answer === 'acknowledge' ? 'triggered' : 'open';
+  const wanted = text.replace(/^#/, '');
+  const { data } = useInfiniteQuery({
+    ...incidentSearchQuery(org.orgId, { status, limit: FOUND_PER_KIND, ...(wanted !== '' && { text: wanted }) }),
+    enabled: isOpen && answer !== null && mayAnswer,
+    placeholderData: keepPreviousData,
+  });
+  if (answer === null || !mayAnswer) return { group: '', actions: [] };
+  const { incidents = [], nextCursor = null } = data?.pages[0] ?? {};
+  const verb = answer === 'acknowledge' ? 'Acknowledge' : 'Resolve';
+  const shown = incidents.map(({ incidentId, number, title, serviceName }): SpotlightActionData => ({
+    id: `${answer} ${incidentId}`,
+    label: `${verb} #${number} ${isolateBidi(title)}`,
+    description: isolateBidi(serviceName),
+    leftSection: <IconCheck size={18} stroke={1.75} />,
+    onClick: () => answering.mutate({ answer, incidentIds: [incidentId] }),
+  }));
+  const more: SpotlightActionData = {
+    id: `more to ${answer}`,
+    label: 'More in the list',
+    leftSection: <IconDots size={18} stroke={1.75} />,
+    onClick: () =>
+      void navigate({
+        to: '/incidents',
+        search: { ...(status === 'triggered' && { status }), ...(wanted !== '' && { q: wanted }) },
+      }),
+  };
+  return { group: verb, actions: nextCursor === null ? shown : [...shown, more] };
 }
 
 type Found = ResultOf<'search_everything'>['found'][number];
@@ -177,8 +173,8 @@ const KINDS: Readonly<Record<Kind, { readonly group: string; readonly icon: Icon
   dashboard: { group: 'Dashboards', icon: IconLayoutDashboard },
 };
 
-/** Returns what the server finds, by kind, with people to put on call. */
-function useFound({ text, isPutOnCall }: PaletteQuery, isOpen: boolean): SpotlightActionGroupData[] {
+/** Returns what the server finds, by kind, with people to put on call, or the services to silence. */
+function useFound({ text, verb }: PaletteQuery, isOpen: boolean): SpotlightActionGroupData[] {
   const { org, may } = useOrganization();
   const navigate = useNavigate();
   const openers = useOpeners(text);
@@ -203,7 +199,21 @@ function useFound({ text, isPutOnCall }: PaletteQuery, isOpen: boolean): Spotlig
         }))
       : [],
   };
-  return isPutOnCall ? [put] : [...kinds.map(toGroup), put];
+  const services = kinds.find(({ kind }) => kind === 'service')?.items ?? [];
+  const silence: SpotlightActionGroupData = {
+    group: 'Silence',
+    actions: may('oncall:edit')
+      ? services.map(({ id, name, detail }) => ({
+          id: `silence ${id}`,
+          label: `Start maintenance of ${isolateBidi(name)}`,
+          description: detail ?? undefined,
+          leftSection: <IconBellOff size={18} stroke={1.75} />,
+          onClick: () => void navigate({ to: '/rules', search: { service: id }, hash: 'maintenance' }),
+        }))
+      : [],
+  };
+  if (verb === 'silence') return [silence];
+  return verb === 'put' ? [put] : [...kinds.map(toGroup), put];
 
   function toGroup({ kind, items, total }: Found): SpotlightActionGroupData {
     const { group, icon: KindIcon } = KINDS[kind];

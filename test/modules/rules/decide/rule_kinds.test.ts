@@ -70,7 +70,9 @@ test('a kind that is not declared is no kind', () => {
 test('the condition of a rule reads as a sentence', () => {
   const rule = { ...least, comparator: '>', windowMinutes: 5, aggregation: 'avg' } as const;
   const config = { ...rule, metricName: 'latency_ms', threshold: 800 };
-  expect(conditionText({ kind: 'metric_threshold', config })).toBe('When average of latency_ms over 5 min is > 800 ms.');
+  expect(conditionText({ kind: 'metric_threshold', config })).toBe(
+    'When average of latency_ms over 5 min is > 800 ms.',
+  );
   expect(metricOf({ kind: 'metric_threshold', config })).toBe('latency_ms');
   const exception = { kind: 'exception', config: { minSeverity: 'fatal' } } as const;
   expect(conditionText(exception)).toBe('When a new exception, or one that came back, is at least "fatal".');

@@ -1,0 +1,149 @@
+import { useMantineColorScheme } from '@mantine/core';
+import type { SpotlightActionGroupData } from '@mantine/spotlight';
+import {
+  IconBolt,
+  IconBuilding,
+  IconMoon,
+  IconMoonStars,
+  IconPlayerPlay,
+  IconStairs,
+  IconSun,
+  IconUsers,
+} from '@tabler/icons-react';
+import { useNavigate } from '@tanstack/react-router';
+
+import { isolateBidi } from '#console/components/text/bidi.ts';
+import { useNavigation } from '#console/shell/navigation.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { matches } from '#console/shell/palette/palette_query.ts';
+
+/** Pages of on-call that have a tab. */
+const ON_CALL_PAGES = [
+  { to: '/oncall/teams', label: 'Teams', icon: IconUsers },
+  { to: '/oncall/policies', label: 'Escalation policies', icon: IconStairs },
+  { to: '/oncall/simulator', label: 'Simulator', icon: IconPlayerPlay },
+  { to: '/oncall/load', label: 'Load on people', icon: IconMoonStars },
+] as const;
+
+/** Pages that match the text. */
+export function usePages(text: string): SpotlightActionGroupData {
+  const navigate = useNavigate();
+  const { isAdmin } = useOrganization();
+  const { main, settings } = useNavigation();
+  const pages = [
+    ...main.map((page) => ({ ...page, about: '' })),
+    ...ON_CALL_PAGES.map((page) => ({ ...page, about: 'On-call' })),
+    ...settings.filter(({ isForAdmins }) => isAdmin || !isForAdmins).map((page) => ({ ...page, about: 'Settings' })),
+  ];
+  return {
+    group: 'Pages',
+    actions: pages
+      .filter(({ label, about }) => matches(text, label, about))
+      .map(({ to, label, about, icon: Icon }) => ({
+        id: to,
+        label,
+        description: about === '' ? undefined : about,
+        leftSection: <Icon size={18} stroke={1.75} />,
+        onClick: () => void navigate({ to }),
+      })),
+  };
+}
+
+/** Returns what people often begin, for those who may. The words are those by which it is looked for besides its label. */
+export function useCommands(text: string): SpotlightActionGroupData {
+  const navigate = useNavigate();
+  const { session, may, isAdmin } = useOrganization();
+  const onCall = may('oncall:edit')
+    ? [
+        {
+          label: 'Declare an incident',
+          words: 'create open new page',
+          go: () => navigate({ to: '/incidents', hash: 'declare' }),
+        },
+        {
+          label: 'Put yourself on call',
+          words: 'me override take over',
+          go: () => navigate({ to: '/oncall', search: { put: session.user.userId } }),
+        },
+        {
+          label: 'Start maintenance',
+          words: 'silence mute pause quiet plan',
+          go: () => navigate({ to: '/rules', hash: 'maintenance' }),
+        },
+        { label: 'Create a rule', words: 'new alert', go: () => navigate({ to: '/rules/new' }) },
+        { label: 'Create a schedule', words: 'new rotation', go: () => navigate({ to: '/oncall/schedules/new' }) },
+        { label: 'Create an escalation policy', words: 'new', go: () => navigate({ to: '/oncall/policies/new' }) },
+        { label: 'Create a team', words: 'new', go: () => navigate({ to: '/oncall/teams', hash: 'create' }) },
+      ]
+    : [];
+  const commands = [
+    ...onCall,
+    ...(may('services:edit')
+      ? [
+          {
+            label: 'Create a service',
+            words: 'new add',
+            go: () => navigate({ to: '/services', search: { create: true as const } }),
+          },
+        ]
+      : []),
+    ...(may('dashboards:edit')
+      ? [{ label: 'Create a dashboard', words: 'new', go: () => navigate({ to: '/dashboards', hash: 'create' }) }]
+      : []),
+    ...(isAdmin
+      ? [
+          {
+            label: 'Invite somebody',
+            words: 'member people add create user',
+            go: () => navigate({ to: '/settings/members', hash: 'invite' }),
+          },
+        ]
+      : []),
+    {
+      label: 'Create an API key',
+      words: 'new token',
+      go: () => navigate({ to: '/settings/api-keys', hash: 'create' }),
+    },
+    { label: 'Send yourself a test', words: 'page phone sms call push mail', go: () => navigate({ to: '/me' }) },
+  ];
+  return {
+    group: 'Actions',
+    actions: commands
+      .filter(({ label, words }) => matches(text, label, words))
+      .map(({ label, go }) => ({
+        id: label,
+        label,
+        leftSection: <IconBolt size={18} stroke={1.75} />,
+        onClick: () => void go(),
+      })),
+  };
+}
+
+/** Returns what can be switched to: other organizations, and the colour scheme. */
+export function useSwitches(text: string): SpotlightActionGroupData {
+  const { session, org, switchTo } = useOrganization();
+  const { setColorScheme } = useMantineColorScheme();
+  const others = session.organizations.filter(({ orgId }) => orgId !== org.orgId);
+  const switches = [
+    ...others.map(({ orgId, name }) => ({
+      id: orgId,
+      label: `Organization ${isolateBidi(name)}`,
+      leftSection: <IconBuilding size={18} stroke={1.75} />,
+      onClick: () => switchTo(orgId),
+    })),
+    {
+      id: 'dark',
+      label: 'Dark theme',
+      leftSection: <IconMoon size={18} stroke={1.75} />,
+      onClick: () => setColorScheme('dark'),
+    },
+    {
+      id: 'light',
+      label: 'Light theme',
+      leftSection: <IconSun size={18} stroke={1.75} />,
+      onClick: () => setColorScheme('light'),
+    },
+  ];
+  const words = 'switch organization colour scheme appearance';
+  return { group: 'Switch to', actions: switches.filter(({ label }) => matches(text, label, words)) };
+}
