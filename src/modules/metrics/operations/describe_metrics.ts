@@ -120,7 +120,7 @@ export const findServiceWithMetrics = defineAction({
   summary: `Find the service whose metrics to show first: of the first ${SERVICES_ASKED * SERVICE_PAGES_MAX} by name the first that has sent some, else the first with the capability, else the first.`,
   permission: 'services:view',
   effect: 'read',
-  input: Type.Object({}, STRICT),
+  input: StrictObject({}),
   result: Type.Object({ service: nullable(ServiceView) }),
   example: {},
   async handle(_input, { caller, stores, metrics }) {
