@@ -177,12 +177,23 @@ function plainNumber(value: number): Json {
   return clean === text ? value : clean;
 }
 
-/** Fields also come as `{ "name": "password1", "value": "…" }`: such an object without its value, null for any other. */
+const NAME_MEMBER = /^(?:name|key|field|id|label|param|parameter|header|variable)$/i;
+const VALUE_MEMBER = /^(?:value|values|val|text|content)$/i;
+
+/**
+ * Fields also come as `{ "name": "password1", "value": "…" }`, and commands of Redis as `{ "name": "auth", "args": […] }`:
+ * such an object without its value, null for any other.
+ */
 function namedValue(object: object): object | null {
-  const { name, key, value } = object as { readonly name?: unknown; readonly key?: unknown; readonly value?: unknown };
-  if (value === undefined || value === null || value === '') return null;
-  const isSecret = [name, key].some((text) => typeof text === 'string' && isSecretName(text));
-  return isSecret ? { ...object, value: FILTERED } : null;
+  const entries = Object.entries(object).slice(0, ENTRIES_MAX);
+  const names = entries.flatMap(([member, text]) => (NAME_MEMBER.test(member) && typeof text === 'string' ? text : []));
+  const isSecret = names.some(isSecretName);
+  if (!isSecret) return null;
+  const isAuth = names.some((name) => /^auth$/i.test(name));
+  const isValue = (member: string, value: unknown): boolean =>
+    (VALUE_MEMBER.test(member) || (isAuth && member === 'args')) && value !== null && value !== '';
+  if (!entries.some(([member, value]) => isValue(member, value))) return null;
+  return Object.fromEntries(entries.map(([member, value]) => [member, isValue(member, value) ? FILTERED : value]));
 }
 
 /** Headers and fields also come as pairs (`["Cookie", "…"]`, `["pin", ["…"]]`), settings as `["--password1", "…"]`. */

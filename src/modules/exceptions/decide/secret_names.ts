@@ -41,6 +41,23 @@ const SECRET_WORDS: ReadonlySet<string> = new Set([
   'userpass',
   'wachtwoord',
   'xsrf',
+  'adgangskode',
+  'creds',
+  'geslo',
+  'haslo',
+  'heslo',
+  'jelszo',
+  'kodeord',
+  'magstripe',
+  'otpauth',
+  'parola',
+  'passkey',
+  'passord',
+  'pinblock',
+  'psk',
+  'pwhash',
+  'sifre',
+  'trackdata',
 ]);
 /** Words with other meanings inside a name (`pass_rate`, `auth_flow`): secret only if nothing but carriers follows. */
 const LAST_WORDS: ReadonlySet<string> = new Set([
@@ -90,16 +107,16 @@ const CARRIERS: ReadonlySet<string> = new Set([
   'word',
 ]);
 const KEY_OWNERS =
-  'access|account|api|app|auth|consumer|deploy|encryption|hmac|licence|license|master|pass|private|secret|service|session|shared|signing|ssh|ssl|tls|webhook';
+  'access|account|aes|api|app|auth|aws|consumer|crypto|decryption|deploy|encryption|fcm|gpg|hmac|integration|jwt|licence|license|master|openai|pass|pgp|private|product|rsa|secret|sendgrid|server|service|session|shared|signing|ssh|ssl|stripe|subscription|tls|twilio|webhook|wep|wi fi|wifi|wpa';
 const CODE_OWNERS =
-  'access|activation|auth|authorization|backup|card|confirmation|fa|login|mfa|one time|otp|pin|recovery|reset|security|sms|tfa|two factor|unlock|verification|verify';
+  'access|activation|alarm|auth|authorization|backup|card|confirmation|device|door|fa|gate|invitation|invite|login|mfa|one time|otp|pairing|pin|recovery|reset|security|sms|tfa|two factor|unlock|verification|verify';
 /** Words that are secret together, between blanks. Numbers are left out: `2fa_code` is ` fa code `. */
 const PHRASES = new RegExp(
-  ` (?:(?:${KEY_OWNERS}) keys?|(?:${CODE_OWNERS}) codes?|(?:access|api|auth|bearer|id|refresh|session) tokens|session id|(?:card|cc|credit card|debit card) (?:no|num|number)|(?:credit|debit) card|security (?:answer|number)|card verification value|mot de passe|(?:recovery|seed) phrase|connection string|(?:client|jwt|saml) assertion|saml response|(?:code|oauth) verifier|(?:gh|git ?hub|git ?lab) pat|magic link) `,
+  ` (?:(?:${KEY_OWNERS}) keys?|(?:${CODE_OWNERS}) codes?|(?:access|api|auth|bearer|id|refresh|session) tokens|session id|(?:card|cc|credit card|debit card) (?:no|num|number)|(?:credit|debit) card|bank account|passport (?:no|num|number)|national (?:id|insurance number)|(?:conn|db|database) str|pin block|security (?:answer|number)|card verification value|mot de passe|(?:recovery|seed) phrase|connection string|(?:client|jwt|saml) assertion|saml response|(?:code|oauth) verifier|(?:gh|git ?hub|git ?lab) pat|magic link) `,
 );
 /** Secret words written as one. */
 const COMPOUNDS =
-  /(?:password|passwd|passwort|passcode|passphrase|motdepasse|secret|token|cvv|cvc|(?:api|access|secret|private)keys?|sessionid|(?:security|pin|otp|auth|access|verification|sms|mfa|tfa|twofactor|onetime|unlock|reset|recovery)code|ccnum(?:ber)?|creditcard|connectionstring|^(?:admin|db|ftp|login|mail|mysql|redis|root|smtp)pass)(?:again|box|check|confirm|confirmation|digest|hash|new|old|repeat|value|verify)?$/;
+  /(?:password|passwd|passwort|passcode|passphrase|motdepasse|secret|token|cvv|cvc|(?:api|access|auth|encryption|master|private|secret|signing|ssh|ssl|tls)keys?|sessionid|(?:security|pin|otp|auth|access|verification|sms|mfa|tfa|twofactor|onetime|unlock|reset|recovery)code|ccnum(?:ber)?|creditcard|connectionstring|^(?:admin|db|ftp|login|mail|mysql|redis|root|smtp)pass)(?:again|box|check|confirm|confirmation|digest|hash|new|old|repeat|value|verify)?$/;
 /** Words for a property of a secret, which is none itself: `token_count`, `secret_name`, `cookie_consent_version`. */
 const ABOUT: ReadonlySet<string> = new Set([
   'age',
@@ -157,6 +174,20 @@ const ABOUT: ReadonlySet<string> = new Set([
   'used',
   'valid',
   'version',
+  'error',
+  'errors',
+  'failures',
+  'format',
+  'matched',
+  'matches',
+  'mismatch',
+  'result',
+  'results',
+  'scope',
+  'scopes',
+  'sent',
+  'source',
+  'verified',
 ]);
 /** Words that describe a secret only at the end of a name: `token_expires_in`. */
 const ABOUT_LAST: ReadonlySet<string> = new Set(['at', 'in', 'on', 'since', 'until']);
@@ -173,7 +204,8 @@ const QUESTIONS: ReadonlySet<string> = new Set([
 ]);
 
 /** Words for a password in scripts whose letters are not those of names in code. */
-const OTHER_SCRIPTS = /парол|密码|密碼|口令|パスワード|暗証番号|비밀번호|hasł[oa]/iu;
+const OTHER_SCRIPTS =
+  /парол|лозинк|κωδικ|סיסמ|كلمة.?(?:السر|المرور)|पासवर्ड|รหัสผ่าน|密码|密碼|口令|パスワード|暗証番号|비밀번호|hasł[oa]/iu;
 
 const NAME_LENGTH_MAX = 100;
 const NAMES_REMEMBERED_MAX = 4_000;

@@ -1,5 +1,6 @@
 import { isSecretMember, isSecretName } from '#modules/exceptions/decide/secret_names.ts';
-import { replaceTokens } from '#modules/exceptions/decide/token_forms.ts';
+import { withoutRows, withoutStatements } from '#modules/exceptions/decide/sql_secrets.ts';
+import { replaceCards, replaceTokens } from '#modules/exceptions/decide/token_forms.ts';
 
 /*
  * Removes secrets from the data that senders put into events. Every step is linear in the text: patterns
@@ -16,7 +17,7 @@ const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
   if (/[A-Za-z_]/.test(char)) return WORD;
   if (char === '-') return WORD | SPACER;
   if (char === ' ') return SPACER;
-  return /[=:@<([]/.test(char) ? MARK : 0;
+  return /[=:@<>([{]/.test(char) ? MARK : 0;
 });
 const RUN_LEAST = 16;
 /** Least number of dashes in a row, as in `-----BEGIN`. */
@@ -39,22 +40,21 @@ export function withoutSecrets(text: string): string {
     if ((kind & MARK) !== 0) hasMark = true;
   }
   let clean = hasKeyRun(text) ? withoutKeys(text) : text;
-  if (hasMark) clean = withoutNamed(clean);
-  if (clean.includes('%3')) {
-    clean = clean.replace(ENCODED, (whole: string, name: string) =>
-      isSecretName(name) ? `${name}%3D${FILTERED}` : whole,
+  if (hasMark || clean.includes('：')) clean = withoutNamed(clean);
+  if (clean.includes('%3') || clean.includes('%253')) {
+    clean = clean.replace(ENCODED, (whole: string, name: string, sign: string) =>
+      isSecretName(name) ? `${name}${sign}${FILTERED}` : whole,
     );
   }
-  if (clean.includes(" '")) clean = clean.replace(SQL_PASSWORD, `'${FILTERED}'`);
-  if (clean.includes('--')) {
+  if (clean.includes(" '")) clean = withoutStatements(clean, FILTERED);
+  if (clean.includes(' -') || clean.startsWith('-')) {
     clean = clean.replace(FLAG, (whole: string, name: string, blanks: string) =>
       isSecretName(name) ? `${name}${blanks}${FILTERED}` : whole,
     );
   }
   if (clean.includes(' -') && PROGRAMS.test(clean)) clean = withoutFlagValues(clean);
   if (hasDigit) clean = withoutSaid(clean);
-  if (hasDigits) clean = clean.replace(DIGITS, (digits) => (isCard(digits) ? '[card number]' : digits));
-  return clean;
+  return hasDigits ? replaceCards(clean) : clean;
 }
 
 /**
@@ -115,24 +115,34 @@ function withoutKeyBlocks(text: string): string {
   return parts.join('');
 }
 
+/** Characters of a name, also in other scripts than ours: `contraseña`, `密码`. */
+const NAME = String.raw`[\w.%[\]\u00c0-\u024f\u0300-\u06ff\u0900-\u0e7f\u1e00-\u1eff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af-]{2,100}`;
+/** Opening quote, with the backslashes before it if the text is within another. */
+const QUOTE = String.raw`\\{0,7}["']`;
+/** Signs before a quoted value: the letters of `b'…'`, or `<<` as in Erlang. */
+const BEFORE_QUOTE = String.raw`(?:[bBuUrRN]{0,2}|<<)`;
 /**
- * Assignments such as `token=…`, `"password" : "…"`, `:password=>"…"`, `X-Api-Key: …`, with the letters before a quoted
- * value, as in `b'…'`, or the type and length that `var_dump` of PHP writes on the next line.
+ * Assignments such as `token=…`, `"password" : "…"`, `:password=>"…"`, `X-Api-Key: …`, `"u"."token" = '…'`, with the call
+ * around a quoted value, as in `Some("…")`, or the type and length that `var_dump` of PHP writes before it.
  */
-const ASSIGNED =
-  /(?<![\w.%\]-]|\[(?!["'\\]))(\\{0,7}["']?)([\w.%[\]-]{2,100})\1(?:(?<=["'])\])?( {0,2}=>? {0,2}| {0,2}: ?| -> )(?:\r?\n\s{0,40}string\(\d{1,9}\) )?(?:[bBuUrR]{0,2}(\\{0,7}["']))?/g;
-/** Pairs such as `('password', '…')`, as Python shows them. */
-const PAIRED = /(?<=[([] ?)(\\{0,7}["'])([\w.%[\]-]{2,100})\1(, ?)(?:[bBuUrR]{0,2}(\\{0,7}["']))/g;
-/** Members of a map of Clojure: `{:password "…"}`. */
-const KEYWORD = /(?<=[{ ,]:)()([\w.-]{2,100})( )(\\{0,7}["])/g;
-/** Parameters of an address within an address: `next=%2Flogin%3Ftoken%3D…`. */
-const ENCODED = /(?<=^|%3f|%26|[^\w.%-])([\w.-]{2,100})%3d(?!\[filtered\])(?:%(?!26)|[^%\s&#;,"'<>)}\]]){1,400}/gi;
+const ASSIGNED = new RegExp(
+  String.raw`(?<![\w%\]\u00c0-\uffff-]|\.(?!["\x60])|\[(?!["'\\]))(\\{0,7}["'\x60]?)(${NAME})\1(?:(?<=["'])\])?( {0,2}:?=>? {0,2}| {0,2}[:：] ?| {0,2}-> {0,2})(?:\s{0,40}string\(\d{1,9}\) )?(?:(?:[A-Za-z][\w.]{0,40}\()?${BEFORE_QUOTE}(${QUOTE}))?`,
+  'g',
+);
+/** Pairs such as `('password', '…')` of Python and `{password, <<"…">>}` of Erlang. */
+const PAIRED = new RegExp(
+  String.raw`(?<=[([{] ?[bBuUrR]{0,2})(${QUOTE}|(?<=\{))(${NAME})\1(, ?)(?:${BEFORE_QUOTE}(${QUOTE}))`,
+  'g',
+);
+/** Members of a map of Clojure or a list of Lisp: `{:password "…"}`. */
+const KEYWORD = /(?<=[{ ,(]:)()([\w.-]{2,100})( )(\\{0,7}["])/g;
+/** Parameters and JSON within an address, escaped once or twice: `next=%2Flogin%3Ftoken%3D…`, `%22token%22%3A%22…`. */
+const ENCODED =
+  /(?<=^|%(?:25)?(?:3f|26|22|7b|2c)|[^\w.%-])([\w.-]{2,100})((?:%(?:25)?22)?%(?:25)?3[ad](?:%(?:25)?2[02]){0,2})(?!\[filtered\])(?:%(?!(?:25)?(?:26|22|2c|7d))|[^%\s&#;,"'<>)}\]]){1,400}/gi;
 /** A field of a form that is sent in parts: its name, further headers, an empty line and its value. */
 const PART = /(?<=\bname="([^"\r\n]{2,100})"[^\r\n]{0,200}(?:\r?\n[^\r\n]{1,200}){0,2}\r?\n\r?\n)[^\r\n]+/g;
 /** A setting of a command line: `--password1 …`; a plain word behind it rather belongs to a sentence. */
-const FLAG = /(?<=(?:^|\s)--)([\w-]{2,100})( {1,4})(?![-\s]|[a-z]+\b)(?:"[^"]{1,200}"|'[^']{1,200}'|[^\s"']{1,200})/g;
-/** A password in a statement of SQL. */
-const SQL_PASSWORD = /(?<=\b(?:password|identified by) {1,4})'[^']{1,200}'/gi;
+const FLAG = /(?<=(?:^|\s)--?)([\w-]{2,100})( {1,4})(?![-\s]|[a-z]+\b)(?:"[^"]{1,200}"|'[^']{1,200}'|[^\s"']{1,200})/g;
 
 /** Word of a command line, with quotes or without. */
 const ARGUMENT = String.raw`(?:"[^"]{1,200}"|'[^']{1,200}'|[^\s"'][^\s]{0,200})`;
@@ -158,7 +168,7 @@ function withoutFlagValues(text: string): string {
   return FLAGS_OF.reduce((clean, form) => clean.replace(form, `$1${FILTERED}`), text);
 }
 
-const CODE_WORD = String.raw`(?:otp|totp|mtan|pin|passcode|cv[cv]2?|one[- ]time (?:code|password|passcode)|(?:access|activation|auth|authentication|authorization|backup|confirmation|login|log-?in|mfa|2fa|recovery|reset|security|sign-?in|sms|two[- ]factor|unlock|verification|verify) code)`;
+const CODE_WORD = String.raw`(?:(?:otp|totp|mtan|pin)(?:[_-]?code)?|passcode|cv[cv]2?|one[-_ ]time[-_ ](?:code|password|passcode)|(?:access|activation|auth|authentication|authorization|backup|confirmation|login|log-?in|mfa|2fa|recovery|reset|security|sign-?in|sms|two[-_ ]factor|unlock|verification|verify)[-_ ]?code)`;
 const CODE_VALUE = String.raw`(?:\d{3}[- ]\d{3}|\d{3,8})(?![\w%]|[.,:-]\d|\s?(?:ms|sec|min|px|attempt|digit|char|time|fail|tries|minute|second|hour|day)[a-z]{0,8}\b)`;
 /**
  * Secrets as sentences say them: `OTP is 123456`, `wrong PIN: 1234`, `123456 is your login code`, `use code 1234`,
@@ -166,7 +176,7 @@ const CODE_VALUE = String.raw`(?:\d{3}[- ]\d{3}|\d{3,8})(?![\w%]|[.,:-]\d|\s?(?:
  */
 const SAID: readonly (readonly [gate: RegExp, form: RegExp, replacement: string])[] = [
   [
-    /otp|mtan|\bpin\b|passcode|\bcv[cv]|time pass|[a-z] code\b/i,
+    /otp|mtan|\bpin|passcode|\bcv[cv]|time.pass|[a-z].?code\b/i,
     new RegExp(
       String.raw`((?<![\w.-])${CODE_WORD}(?: (?:for \S{1,80}|code|number)){0,2}(?: is| was)?\s{0,2}[:=#]?\s{0,2}["'\x60]?)(?<!\w)${CODE_VALUE}`,
       'gi',
@@ -183,27 +193,36 @@ const SAID: readonly (readonly [gate: RegExp, form: RegExp, replacement: string]
   ],
   [/\bcode \d{4}/i, /(\b(?:use|enter|type|with) (?:the )?code )\d{4,8}(?!\w)/gi, `$1${FILTERED}`],
   [
-    /\bpass(?:word|wd|phrase) ["`iw]/i,
-    /(\bpass(?:word|wd|phrase) (?:(?:is|was) )?["`])[^"`\n]{1,100}(?=["`])/gi,
+    /\bpass(?:word|wd|phrase)\d{0,2} ["'`iw]/i,
+    /(\bpass(?:word|wd|phrase)\d{0,2} (?:(?:is|was) )?(["'`]))(?!\[filtered)[^"'`\n]{1,100}(?=\2)/gi,
     `$1${FILTERED}`,
   ],
   [
-    /\bpass(?:word|wd|phrase) (?:is|was) /i,
-    /(\bpass(?:word|wd|phrase) (?:is|was) )(?=[^\s\d,;]{0,64}\d)(?=\d{0,64}[^\s\d,;.])[^\s,;]{4,64}/gi,
+    /\bpass(?:word|wd|phrase)\d{0,2} (?:is|was) /i,
+    /(\bpass(?:word|wd|phrase)\d{0,2} (?:is|was) )(?=[^\s\d,;]{0,64}\d)(?=\d{0,64}[^\s\d,;.])[^\s,;]{4,64}/gi,
     `$1${FILTERED}`,
   ],
 ];
+/** Names before their value without a sign, as in `reset_token x7k2m9`; a value of letters and digits is no sentence. */
+const BARE =
+  /(?<![\w.-])((?:[a-z]{1,40}(?:_[a-z\d]{1,40}){1,6}|pass(?:word|wd|phrase)\d{0,2}) )(?=[a-z_-]{0,64}\d)(?=\d{0,64}[a-z])(?!\d+-|sha\d|md5|v\d)[\w-]{6,64}(?![\w(])/gi;
 
 function withoutSaid(text: string): string {
-  return SAID.reduce(
+  const clean = SAID.reduce(
     (clean, [gate, form, replacement]) => (gate.test(clean) ? clean.replace(form, replacement) : clean),
     text,
   );
+  if (!clean.includes('_') && !/pass/i.test(clean)) return clean;
+  return clean.replace(BARE, (whole: string, name: string) => (isSecretName(name) ? `${name}${FILTERED}` : whole));
 }
 const HEADER_NAME = /^(?:authorization|cookie)$|-/i;
 const VALUE_END = /[\s&#;,"'<>)}\]]/g;
 /** Elements such as `<password>…</password>`. */
-const ELEMENT = /<([\w:.-]{2,100})(\s[^<>]{0,200})?>[^<]{1,4000}<\/\1>/g;
+const ELEMENT = /<([\w:.-]{2,100})(\s[^<>]{0,200})?>(?:<!\[CDATA\[[^\]]{1,4000}\]\]>|[^<]{1,4000})<\/\1>/g;
+/** Tags with a name and a value, in any order: `<input value="…" type="password" name="password1">`. */
+const TAG = /<[a-z][^<>]{1,2000}>/gi;
+/** Entries of a list of YAML: a line `name: PASSWORD1`, and the next with its value. */
+const ENTRY = /(\bname: ?["']?([\w.-]{2,100})["']?\r?\n\s{0,40}value: ?["']?)[^\r\n"']{1,4000}/g;
 const LINE_END = /[\r\n"']/g;
 /** Password of an address, also with signs that ought to be escaped there. */
 const CREDENTIALS = /(?<=[a-z0-9]:\/\/[^\s/?#@:]{0,200}:)[^\s/?"'<>]{1,200}(?=@)/gi;
@@ -215,25 +234,38 @@ const LOGIN = /(?<=\s)(-u|--user)([ =]["']?(?!\d{1,9}:\d)[^\s:"'/]{1,100}:)[^\s"
 
 function withoutNamed(text: string): string {
   const assigned = withoutValues(text, ASSIGNED);
-  const paired = /[([] ?\\{0,7}["']/.test(assigned) ? withoutValues(assigned, PAIRED) : assigned;
-  const edn = paired.includes('{:') ? withoutValues(paired, KEYWORD) : paired;
+  const isPaired = /[([{] ?(?:[bBuUrR]{0,2}\\{0,7}["']|\w{2,100}, ?(?:<<)?["'])/.test(assigned);
+  const paired = isPaired ? withoutValues(assigned, PAIRED) : assigned;
+  const edn = paired.includes('{:') || paired.includes('(:') ? withoutValues(paired, KEYWORD) : paired;
   const parted = edn.includes('name="')
     ? edn.replace(PART, (value: string, name: string) => (isSecretName(name) ? FILTERED : value))
     : edn;
-  const fielded = parted.includes('value')
-    ? parted.replace(FIELD, (whole: string, begin: string, name: string) =>
-        isSecretName(name) ? `${begin}${FILTERED}` : whole,
-      )
-    : parted;
+  const fielded = parted.includes('value') ? withoutFields(parted) : parted;
   const logged = fielded.includes(' -') ? fielded.replace(LOGIN, `$1$2${FILTERED}`) : fielded;
   const clean = logged.includes('</')
     ? logged.replace(ELEMENT, (whole: string, name: string, attributes = '') =>
         isSecretName(name) ? `<${name}${attributes}>${FILTERED}</${name}>` : whole,
       )
     : logged;
-  if (!clean.includes('://')) return clean;
+  const rows = clean.includes(')=(') || /\)\s{0,5}values?\s{0,5}\(/i.test(clean) ? withoutRows(clean, FILTERED) : clean;
+  return rows.includes('://') ? withoutCredentials(rows) : rows;
+}
+
+function withoutCredentials(clean: string): string {
   const address = clean.includes('@') ? clean.replace(CREDENTIALS, FILTERED) : clean;
   return address.includes('hook') ? address.replace(WEBHOOK, `$1${FILTERED}`) : address;
+}
+
+function withoutFields(text: string): string {
+  const hide = (whole: string, begin: string, name: string): string =>
+    isSecretName(name) ? `${begin}${FILTERED}` : whole;
+  const clean = text.replace(FIELD, hide).replace(ENTRY, hide);
+  if (!clean.includes('<')) return clean;
+  return clean.replace(TAG, (tag) => {
+    const names = [...tag.matchAll(/\b(?:name|id|key|type)\s?=\s?["']([^"']{2,100})/gi)];
+    const isSecret = tag.includes('value') && names.some(([, name = '']) => isSecretName(name));
+    return isSecret ? tag.replace(/(\bvalue\s?=\s?)(["'])[^"']*\2/i, `$1$2${FILTERED}$2`) : tag;
+  });
 }
 
 function withoutValues(text: string, form: RegExp): string {
@@ -246,7 +278,7 @@ function withoutValues(text: string, form: RegExp): string {
     const { index } = match;
     const isSecret = isSecretName(name) || isSecretMember(() => ownerOf(text, index), name);
     if (text.startsWith(FILTERED, from) || !isSecret) continue;
-    const isColon = sign.trim() === ':';
+    const isColon = /[:：]/.test(sign.trim()) && !sign.includes('=');
     const isHeader = isColon && quote === undefined && HEADER_NAME.test(name);
     // `Invalid token: expected a name` and `Unexpected token = in JSON` describe an error and reveal no secret; but
     // `{ password: '…' }`, as Ruby, JavaScript, Swift and Rust show it, and `map[pin:…]` of Go do.
@@ -345,33 +377,4 @@ function endOfBrackets(text: string, from: number): number {
 /** Whether the value is long and not made of words. */
 function seemsRandom(value: string): boolean {
   return value.length >= 12 && /\d/.test(value.slice(0, 200)) && /[A-Za-z]/.test(value.slice(0, 200));
-}
-
-/** Numbers of 13 to 19 digits, grouped as people write them. */
-const DIGITS = /(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-]|\.\d)/g;
-
-/** Whether it is a card number, by the issuer's prefix and length and Luhn's check digit; others are ids and times. */
-function isCard(digits: string): boolean {
-  const number = digits.replaceAll(/[ -]/g, '');
-  return CARDS.some((form) => form.test(number)) && hasLuhnDigit(number);
-}
-
-const CARDS = [
-  /^4(?:\d{12}|\d{15}|\d{18})$/,
-  /^(?:5[1-5]\d\d|22[2-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}$/,
-  /^3[47]\d{13}$/,
-  /^(?:6011|64[4-9]\d|65\d\d)\d{12}$/,
-  /^3(?:0[0-5]|[689]\d)\d{11}$/,
-  /^35(?:2[89]|[3-8]\d)\d{12}$/,
-  /^62\d{14,17}$/,
-];
-
-function hasLuhnDigit(number: string): boolean {
-  let sum = 0;
-  for (let place = 0; place < number.length; place += 1) {
-    const digit = Number(number[number.length - 1 - place]);
-    const counted = place % 2 === 0 ? digit : digit * 2;
-    sum += counted > 9 ? counted - 9 : counted;
-  }
-  return sum % 10 === 0;
 }

@@ -152,3 +152,37 @@ export function replaceTokens(text: string, replacement: string): string {
   const clean = kept === 0 ? text : parts.join('') + text.slice(kept);
   return OTHER_FORMS.reduce((all, [part, form]) => (all.includes(part) ? all.replace(form, replacement) : all), clean);
 }
+
+/** Numbers of 13 to 19 digits, grouped as people write them. */
+const DIGITS = /(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-]|\.\d)/g;
+
+/** Replaces numbers of cards by what they are. */
+export function replaceCards(text: string): string {
+  return text.replace(DIGITS, (digits) => (isCard(digits) ? '[card number]' : digits));
+}
+
+/** Whether it is a card number, by the issuer's prefix and length and Luhn's check digit; others are ids and times. */
+function isCard(digits: string): boolean {
+  const number = digits.replaceAll(/[ -]/g, '');
+  return CARDS.some((form) => form.test(number)) && hasLuhnDigit(number);
+}
+
+const CARDS = [
+  /^4(?:\d{12}|\d{15}|\d{18})$/,
+  /^(?:5[1-5]\d\d|22[2-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}$/,
+  /^3[47]\d{13}$/,
+  /^(?:6011|64[4-9]\d|65\d\d)\d{12}$/,
+  /^3(?:0[0-5]|[689]\d)\d{11}$/,
+  /^35(?:2[89]|[3-8]\d)\d{12}$/,
+  /^62\d{14,17}$/,
+];
+
+function hasLuhnDigit(number: string): boolean {
+  let sum = 0;
+  for (let place = 0; place < number.length; place += 1) {
+    const digit = Number(number[number.length - 1 - place]);
+    const counted = place % 2 === 0 ? digit : digit * 2;
+    sum += counted > 9 ? counted - 9 : counted;
+  }
+  return sum % 10 === 0;
+}

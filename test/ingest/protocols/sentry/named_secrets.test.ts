@@ -42,6 +42,12 @@ test('a secret is left out by its name wherever its value stands', () => {
     extra: {
       密码: 'hunter2',
       fields: [{ name: 'password1', value: 'hunter2' }, { key: 'cvv2', value: 1234 }, ['security_code', 1234]],
+      others: [
+        { field: 'password1', val: 'hunter2' },
+        { Key: 'pin_code', Value: 1234 },
+        { id: 'token2', text: 'hunter2' },
+      ],
+      command: { name: 'auth', args: ['hunter2'] },
     },
     request: {
       data: 'password1=hunter2&new_password2=hunter2&cookie_consent_version=3',

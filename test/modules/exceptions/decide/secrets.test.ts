@@ -100,6 +100,36 @@ test.each([
   ['/x?next=%2Fcb%3Ftoken%3Dhunter%26page%3D2', `/x?next=%2Fcb%3Ftoken%3D${F}%26page%3D2`],
   ['password%3Dhunter&page=2', `password%3D${F}&page=2`],
   ['<password1>hunter2</password1>', `<password1>${F}</password1>`],
+  ['<password1><![CDATA[hunter2]]></password1>', `<password1>${F}</password1>`],
+  ['["password1"]=> string(7) "hunter2"', `["password1"]=> string(7) "${F}"`],
+  ['password1: Some("hunter2"), a: 1', `password1: Some("${F}"), a: 1`],
+  ['{password1, <<"hunter2">>}, #{token => <<"hunter2">>}', `{password1, <<"${F}">>}, #{token => <<"${F}">>}`],
+  ["OrderedDict([(u'password1', u'hunter2')])", `OrderedDict([(u'password1', u'${F}')])`],
+  ['(:password1 "hunter2")', `(:password1 "${F}")`],
+  ['password1 := hunter2, token -> hunter2', `password1 := ${F}, token -> ${F}`],
+  ['contraseña=hunter2 密码=hunter2 пароль：hunter2', `contraseña=${F} 密码=${F} пароль：${F}`],
+  [
+    'WHERE "u"."reset_token" = \'hunter2\' AND `u`.`token` = "x"',
+    `WHERE "u"."reset_token" = '${F}' AND \`u\`.\`token\` = "${F}"`,
+  ],
+  [
+    "INSERT INTO u (a, password1) VALUES ('x, y', 'hun(ter2'), ('it''s', 'z')",
+    `INSERT INTO u (a, password1) VALUES ('x, y', ${F}), ('it''s', ${F})`,
+  ],
+  ['Key (email, api_key)=(a, hunter2) already exists.', `Key (email, api_key)=(a, ${F}) already exists.`],
+  ["Duplicate entry 'hunter2' for key 'users.api_key_idx'", `Duplicate entry '${F}' for key 'users.api_key_idx'`],
+  ["IDENTIFIED WITH caching_sha2_password BY 'hunter2'", `IDENTIFIED WITH caching_sha2_password BY '${F}'`],
+  ['cmd -Password1 hunter2 -Name a', `cmd -Password1 ${F} -Name a`],
+  ['%7B%22password1%22%3A%22hunter2%22%7D', `%7B%22password1%22%3A%22${F}%22%7D`],
+  ['next=%252Fx%253Ftoken%253Dhunter2%2526a%253Db', `next=%252Fx%253Ftoken%253D${F}%2526a%253Db`],
+  ['<input value="hunter2" type="text" name="password1">', `<input value="${F}" type="text" name="password1">`],
+  ['- name: DB_PASSWORD\n  value: hunter2\n', `- name: DB_PASSWORD\n  value: ${F}\n`],
+  ["The password1 'hunter2' is wrong", `The password1 '${F}' is wrong`],
+  [
+    'no user with reset_token x7k2m9, password hunter2 rejected',
+    `no user with reset_token ${F}, password ${F} rejected`,
+  ],
+  ['otp_code 123456 is invalid', `otp_code ${F} is invalid`],
 ])('%j is kept as %j', (text, clean) => {
   expect(withoutSecrets(text)).toBe(clean);
   expect(withoutSecrets(clean), 'once clean it stays as it is').toBe(clean);
@@ -137,6 +167,15 @@ test.each([
   'password was changed 3 days ago; the OTP has 6 digits; PIN 5 attempts left',
   'security code expired after 300 seconds, pin 13 is high',
   '{"user":{"id":"abc","key":1},"status":{"code":500},"order":{"number":12}}',
+  "INSERT INTO orders (id, name) VALUES (1, 'a'), (2, 'b')",
+  'Key (order_number)=(12) already exists.',
+  "Duplicate entry '12' for key 'orders.number'",
+  '<input name="page" value="2"> <option value="1">token</option>',
+  'password sha256 hash, password reset in step2, password 8-character minimum',
+  'ls -la -time 12, tar -czf a2.tgz, grep -token',
+  'column user_name varchar255, table access_tokens has index token_count_2',
+  'token_verified=true&password_errors=2&otp_sent_at=12',
+  '{a, "b1"}, {ok, <<"c2">>}, (:page "2")',
 ])('%j stays as it is', (text) => {
   expect(withoutSecrets(text)).toBe(text);
 });
@@ -222,6 +261,17 @@ describe('a name', () => {
     'contraseña',
     'user%5Bpassword1%5D',
     'form[new_password1]',
+    'adgangskode',
+    'db_creds',
+    'wifi_psk',
+    'passkey2',
+    'sslkey',
+    'stripe_key',
+    'Ocp-Apim-Subscription-Key',
+    'door_code',
+    'bank_account_number',
+    'pinBlock',
+    'סיסמה1',
   ])('%s is a secret', (name) => expect(isSecretName(name)).toBe(true));
 
   test.each([
@@ -279,6 +329,11 @@ describe('a name', () => {
     'sha256',
     'base64',
     'oauth2_provider',
+    'password_errors',
+    'token_scope',
+    'cvv_result',
+    'password_matches',
+    'otp_verified',
   ])('%s is none', (name) => expect(isSecretName(name)).toBe(false));
 });
 

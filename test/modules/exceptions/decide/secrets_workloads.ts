@@ -32,6 +32,19 @@ const SHAPES = [
   'sshpass x -p ',
   "'a':{'key':",
   'id=1&',
+  '(a,token)=(',
+  "(token)values('",
+  '(token)=(1),(',
+  '<a value=" name="token" ',
+  '%22token%22%3A%22',
+  '"."',
+  '密码',
+  'a_token ',
+  'password1 a1',
+  'Some(',
+  'name: token\n',
+  "duplicate entry 'a' for key '",
+  '{token, <<',
 ];
 
 export default Object.fromEntries(
