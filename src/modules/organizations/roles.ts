@@ -131,17 +131,22 @@ export async function endMembership(
   return { membership, revokedKeys };
 }
 
-/** Puts a person who accepts an invitation into the teams that it names and that are still there. */
+/**
+ * Puts a person who accepts an invitation into the teams that it names and that are still there. If a policy pages them
+ * as a member of one and their role may not answer, owners, admins and teams are told by mail.
+ */
 export async function joinInvitedTeams(
-  { teams }: Pick<Stores, 'teams'>,
+  unit: Pick<UnitOfWork, 'stores' | 'now' | 'enqueue'>,
   { orgId, teamIds }: Pick<InvitationRow, 'orgId' | 'teamIds'>,
-  userId: Id<'user'>,
-  now: Temporal.Instant,
+  { userId, role }: { readonly userId: Id<'user'>; readonly role: Role },
 ): Promise<void> {
+  const { now } = unit;
+  const { teams } = unit.stores;
   const members = new Set((await teams.listPlacesOf(orgId, userId)).map(({ teamId }) => teamId));
   for (const { id } of await teams.findAll(orgId, teamIds)) {
     if (members.has(id)) continue;
     const team = await teams.lock(orgId, id);
     await teams.insertMember(team, userId, { phone: null, ...recordOf(CHANNEL_PREFERENCES, () => true) }, now);
   }
+  if (teamIds.length > 0) await tellOfLoweredRole(unit, orgId, { userId, before: null, after: role });
 }

@@ -62,7 +62,7 @@ async function decide(
  * that would make an owner stays open: owners have a password.
  */
 async function createMember(
-  { stores, now, record }: AccountContext,
+  { stores, now, record, enqueue }: AccountContext,
   connection: OpenIdConnectionRow,
   { claims, profile: { email, name } }: Arrival,
 ): Promise<Id<'user'>> {
@@ -76,7 +76,7 @@ async function createMember(
   const user = await stores.people.insertUser({ email, name, passwordHash: null, isAddressProven: false }, now);
   await stores.people.setMembership(orgId, user.id, role, now);
   const isUsed = isInvited && (await stores.invitations.accept(invitation.invitationId, now));
-  if (isUsed) await joinInvitedTeams(stores, invitation, user.id, now);
+  if (isUsed) await joinInvitedTeams({ stores, now, enqueue }, invitation, { userId: user.id, role });
   const used = isUsed && { invitationId: invitation.invitationId };
   const after = { email, name, role, by: 'provider', ...used };
   record({ userId: user.id, orgId, action: 'create_user', target: user.id, before: null, after });

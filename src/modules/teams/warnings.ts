@@ -44,6 +44,16 @@ export async function readDutyWarnings(
     .map(({ name, role }) => cannotAnswerText(name, role));
 }
 
+/** Returns the warnings of `readDutyWarnings` for a new member of a team, if a policy pages all of its members. */
+export async function readMembershipWarnings(
+  { userId, teamId }: { readonly userId: Id<'user'>; readonly teamId: Id<'team'> },
+  context: Pick<ActionContext, 'caller' | 'stores'>,
+): Promise<string[]> {
+  const naming = await context.stores.policies.listNamingAny(context.caller.orgId, [teamId]);
+  const isPaged = naming.some(({ steps }) => steps.some(({ members }) => members?.teamId === teamId));
+  return isPaged ? await readDutyWarnings([userId], context) : [];
+}
+
 export const WarningView = Type.Object(
   {
     kind: Type.Enum([

@@ -8,6 +8,7 @@ import { declareIncident } from '#modules/incidents/operations/declare_incident.
 import { listAssignees, reassignIncident } from '#modules/incidents/operations/reassignment.ts';
 import { addEscalationPolicy } from '#modules/policies/operations/create_escalation_policy.ts';
 import { createTeamSchedule } from '#modules/schedules/operations/create_schedule.ts';
+import { duplicateSchedule } from '#modules/schedules/operations/schedule_layers.ts';
 import { swapShifts } from '#modules/schedules/operations/swaps.ts';
 import { changeRole } from '#modules/organizations/operations/members.ts';
 import { previewEscalation } from '#modules/policies/operations/simulate_escalation.ts';
@@ -71,10 +72,16 @@ test('whoever puts somebody on call by a team, a swap or a first schedule is tol
   const step = { afterMinutes: 0, channels: ['sms'], targetUserIds: [], useSchedule: false, members: { teamId } };
   const policy = await run(addEscalationPolicy, { teamId, name: 'All of them', steps: [step] });
   expect(policy.warnings).toContainEqual(expect.objectContaining({ kind: 'cannot_answer', userId: vera.userId }));
+  const walter = await w.given.user({ name: 'Walter', role: 'viewer' });
+  const joined = await w.expectOk('add_team_member', { teamId, userId: walter.userId });
+  expect(joined.warnings).toEqual([expect.stringContaining('Walter is paged')]);
   const anna = await w.given.user({ name: 'Anna', role: 'responder' });
+  expect((await w.expectOk('add_team_member', { teamId, userId: anna.userId })).warnings).toEqual([]);
   const other = { teamId, name: 'Other', rotationConfig: { userIds: [anna.userId] } };
   const { scheduleId } = await w.expectOk('create_schedule', { ...other, startAt: '2020-01-01T00:00:00Z' });
   const { scheduleId: hers } = await onCall(w, teamId, vera.userId);
+  const copy = await run(duplicateSchedule, { scheduleId: hers, name: 'Second' });
+  expect(copy.warnings).toEqual([expect.stringContaining(sentence)]);
   const window = { startAt: '2027-01-04T09:00:00.000Z', endAt: '2027-01-05T09:00:00.000Z' };
   const swapped = await run(swapShifts, {
     first: { scheduleId, userId: anna.userId, ...window },

@@ -203,7 +203,7 @@ export const acceptInvitation = defineAction({
     return { invitation, joining };
   },
   async handle(_input, context, { invitation, joining }) {
-    const { stores, now, record } = context;
+    const { stores, now, record, enqueue } = context;
     const { people, invitations } = stores;
     const { orgId, role, invitationId, isMailed } = invitation;
     await people.lockMemberships(orgId);
@@ -211,8 +211,9 @@ export const acceptInvitation = defineAction({
     if (!isStillOpen || !(await invitations.accept(invitationId, now))) throw invitationNotValid();
     const { id: userId } = 'known' in joining ? joining.known : await people.insertUser(joining.account, now);
     if (isMailed) await proveAddress(context, userId);
-    if ((await people.findRole(orgId, userId)) === null) await people.setMembership(orgId, userId, role, now);
-    await joinInvitedTeams(stores, invitation, userId, now);
+    const present = await people.findRole(orgId, userId);
+    if (present === null) await people.setMembership(orgId, userId, role, now);
+    await joinInvitedTeams({ stores, now, enqueue }, invitation, { userId, role: present ?? role });
     record({ userId, orgId, target: invitationId, before: null, after: { userId, role } });
     return await beginSession(context, userId);
   },

@@ -106,9 +106,10 @@ export const duplicateSchedule = defineAction({
   permission: 'oncall:edit',
   effect: 'write',
   input: StrictObject({ scheduleId: IdText, name: Name }),
-  result: ScheduleView,
+  result: Type.Object({ ...ScheduleView.properties, warnings: DutyWarnings }),
   example: { scheduleId: EXAMPLE_IDS.scheduleId, name: 'Secondary' },
-  async handle({ scheduleId, name }, { stores, caller, now, record }) {
+  async handle({ scheduleId, name }, context) {
+    const { stores, caller, now, record } = context;
     const original = await stores.schedules.lock(caller.orgId, scheduleId);
     makeReadable(original);
     const layers = readLayers(original).map((layer, index) => {
@@ -133,7 +134,8 @@ export const duplicateSchedule = defineAction({
     );
     const after = toScheduleView(schedule);
     record({ target: schedule.id, before: null, after: { ...after, copyOf: original.id } });
-    return after;
+    const people = layers.flatMap(({ turns }) => turns.flatMap(({ userIds }) => userIds));
+    return { ...after, warnings: await readDutyWarnings(people, context) };
   },
 });
 

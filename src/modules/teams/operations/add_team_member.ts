@@ -12,6 +12,7 @@ import {
   readMember,
   toMemberRecord,
 } from '#modules/teams/view.ts';
+import { DutyWarnings, readMembershipWarnings } from '#modules/teams/warnings.ts';
 import { CHANNEL_PREFERENCES } from '#modules/contacts/decide/channel.ts';
 import { asId } from '#kernel/ids.ts';
 import { recordOf } from '#kernel/records.ts';
@@ -23,7 +24,7 @@ export const addTeamMember = defineAction({
   permission: 'oncall:edit',
   effect: 'write',
   input: StrictObject({ teamId: IdText, userId: IdText, phone: Type.Optional(Phone), ...CHANNEL_SWITCHES }),
-  result: MemberView,
+  result: Type.Object({ ...MemberView.properties, warnings: DutyWarnings }),
   conflict: 'the user is a member of the team already',
   conflictHint: 'list_teams shows the member; update_team_member changes phone and channels.',
   example: {
@@ -35,7 +36,7 @@ export const addTeamMember = defineAction({
     pushEnabled: true,
     emailEnabled: false,
   },
-  exampleResult: MEMBER_EXAMPLE,
+  exampleResult: { ...MEMBER_EXAMPLE, warnings: [] },
   async handle(input, context) {
     const { stores, caller, now, record, configuredChannels } = context;
     const team = await stores.teams.lock(caller.orgId, input.teamId);
@@ -49,6 +50,6 @@ export const addTeamMember = defineAction({
     );
     await notifyOfNumberChange(context, caller, member.userId, change, configuredChannels);
     record({ target: member.id, before: null, after: toMemberRecord(member) });
-    return await readMember(member, context);
+    return { ...(await readMember(member, context)), warnings: await readMembershipWarnings(member, context) };
   },
 });
