@@ -180,7 +180,13 @@ export const onSendInvitation = (runtime: InvitationRuntime): JobHandler =>
   });
 
 /** Mails nobody who has done everything meanwhile, or whose campaign has ended. */
-export const onSendNumberRequest = ({ mail, baseUrl, db, clock }: AccountMailRuntime): JobHandler =>
+export const onSendNumberRequest = ({
+  mail,
+  baseUrl,
+  db,
+  clock,
+  simulatedIds,
+}: AccountMailRuntime & { readonly simulatedIds: string }): JobHandler =>
   handleJob(sendNumberRequest, async ({ orgId: org, userId: user }) => {
     if (mail === null) return;
     const [orgId, userId] = [asId('org', org), asId('user', user)];
@@ -188,7 +194,8 @@ export const onSendNumberRequest = ({ mail, baseUrl, db, clock }: AccountMailRun
     const campaign = await numberCampaigns.find(orgId);
     const person = (await people.listPeople(orgId, [userId])).get(userId);
     const now = clock.now();
-    if (campaign === null || person === undefined || !(await numberCampaigns.isOpen(orgId, userId, now))) return;
+    if (campaign === null || person === undefined || !(await numberCampaigns.isOpen(orgId, userId, simulatedIds, now)))
+      return;
     const text = numberRequestMail({ link: linkTo(baseUrl, PAGES.me, orgId) });
     const messageId = messageIdOf(`${orgId}.${userId}.${now.epochMilliseconds}`, new URL(baseUrl).hostname);
     const delivery = await sendMail(mail, { to: person.email, messageId, ...text, priority: 'normal' });

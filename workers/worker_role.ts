@@ -12,6 +12,7 @@ import type { Log } from '#kernel/log.ts';
 import { type Clock, fromEpochMilliseconds } from '#kernel/time.ts';
 import { endSilentAlerts } from '#modules/alerts/end_alerts.ts';
 import type { AuditStreamRuntime } from '#modules/audit/stream_audit.ts';
+import { simulatedIdsOf } from '#notify/twilio/simulated_account.ts';
 import { askForNumbers } from '#modules/contacts/contact_view.ts';
 import { deleteOrphans } from '#modules/delete_orphans.ts';
 import { ExceptionCounting } from '#modules/exceptions/count_exceptions.ts';
@@ -103,6 +104,8 @@ export interface WorkerRuntime extends PlaceRuntime, AuditStreamRuntime {
   readonly senders: Senders;
   /** Opens the links of invitations that are to be mailed. */
   readonly invitationCipher: Cipher;
+  /** Pattern of the ids of messages that the phone simulator took. */
+  readonly simulatedIds: string;
   /** Makes the links in mails to subscribers of status pages. */
   readonly subscriberCipher: Cipher;
   /** Opens events that have waited. */
@@ -147,6 +150,7 @@ export function workerRuntime(context: AppContext): WorkerRuntime {
     auditHttp: context.places.http,
     auditStreamFolder: context.config.auditStreamFolder,
     invitationCipher: createCipher(context.config.appSecret, 'invitations'),
+    simulatedIds: simulatedIdsOf(context.config.appSecret),
     subscriberCipher: subscriberCipherOf(context.config.appSecret),
     eventCipher: createCipher(context.config.appSecret, 'waiting-events'),
     clickhouse: context.clickhouse,

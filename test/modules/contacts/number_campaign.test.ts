@@ -15,7 +15,8 @@ async function run(w: World, name: string, input: object = {}): Promise<any> {
 
 async function ask(w: World, mail: object | null = {}): Promise<void> {
   const { db, clock } = w.context;
-  await askForNumbers({ db, clock, onOutbox: () => {}, mail });
+  const { simulatedIds } = w.context.actions.installation;
+  await askForNumbers({ db, clock, onOutbox: () => {}, mail, simulatedIds });
 }
 
 /** A team whose members have a number each, but for those of `without`. */
@@ -96,7 +97,22 @@ test('a campaign tells who has not confirmed a number or received a test, and as
     ],
     now(),
   );
-  await sql.run("update notifications set status = 'delivered', released_at = $2 where id = $1", [sent, now()]);
+  const arrived = async (channel: string, address: string, providerId: string | null) =>
+    await sql.run(
+      "update notifications set status = 'delivered', released_at = $2, channel = $3, address = $4, provider_id = $5 where id = $1",
+      [sent, now(), channel, address, providerId],
+    );
+  const { simulatedIds } = w.context.actions.installation;
+  for (const [channel, address, providerId] of [
+    ['sms', ada!.phone, simulatedIds.replace('__', 'SM').replace('%', '0')],
+    ['sms', '+31600000000', null],
+    ['call', ada!.phone, null],
+    ['email', 'ada@example.com', null],
+  ] as const) {
+    await arrived(channel, address, providerId);
+    expect(await run(w, 'get_number_campaign'), `${channel} ${address}`).toMatchObject({ done: 0 });
+  }
+  await arrived('sms', ada!.phone, null);
   expect(await run(w, 'get_number_campaign')).toMatchObject({ done: 1, open: [{ name: 'Bo' }, { name: 'Cy' }] });
 
   await run(w, 'stop_number_campaign');

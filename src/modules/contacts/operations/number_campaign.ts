@@ -35,9 +35,10 @@ export const getNumberCampaign = defineAction({
   example: {},
   async handle(_input, { caller, stores, now, installation }) {
     const { numberCampaigns } = stores;
+    const { simulatedIds } = installation;
     const campaign = await numberCampaigns.find(caller.orgId);
-    const { people, done } = await numberCampaigns.count(caller.orgId, now);
-    const open = await numberCampaigns.listOpen(caller.orgId, now, SHOWN);
+    const { people, done } = await numberCampaigns.count(caller.orgId, simulatedIds, now);
+    const open = await numberCampaigns.listOpen(caller.orgId, simulatedIds, now, SHOWN);
     return {
       since: toTimestampOrNull(campaign?.since ?? null),
       hasMail: installation.hasMail,

@@ -2,7 +2,9 @@ import { sql } from 'kysely';
 
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { type Channel, CHANNELS, declarationOf } from '#modules/contacts/decide/channel.ts';
 import { ASK_EVERY_DAYS, ASKS_MAX } from '#modules/contacts/decide/number_campaign.ts';
+import { hasArrived } from '#modules/contacts/store/readiness_reader.ts';
 import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import { PostgresStore } from '#storage/postgres/store.ts';
 import { NumberCampaignEntity } from '#storage/postgres/entities/moving_in.ts';
@@ -21,7 +23,12 @@ export interface PersonInCampaign {
   readonly askedAt: Temporal.Instant | null;
 }
 
-/** Campaigns that ask the members of teams to confirm their numbers and to receive a test. */
+const WAKING: readonly Channel[] = CHANNELS.filter((channel) => declarationOf(channel).wakes);
+
+/**
+ * Campaigns that ask the members of teams to confirm their numbers and to receive a test. What the phone simulator took,
+ * with ids that match `simulatedIds`, is no test.
+ */
 export class NumberCampaignStore extends PostgresStore {
   async find(orgId: Id<'org'>): Promise<Row<typeof NumberCampaignEntity> | null> {
     const campaign = await this.db
@@ -53,14 +60,23 @@ export class NumberCampaignStore extends PostgresStore {
   }
 
   /** Lists the people who still have something to do, by name. */
-  async listOpen(orgId: Id<'org'>, now: Temporal.Instant, limit: number): Promise<PersonInCampaign[]> {
-    return await this.#open(orgId, now).orderBy('p.name').orderBy('p.userId').limit(limit).execute();
+  async listOpen(
+    orgId: Id<'org'>,
+    simulatedIds: string,
+    now: Temporal.Instant,
+    limit: number,
+  ): Promise<PersonInCampaign[]> {
+    return await this.#open(orgId, simulatedIds, now).orderBy('p.name').orderBy('p.userId').limit(limit).execute();
   }
 
   /** Counts the members of teams, and those who have done everything. */
-  async count(orgId: Id<'org'>, now: Temporal.Instant): Promise<{ people: number; done: number }> {
+  async count(
+    orgId: Id<'org'>,
+    simulatedIds: string,
+    now: Temporal.Instant,
+  ): Promise<{ people: number; done: number }> {
     const row = await this.db
-      .selectFrom(this.#people(orgId, now).as('p'))
+      .selectFrom(this.#people(orgId, simulatedIds, now).as('p'))
       .select(({ fn }) => fn.countAll<number>().as('people'))
       .select(({ fn, and, eb }) =>
         fn
@@ -75,8 +91,8 @@ export class NumberCampaignStore extends PostgresStore {
   }
 
   /** Lists whose turn it is to be asked: who never was, or some days ago, and not too often. */
-  async listDue(orgId: Id<'org'>, now: Temporal.Instant, limit: number): Promise<Id<'user'>[]> {
-    const due = await this.#open(orgId, now)
+  async listDue(orgId: Id<'org'>, simulatedIds: string, now: Temporal.Instant, limit: number): Promise<Id<'user'>[]> {
+    const due = await this.#open(orgId, simulatedIds, now)
       .where(({ or, and, eb }) =>
         or([
           eb('p.times', 'is', null),
@@ -105,13 +121,13 @@ export class NumberCampaignStore extends PostgresStore {
   }
 
   /** Whether this person still has something to do. */
-  async isOpen(orgId: Id<'org'>, userId: Id<'user'>, now: Temporal.Instant): Promise<boolean> {
-    return (await this.#open(orgId, now).where('p.userId', '=', userId).executeTakeFirst()) !== undefined;
+  async isOpen(orgId: Id<'org'>, userId: Id<'user'>, simulatedIds: string, now: Temporal.Instant): Promise<boolean> {
+    return (await this.#open(orgId, simulatedIds, now).where('p.userId', '=', userId).executeTakeFirst()) !== undefined;
   }
 
-  #open(orgId: Id<'org'>, now: Temporal.Instant) {
+  #open(orgId: Id<'org'>, simulatedIds: string, now: Temporal.Instant) {
     return this.db
-      .selectFrom(this.#people(orgId, now).as('p'))
+      .selectFrom(this.#people(orgId, simulatedIds, now).as('p'))
       .selectAll('p')
       .where(({ or, eb }) =>
         or([eb('p.hasNumber', '=', false), eb('p.hasUnconfirmed', '=', true), eb('p.isTested', '=', false)]),
@@ -119,7 +135,7 @@ export class NumberCampaignStore extends PostgresStore {
   }
 
   /** Members of teams, for whom somebody may be paged. */
-  #people(orgId: Id<'org'>, now: Temporal.Instant) {
+  #people(orgId: Id<'org'>, simulatedIds: string, now: Temporal.Instant) {
     return this.db
       .selectFrom('memberships as m')
       .innerJoin('users as u', 'u.id', 'm.user_id')
@@ -164,10 +180,16 @@ export class NumberCampaignStore extends PostgresStore {
               .select('n.id')
               .whereRef('n.user_id', '=', 'm.user_id')
               .where('n.org_id', '=', orgId)
-              .where('n.kind', 'in', ['test', 'page'])
-              .where('n.channel', 'in', ['sms', 'call', 'push'])
+              .where('n.channel', 'in', WAKING)
               .where('n.released_at', '>', now.subtract({ hours: 24 * ARRIVED_DAYS }))
-              .where((n) => n.or([n('n.answered_at', 'is not', null), n('n.status', '=', 'delivered')])),
+              .where(hasArrived(simulatedIds))
+              .where((n) =>
+                n.or([
+                  n('n.address', 'is', null),
+                  n('n.address', '=', n.ref('m.phone')),
+                  exists(inTeams.where('t.phone', '=', sql<string>`${sql.ref('n.address')}`)),
+                ]),
+              ),
           )
             .$castTo<boolean>()
             .as('isTested'),

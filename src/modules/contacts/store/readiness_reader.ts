@@ -1,8 +1,11 @@
+import { type Expression, expressionBuilder, type SqlBool } from 'kysely';
+
 import { type Channel, CHANNELS, declarationOf } from '#modules/contacts/decide/channel.ts';
 import { UNCONFIRMED } from '#modules/notifications/decide/retry.ts';
 import type { Arrival } from '#modules/contacts/decide/readiness.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import type { Tables } from '#storage/postgres/tables.ts';
 import { anyOf, rowsOf } from '#storage/postgres/columns.ts';
 import { PostgresStore } from '#storage/postgres/store.ts';
 
@@ -21,6 +24,29 @@ const WITHOUT_REPORTS: readonly Channel[] = CHANNELS.filter((channel) => !declar
 /** Channels whose arrival says nothing of a person: voicemail and screening answer, too. */
 const CALLS: readonly Channel[] = CHANNELS.filter((channel) => declarationOf(channel).isCall);
 
+/**
+ * Whether a message `n` shows that its receiver is reached: a test, a page or a digest of pages. A call counts once a key
+ * was pressed in it; whatever was answered counts, whether or not its arrival was reported. What the provider may not even
+ * have taken shows nothing, nor does what went to the phone simulator, whose ids match `simulatedIds`.
+ */
+export function hasArrived(simulatedIds: string): Expression<SqlBool> {
+  const n = expressionBuilder<Tables & { n: Tables['notifications'] }, 'n'>();
+  return n.and([
+    n('n.released_at', 'is not', null),
+    n('n.kind', 'in', ['test', 'page', 'digest']),
+    n.or([n('n.provider_id', 'is', null), n('n.provider_id', 'not like', simulatedIds)]),
+    n.or([
+      n('n.answered_at', 'is not', null),
+      n.and([n('n.status', '=', 'delivered'), n('n.channel', 'not in', [...CALLS])]),
+      n.and([
+        n('n.status', '=', 'sent'),
+        n('n.channel', 'in', [...WITHOUT_REPORTS]),
+        n('n.reason', 'is distinct from', UNCONFIRMED),
+      ]),
+    ]),
+  ]);
+}
+
 /** Reads what shows that people can be reached. */
 export class ReadinessReader extends PostgresStore {
   /** Returns the devices of the users who have any. */
@@ -38,11 +64,7 @@ export class ReadinessReader extends PostgresStore {
     return new Map(rows.map(({ userId, count, since }) => [userId, { count, since }]));
   }
 
-  /**
-   * The last test, page or digest of pages of the organization that reached each of them, by channel and address. A call counts once a key
-   * was pressed in it; whatever was answered counts, whether or not its arrival was reported. What the provider may not
-   * even have taken shows nothing, nor does what went to the phone simulator, whose ids match `simulatedIds`.
-   */
+  /** The last message of the organization that reached each of them (see `hasArrived`), by channel and address. */
   async listArrivals(
     orgId: Id<'org'>,
     userIds: readonly Id<'user'>[],
@@ -65,20 +87,7 @@ export class ReadinessReader extends PostgresStore {
             .whereRef('n.user_id', '=', 'asked.user_id')
             .whereRef('n.channel', '=', 'asked.channel')
             .where('n.org_id', '=', orgId)
-            .where('n.released_at', 'is not', null)
-            .where('n.kind', 'in', ['test', 'page', 'digest'])
-            .where((n) => n.or([n('n.provider_id', 'is', null), n('n.provider_id', 'not like', simulatedIds)]))
-            .where((n) =>
-              n.or([
-                n('n.answered_at', 'is not', null),
-                n.and([n('n.status', '=', 'delivered'), n('n.channel', 'not in', [...CALLS])]),
-                n.and([
-                  n('n.status', '=', 'sent'),
-                  n('n.channel', 'in', [...WITHOUT_REPORTS]),
-                  n('n.reason', 'is distinct from', UNCONFIRMED),
-                ]),
-              ]),
-            )
+            .where(hasArrived(simulatedIds))
             .groupBy(['n.user_id', 'n.channel', 'n.address'])
             .as('last'),
         (join) => join.onTrue(),
