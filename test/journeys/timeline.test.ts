@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { timelineText } from '#modules/incidents/decide/timeline_text.ts';
+import { pageKey, timelineText } from '#modules/incidents/decide/timeline_text.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
@@ -127,6 +127,15 @@ test('events that earlier and later versions wrote are shown as well as possible
     'SMS to Anna failed: the provider refused it (21999).',
   );
   expect(timelineText('something_new', {}, names)).toBe('something new');
+  const page = { userId: 'u', channel: 'sms', stepIndex: 0 };
+  const simulated = new Set([pageKey('u', 'sms', 0)]);
+  expect(timelineText('page_sent', page, names, simulated)).toMatch(
+    /^SMS to .* went to the phone simulator: nobody was/,
+  );
+  expect(timelineText('page_delivered', page, names, simulated)).not.toMatch(/arrived/);
+  const call = { ...page, channel: 'call' };
+  expect(timelineText('page_delivered', call, names, new Set([pageKey('u', 'call', 0)]))).not.toMatch(/answered/);
+  expect(timelineText('page_delivered', { ...page, stepIndex: 1 }, names, simulated)).toMatch(/arrived/);
 });
 
 test('the API key that answered is named in the incident, in its timeline, and in the news', async () => {

@@ -12,7 +12,7 @@ import { INCIDENT_STATUSES, NEWS_EVENTS, SYSTEM_REASONS } from '#modules/inciden
 import { INCIDENT_KINDS } from '#modules/incidents/decide/incident_limit.ts';
 import { INCIDENT_STEPS_MAX } from '#modules/incidents/decide/reassignment.ts';
 import { toStepRecords, type StepTimerRow } from '#modules/incidents/decide/step_records.ts';
-import { timelineText } from '#modules/incidents/decide/timeline_text.ts';
+import { type SimulatedPages, timelineText } from '#modules/incidents/decide/timeline_text.ts';
 import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 import { maskAddress } from '#modules/contacts/decide/masking.ts';
 import { NOTIFICATION_STATUSES } from '#modules/policies/decide/recipients.ts';
@@ -390,10 +390,11 @@ export function toNotificationView(
 export function toTimelineView(
   timeline: readonly TimelineRow[],
   names: ReadonlyMap<string, string>,
+  simulated: SimulatedPages,
 ): Static<typeof IncidentWithLogView>['timeline'] {
   return timeline.map(({ at, event, data }) => ({
     at: toTimestamp(at),
     event,
-    text: timelineText(event, data, names),
+    text: timelineText(event, data, names, simulated),
   }));
 }

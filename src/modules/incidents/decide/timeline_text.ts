@@ -29,8 +29,24 @@ export function userIdsIn(timeline: readonly Entry[]): string[] {
   });
 }
 
-/** Describes an event in a sentence or two, with people by name. An event of a later version is shown by its name. */
-export function timelineText(event: string, data: Data, names: ReadonlyMap<string, string>): string {
+/** Pages that went to the phone simulator, by `pageKey`. */
+export type SimulatedPages = ReadonlySet<string>;
+
+/** Returns the key of a page in `SimulatedPages`. */
+export function pageKey(userId: unknown, channel: unknown, stepIndex: unknown): string {
+  return `${String(userId)} ${String(channel)} ${String(stepIndex)}`;
+}
+
+/**
+ * Describes an event in a sentence or two, with people by name. An event of a later version is shown by its name. What
+ * only the phone simulator took has reached nobody.
+ */
+export function timelineText(
+  event: string,
+  data: Data,
+  names: ReadonlyMap<string, string>,
+  simulated: SimulatedPages = new Set(),
+): string {
   const nameOf: NameOf = (userId) => names.get(String(userId)) ?? 'somebody who has left';
   switch (event) {
     case 'triggered':
@@ -60,6 +76,9 @@ export function timelineText(event: string, data: Data, names: ReadonlyMap<strin
     case 'page_sent':
     case 'page_delivered':
     case 'page_failed':
+      if (event !== 'page_delayed' && simulated.has(pageKey(data['userId'], data['channel'], data['stepIndex']))) {
+        return simulatedPage(event, data, nameOf(data['userId']));
+      }
       return pageSentence(event, data, nameOf(data['userId']));
     case 'person_unreachable':
       return `Every channel of ${nameOf(data['userId'])} has failed; ${whatFollows(data)}.`;
@@ -169,6 +188,12 @@ function pageSentence(event: string, data: Data, person: string): string {
     default:
       return failedPage(data, message, person);
   }
+}
+
+function simulatedPage(event: string, data: Data, person: string): string {
+  const message = `${capital(channelOf(data['channel'])?.message ?? 'message')} to ${person}`;
+  if (event === 'page_failed') return `${message} failed at the phone simulator${because(data)}.`;
+  return `${message} ${event === 'page_sent' ? 'went to' : 'was taken by'} the phone simulator: nobody was reached.`;
 }
 
 function failedPage(data: Data, message: string, person: string): string {

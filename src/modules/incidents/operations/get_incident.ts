@@ -17,7 +17,8 @@ import {
   INCIDENT_WITH_LOG_EXAMPLE,
   INCIDENT_UNTRUSTED_TEXT,
 } from '#modules/incidents/view.ts';
-import { userIdsIn } from '#modules/incidents/decide/timeline_text.ts';
+import { pageKey, userIdsIn } from '#modules/incidents/decide/timeline_text.ts';
+import { isSimulatedId } from '#modules/contacts/decide/contact.ts';
 import { firstStepIndex } from '#modules/policies/decide/escalation.ts';
 
 /** Limit on the members shown; the count of all of them is in the details. */
@@ -55,6 +56,11 @@ export const getIncident = defineAction({
     const alerts = incident.kind === 'alert' ? await stores.alerts.listOfIncident(incident.id, ALERTS_SHOWN) : [];
     const people = await stores.people.listPeople(caller.orgId, userIdsIn(timeline));
     const names = new Map([...people.values()].map(({ userId, name }) => [userId as string, name]));
+    const simulated = new Set(
+      notifications
+        .filter(({ providerId }) => isSimulatedId(providerId, context.installation.simulatedIds))
+        .map(({ userId, channel, stepIndex }) => pageKey(userId, channel, stepIndex)),
+    );
     return {
       ...toIncidentView(incident, steps),
       escalation: toEscalationWithStepsView(incident, steps, pages),
@@ -63,7 +69,7 @@ export const getIncident = defineAction({
       notifications: notifications.map((entry) => toNotificationView(entry, context.installation)),
       notificationTotal: isLogWhole ? notifications.length : await stores.notifications.countOf(incident.id),
       notes: notes.map(toNoteView),
-      timeline: toTimelineView(timeline, names),
+      timeline: toTimelineView(timeline, names, simulated),
       timelineTotal: timeline.length < TIMELINE_MAX ? timeline.length : await stores.timeline.count(incident.id),
       evidence,
     };
