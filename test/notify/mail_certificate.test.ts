@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -101,6 +101,24 @@ test('a server that is not encrypted at once fails mail of smtps:// at once, wit
   expect(await findMailFault(server)).toBe('provider_encryption_differs');
   expect(await sendMail(server, mail)).toEqual({ kind: 'rejected', reason: 'provider_encryption_differs' });
   expect(reasonOf('provider_encryption_differs')).toContain('smtps://');
+});
+
+test('a server that is encrypted at once fails mail of smtp:// at once, too', async () => {
+  const encrypted = mailServer('127.0.0.1', certificates.caFile, 'smtps');
+  const server = { ...encrypted, url: `${encrypted.url.replace('smtps:', 'smtp:')}?greetingTimeout=100` };
+  expect(await findMailFault(server)).toBe('provider_encryption_differs');
+  expect(await sendMail(server, mail)).toEqual({ kind: 'rejected', reason: 'provider_encryption_differs' });
+});
+
+test('a server that greets nobody is away for now', async () => {
+  const silent = createServer(() => {});
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const server = { ...mailServer('127.0.0.1', null), url: `smtp://127.0.0.1:${port}?greetingTimeout=100` };
+  silent.on('connection', (socket) => void socket.on('data', () => socket.destroy()));
+  expect(await findMailFault(server)).toBeNull();
+  await new Promise<void>((done) => void silent.close(() => done()));
 });
 
 test('the authority that the operator names is trusted', async () => {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
+import tls from 'node:tls';
 
 import { optionalText, optionalUrl, type ValuesOf } from '#kernel/config.ts';
 import { certificateFault, isEncryptionMismatch } from '#kernel/errors.ts';
@@ -66,6 +67,7 @@ interface Mail extends MailText {
   readonly unsubscribeUrl?: string;
 }
 
+const SMTP_PORT = 587;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Timeout for the whole SMTP conversation; many servers scan a mail before they accept it. */
 const SEND_TIMEOUT_MS = 20_000;
@@ -100,7 +102,7 @@ export async function findMailFault(server: MailServer): Promise<string | null> 
     await transport.verify();
     return null;
   } catch (error) {
-    const delivery = deliveryOfError(error, false);
+    const delivery = await deliveryOf(error, server, false);
     return delivery.kind === 'rejected' ? delivery.reason : null;
   } finally {
     transport.close();
@@ -132,8 +134,35 @@ export async function sendMail(server: MailServer, { to, unsubscribeUrl, ...mail
     });
     return { kind: 'accepted', providerId: sent.messageId };
   } catch (error) {
-    return deliveryOfError(error, hasLeft);
+    return await deliveryOf(error, server, hasLeft);
   }
+}
+
+/** Returns the delivery for an error; a server that never greeted may wait for the encryption that `smtps://` begins with. */
+async function deliveryOf(error: unknown, { url }: MailServer, hasLeft: boolean): Promise<Delivery> {
+  const delivery = deliveryOfError(error, hasLeft);
+  const { command, code } = error as Readonly<Record<string, unknown>>;
+  const isSilent = command === 'CONN' && (code === 'ETIMEDOUT' || code === 'ECONNECTION');
+  if (delivery.kind !== 'retry' || !isSilent || new URL(url).protocol !== 'smtp:') return delivery;
+  return (await isEncryptedAtOnce(url)) ? { kind: 'rejected', reason: 'provider_encryption_differs' } : delivery;
+}
+
+/** Whether the server speaks TLS from the first byte, by whatever certificate. */
+async function isEncryptedAtOnce(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  const socket = tls.connect({
+    host: hostname.replaceAll(/[[\]]/g, ''),
+    port: Number(port || SMTP_PORT),
+    rejectUnauthorized: false,
+    timeout: CONNECT_TIMEOUT_MS,
+  });
+  const isEncrypted = await new Promise<boolean>((resolve) => {
+    socket.once('secureConnect', () => resolve(true));
+    for (const event of ['error', 'timeout', 'close']) socket.once(event, () => resolve(false));
+  });
+  socket.on('error', () => {});
+  socket.destroy();
+  return isEncrypted;
 }
 
 /**
