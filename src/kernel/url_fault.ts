@@ -19,7 +19,9 @@ export function findUrlFault(url: string): string | null {
   // Pages may have an @ in their path or query; other addresses, and whatever follows a #, have not.
   const isCutShort = fragment.includes('@') || (!isPage && path.includes('@'));
   const areHosts = hosts.split(',').every((host) => HOST.test(host) && isPort(/:(\d+)$/.exec(host)?.[1]));
-  if (scheme === '' || isCutShort || !areHosts || !isDecodable(account)) return NOT_ESCAPED;
+  // Pages take \ for /, and a tab or the end of a line is dropped from any address.
+  const isChanged = /[\t\r\n]/.test(url) || (/^https?$/i.test(scheme) && account.includes('\\'));
+  if (scheme === '' || isCutShort || isChanged || !areHosts || !isDecodable(account)) return NOT_ESCAPED;
   // PostgreSQL may be behind a socket that the path names; a library would take this machine for any other.
   const isNamed = /^postgres/i.test(scheme) || hosts.split(',').every((host) => /^[^:]/.test(host));
   return isNamed ? null : 'names no host';

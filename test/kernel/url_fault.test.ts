@@ -3,6 +3,8 @@ import { expect, test } from 'vitest';
 import { findPublicUrlFault, findUrlFault } from '#kernel/url_fault.ts';
 
 test.each([
+  'http://tocsin:pa\\ss@clickhouse:8123/db',
+  'smtp://pager:pa\tss@mail.example.com:587',
   'smtp://pager:pa#ss/w%rd@mail.example.com:587',
   'smtp://pager:12#34@mail.example.com',
   'smtp://pager:pa/ss@mail.example.com:587',

@@ -16,14 +16,18 @@ const FORWARDED_FOR = 'x-forwarded-for';
 /** Addresses in `Forwarded` (RFC 7239, 4): `for=192.0.2.60;proto=http, for="[2001:db8::17]:4711"`. */
 const FORWARDED_ADDRESS = /(?:^|[;,\s])for=("[^"]{1,200}"|[^\s",;]{1,200})/gi;
 
+/** Address of a client that its proxy does not tell, as RFC 7239 spells it. */
+const UNKNOWN = 'unknown';
+
 /**
  * Normalizes every address that proxies report: some add the port of the client, which would make each connection
- * another client. Entries that are not addresses are kept. A proxy that writes only `Forwarded` is understood, too.
+ * another client. Whatever is no address is `unknown`: a name of a proxy's own for each connection would do the same. A
+ * proxy that writes only `Forwarded` is understood, too.
  */
 export function spellForwardedAddresses({ headers }: Pick<IncomingMessage, 'headers'>): void {
   const sent = headers[FORWARDED_FOR] ?? addressesIn(headers.forwarded);
   if (typeof sent !== 'string') return;
-  const entries = sent.split(',').map((entry) => parseIpAddress(entry) ?? entry.trim());
+  const entries = sent.split(',').map((entry) => parseIpAddress(entry) ?? UNKNOWN);
   headers[FORWARDED_FOR] = entries.join(', ');
 }
 
