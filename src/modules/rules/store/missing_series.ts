@@ -209,33 +209,40 @@ function windowsSql({ selector, aggregation, isOfBuckets, isOfSlow = false }: Re
   const points = `SELECT series, toUnixTimestamp64Milli(ts) AS ms, value, kind FROM metric_points FINAL
     PREWHERE service_id = {service:UUID} AND metric = {metric:String} AND ts >= ${instant('oldest')}
       AND ts < ${instant('to')} AND (ts < ${instant('until')} OR ts >= ${instant('again')}) ${ofSeries}`;
-  const isEnded = `maxIf(ms, kind = ${STALE}) > last_ms`;
+  // A name that stands for an expression is put in wherever it is used: each step names only columns of the one before.
+  const newest = `SELECT series, maxIf(ms, ${IS_SAMPLE}) AS last_ms, minIf(ms, ${IS_SAMPLE}) AS first_ms,
+      maxIf(ms, kind = ${STALE}) AS stale_ms, countIf(${IS_SAMPLE}) AS known,
+      argMax(kind, if(${IS_SAMPLE}, ms, 0)) AS last_kind
+    FROM (${points}) GROUP BY series HAVING last_ms >= {alive:Int64}`;
+  const spaced = `SELECT series, last_ms, stale_ms, known, last_kind,
+      if(known > 1, (last_ms - first_ms) / (known - 1), 0) AS interval_ms
+    FROM (${newest})`;
   const isLate = `{to:Int64} - last_ms > ${LATE_MS} + ${LATE_INTERVALS} * interval_ms`;
   const isMissing = isOfSlow
-    ? `last_ms < {from:Int64} AND known > 1 AND NOT (${isLate}) AND NOT (${isEnded})`
-    : `last_ms < {from:Int64} OR ${isEnded} OR (known > 1 AND ${isLate})`;
-  const ends = `SELECT series, maxIf(ms, ${IS_SAMPLE}) AS last_ms,
-      ${isMissing} AS is_missing,
-      if(is_missing, last_ms + 1 - {window:Int64}, {from:Int64}) AS begin_ms,
-      countIf(${IS_SAMPLE}) AS known,
-      if(known > 1, (last_ms - minIf(ms, ${IS_SAMPLE})) / (known - 1), 0) AS interval_ms
-    FROM (${points}) GROUP BY series HAVING last_ms >= {alive:Int64} AND NOT (is_missing AND argMax(kind, if(${IS_SAMPLE}, ms, 0)) = ${DELTA})`;
-  const grown =
-    aggregation === 'sum'
-      ? `arraySort(groupArrayIf((ms, value, kind), ${IS_COUNTING})) AS counted,
-        arraySum(arrayMap((point, previous) -> if(point.1 < began_ms OR point.3 != ${COUNTER}, 0,
-          ${growthOver('point.2', 'previous.2')}),
-          counted, arraySlice(arrayPushFront(counted, counted[1]), 1, length(counted))))`
-      : 'toFloat64(0)';
-  const perSeries = `SELECT series, any(is_missing) AS missing, any(begin_ms) AS began_ms, any(interval_ms) AS every_ms,
-      countIf(is_in) AS n, if(missing AND every_ms > 0, greatest(toFloat64(n), {window:Int64} / every_ms), toFloat64(n)) AS weight,
-      sumIf(value, is_in) AS total, minIf(value, is_in) AS least, maxIf(value, is_in) AS greatest,
+    ? `last_ms < {from:Int64} AND known > 1 AND NOT (${isLate}) AND NOT (stale_ms > last_ms)`
+    : `last_ms < {from:Int64} OR stale_ms > last_ms OR (known > 1 AND ${isLate})`;
+  const judged = `SELECT series, last_ms, last_kind, interval_ms, ${isMissing} AS is_missing FROM (${spaced})`;
+  const ends = `SELECT series, is_missing, interval_ms,
+      if(is_missing, last_ms + 1 - {window:Int64}, {from:Int64}) AS begin_ms
+    FROM (${judged}) WHERE NOT (is_missing AND last_kind = ${DELTA})`;
+  const counted = aggregation === 'sum' ? `arraySort(groupArrayIf((ms, value, kind), ${IS_COUNTING})) AS counted,` : '';
+  const perSeries = `SELECT series, any(is_missing) AS missing, any(begin_ms) AS began_ms, any(interval_ms) AS every_ms, ${counted}
+      countIf(is_in) AS n, sumIf(value, is_in) AS total, minIf(value, is_in) AS least, maxIf(value, is_in) AS greatest,
       countIf(is_in AND kind != ${COUNTER}) AS others, sumIf(value, is_in AND kind != ${COUNTER}) AS others_total,
-      argMaxIf(value, ms, is_in) AS newest, countIf(is_in AND kind = ${COUNTER}) AS counters, ${grown} AS grown
+      argMaxIf(value, ms, is_in) AS newest, countIf(is_in AND kind = ${COUNTER}) AS counters
     FROM (SELECT *, ms >= begin_ms AND ${IS_SAMPLE} AS is_in
       FROM (${points}) AS points INNER JOIN (${ends}) AS ends USING (series)
       WHERE ms >= begin_ms - ${COUNTER_LOOKBACK_MS})
     GROUP BY series HAVING n > 0`;
+  const grown =
+    aggregation === 'sum'
+      ? `arraySum(arrayMap((point, previous) -> if(point.1 < began_ms OR point.3 != ${COUNTER}, 0,
+          ${growthOver('point.2', 'previous.2')}),
+          counted, arraySlice(arrayPushFront(counted, counted[1]), 1, length(counted))))`
+      : 'toFloat64(0)';
+  const weighed = `SELECT *, ${grown} AS grown,
+      if(missing AND every_ms > 0, greatest(toFloat64(n), {window:Int64} / every_ms), toFloat64(n)) AS weight
+    FROM (${perSeries})`;
   const buckets = isOfBuckets
     ? `LEFT ANY JOIN (SELECT series, ${BUCKET_OF_LAYOUT} AS bucket FROM ${SERIES_WITH_LAYOUTS} GROUP BY series) AS buckets
         USING (series)`
@@ -247,7 +254,7 @@ function windowsSql({ selector, aggregation, isOfBuckets, isOfSlow = false }: Re
       sum(weight * total / n) / sum(weight),
       countIf(missing),
       arraySlice(arraySort(groupArrayIf(({sign:Int8} * if(counters > 0, grown, total / n), toString(series)), missing)), 1, ${NAMED_MAX})
-    FROM (${perSeries}) AS series_windows ${buckets} GROUP BY bucket_text`;
+    FROM (${weighed}) AS series_windows ${buckets} GROUP BY bucket_text`;
 }
 
 async function ask<Answer>(
