@@ -4,10 +4,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CONSOLE_OPERATIONS } from '#actions/registry.ts';
 import { runAction } from '#actions/run_action.ts';
 import { type Role, ROLE_CONSOLE_PERMISSIONS, ROLE_PERMISSIONS, ROLES } from '#kernel/permissions.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { ask } from '#test/contract/ask.ts';
 import { buildConsoleFixture, type Fixture, exampleBody } from '#test/contract/fixture.ts';
 import { faultyBodies } from '#test/contract/faulty_bodies.ts';
 import { type Browser, givenPerson, openBrowser, signedIn } from '#test/kit/programs/browser.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 /** Of anything; a kind that only an operation names has to be made by the fixture. */
@@ -28,6 +30,9 @@ let browsers: Record<Role, Browser>;
 let fixture: Fixture;
 let theirs: Fixture;
 let outsider: Browser;
+let owner: Caller;
+/** Kinds of faults of shape that a request has had. */
+const sentFaults = new Set<string>();
 beforeAll(async () => {
   // On a fast machine the faults of all operations are more calls in a minute than a person may make.
   w = await world({ keepOpen: true, settings: { callsPerMinute: 1_000_000 } });
@@ -36,6 +41,7 @@ beforeAll(async () => {
     return [role, await signedIn(w, email, `198.51.100.${index}`)] as const;
   });
   browsers = Object.fromEntries(await Promise.all(ofRole)) as Record<Role, Browser>;
+  owner = memberCaller(w.orgId, w.owner.userId, 'owner');
   fixture = await buildConsoleFixture(w);
   const other = await w.given.organization('Other');
   theirs = await buildConsoleFixture(w, other);
@@ -96,7 +102,17 @@ describe.each(CONSOLE_OPERATIONS.map((operation) => [operation.name, operation] 
     expect(Check(input, operation.example)).toBe(true);
     const fields = Object.keys(input.properties).filter((field) => !IN_PLACE_OF_OTHERS.has(`${name} ${field}`));
     expect(Object.keys(operation.example as object).toSorted()).toEqual(fields.toSorted());
-    for (const { fault, path, body } of faultyBodies(input, exampleBody(operation, fixture))) {
+    const faulty = faultyBodies(input, exampleBody(operation, fixture));
+    for (const { fault, path, body } of faulty) {
+      const run = runOperation(w, operation, owner, JSON.parse(body));
+      await expect(run, `${fault} at ${path}: ${body}`).rejects.toMatchObject({
+        code: 'invalid_input',
+        faults: [{ path }],
+      });
+    }
+    // Requests take ten times as long: one for each operation, and one for each kind of fault.
+    for (const { fault, path, body } of faulty.filter(({ fault }, index) => index === 0 || !sentFaults.has(fault))) {
+      sentFaults.add(fault);
       const answer = await browsers.owner.ask('POST', `/organizations/${w.orgId}/actions/${name}`, { text: body });
       const found = `${fault} at ${path}: ${body} answered ${answer.text}`;
       expect(answer, found).toMatchObject({ status: 400, body: { code: 'invalid_input', errors: [{ path }] } });
