@@ -8,7 +8,7 @@ import { DAY_MS, HOUR_MS, planRollups, readPeriodOf, startsIn } from '#modules/m
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { type Id, newId, uuidOf } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
-import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { ExpiredRows, METRIC_POINTS } from '#storage/clickhouse/expired_rows.ts';
 import { ROLLUP_TABLES } from '#storage/clickhouse/layout.ts';
 import { bucketQueryOf } from '#modules/metrics/store/metric_query.ts';
@@ -275,6 +275,14 @@ test('hours that still get points are not rolled up', async () => {
   const writer = new RollupWriter(w.context.clickhouse, { insertMs: 60_000, queryMs: 0 });
   await writer.rollUp(tiersOf(serviceId), NOW, forEver);
   expect(await planOf(serviceId, HOUR_MS)).toBe(null);
+});
+
+test('an installation without services asks ClickHouse for nothing', async () => {
+  const nowhere = openClickHouse({ clickhouseUrl: 'http://127.0.0.1:1' });
+  const writer = new RollupWriter(nowhere, AT_ONCE);
+  await expect(writer.rollUp(tiersOf(newId('service')), NOW, forEver)).rejects.toMatchObject({ code: 'unavailable' });
+  expect(await writer.rollUp([], NOW, forEver)).toEqual({ serviceIds: [], failures: [] });
+  await nowhere.close();
 });
 
 test('points from before there were rollups are rolled up, too', async () => {
