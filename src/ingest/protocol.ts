@@ -7,7 +7,7 @@ import type { AppError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Steps } from '#kernel/cooperative_task.ts';
 import type { Temporal } from '#kernel/time.ts';
-import type { ItemRefusal } from '#storage/postgres/entities/services.ts';
+import type { ItemRefusal } from '#modules/services/decide/ingest_refusal.ts';
 
 /** Response to a sender. */
 export interface ProtocolAnswer {

@@ -1,4 +1,4 @@
-import type { ItemRefusal } from '#storage/postgres/entities/services.ts';
+import type { ItemRefusal } from '#modules/services/decide/ingest_refusal.ts';
 
 /** Refusals with this text are of faults that are not listed. */
 const OTHER_FAULTS = 'other faults, not listed';

@@ -14,7 +14,7 @@ import {
   ITEM_REFUSALS,
   type LimitMet,
   LIMITS_MET,
-} from '#storage/postgres/entities/services.ts';
+} from '#modules/services/decide/ingest_refusal.ts';
 
 const COUNT = Type.Integer({ minimum: 0 });
 const SHOW_REFUSALS_HOURS = 24;
