@@ -2,6 +2,7 @@ import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { createContext, type ReactNode, useContext, useEffect, useEffectEvent, useMemo, useState } from 'react';
 
+import { type Topic, topicKey } from '#console/api/queries.ts';
 import { type Organization, type Session, sessionQuery } from '#console/api/session.ts';
 import { isManagerRole } from '#kernel/permissions.ts';
 import { LINKED_ORGANIZATION } from '#modules/pages/decide/pages.ts';
@@ -103,4 +104,11 @@ function takeLinkedOrganization(organizations: readonly { readonly orgId: string
   const linked = sessionStorage.getItem(LINKED_STORAGE_KEY);
   sessionStorage.removeItem(LINKED_STORAGE_KEY);
   return organizations.some(({ orgId }) => orgId === linked) ? linked : null;
+}
+
+/** Returns a function that loads all data about a topic again. */
+export function useRefresh(): (topic: Topic) => Promise<void> {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  return (topic) => queryClient.invalidateQueries({ queryKey: topicKey(orgId, topic) });
 }

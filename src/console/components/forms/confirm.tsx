@@ -14,15 +14,16 @@ interface ConfirmProps {
   readonly isHarmless?: boolean;
   /** Name that the person has to type first, if set. */
   readonly name?: string;
-  readonly isPending: boolean;
-  readonly error: unknown;
+  /** Change that confirming starts: a mutation, or its state. */
+  readonly saving: { readonly isPending: boolean; readonly error: unknown };
   readonly onConfirm: () => void;
   readonly onClose: () => void;
 }
 
 /** Dialog that asks for confirmation before a change that affects others. */
 export function Confirm(props: ConfirmProps) {
-  const { title, children, button, isHarmless = false, name, isPending, error, onConfirm, onClose } = props;
+  const { title, children, button, isHarmless = false, name, saving, onConfirm, onClose } = props;
+  const { isPending, error } = saving;
   const [typed, setTyped] = useState('');
   const isConfirmed = name === undefined || typeable(typed) === typeable(name);
   return (

@@ -267,8 +267,8 @@ function KeyActions({ serviceId, onChanged }: { readonly serviceId: string; read
         <Confirm
           title="Rotate the alert key?"
           button="Rotate"
-          isPending={rotating.isPending}
-          error={rotating.error}
+          saving={rotating}
+
           onConfirm={() => rotating.mutate({ serviceId })}
           onClose={() => setAsked(null)}
         >
@@ -280,8 +280,8 @@ function KeyActions({ serviceId, onChanged }: { readonly serviceId: string; read
         <Confirm
           title="Revoke the alert key?"
           button="Revoke"
-          isPending={revoking.isPending}
-          error={revoking.error}
+          saving={revoking}
+
           onConfirm={() => revoking.mutate({ serviceId })}
           onClose={() => setAsked(null)}
         >

@@ -1,17 +1,16 @@
 import { Checkbox, Text, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 
 import { invoke } from '#console/api/actions.ts';
 import { newWidgetId } from '#console/api/dashboards.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { faultsAtFields } from '#console/components/forms/form.tsx';
 import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { nameFault } from '#console/pages/dashboards/rename_dashboard.tsx';
 import type { DashboardStart } from '#console/pages/dashboards/dashboard_start.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { templateOf } from '#modules/dashboards/decide/template.ts';
 import { toLayout } from '#modules/dashboards/decide/widget.ts';
 
@@ -27,7 +26,7 @@ interface Created {
 export function CreateDashboard({ start, onClose }: { readonly start: DashboardStart; readonly onClose: () => void }) {
   const { orgId } = useOrganization().org;
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const { form, draft } = useDraftForm<Created>({
     form: `create_dashboard ${start.serviceId ?? ''}`.trim(),
     base: { ...start, isFilled: true },
@@ -46,7 +45,7 @@ export function CreateDashboard({ start, onClose }: { readonly start: DashboardS
     onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
     async onSuccess({ dashboardId }) {
       draft.done();
-      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'dashboards') });
+      await refresh('dashboards');
       await navigate({ to: '/dashboards/$dashboardId', params: { dashboardId } });
     },
   });

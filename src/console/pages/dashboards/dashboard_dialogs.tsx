@@ -1,12 +1,11 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 
 import { invoke } from '#console/api/actions.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 interface DashboardDialogProps {
   readonly dashboardId: string;
@@ -17,13 +16,13 @@ interface DashboardDialogProps {
 export function DeleteDashboard({ dashboardId, name, onClose }: DashboardDialogProps) {
   const { orgId } = useOrganization().org;
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const deleting = useMutation({
     mutationFn: () => invoke(orgId, 'delete_dashboard', { dashboardId }),
     async onSuccess() {
       onClose();
       await navigate({ to: '/dashboards' });
-      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'dashboards') });
+      await refresh('dashboards');
       showSuccess(named`${name} is deleted`);
     },
   });
@@ -31,8 +30,8 @@ export function DeleteDashboard({ dashboardId, name, onClose }: DashboardDialogP
     <Confirm
       title={named`Delete ${name}?`}
       button="Delete"
-      isPending={deleting.isPending}
-      error={deleting.error}
+      saving={deleting}
+
       onConfirm={() => deleting.mutate()}
       onClose={onClose}
     >

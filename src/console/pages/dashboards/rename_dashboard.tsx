@@ -1,13 +1,12 @@
 import { TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { topicKey } from '#console/api/queries.ts';
 import { faultsAtFields } from '#console/components/forms/form.tsx';
 import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { saveDashboard } from '#console/pages/dashboards/save_dashboard.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 interface RenameDashboardProps {
   readonly dashboardId: string;
@@ -20,7 +19,7 @@ interface RenameDashboardProps {
 /** Dialog that renames a dashboard. After a rename by somebody else, it shows both names. Other changes are kept. */
 export function RenameDashboard({ dashboardId, name, updatedAt, onClose }: RenameDashboardProps) {
   const { orgId } = useOrganization().org;
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const [saved, setSaved] = useState({ name, updatedAt });
   const current = saved.updatedAt < updatedAt ? { name, updatedAt } : saved;
   const { form, draft } = useDraftForm({
@@ -46,7 +45,7 @@ export function RenameDashboard({ dashboardId, name, updatedAt, onClose }: Renam
     async onSuccess(isSaved) {
       if (!isSaved) return;
       draft.done();
-      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'dashboards') });
+      await refresh('dashboards');
       onClose();
     },
   });

@@ -1,9 +1,8 @@
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { showError, showSuccess } from '#console/components/notice.tsx';
 import { named } from '#console/components/text/name.tsx';
-import { topicKey } from '#console/api/queries.ts';
 import { useNavigate } from '@tanstack/react-router';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { type InputOf, invoke } from '#console/api/actions.ts';
 import type { Dashboard } from '#console/api/dashboards.ts';
 import { isApiError } from '#console/api/http.ts';
@@ -28,7 +27,7 @@ export async function saveDashboard(orgId: string, input: InputOf<'save_dashboar
 export function useDuplicateDashboard() {
   const { orgId } = useOrganization().org;
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   return useMutation({
     mutationFn: async (dashboardId: string) => {
       const { name, serviceId, layout } = await invoke(orgId, 'get_dashboard', { dashboardId });
@@ -36,7 +35,7 @@ export function useDuplicateDashboard() {
       return await invoke(orgId, 'create_dashboard', copy);
     },
     async onSuccess({ dashboardId, name }) {
-      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'dashboards') });
+      await refresh('dashboards');
       await navigate({ to: '/dashboards/$dashboardId', params: { dashboardId } });
       showSuccess(named`${name} is created`);
     },

@@ -1,11 +1,10 @@
 import { Button, Text } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { Fragment, useRef, useState } from 'react';
 
 import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
 import type { ExceptionGroup, GroupStatus } from '#console/api/exceptions.ts';
 import { serverNow } from '#console/api/http.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { SelectionBar } from '#console/components/lists/selection_bar.tsx';
@@ -15,7 +14,7 @@ import { type GroupTab, totalOf } from '#console/pages/exceptions/exception_filt
 import { AssignMenu, ResolveMenu, SnoozeMenu } from '#console/pages/exceptions/triage/menus.tsx';
 import { PAST, useUndoStatus } from '#console/pages/exceptions/triage/use_set_status.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 const MergeSelected = lazyDialog(() =>
   import('#console/pages/exceptions/merge_selected.tsx').then((m) => m.MergeSelected),
@@ -120,8 +119,8 @@ export function ExceptionSelection(props: ExceptionSelectionProps) {
           title={`${VERBS[asked]} ${countText(changing, 'exception')}?`}
           button={`${VERBS[asked]} ${changing.toLocaleString()}`}
           isHarmless
-          isPending={false}
-          error={null}
+          saving={{ isPending: false, error: null }}
+
           onClose={() => setAsked(null)}
           onConfirm={() => {
             setStartedWith(changing);
@@ -155,7 +154,7 @@ type Slice = ResultOf<'set_matching_statuses'>;
  */
 function useSetMatching() {
   const { orgId } = useOrganization().org;
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const undoing = useUndoStatus();
   const [done, setDone] = useState(0);
   const isStopped = useRef(false);
@@ -193,8 +192,8 @@ function useSetMatching() {
       if (soFar.current.changed.length > 0) tell(status, ' The rest is left as it was.');
     },
     onSettled: async () => {
-      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'exceptions') });
-      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'incidents') });
+      await refresh('exceptions');
+      await refresh('incidents');
     },
   });
   return { setting, done, stop: () => (isStopped.current = true) };

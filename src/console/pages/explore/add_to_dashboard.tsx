@@ -1,11 +1,10 @@
 import { Group, Radio, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { newWidgetId } from '#console/api/dashboards.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { faultsAtFields } from '#console/components/forms/form.tsx';
 import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
@@ -17,7 +16,7 @@ import {
   metricNameOf,
   shownAggregationOf,
 } from '#console/pages/explore/explore_search.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { newWidget } from '#modules/dashboards/decide/grid.ts';
 import { readWidgets, toLayout } from '#modules/dashboards/decide/widget.ts';
 import { type Aggregation, askedOf } from '#modules/metrics/decide/aggregation.ts';
@@ -50,7 +49,7 @@ const LABELS = {
 export function AddToDashboard({ search, aggregation, name, onClose }: AddToDashboardProps) {
   const { orgId } = useOrganization().org;
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const [values, setValues, draft] = useDraftState<Entered>({
     form: `add_to_dashboard ${JSON.stringify(search)}`,
     base: { title: name, kind: 'series', dashboardId: null, newName: '' },
@@ -96,7 +95,7 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
     },
     async onSuccess(added) {
       draft.done();
-      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'dashboards') });
+      await refresh('dashboards');
       await navigate({ to: '/dashboards/$dashboardId', params: { dashboardId: added } });
     },
   });

@@ -18,8 +18,8 @@ export function RemoveOverride({ schedule: { name, onCall }, overrideId, onClose
     <Confirm
       title={named`Remove the override of ${name}?`}
       button="Remove"
-      isPending={removing.isPending}
-      error={removing.error}
+      saving={removing}
+
       onConfirm={() => removing.mutate(overrideId, { onSuccess: onClose })}
       onClose={onClose}
     >

@@ -39,8 +39,8 @@ export function SendPage({ serviceId, policyId, onClose }: SendPageProps) {
       title="Send a page?"
       button="Send the page"
       isHarmless
-      isPending={sending.isPending}
-      error={sending.error}
+      saving={sending}
+
       onConfirm={() => sending.mutate()}
       onClose={onClose}
     >

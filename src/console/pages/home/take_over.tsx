@@ -1,25 +1,24 @@
 import { Button, Group, NativeSelect, Stack, Text } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import type { HomeSchedule } from '#console/api/home.ts';
 import { serverNow } from '#console/api/http.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { named } from '#console/components/text/name.tsx';
 import { showUndoable } from '#console/components/notice.tsx';
 import { dateTimeText } from '#console/components/text/time_text.ts';
 import { useRemoveOverride } from '#console/pages/oncall/override/use_put_on_call.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 const HOURS = [1, 2, 4, 8, 12, 24];
 
 /** Dialog that creates an override for oneself that starts now. */
 export function TakeOver({ schedule, onClose }: { readonly schedule: HomeSchedule; readonly onClose: () => void }) {
   const { org, session } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const { scheduleId, name, onCall, until } = schedule;
   const removing = useRemoveOverride(name);
   const [end, setEnd] = useState(until === null ? '4' : 'shift');
@@ -33,7 +32,7 @@ export function TakeOver({ schedule, onClose }: { readonly schedule: HomeSchedul
     async onSuccess({ overrideId, endAt }) {
       showUndoable(named`You are on call in ${name} until ${dateTimeText(endAt)}.`, () => removing.mutate(overrideId));
       onClose();
-      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
+      await refresh('teams');
     },
   });
   return (

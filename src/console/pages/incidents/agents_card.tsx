@@ -199,8 +199,8 @@ function Answers({ proposal, onAnswered }: ProposalProps) {
           title={`Approve: ${wordsOf(proposal)}?`}
           button="Approve and do it"
           isHarmless
-          isPending={answering.isPending}
-          error={answering.error}
+          saving={answering}
+
           onConfirm={() => answering.mutate('yes')}
           onClose={() => setIsApproving(false)}
         >

@@ -346,8 +346,8 @@ function EscalateNow({ incidentId, step, team }: EscalateNowProps) {
           title={`Page step ${step.index + 1} now?`}
           button="Escalate now"
           isHarmless
-          isPending={escalating.isPending}
-          error={escalating.error}
+          saving={escalating}
+
           onClose={() => {
             setIsAsking(false);
             escalating.reset();

@@ -301,8 +301,8 @@ function IncidentSelection(props: IncidentSelectionProps) {
         <Confirm
           title={`Resolve ${number} incidents?`}
           button={`Resolve ${number}`}
-          isPending={false}
-          error={null}
+          saving={{ isPending: false, error: null }}
+
           onClose={() => setIsAsking(false)}
           onConfirm={() => {
             setIsAsking(false);

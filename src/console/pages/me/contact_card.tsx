@@ -20,7 +20,7 @@ import { ChannelIcon, SHOWN_CHANNELS } from '#console/components/text/channel.ts
 import { Name, named } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { type DeviceState, useThisDevice } from '#console/pages/me/push.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { recordOf } from '#kernel/records.ts';
 import {
   CHANNEL_DECLARATIONS,
@@ -53,7 +53,7 @@ interface ContactCardProps {
 export function ContactCard({ team, contact, ownPhone = null }: ContactCardProps) {
   const teamId = team?.teamId ?? null;
   const { orgId } = useOrganization().org;
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const { phone, ...switches } = contact;
   const { form, draft } = useDraftForm({
     form: `update_own_contact ${teamId ?? ''}`,
@@ -65,15 +65,15 @@ export function ContactCard({ team, contact, ownPhone = null }: ContactCardProps
     onError: async (error, entered) => {
       form.setErrors(faultsAtFields(error, entered));
       // The form shows what was saved elsewhere beside the input.
-      if (isApiError(error, 409)) await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'me') });
+      if (isApiError(error, 409)) await refresh('me');
     },
     async onSuccess() {
       showSuccess(
         team === null ? 'Your contact details are saved.' : named`Your contact details in ${team.name} are saved.`,
       );
       draft.done();
-      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'me') });
-      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'teams') });
+      await refresh('me');
+      await refresh('teams');
     },
   });
   return (
@@ -331,8 +331,8 @@ export function DevicesCard({ me }: { readonly me: Me }) {
         <Confirm
           title={named`Remove ${removed.label}?`}
           button="Remove"
-          isPending={removing.isPending}
-          error={removing.error}
+          saving={removing}
+
           onConfirm={() => removing.mutate(removed.subscriptionId)}
           onClose={() => setRemoved(null)}
         >

@@ -208,8 +208,8 @@ function SessionsCard() {
         <Confirm
           title={ended === 'others' ? 'Log out everywhere else?' : 'Log out this device?'}
           button="Log out"
-          isPending={ending.isPending}
-          error={ending.error}
+          saving={ending}
+
           onConfirm={() => ending.mutate(ended)}
           onClose={() => setEnded(null)}
         >

@@ -44,8 +44,8 @@ export function OwnCalendar({ onClose }: { readonly onClose: () => void }) {
       <Confirm
         title="Make a new address?"
         button="Make a new address"
-        isPending={renewing.isPending}
-        error={renewing.error}
+        saving={renewing}
+
         onConfirm={() => renewing.mutate()}
         onClose={() => setAsked(null)}
       >
@@ -59,8 +59,8 @@ export function OwnCalendar({ onClose }: { readonly onClose: () => void }) {
       <Confirm
         title="Revoke the address?"
         button="Revoke"
-        isPending={revoking.isPending}
-        error={revoking.error}
+        saving={revoking}
+
         onConfirm={() => revoking.mutate()}
         onClose={() => setAsked(null)}
       >

@@ -1,10 +1,9 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 
 import { invoke } from '#console/api/actions.ts';
 import type { Me } from '#console/api/organization.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
@@ -12,7 +11,7 @@ import { PasswordField } from '#console/components/forms/password_field.tsx';
 import { Status } from '#console/components/status.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { phonesOf } from '#console/pages/me/contact_card.tsx';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 /** Card of replies by SMS and call: confirmed phone numbers and an optional PIN. */
 export function RepliesCard({ me }: { readonly me: Me }) {
@@ -55,7 +54,7 @@ function PhoneRow({ phone, isConfirmed }: { readonly phone: string; readonly isC
 
 function CodeForm({ phone }: { readonly phone: string }) {
   const { orgId } = useOrganization().org;
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const form = useForm({
     initialValues: { code: '' },
     validate: { code: (text) => (/^\d{6}$/.test(text.trim()) ? null : 'Enter the six digits from the SMS') },
@@ -69,7 +68,7 @@ function CodeForm({ phone }: { readonly phone: string }) {
         return;
       }
       showSuccess(`${phone} is confirmed.`);
-      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'me') });
+      await refresh('me');
     },
   });
   return (
@@ -99,7 +98,7 @@ function CodeForm({ phone }: { readonly phone: string }) {
 
 function Pin({ hasPin }: { readonly hasPin: boolean }) {
   const { orgId } = useOrganization().org;
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const form = useForm({
     initialValues: { pin: '' },
     validate: { pin: (text) => (/^\d{4,8}$/.test(text) ? null : 'Enter four to eight digits') },
@@ -110,7 +109,7 @@ function Pin({ hasPin }: { readonly hasPin: boolean }) {
     async onSuccess({ hasReplyPin }) {
       form.reset();
       showSuccess(hasReplyPin ? 'Replies now need your PIN.' : 'Replies no longer need a PIN.');
-      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'me') });
+      await refresh('me');
     },
   });
   return (

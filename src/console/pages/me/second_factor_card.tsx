@@ -246,8 +246,8 @@ function Removal(props: {
     <Confirm
       title={props.title}
       button="Remove"
-      isPending={removing.isPending}
-      error={removing.error}
+      saving={removing}
+
       onConfirm={() => removing.mutate()}
       onClose={props.onClose}
     >
@@ -266,8 +266,8 @@ function NewCodes(props: { readonly onClose: () => void; readonly onCreated: (co
       title="Create new recovery codes?"
       button="Create new codes"
       isHarmless
-      isPending={creating.isPending}
-      error={creating.error}
+      saving={creating}
+
       onConfirm={() => creating.mutate()}
       onClose={props.onClose}
     >

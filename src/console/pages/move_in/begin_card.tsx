@@ -1,14 +1,13 @@
 import { Button, Group, NativeSelect, PasswordInput, SegmentedControl, Stack, Text, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
 import type { MoveIn } from '#console/pages/move_in/report_card.tsx';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { TOOL_NAMES, TOOL_SOURCES, type ToolName } from '#modules/moving_in/decide/tool_names.ts';
 import { PART_LENGTH_MAX } from '#modules/moving_in/decide/upload_limits.ts';
 import classes from '#console/pages/move_in/move_in.module.css';
@@ -18,7 +17,7 @@ type Way = 'key' | 'files';
 /** Card in which a tool is chosen, and a key or files are given; of a move that failed, another key. */
 export function BeginCard({ moveIn, onBegun }: { readonly moveIn: MoveIn | null; readonly onBegun: () => void }) {
   const { org } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const [chosen, setChosen] = useState<ToolName>('pagerduty');
   const [way, setWay] = useState<Way>('key');
   const [key, setKey] = useState('');
@@ -48,7 +47,7 @@ export function BeginCard({ moveIn, onBegun }: { readonly moveIn: MoveIn | null;
     async onSettled() {
       setKey('');
       setSent(null);
-      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
+      await refresh('settings');
     },
   });
   const faults = faultsAtFields(beginning.error, { key, baseUrl });

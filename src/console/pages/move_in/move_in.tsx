@@ -1,10 +1,10 @@
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { addressOf } from '#console/api/http.ts';
-import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { actionQuery } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Page } from '#console/components/page.tsx';
@@ -15,7 +15,7 @@ import { NumbersCard } from '#console/pages/move_in/numbers_card.tsx';
 import { isWorkedOn, type MoveIn, ReportCard, titleOf } from '#console/pages/move_in/report_card.tsx';
 import { ShadowCard } from '#console/pages/move_in/shadow_card.tsx';
 import { AdminsOnly } from '#console/pages/settings/admins_only.tsx';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import classes from '#console/pages/move_in/move_in.module.css';
 
 /** Time between two looks at a move that is worked on. */
@@ -117,10 +117,10 @@ function UnderWay({ moveIn, onAnother }: { readonly moveIn: MoveIn; readonly onA
 /** Button that ends a reading, such as of a tool that does not answer. */
 function StopReading({ moveInId }: { readonly moveInId: string }) {
   const { org } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const stopping = useMutation({
     mutationFn: () => invoke(org.orgId, 'stop_move_in', { moveInId }),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') }),
+    onSettled: () => refresh('settings'),
   });
   return (
     <Group mt="sm">
@@ -136,9 +136,9 @@ const SHOWN = 30;
 /** Card on what applying would change, and what that means for people. */
 function ApplyCard({ moveIn }: { readonly moveIn: MoveIn }) {
   const { org } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const { moveInId, plan, status, fault, applied } = moveIn;
-  const onSettled = () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
+  const onSettled = () => refresh('settings');
   const applying = useMutation({
     mutationFn: (fingerprint: string) => invoke(org.orgId, 'apply_move_in', { moveInId, fingerprint }),
     onSettled,

@@ -1,15 +1,15 @@
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 
 import { invoke, type ResultOf } from '#console/api/actions.ts';
-import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { actionQuery } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import classes from '#console/pages/move_in/move_in.module.css';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 type Person = ResultOf<'get_number_campaign'>['open'][number];
 
@@ -26,12 +26,12 @@ const STATES: Record<Person['state'], string> = {
 /** Card on who has confirmed their number and received a test, and on asking the others. */
 export function NumbersCard() {
   const { org } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const { data, error, refetch } = useQuery({
     ...actionQuery(org.orgId, 'settings', 'get_number_campaign', {}),
     refetchInterval: LOOK_MS,
   });
-  const onSuccess = () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
+  const onSuccess = () => refresh('settings');
   const starting = useMutation({ mutationFn: () => invoke(org.orgId, 'start_number_campaign', {}), onSuccess });
   const stopping = useMutation({ mutationFn: () => invoke(org.orgId, 'stop_number_campaign', {}), onSuccess });
   const failed = starting.error ?? stopping.error;

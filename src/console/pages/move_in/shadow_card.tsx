@@ -1,14 +1,14 @@
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 
 import { invoke, type ResultOf } from '#console/api/actions.ts';
-import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { actionQuery } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import classes from '#console/pages/move_in/move_in.module.css';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 const LENGTH_MAX = 900_000;
 const SHOWN = 20;
@@ -16,11 +16,11 @@ const SHOWN = 20;
 /** Card on shadow mode of the organization, and on comparing it with what the other tool has paged. */
 export function ShadowCard() {
   const { org } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const { data, error, refetch } = useQuery(actionQuery(org.orgId, 'settings', 'get_shadow_mode', {}));
   const switching = useMutation({
     mutationFn: (enabled: boolean) => invoke(org.orgId, 'set_organization_shadow', { enabled }),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') }),
+    onSuccess: () => refresh('settings'),
   });
   const comparing = useMutation({
     mutationFn: async (file: File) =>

@@ -1,11 +1,10 @@
 import { Checkbox, Skeleton, TextInput } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { addToTeam, strangersOf, teamNamesQuery, teamQuery } from '#console/api/teams.ts';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -17,7 +16,7 @@ import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { newDraft, rotationInput, SCHEDULE_LABELS, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
 import { JoinTeam, showNotJoined } from '#console/pages/oncall/join_team.tsx';
 import { ScheduleForm } from '#console/pages/oncall/schedule_form.tsx';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/oncall/schedules/new');
 
@@ -38,7 +37,7 @@ export function NewSchedule() {
 function Form({ firstTeamId }: { readonly firstTeamId: string | null }) {
   const { orgId } = useOrganization().org;
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const { team: wanted } = route.useSearch();
   const [base] = useState(() => newDraft(serverNow(), wanted ?? firstTeamId ?? ''));
   const [draft, setDraft, stored] = useDraftState<ScheduleDraft>({ form: 'new_schedule', base });
@@ -64,7 +63,7 @@ function Form({ firstTeamId }: { readonly firstTeamId: string | null }) {
       const to = isContinued ? '/oncall/schedules/$scheduleId/edit' : '/oncall/schedules/$scheduleId';
       await navigate({ to, params: { scheduleId } });
     },
-    onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'teams') }),
+    onSettled: () => refresh('teams'),
   });
   return (
     <ScheduleForm

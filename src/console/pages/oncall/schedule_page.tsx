@@ -1,11 +1,10 @@
 import { Button, Checkbox, Group, Text, TextInput } from '@mantine/core';
 import { IconCopy, IconPencil } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
@@ -33,7 +32,7 @@ import {
   type ShownSchedule,
   type ShownTimeline,
 } from '#console/pages/oncall/use_timeline.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import classes from '#console/pages/oncall/schedule_page.module.css';
 
 const ShiftDialog = lazyDialog(() => import('#console/pages/oncall/shift_dialog.tsx').then((m) => m.ShiftDialog));
@@ -83,7 +82,7 @@ export function SchedulePage() {
 function Duplicate({ schedule: { scheduleId, teamId, name: original } }: { readonly schedule: ShownSchedule }) {
   const { orgId } = useOrganization().org;
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const [name, setName] = useState<string | null>(null);
   const [thenPolicy, setThenPolicy] = useState(true);
   const copying = useMutation({
@@ -92,7 +91,7 @@ function Duplicate({ schedule: { scheduleId, teamId, name: original } }: { reado
       setName(null);
       showSuccess(named`${copy.name} is created.`);
       // The template of the policy names the schedules that the team has now.
-      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'teams') });
+      await refresh('teams');
       if (thenPolicy) await navigate({ to: '/oncall/policies/new', search: { team: teamId, template: 0 } });
       else await navigate({ to: '/oncall/schedules/$scheduleId', params: { scheduleId: copy.scheduleId } });
     },
@@ -253,7 +252,7 @@ function LayersCard({ schedule, nameOf }: { schedule: ShownSchedule; nameOf: Sho
 function DeleteCard({ schedule: { scheduleId, name } }: { readonly schedule: ShownSchedule }) {
   const { org, may } = useOrganization();
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const [isOpen, setIsOpen] = useState(false);
   const deleting = useMutation({
     mutationFn: () => invoke(org.orgId, 'delete_schedule', { scheduleId }),
@@ -261,7 +260,7 @@ function DeleteCard({ schedule: { scheduleId, name } }: { readonly schedule: Sho
       showSuccess(named`${name} is deleted.`);
       await navigate({ to: '/oncall' });
     },
-    onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') }),
+    onSettled: () => refresh('teams'),
   });
   if (!may('oncall:edit')) return null;
   return (
@@ -283,8 +282,8 @@ function DeleteCard({ schedule: { scheduleId, name } }: { readonly schedule: Sho
           title={named`Delete ${name}?`}
           name={name}
           button="Delete"
-          isPending={deleting.isPending}
-          error={deleting.error}
+          saving={deleting}
+
           onConfirm={() => deleting.mutate()}
           onClose={() => setIsOpen(false)}
         >
@@ -354,8 +353,8 @@ function CalendarCard({ scheduleId, name }: CalendarCardProps) {
         <Confirm
           title={named`Revoke the calendar addresses of ${name}?`}
           button="Revoke"
-          isPending={revoking.isPending}
-          error={revoking.error}
+          saving={revoking}
+
           onConfirm={() => revoking.mutate()}
           onClose={() => setIsRevoking(false)}
         >

@@ -1,27 +1,26 @@
 import { TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 
 import { invoke } from '#console/api/actions.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { faultsAtFields } from '#console/components/forms/form.tsx';
 import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 export const TEAM_NAME_VALIDATION = { name: (name: string) => (name.trim() === '' ? 'A team needs a name' : null) };
 
 export function CreateTeam({ onClose }: { readonly onClose: () => void }) {
   const { org } = useOrganization();
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const { form, draft } = useDraftForm({ form: 'create_team', base: { name: '' }, validate: TEAM_NAME_VALIDATION });
   const creating = useMutation({
     mutationFn: ({ name }: { name: string }) => invoke(org.orgId, 'create_team', { name: name.trim() }),
     onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
     async onSuccess({ teamId }) {
       draft.done();
-      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
+      await refresh('teams');
       await navigate({ to: '/oncall/teams/$teamId', params: { teamId } });
     },
   });

@@ -1,12 +1,11 @@
 import { ActionIcon, Button, List, Text } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconDotsVertical, IconPencil, IconUserMinus } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { addToTeam, type TeamDetails, type TeamMember } from '#console/api/teams.ts';
 import { ActionMenu } from '#console/components/action_menu.tsx';
 import { Card, Row } from '#console/components/card.tsx';
@@ -25,12 +24,12 @@ import {
   toPhone,
 } from '#console/pages/oncall_teams/member_fields.tsx';
 import { ReadinessDetails, ReadinessStatus } from '#console/pages/oncall_teams/readiness.tsx';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 /** List of the members in their order, each with how they are reached and whether a page would wake them. */
 export function Members({ team }: { readonly team: TeamDetails }) {
   const { org, session } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const { teamId, members, memberCount } = team;
   const [edited, setEdited] = useState<TeamMember | null>(null);
   const [removed, setRemoved] = useState<TeamMember | null>(null);
@@ -38,7 +37,7 @@ export function Members({ team }: { readonly team: TeamDetails }) {
     mutationFn: (move: { readonly memberId: string; readonly to: 'up' | 'down' }) =>
       invoke(org.orgId, 'move_team_member', { teamId, ...move }),
     onError: (error) => showError('The order was not saved', error),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') }),
+    onSettled: () => refresh('teams'),
   });
   const me = members.find(({ userId }) => userId === session.user.userId);
   return (
@@ -93,12 +92,12 @@ export function Members({ team }: { readonly team: TeamDetails }) {
 /** Says that a team has no members, and offers to make those members who take turns in its schedules. */
 function NoMembers({ team: { teamId, schedules } }: { readonly team: TeamDetails }) {
   const { org, may } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const people = [...new Set(schedules.flatMap(({ userIds }) => userIds))];
   const adding = useMutation({
     mutationFn: () => addToTeam(org.orgId, teamId, people),
     onError: (error) => showError('Not everybody was added', error),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') }),
+    onSettled: () => refresh('teams'),
   });
   if (people.length === 0) return <p className="dimmed small flush">No members yet. Add who is on call together.</p>;
   const taking = people.length === 1 ? 'One person takes' : `${people.length} people take`;
@@ -167,13 +166,13 @@ interface RemoveMemberProps {
 
 function RemoveMember({ team, member: { memberId, userId, name }, onClose }: RemoveMemberProps) {
   const { org } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const removing = useMutation({
     mutationFn: () => invoke(org.orgId, 'remove_team_member', { memberId }),
     async onSuccess() {
       showSuccess(named`${name} is no longer in ${team.name}.`);
       onClose();
-      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
+      await refresh('teams');
     },
   });
   const naming = team.policies.filter(({ steps }) => steps.some(({ targetUserIds }) => targetUserIds.includes(userId)));
@@ -181,8 +180,8 @@ function RemoveMember({ team, member: { memberId, userId, name }, onClose }: Rem
     <Confirm
       title={named`Remove ${name} from ${team.name}?`}
       button="Remove"
-      isPending={removing.isPending}
-      error={removing.error}
+      saving={removing}
+
       onConfirm={() => removing.mutate()}
       onClose={onClose}
     >
@@ -209,7 +208,7 @@ function RemoveMember({ team, member: { memberId, userId, name }, onClose }: Rem
 /** Dialog to edit how a team reaches a member: members edit their contact, people with `oncall:edit` anybody's. */
 function EditMember({ member, onClose }: { readonly member: TeamMember; readonly onClose: () => void }) {
   const { org, session, isAdmin, may } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const { memberId, teamId, userId, name, phone, phoneConfirmed } = member;
   const { smsEnabled, callEnabled, pushEnabled, emailEnabled } = member;
   const isMe = userId === session.user.userId;
@@ -230,13 +229,13 @@ function EditMember({ member, onClose }: { readonly member: TeamMember; readonly
       draft.done();
       showSuccess(isMe ? 'Your contact details are saved.' : named`The contact details of ${name} are saved.`);
       onClose();
-      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
-      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'me') });
+      await refresh('teams');
+      await refresh('me');
     },
     onError: async (error) => {
       form.setErrors(faultsAtFields(error, form.values));
       // The form shows what the other person has saved beside the input.
-      if (isApiError(error, 409)) await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
+      if (isApiError(error, 409)) await refresh('teams');
     },
   });
   return (

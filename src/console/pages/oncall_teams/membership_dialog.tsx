@@ -1,9 +1,8 @@
 import type { UseFormReturnType } from '@mantine/form';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { faultsAtFields } from '#console/components/forms/form.tsx';
 import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { named } from '#console/components/text/name.tsx';
@@ -17,7 +16,7 @@ import {
   NEW_CONTACT,
   toPhone,
 } from '#console/pages/oncall_teams/member_fields.tsx';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 type Membership = { teamId: string; userId: string } & ContactValues;
 
@@ -35,7 +34,7 @@ interface MembershipDialogProps {
 /** Dialog that adds a person to a team, with a phone number. */
 export function MembershipDialog({ title, chosen, asked, field, teamNameOf, onClose }: MembershipDialogProps) {
   const { org } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const base: Membership = { teamId: '', userId: '', ...NEW_CONTACT, ...chosen };
   const { form, draft } = useDraftForm({
     form: `add_team_member ${base.teamId}${base.userId}`,
@@ -51,7 +50,7 @@ export function MembershipDialog({ title, chosen, asked, field, teamNameOf, onCl
       draft.done();
       showSuccess(named`${member.name} is in ${teamNameOf(teamId)}.`);
       // The page behind has its new height before somebody presses on it.
-      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
+      await refresh('teams');
       onClose();
     },
     onError: (error) => form.setErrors(faultsAtFields(error, form.values)),

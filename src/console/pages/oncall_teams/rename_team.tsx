@@ -1,17 +1,16 @@
 import { TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useMemo } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
-import { topicKey } from '#console/api/queries.ts';
 import type { TeamDetails } from '#console/api/teams.ts';
 import { faultsAtFields } from '#console/components/forms/form.tsx';
 import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { named } from '#console/components/text/name.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { TEAM_NAME_VALIDATION } from '#console/pages/oncall_teams/create_team.tsx';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 interface RenameTeamProps {
   readonly team: TeamDetails;
@@ -20,7 +19,7 @@ interface RenameTeamProps {
 
 export function RenameTeam({ team: { teamId, name }, onClose }: RenameTeamProps) {
   const { org } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const base = useMemo(() => ({ name }), [name]);
   const { form, draft } = useDraftForm({ form: `update_team ${teamId}`, base, validate: TEAM_NAME_VALIDATION });
   const saving = useMutation({
@@ -29,12 +28,12 @@ export function RenameTeam({ team: { teamId, name }, onClose }: RenameTeamProps)
     async onSuccess() {
       draft.done();
       onClose();
-      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
+      await refresh('teams');
     },
     onError: async (error, values) => {
       form.setErrors(faultsAtFields(error, values));
       // The form shows what the other person has saved beside the input.
-      if (isApiError(error, 409)) await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
+      if (isApiError(error, 409)) await refresh('teams');
     },
   });
   return (

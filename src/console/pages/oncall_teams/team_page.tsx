@@ -1,12 +1,11 @@
 import { Button, Skeleton } from '@mantine/core';
 import { IconPencil, IconTrash, IconUserPlus, IconUsersGroup } from '@tabler/icons-react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { type TeamDetails, teamQuery } from '#console/api/teams.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -22,7 +21,7 @@ import { Name, named } from '#console/components/text/name.tsx';
 import { Members } from '#console/pages/oncall_teams/members.tsx';
 import { Warnings } from '#console/pages/policies/warnings.tsx';
 import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import classes from '#console/pages/oncall_teams/oncall_teams.module.css';
 
 const AddMember = lazyDialog(() => import('#console/pages/oncall_teams/add_member.tsx').then((m) => m.AddMember));
@@ -189,7 +188,7 @@ interface DeleteTeamProps {
 
 function DeleteTeam({ team: { teamId, name, schedules, policies }, onClose }: DeleteTeamProps) {
   const { org } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const navigate = useNavigate();
   const deleting = useMutation({
     mutationFn: () => invoke(org.orgId, 'delete_team', { teamId }),
@@ -197,7 +196,7 @@ function DeleteTeam({ team: { teamId, name, schedules, policies }, onClose }: De
       showSuccess(named`${name} is deleted.`);
       onClose();
       await navigate({ to: '/oncall/teams' });
-      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
+      await refresh('teams');
     },
   });
   const parts = [
@@ -209,8 +208,8 @@ function DeleteTeam({ team: { teamId, name, schedules, policies }, onClose }: De
       title={named`Delete ${name}?`}
       name={name}
       button="Delete"
-      isPending={deleting.isPending}
-      error={deleting.error}
+      saving={deleting}
+
       onConfirm={() => deleting.mutate()}
       onClose={onClose}
     >

@@ -1,5 +1,5 @@
 import { Button, Code, Group, Skeleton, Stack, Text } from '@mantine/core';
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
@@ -11,7 +11,7 @@ import { Status, type Tone } from '#console/components/status.tsx';
 import { named } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { eventText, type Place, type PlaceDelivery, statusText } from '#console/pages/places/place_texts.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 const TONES: Readonly<Record<PlaceDelivery['status'], Tone>> = {
   waiting: 'amber',
@@ -62,14 +62,14 @@ export function Deliveries({ place, onClose }: { readonly place: Place; readonly
 
 function Delivery({ delivery, isOn }: { readonly delivery: PlaceDelivery; readonly isOn: boolean }) {
   const { orgId } = useOrganization().org;
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const [isOpen, setIsOpen] = useState(false);
   const { deliveryId, event, status, createdAt, tries, nextTryAt, failure, body, answer, answerStatus } = delivery;
   const sending = useMutation({
     mutationFn: () => invoke(orgId, 'redeliver_to_place', { deliveryId }),
     async onSuccess() {
       showSuccess('It is sent again.');
-      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'settings') });
+      await refresh('settings');
     },
   });
   return (

@@ -1,11 +1,10 @@
 import { Button, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { type InputOf, invoke } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { Choice } from '#console/components/forms/choice.tsx';
 import { CopyField } from '#console/components/forms/copy_field.tsx';
@@ -15,7 +14,7 @@ import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { named } from '#console/components/text/name.tsx';
 import type { Place } from '#console/pages/places/place_texts.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { keysOf } from '#kernel/records.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { PLACE_KINDS, placeDeclarationOf, type PlaceKind } from '#modules/places/decide/place_kinds.ts';
@@ -27,7 +26,7 @@ const ALL = { serviceId: null, teamId: null, atLeast: null };
 /** Dialog that adds a place, or changes one: its settings are then given whole or left as they are. */
 export function PlaceForm({ place, onClose }: { readonly place: Place | null; readonly onClose: () => void }) {
   const { org } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const [kind, setKind] = useState<PlaceKind>(place?.kind ?? 'slack');
   const [name, setName] = useState(place?.name ?? '');
   const [settings, setSettings] = useState<Settings>({});
@@ -45,7 +44,7 @@ export function PlaceForm({ place, onClose }: { readonly place: Place | null; re
             ...(Object.keys(filled).length > 0 && { settings: filled }),
           }),
     async onSuccess({ signingSecret }) {
-      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
+      await refresh('settings');
       if (signingSecret === null) onClose();
     },
   });

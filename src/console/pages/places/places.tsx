@@ -21,7 +21,7 @@ import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name, named } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { type Place, routeText } from '#console/pages/places/place_texts.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { CHAT_PLACES, PLACE_KINDS, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
 
 /** Incidents that a place is told of, one line for each route. */
@@ -169,8 +169,8 @@ function PlaceCard({ place, onEdit, onDeliveries }: { readonly place: Place; onE
         <Confirm
           title={named`Delete ${name}?`}
           button="Delete"
-          isPending={deleting.isPending}
-          error={deleting.error}
+          saving={deleting}
+
           onConfirm={() => deleting.mutate()}
           onClose={() => setIsDeleting(false)}
         >
@@ -196,12 +196,12 @@ type Kind = InputOf<'begin_chat_link'>['kind'];
 /** Card of the chat accounts whose buttons act for the person. */
 function ChatAccounts() {
   const { org } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const { data } = useQuery(actionQuery(org.orgId, 'settings', 'list_chat_accounts', {}));
   const beginning = useMutation({ mutationFn: (kind: Kind) => invoke(org.orgId, 'begin_chat_link', { kind }) });
   const unlinking = useMutation({
     mutationFn: (chatAccountId: string) => invoke(org.orgId, 'unlink_chat_account', { chatAccountId }),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') }),
+    onSuccess: () => refresh('settings'),
   });
   const error = beginning.error ?? unlinking.error;
   return (

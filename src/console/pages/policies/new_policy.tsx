@@ -1,11 +1,10 @@
 import { Button, Skeleton } from '@mantine/core';
 import { IconUsersPlus } from '@tabler/icons-react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { teamNamesQuery, teamQuery } from '#console/api/teams.ts';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -18,7 +17,7 @@ import { BackToPolicies } from '#console/pages/policies/policy_page.tsx';
 import { addStep, NO_REPEAT, type PolicyDraft, toPolicyInput } from '#console/pages/policies/policy_draft.ts';
 import { POLICY_TEMPLATES } from '#console/pages/policies/policy_templates.ts';
 import { Templates } from '#console/pages/policies/templates.tsx';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 const PolicyForm = lazyPart(() => import('#console/pages/policies/policy_form.tsx').then((m) => m.PolicyForm));
 
@@ -74,7 +73,7 @@ function Form({ firstTeamId }: { readonly firstTeamId: string }) {
   const { org } = useOrganization();
   const { template } = route.useSearch();
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const [base] = useState((): PolicyDraft => ({
     name: '',
     teamId: firstTeamId,
@@ -114,7 +113,7 @@ function Form({ firstTeamId }: { readonly firstTeamId: string }) {
     async onSuccess({ policyId, name }) {
       draft.done();
       showSuccess(named`${name} is created. Choose it in an alert rule.`);
-      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
+      await refresh('teams');
       await navigate({ to: '/oncall/policies/$policyId', params: { policyId } });
     },
   });

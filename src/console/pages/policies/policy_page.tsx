@@ -1,12 +1,11 @@
 import { Button, Skeleton } from '@mantine/core';
 import { IconPencil, IconPlayerPlay, IconStairsUp, IconTrash } from '@tabler/icons-react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { type PolicyDetails, policyQuery } from '#console/api/teams.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -24,7 +23,7 @@ import { EscalationFlow } from '#console/pages/policies/escalation_flow.tsx';
 import { Warnings } from '#console/pages/policies/warnings.tsx';
 import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import classes from '#console/pages/policies/policy_page.module.css';
 
 const route = getRouteApi('/inside/oncall/policies/$policyId');
@@ -217,7 +216,7 @@ interface DeletePolicyProps {
 
 function DeletePolicy({ policy: { policyId, name, ruleCount }, onClose }: DeletePolicyProps) {
   const { org } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const navigate = useNavigate();
   const deleting = useMutation({
     mutationFn: () => invoke(org.orgId, 'delete_escalation_policy', { policyId }),
@@ -225,7 +224,7 @@ function DeletePolicy({ policy: { policyId, name, ruleCount }, onClose }: Delete
       showSuccess(named`${name} is deleted.`);
       onClose();
       await navigate({ to: '/oncall/policies' });
-      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
+      await refresh('teams');
     },
   });
   const rules = `${ruleCount} ${ruleCount === 1 ? 'rule that uses it stays and pages' : 'rules that use it stay and page'}`;
@@ -234,8 +233,8 @@ function DeletePolicy({ policy: { policyId, name, ruleCount }, onClose }: Delete
       title={named`Delete ${name}?`}
       {...(ruleCount > 0 && { name })}
       button="Delete"
-      isPending={deleting.isPending}
-      error={deleting.error}
+      saving={deleting}
+
       onConfirm={() => deleting.mutate()}
       onClose={onClose}
     >

@@ -20,8 +20,8 @@ export function DeleteRule({ rule, onClose, onDeleted }: DeleteRuleProps) {
     <Confirm
       title={named`Delete ${rule.name}?`}
       button="Delete"
-      isPending={deleting.isPending}
-      error={deleting.error}
+      saving={deleting}
+
       onConfirm={() => deleting.mutate(rule.ruleId)}
       onClose={onClose}
     >

@@ -1,10 +1,9 @@
 import { Button, Group, Stack } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { maintenanceQuery } from '#console/api/rules.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
@@ -19,7 +18,7 @@ import {
   type MaintenanceWindow,
   newMaintenance,
 } from '#console/pages/rules/maintenance_values.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 interface MaintenanceProps {
   readonly onClose: () => void;
@@ -63,10 +62,10 @@ interface WindowsProps {
 function Windows({ windows, error, onRetry, onEdit }: WindowsProps) {
   const { org, may } = useOrganization();
   const { orgId } = org;
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const ending = useMutation({
     mutationFn: (maintenanceId: string) => invoke(orgId, 'delete_maintenance', { maintenanceId }),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'rules') }),
+    onSuccess: () => refresh('rules'),
   });
   const mayEdit = may('oncall:edit');
   const rowOf = (window: MaintenanceWindow) => (

@@ -1,11 +1,11 @@
 import { Button, Checkbox, Group, NativeSelect, NumberInput, SegmentedControl, Stack, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { type InputOf, invoke } from '#console/api/actions.ts';
 import { isApiError, serverNow } from '#console/api/http.ts';
-import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { actionQuery } from '#console/api/queries.ts';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Form, SubmitButtons } from '#console/components/forms/form.tsx';
@@ -28,7 +28,7 @@ import {
 } from '#console/pages/rules/maintenance_values.ts';
 import { RuleSelect } from '#console/pages/rules/rule_select.tsx';
 import { serverFaults } from '#console/pages/rules/rule_values.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 const LENGTHS = [30, 60, 120, 480] as const;
 const SETTLED_MS = 300;
@@ -43,7 +43,7 @@ interface MaintenanceFormProps {
 /** Form of a maintenance: its target, its beginning and end, and their effect. */
 export function MaintenanceForm({ edited, initial, onDone }: MaintenanceFormProps) {
   const { orgId } = useOrganization().org;
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const [values, setValues, draft] = useDraftState<MaintenanceValues>({
     form:
       edited === null
@@ -71,13 +71,12 @@ export function MaintenanceForm({ edited, initial, onDone }: MaintenanceFormProp
     },
     onSuccess: async () => {
       draft.done();
-      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'rules') });
-      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'incidents') });
+      await refresh('rules');
+      await refresh('incidents');
       onDone();
     },
     // The form shows what the other person has saved beside the input.
-    onError: (error) =>
-      isApiError(error, 409) ? queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'rules') }) : undefined,
+    onError: (error) => (isApiError(error, 409) ? refresh('rules') : undefined),
   });
   const [isSent, setIsSent] = useState(false);
   const faults = {

@@ -1,9 +1,8 @@
 import { Skeleton } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 
 import { invoke } from '#console/api/actions.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { ruleQuery } from '#console/api/rules.ts';
 import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
@@ -18,7 +17,7 @@ import {
   valuesOfStart,
 } from '#console/pages/rules/rule_values.ts';
 import { settingsOfValues } from '#console/pages/rules/settings/setting_values.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/rules/new');
 
@@ -44,7 +43,7 @@ export function NewRule() {
 function Editor({ base, name }: { readonly base: RuleValues; readonly name: string }) {
   const { orgId } = useOrganization().org;
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const { form, draft } = useDraftForm<RuleValues>({ form: name, base, validate: faultsOf });
   const creating = useMutation({
     mutationFn: ({ escalationPolicyId, serviceId, name: title, kind, config, settings, enabled }: RuleValues) =>
@@ -60,7 +59,7 @@ function Editor({ base, name }: { readonly base: RuleValues; readonly name: stri
     onError: (error) => form.setErrors(serverFaults(error)),
     onSuccess: async ({ ruleId, name: title }) => {
       draft.done();
-      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'rules') });
+      await refresh('rules');
       showSuccess(named`${title} is created.`);
       await navigate({ to: '/rules/$ruleId', params: { ruleId }, replace: true });
     },

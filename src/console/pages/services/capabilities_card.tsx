@@ -117,8 +117,8 @@ function Enablement({
       title={named`${isEnabling ? 'Enable' : 'Disable'} ${title} for ${name}?`}
       button={isEnabling ? 'Enable' : 'Disable'}
       isHarmless={isEnabling}
-      isPending={changing.isPending}
-      error={changing.error}
+      saving={changing}
+
       onConfirm={() => changing.mutate({ serviceId, capability })}
       onClose={onClose}
     >

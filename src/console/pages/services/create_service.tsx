@@ -1,9 +1,8 @@
 import { Checkbox, Group, Stack, Text } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 
 import { type Capability, invoke } from '#console/api/actions.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { CAPABILITY_DESCRIPTIONS, CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/components/text/capability.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
@@ -18,7 +17,7 @@ import {
   type ServiceFacts,
   ServiceFields,
 } from '#console/pages/services/service_fields.tsx';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { CAPABILITIES } from '#modules/capabilities/decide/capability.ts';
 
 /** Capability that could not be enabled, and why. */
@@ -35,7 +34,7 @@ interface NewService extends ServiceFacts {
 export function CreateService({ onClose }: { readonly onClose: () => void }) {
   const { orgId, showsPrices } = useOrganization().org;
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const { form, draft } = useDraftForm<NewService>({
     form: 'create_service',
     base: { name: '', environment: '', scmOwner: '', scmRepo: '', teamId: null, capabilities: CAPABILITIES },
@@ -71,7 +70,7 @@ export function CreateService({ onClose }: { readonly onClose: () => void }) {
           first.error,
         );
       }
-      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'services') });
+      await refresh('services');
       await navigate({ to: '/services/$serviceId', params: { serviceId } });
     },
   });

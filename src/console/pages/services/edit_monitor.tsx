@@ -1,10 +1,10 @@
 import { NativeSelect, NumberInput, SegmentedControl, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
 import type { InputOf, ResultOf } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
-import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { actionQuery } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields } from '#console/components/forms/form.tsx';
 import { named } from '#console/components/text/name.tsx';
@@ -15,7 +15,7 @@ import { ZoneSelect } from '#console/components/forms/choice.tsx';
 import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import classes from '#console/pages/services/monitors_card.module.css';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import {
   CRONTAB_LENGTH_MAX,
   INTERVAL_MAX,
@@ -60,8 +60,7 @@ export function EditMonitor({ monitor, onClose }: { readonly monitor: Monitor; r
     base: valuesOf(monitor),
     validate: (values) => faultsOf(values),
   });
-  const { orgId } = useOrganization().org;
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const { values } = form;
   const close = () => {
     draft.done();
@@ -92,7 +91,7 @@ export function EditMonitor({ monitor, onClose }: { readonly monitor: Monitor; r
             onError(error) {
               form.setErrors(faultsAtFields(error, wanted));
               // The form shows what the other person has saved beside the input.
-              if (isApiError(error, 409)) void queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'services') });
+              if (isApiError(error, 409)) void refresh('services');
             },
           },
         ),

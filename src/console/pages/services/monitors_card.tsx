@@ -153,8 +153,8 @@ function MonitorRow({ monitor }: { readonly monitor: Monitor }) {
         <Confirm
           title="Delete the cron monitor?"
           button="Delete"
-          isPending={deleting.isPending}
-          error={deleting.error}
+          saving={deleting}
+
           onConfirm={() => deleting.mutate({ monitorId })}
           onClose={() => setIsDeleting(false)}
         >

@@ -216,8 +216,8 @@ function Rotate({ service: { serviceId, name }, onClose }: DangerDialogProps) {
       title="Rotate the key and the DSN?"
       name={name}
       button="Rotate"
-      isPending={rotating.isPending}
-      error={rotating.error}
+      saving={rotating}
+
       onConfirm={() => rotating.mutate({ serviceId })}
       onClose={onClose}
     >
@@ -237,8 +237,8 @@ function Delete({ service: { serviceId, name }, onClose }: DangerDialogProps) {
       title={named`Delete ${name}?`}
       name={name}
       button="Delete"
-      isPending={deleting.isPending}
-      error={deleting.error}
+      saving={deleting}
+
       onConfirm={() => deleting.mutate({ serviceId })}
       onClose={onClose}
     >

@@ -1,22 +1,20 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 
 import { type ActionName, type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
-import { topicKey } from '#console/api/queries.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 /** Runs an action that changes a service. Afterwards all data about services is reloaded. */
 export function useServiceChange<Name extends ActionName>(action: Name, onDone?: (result: ResultOf<Name>) => void) {
   const { orgId } = useOrganization().org;
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   return useMutation({
     mutationFn: (input: InputOf<Name>) => invoke(orgId, action, input),
     onSuccess: async (result) => {
       onDone?.(result);
-      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'services') });
+      await refresh('services');
     },
     // The form shows what the other person has saved beside the input.
-    onError: (error) =>
-      isApiError(error, 409) ? queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'services') }) : undefined,
+    onError: (error) => (isApiError(error, 409) ? refresh('services') : undefined),
   });
 }

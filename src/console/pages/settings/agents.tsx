@@ -1,20 +1,13 @@
 import { Button, Group, NumberInput, Skeleton, Stack, Switch, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconRobot } from '@tabler/icons-react';
-import {
-  type InfiniteData,
-  useInfiniteQuery,
-  type UseInfiniteQueryResult,
-  useMutation,
-  useQueryClient,
-} from '@tanstack/react-query';
+import { type InfiniteData, useInfiniteQuery, type UseInfiniteQueryResult, useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { invoke, type ResultOf } from '#console/api/actions.ts';
 import { addressOf, isApiError } from '#console/api/http.ts';
 import { agentSearchQuery } from '#console/api/organization.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { CopyField } from '#console/components/forms/copy_field.tsx';
@@ -30,7 +23,7 @@ import { Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { SearchedList } from '#console/pages/settings/searched_list.tsx';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { WRITES_AN_HOUR_MAX } from '#modules/agents/decide/agent_settings.ts';
 import { HOLD_MINUTES_MAX } from '#modules/agents/decide/lease.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
@@ -82,7 +75,7 @@ function StopSwitch({ settings: { areStopped } }: { readonly settings: Settings 
     async onSuccess({ areStopped: stopped }) {
       setIsAsking(false);
       showSuccess(stopped ? 'All agents are stopped.' : 'Agents are allowed again.');
-      await refresh();
+      await refresh('settings');
     },
   });
   const mayChange = areStopped ? org.role === 'owner' : isAdmin;
@@ -111,8 +104,8 @@ function StopSwitch({ settings: { areStopped } }: { readonly settings: Settings 
         <Confirm
           title="Stop all agents?"
           button="Stop all agents"
-          isPending={stopping.isPending}
-          error={stopping.error}
+          saving={stopping}
+
           onConfirm={() => stopping.mutate(true)}
           onClose={() => setIsAsking(false)}
         >
@@ -146,10 +139,10 @@ function Limits({ settings: { writesAnHour, holdMinutes } }: { readonly settings
     async onSuccess() {
       showSuccess('The limits are saved.');
       draft.done();
-      await refresh();
+      await refresh('settings');
     },
     // The form shows what the other person has saved beside the input.
-    onError: (error) => (isApiError(error, 409) ? refresh() : undefined),
+    onError: (error) => (isApiError(error, 409) ? refresh('settings') : undefined),
   });
   const isOwner = org.role === 'owner';
   const faults = faultsAtFields(saving.error, wanted);
@@ -234,7 +227,7 @@ function Responders({ query, text }: RespondersProps) {
       invoke(org.orgId, 'set_responder', { agentId, enabled: !isResponder }),
     async onSuccess({ isResponder }, { name }) {
       showSuccess(isResponder ? named`${name} may respond now.` : named`${name} may no longer respond.`);
-      await refresh();
+      await refresh('settings');
     },
   });
   return (
@@ -313,9 +306,3 @@ const columnsWith = (isOwner: boolean, isPending: boolean, onChange: (agent: Age
       ),
   },
 ];
-
-function useRefresh(): () => Promise<void> {
-  const { orgId } = useOrganization().org;
-  const queryClient = useQueryClient();
-  return async () => await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'settings') });
-}

@@ -1,13 +1,12 @@
 import { Button, Skeleton, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconKey, IconPlus } from '@tabler/icons-react';
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { type ApiKey, apiKeySearchQuery } from '#console/api/organization.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { addressOf } from '#console/api/http.ts';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
@@ -18,7 +17,7 @@ import { Name, named } from '#console/components/text/name.tsx';
 import { Page, useOpenedByAddress } from '#console/components/page.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { SearchedList } from '#console/pages/settings/searched_list.tsx';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 const CreateApiKey = lazyDialog(() => import('#console/pages/settings/create_api_key.tsx').then((m) => m.CreateApiKey));
 
@@ -154,21 +153,21 @@ function permissionsText(permissions: ApiKey['permissions'], kind: ApiKey['kind'
 
 function Revoke({ apiKey: { apiKeyId, name }, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
   const { org } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const revoking = useMutation({
     mutationFn: () => invoke(org.orgId, 'revoke_api_key', { apiKeyId }),
     async onSuccess() {
       showSuccess(named`${name} is revoked.`);
       onClose();
-      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
+      await refresh('settings');
     },
   });
   return (
     <Confirm
       title={named`Revoke ${name}?`}
       button="Revoke"
-      isPending={revoking.isPending}
-      error={revoking.error}
+      saving={revoking}
+
       onConfirm={() => revoking.mutate()}
       onClose={onClose}
     >

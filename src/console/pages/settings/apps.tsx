@@ -1,14 +1,13 @@
 import { Button, Skeleton, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlugConnected } from '@tabler/icons-react';
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { addressOf } from '#console/api/http.ts';
 import { type Connection, connectionSearchQuery } from '#console/api/organization.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { CopyField } from '#console/components/forms/copy_field.tsx';
@@ -19,7 +18,7 @@ import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { SearchedList } from '#console/pages/settings/searched_list.tsx';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
 const route = getRouteApi('/inside/settings/apps');
@@ -130,21 +129,21 @@ interface DisconnectProps {
 
 function Disconnect({ connection: { connectionId, clientName, user }, onClose }: DisconnectProps) {
   const { org } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const ending = useMutation({
     mutationFn: () => invoke(org.orgId, 'disconnect_app', { connectionId }),
     async onSuccess() {
       showSuccess(named`${clientName} is disconnected.`);
       onClose();
-      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
+      await refresh('settings');
     },
   });
   return (
     <Confirm
       title={named`Disconnect ${clientName}?`}
       button="Disconnect"
-      isPending={ending.isPending}
-      error={ending.error}
+      saving={ending}
+
       onConfirm={() => ending.mutate()}
       onClose={onClose}
     >

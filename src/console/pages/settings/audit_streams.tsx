@@ -1,10 +1,10 @@
 import { Button, Checkbox, Group, NativeSelect, Skeleton, Stack, Text, TextInput } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { invoke, type ResultOf } from '#console/api/actions.ts';
 import { addressOf } from '#console/api/http.ts';
-import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { actionQuery } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -12,7 +12,7 @@ import { CopyField } from '#console/components/forms/copy_field.tsx';
 import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 type Stream = ResultOf<'list_audit_streams'>['streams'][number];
 
@@ -45,9 +45,9 @@ export function AuditStreams({ onClose }: { readonly onClose: () => void }) {
 
 function StreamCard({ stream, isOwner }: { readonly stream: Stream; readonly isOwner: boolean }) {
   const { org } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const { auditStreamId, kind, target, isOn, behind, lastSuccessAt, lastFailure } = stream;
-  const onSuccess = () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
+  const onSuccess = () => refresh('settings');
   const switching = useMutation({
     mutationFn: () => invoke(org.orgId, 'update_audit_stream', { auditStreamId, isOn: !isOn }),
     onSuccess,
@@ -100,7 +100,7 @@ function StreamStatus({ stream: { isOn, failingSince } }: { readonly stream: Str
 /** Form of a new stream, and the signing secret that was made for it. */
 function AddStream({ hasFolder }: { readonly hasFolder: boolean }) {
   const { org } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const [kind, setKind] = useState<Stream['kind']>('webhook');
   const [address, setAddress] = useState('');
   const [fromBeginning, setFromBeginning] = useState(true);
@@ -113,7 +113,7 @@ function AddStream({ hasFolder }: { readonly hasFolder: boolean }) {
       }),
     async onSuccess() {
       setAddress('');
-      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
+      await refresh('settings');
     },
   });
   const shown = { kind, address };

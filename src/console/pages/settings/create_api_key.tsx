@@ -1,16 +1,15 @@
 import { Button, Checkbox, Group, SegmentedControl, SimpleGrid, Stack, Switch, Text, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 
 import { invoke } from '#console/api/actions.ts';
 import type { ApiKey, NewApiKey } from '#console/api/organization.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { CopyField } from '#console/components/forms/copy_field.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { faultsAtFields } from '#console/components/forms/form.tsx';
 import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { named } from '#console/components/text/name.tsx';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 type Permission = NonNullable<ApiKey['permissions']>[number];
 
@@ -32,7 +31,7 @@ const LABELS: Readonly<Record<keyof KeyFields, string>> = {
 
 export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
   const { org, isAdmin } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const { form, draft } = useDraftForm<KeyFields>({
     form: 'create_api_key',
     base: { name: '', kind: 'user', isNarrowed: false, permissions: [], expiresAt: '' },
@@ -54,7 +53,7 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
     onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
     onSuccess() {
       draft.done();
-      return queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
+      return refresh('settings');
     },
   });
   if (creating.isSuccess) return <Created apiKey={creating.data} onClose={onClose} />;

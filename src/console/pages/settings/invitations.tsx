@@ -1,10 +1,9 @@
 import { Button } from '@mantine/core';
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { type Invited, invitationsQuery } from '#console/api/organization.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -14,7 +13,7 @@ import { Name, named } from '#console/components/text/name.tsx';
 import { Status } from '#console/components/status.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import classes from '#console/pages/settings/invitations.module.css';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 /** Card of invitations that nobody has accepted yet. */
 export function Invitations() {
@@ -76,22 +75,22 @@ function InvitationRow({ invitation: { email, role, invitedBy, expiresAt, status
 
 function Revoke({ invitation, onClose }: { readonly invitation: Invited; readonly onClose: () => void }) {
   const { orgId } = useOrganization().org;
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const { invitationId, email } = invitation;
   const revoking = useMutation({
     mutationFn: () => invoke(orgId, 'revoke_invitation', { invitationId }),
     async onSuccess() {
       showSuccess(named`The invitation of ${email} is revoked.`);
       onClose();
-      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'settings') });
+      await refresh('settings');
     },
   });
   return (
     <Confirm
       title={named`Revoke the invitation of ${email}?`}
       button="Revoke"
-      isPending={revoking.isPending}
-      error={revoking.error}
+      saving={revoking}
+
       onConfirm={() => revoking.mutate()}
       onClose={onClose}
     >

@@ -1,11 +1,10 @@
 import { Alert, Button, Group, NativeSelect, Stack, Text, Textarea } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 
 import { useState } from 'react';
 
 import { invoke, type ResultOf } from '#console/api/actions.ts';
-import { topicKey } from '#console/api/queries.ts';
 import type { Role } from '#console/api/session.ts';
 import { CopyField } from '#console/components/forms/copy_field.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
@@ -17,7 +16,7 @@ import { isolateBidi } from '#console/components/text/bidi.ts';
 import { named } from '#console/components/text/name.tsx';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { EVERY_ROLE_SEES_KEYS, ROLE_DESCRIPTIONS } from '#console/components/text/role.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { ROLES } from '#kernel/permissions.ts';
 
 interface Invited {
@@ -43,7 +42,7 @@ function addressFault(text: string): string | null {
 
 export function InviteMember({ onClose }: { readonly onClose: () => void }) {
   const { org } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const { form, draft } = useDraftForm<Invited>({
     form: 'create_invitation',
     base: START,
@@ -70,7 +69,7 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
     onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
     onSuccess() {
       draft.done();
-      return queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
+      return refresh('settings');
     },
   });
   if (inviting.isSuccess) return <Answers answers={inviting.data} onClose={onClose} />;

@@ -14,7 +14,7 @@ import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { showSuccess } from '#console/components/notice.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name, named } from '#console/components/text/name.tsx';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { TRACKER_KINDS, trackerDeclarationOf } from '#modules/exceptions/decide/issue_tracker.ts';
 
 type Tracker = ResultOf<'list_issue_trackers'>['trackers'][number];
@@ -76,20 +76,20 @@ export function IssueTrackersCard() {
 
 function DeleteTracker({ tracker, onClose }: { readonly tracker: Tracker; readonly onClose: () => void }) {
   const { orgId } = useOrganization().org;
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const deleting = useMutation({
     mutationFn: () => invoke(orgId, 'delete_issue_tracker', { trackerId: tracker.trackerId }),
     async onSuccess() {
       onClose();
-      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'settings') });
+      await refresh('settings');
     },
   });
   return (
     <Confirm
       title={named`Delete ${tracker.title} here?`}
       button="Delete"
-      isPending={deleting.isPending}
-      error={deleting.error}
+      saving={deleting}
+
       onConfirm={() => deleting.mutate()}
       onClose={onClose}
     >

@@ -255,8 +255,8 @@ function ChangeRole({ member: { userId, name, role }, next, onClose }: ChangeRol
       title={named`Change the role of ${name}?`}
       button={`Make ${isMe ? 'yourself ' : ''}${next}`}
       isHarmless={!isMe}
-      isPending={changing.isPending}
-      error={changing.error}
+      saving={changing}
+
       onConfirm={() => changing.mutate()}
       onClose={onClose}
     >
@@ -292,8 +292,8 @@ function RemoveMember({ member, onClose }: { readonly member: Member; readonly o
     <Confirm
       title={isMe ? named`Leave ${org.name}?` : named`Remove ${name} from ${org.name}?`}
       button={isMe ? 'Leave' : 'Remove'}
-      isPending={removing.isPending}
-      error={removing.error}
+      saving={removing}
+
       onConfirm={() => removing.mutate()}
       onClose={onClose}
     >

@@ -1,10 +1,10 @@
 import { Anchor, Button, Group, NativeSelect, Skeleton, Stack, Text } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { invoke, type ResultOf } from '#console/api/actions.ts';
 import { addressOf } from '#console/api/http.ts';
-import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { actionQuery } from '#console/api/queries.ts';
 import { teamNamesQuery } from '#console/api/teams.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -15,7 +15,7 @@ import { Page } from '#console/components/page.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { AdminsOnly } from '#console/pages/settings/admins_only.tsx';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { PROVISIONED_ROLES, type ProvisionedRole } from '#modules/provisioning/decide/provisioned_role.ts';
 
 type State = ResultOf<'get_provisioning'>;
@@ -64,7 +64,7 @@ function Token({ state: { baseUrl, token } }: { readonly state: State }) {
     mutationFn: () => invoke(org.orgId, 'create_provisioning_token', {}),
     async onSuccess() {
       setAsking(null);
-      await refresh();
+      await refresh('settings');
     },
   });
   const revoking = useMutation({
@@ -73,7 +73,7 @@ function Token({ state: { baseUrl, token } }: { readonly state: State }) {
       setAsking(null);
       creating.reset();
       showSuccess('The token is revoked.');
-      await refresh();
+      await refresh('settings');
     },
   });
   const mayChange = org.role === 'owner';
@@ -134,8 +134,8 @@ function Token({ state: { baseUrl, token } }: { readonly state: State }) {
         <Confirm
           title="Replace the token?"
           button="Replace the token"
-          isPending={creating.isPending}
-          error={creating.error}
+          saving={creating}
+
           onConfirm={() => creating.mutate()}
           onClose={() => setAsking(null)}
         >
@@ -147,8 +147,8 @@ function Token({ state: { baseUrl, token } }: { readonly state: State }) {
         <Confirm
           title="Revoke the token?"
           button="Revoke the token"
-          isPending={revoking.isPending}
-          error={revoking.error}
+          saving={revoking}
+
           onConfirm={() => revoking.mutate()}
           onClose={() => setAsking(null)}
         >
@@ -167,7 +167,7 @@ function DefaultRole({ role }: { readonly role: ProvisionedRole }) {
     mutationFn: () => invoke(org.orgId, 'set_provisioned_role', { role: chosen }),
     async onSuccess({ role: next }) {
       showSuccess(`New people come in as ${next}.`);
-      await refresh();
+      await refresh('settings');
     },
   });
   return (
@@ -241,7 +241,7 @@ function GroupMapping({
     mutationFn: () => invoke(org.orgId, 'map_provisioned_group', { groupId, ...chosen }),
     async onSuccess() {
       showSuccess('The group is mapped.');
-      await refresh();
+      await refresh('settings');
     },
   });
   const isLocked = org.role !== 'owner';
@@ -314,10 +314,4 @@ function StillNamed({ people }: { readonly people: State['stillNamed'] }) {
       </Stack>
     </Card>
   );
-}
-
-function useRefresh() {
-  const { org } = useOrganization();
-  const queryClient = useQueryClient();
-  return () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
 }

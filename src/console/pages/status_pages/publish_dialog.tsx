@@ -10,12 +10,12 @@ import {
   Textarea,
   TextInput,
 } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 
 import { type IncidentWithLog, invoke, type ResultOf } from '#console/api/actions.ts';
-import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { actionQuery } from '#console/api/queries.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
@@ -25,7 +25,7 @@ import { showSuccess } from '#console/components/notice.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { PAGES, SETTINGS_PAGES } from '#modules/pages/decide/pages.ts';
 import {
   type Impact,
@@ -92,13 +92,13 @@ export function PublishDialog({ incident, onClose }: PublishDialogProps) {
 /** Shows what readers see of an incident, and takes it off the page. */
 function Published({ publication }: { readonly publication: Publication }) {
   const { org } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const { publicationId, title, updates } = publication;
   const retracting = useMutation({
     mutationFn: () => invoke(org.orgId, 'retract_publication', { publicationId }),
     async onSuccess() {
       showSuccess('It is on the page no more.');
-      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
+      await refresh('settings');
     },
   });
   return (
@@ -162,7 +162,7 @@ interface PublishFormProps {
 /** Form of what readers of a page are told. Nothing is filled in from the incident but the service. */
 function PublishForm({ incident: { incidentId, serviceId }, page, publication, onClose }: PublishFormProps) {
   const { org } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const services = page.groups.flatMap((group) => group.services);
   const isOnPage = services.some((service) => service.serviceId === serviceId);
   const base = useMemo(
@@ -194,7 +194,7 @@ function PublishForm({ incident: { incidentId, serviceId }, page, publication, o
       draft.done();
       showSuccess('Readers see it within ten seconds.');
       onClose();
-      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
+      await refresh('settings');
     },
     onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
   });

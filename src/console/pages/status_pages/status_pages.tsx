@@ -1,11 +1,11 @@
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { IconPlus, IconWorld } from '@tabler/icons-react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { invoke, type ResultOf } from '#console/api/actions.ts';
 import { addressOf } from '#console/api/http.ts';
-import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { actionQuery } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
@@ -16,7 +16,7 @@ import { showSuccess } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 const StatusPageForm = lazyDialog(() =>
   import('#console/pages/status_pages/status_page_form.tsx').then((m) => m.StatusPageForm),
@@ -67,7 +67,7 @@ export function StatusPages() {
 
 function StatusPageCard({ page, onEdit }: { readonly page: StatusPage; readonly onEdit: () => void }) {
   const { org, isAdmin } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const [isDeleting, setIsDeleting] = useState(false);
   const { statusPageId, title, address, isPublic, groups, subscribers } = page;
   const deleting = useMutation({
@@ -75,7 +75,7 @@ function StatusPageCard({ page, onEdit }: { readonly page: StatusPage; readonly 
     async onSuccess() {
       showSuccess(named`${title} is deleted.`);
       setIsDeleting(false);
-      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
+      await refresh('settings');
     },
   });
   const services = groups.reduce((sum, group) => sum + group.services.length, 0);
@@ -110,8 +110,8 @@ function StatusPageCard({ page, onEdit }: { readonly page: StatusPage; readonly 
         <Confirm
           title={named`Delete ${title}?`}
           button="Delete"
-          isPending={deleting.isPending}
-          error={deleting.error}
+          saving={deleting}
+
           onConfirm={() => deleting.mutate()}
           onClose={() => setIsDeleting(false)}
         >

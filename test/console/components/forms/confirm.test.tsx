@@ -17,8 +17,8 @@ async function show(name?: string) {
       <Confirm
         title="Delete it?"
         button="Delete"
-        isPending={false}
-        error={null}
+        saving={{ isPending: false, error: null }}
+
         onConfirm={onConfirm}
         onClose={() => {}}
         {...(name !== undefined && { name })}

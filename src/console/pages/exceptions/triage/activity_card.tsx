@@ -106,8 +106,8 @@ function EntryView({ groupId, entry }: { readonly groupId: string; readonly entr
         <Confirm
           title="Delete this comment?"
           button="Delete"
-          isPending={deleting.isPending}
-          error={deleting.error}
+          saving={deleting}
+
           onClose={() => setMode('reading')}
           onConfirm={() => deleting.mutate({ groupId, activityId })}
         >

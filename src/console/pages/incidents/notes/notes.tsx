@@ -155,8 +155,8 @@ export function NoteEntry({ incidentId, note }: { readonly incidentId: string; r
         <Confirm
           title="Delete this note?"
           button="Delete"
-          isPending={deleting.isPending}
-          error={deleting.error}
+          saving={deleting}
+
           onClose={() => setMode('reading')}
           onConfirm={() => deleting.mutate({ incidentId, noteId: note.noteId })}
         >

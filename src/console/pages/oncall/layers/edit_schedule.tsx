@@ -1,9 +1,8 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { addToTeam, strangersOf, teamQuery } from '#console/api/teams.ts';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { named } from '#console/components/text/name.tsx';
@@ -19,7 +18,7 @@ import { LayersForm } from '#console/pages/oncall/layers/layers_form.tsx';
 import { JoinTeam, showNotJoined } from '#console/pages/oncall/join_team.tsx';
 import { ScheduleFrame } from '#console/pages/oncall/schedule_frame.tsx';
 import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/oncall/schedules/$scheduleId/edit');
 
@@ -43,7 +42,7 @@ function Form({ schedule }: { readonly schedule: ShownSchedule }) {
   const { orgId } = useOrganization().org;
   const { scheduleId, teamId, updatedAt } = schedule;
   const navigate = useNavigate();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const base = useMemo(() => layersDraftOf(schedule), [schedule]);
   const [draft, setDraft, stored] = useDraftState<LayersDraft>({ form: `schedule_layers ${scheduleId}`, base });
   const back = () => navigate({ to: '/oncall/schedules/$scheduleId', params: { scheduleId } });
@@ -67,7 +66,7 @@ function Form({ schedule }: { readonly schedule: ShownSchedule }) {
       await back();
     },
     // After a conflict the form shows what somebody else has changed.
-    onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'teams') }),
+    onSettled: () => refresh('teams'),
   });
   return (
     <LayersForm

@@ -10,11 +10,11 @@ import {
   UnstyledButton,
 } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
-import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { actionQuery } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { HoursRowFields } from '#console/components/forms/hours_row.tsx';
 import { LayerTurns } from '#console/pages/oncall/layers/layer_turns.tsx';
@@ -27,7 +27,7 @@ import {
   USUAL_HOURS,
   WEEKDAYS,
 } from '#console/pages/oncall/layers/week_hours.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import classes from '#console/pages/oncall/layers/layer_fields.module.css';
 
 interface LayerFieldsProps {
@@ -305,7 +305,7 @@ interface NewCalendarProps {
 /** Fields of a new calendar: an address, or dates one a line. */
 function NewCalendar({ names, onDone }: NewCalendarProps) {
   const { orgId } = useOrganization().org;
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const [name, setName] = useState(names.includes('Holidays') ? '' : 'Holidays');
   const [text, setText] = useState('');
   const parts = text.split(/[\s,;]+/).filter((part) => part !== '');
@@ -318,7 +318,7 @@ function NewCalendar({ names, onDone }: NewCalendarProps) {
         ...(isAddress ? { url: first } : { dates: parts }),
       }),
     onSuccess: ({ calendarId }) => onDone(calendarId),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'teams') }),
+    onSettled: () => refresh('teams'),
   });
   return (
     <Stack gap={6}>

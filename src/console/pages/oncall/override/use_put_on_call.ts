@@ -1,11 +1,10 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 
 import { invoke } from '#console/api/actions.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { named } from '#console/components/text/name.tsx';
 import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
 import { momentText } from '#console/pages/oncall/span_text.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 interface Schedule {
   readonly scheduleId: string;
@@ -23,7 +22,7 @@ interface NewOverride {
 /** Puts somebody on call by an override, which can be undone for 10 s. */
 export function usePutOnCall({ scheduleId, name }: Schedule, onDone: () => void, nameOf?: (userId: string) => string) {
   const { org, session } = useOrganization();
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const removing = useRemoveOverride(name);
   return useMutation({
     mutationFn: async ({ layerId, ...override }: NewOverride) =>
@@ -38,7 +37,7 @@ export function usePutOnCall({ scheduleId, name }: Schedule, onDone: () => void,
         : named`${nameOf(userId)} is on call in ${name} ${when}`;
       showUndoable(message, () => removing.mutate(overrideId));
       onDone();
-      await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
+      await refresh('teams');
     },
   });
 }
@@ -46,11 +45,11 @@ export function usePutOnCall({ scheduleId, name }: Schedule, onDone: () => void,
 /** Removes an override: the shift returns to the person in the rotation. */
 export function useRemoveOverride(scheduleName: string) {
   const { orgId } = useOrganization().org;
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   return useMutation({
     mutationFn: (overrideId: string) => invoke(orgId, 'delete_schedule_override', { overrideId }),
     onSuccess: () => showSuccess(named`The override of ${scheduleName} is removed.`),
     onError: (error) => showError(named`The override of ${scheduleName} was not removed`, error),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'teams') }),
+    onSettled: () => refresh('teams'),
   });
 }

@@ -1,10 +1,10 @@
 import { Group, NumberInput, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { invoke, type ResultOf } from '#console/api/actions.ts';
-import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { actionQuery } from '#console/api/queries.ts';
 import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
@@ -12,7 +12,7 @@ import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { MetricPicker } from '#console/pages/rules/metric_picker.tsx';
 import { serverFaults } from '#console/pages/rules/rule_values.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { OBJECTIVE_DAYS } from '#modules/rules/decide/rule_settings.ts';
 import { conditionText } from '#modules/rules/decide/rule_kinds.ts';
 
@@ -54,7 +54,7 @@ const EMPTY: Values = {
 /** Form of an objective, which makes two burn-rate rules and shows how much of its budget is left. */
 export function ObjectiveDialog({ onClose }: { readonly onClose: () => void }) {
   const { orgId } = useOrganization().org;
-  const queryClient = useQueryClient();
+  const refresh = useRefresh();
   const [values, setValues, draft] = useDraftState<Values>({ form: 'create_objective', base: EMPTY });
   const set = (change: Partial<Values>): void => setValues({ ...values, ...change });
   const input = inputOf(values);
@@ -72,7 +72,7 @@ export function ObjectiveDialog({ onClose }: { readonly onClose: () => void }) {
     },
     onSuccess: async () => {
       draft.done();
-      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'rules') });
+      await refresh('rules');
       showSuccess('Two rules are created.');
       onClose();
     },

@@ -7,8 +7,7 @@ import type { SignInSettings } from '#console/api/organization.ts';
 import { faultsAtFields } from '#console/components/forms/form.tsx';
 import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
-import { useRefreshSettings } from '#console/pages/settings/sign_in/use_refresh_settings.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import { ROLES } from '#kernel/permissions.ts';
 
 type Input = InputOf<'set_openid_connection'>;
@@ -34,7 +33,7 @@ interface ConnectProviderProps {
 /** Dialog that connects the provider, or changes the connection. The secret is entered and never shown again. */
 export function ConnectProvider({ connection, onClose }: ConnectProviderProps) {
   const { org } = useOrganization();
-  const refresh = useRefreshSettings();
+  const refresh = useRefresh();
   const form = useForm({
     initialValues: { ...NEW, ...valuesOf(connection), clientSecret: '' },
     validate: {
@@ -48,7 +47,7 @@ export function ConnectProvider({ connection, onClose }: ConnectProviderProps) {
     async onSuccess() {
       showSuccess('The provider is connected.');
       onClose();
-      await refresh();
+      await refresh('settings');
     },
   });
   const { roleMap, roleClaim } = form.values;

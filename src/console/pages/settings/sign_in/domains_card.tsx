@@ -11,8 +11,7 @@ import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
-import { useRefreshSettings } from '#console/pages/settings/sign_in/use_refresh_settings.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 /** Card of the mail domains whose people sign in through the provider. */
 export function DomainsCard({ settings: { domains } }: { readonly settings: SignInSettings }) {
@@ -42,17 +41,17 @@ interface DomainProps {
 
 function Domain({ domain: { domain, provenBy, record }, isOwner }: DomainProps) {
   const { org } = useOrganization();
-  const refresh = useRefreshSettings();
+  const refresh = useRefresh();
   const proving = useMutation({
     mutationFn: () => invoke(org.orgId, 'prove_sign_in_domain', { domain }),
     async onSuccess() {
       showSuccess(named`${domain} is proven.`);
-      await refresh();
+      await refresh('settings');
     },
   });
   const removing = useMutation({
     mutationFn: () => invoke(org.orgId, 'remove_sign_in_domain', { domain }),
-    onSuccess: refresh,
+    onSuccess: () => refresh('settings'),
   });
   const failed = proving.error ?? removing.error;
   return (
@@ -95,7 +94,7 @@ function Domain({ domain: { domain, provenBy, record }, isOwner }: DomainProps) 
 
 function AddDomain() {
   const { org } = useOrganization();
-  const refresh = useRefreshSettings();
+  const refresh = useRefresh();
   const form = useForm({
     initialValues: { domain: '' },
     validate: { domain: (domain) => (domain.trim() === '' ? 'Enter a domain, such as example.com' : null) },
@@ -105,7 +104,7 @@ function AddDomain() {
     onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
     async onSuccess() {
       form.reset();
-      await refresh();
+      await refresh('settings');
     },
   });
   return (

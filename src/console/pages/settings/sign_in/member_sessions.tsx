@@ -12,8 +12,7 @@ import { Name, named } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { deviceName } from '#console/pages/me/push.ts';
 import { SearchedList } from '#console/pages/settings/searched_list.tsx';
-import { useRefreshSettings } from '#console/pages/settings/sign_in/use_refresh_settings.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 interface Ending {
   readonly session: MemberSession;
@@ -110,7 +109,7 @@ const columnsWith = (onEnd: (ending: Ending) => void): Column<MemberSession>[] =
 
 function EndSession({ ending, onClose }: { readonly ending: Ending; readonly onClose: () => void }) {
   const { org } = useOrganization();
-  const refresh = useRefreshSettings();
+  const refresh = useRefresh();
   const { session, isAll } = ending;
   const { user, sessionId } = session;
   const mutation = useMutation({
@@ -119,15 +118,15 @@ function EndSession({ ending, onClose }: { readonly ending: Ending; readonly onC
     async onSuccess() {
       showSuccess(named`${user.name} is logged out.`);
       onClose();
-      await refresh();
+      await refresh('settings');
     },
   });
   return (
     <Confirm
       title={isAll ? named`Log out ${user.name} everywhere?` : named`Log out this session of ${user.name}?`}
       button="Log out"
-      isPending={mutation.isPending}
-      error={mutation.error}
+      saving={mutation}
+
       onConfirm={() => mutation.mutate()}
       onClose={onClose}
     >

@@ -8,13 +8,12 @@ import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Form } from '#console/components/forms/form.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
-import { useRefreshSettings } from '#console/pages/settings/sign_in/use_refresh_settings.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 /** Card of the networks from which keys and people act. */
 export function NetworksCard({ settings }: { readonly settings: SignInSettings }) {
   const { org } = useOrganization();
-  const refresh = useRefreshSettings();
+  const refresh = useRefresh();
   const { keyNetworks, sessionNetworks } = settings;
   const form = useForm({ initialValues: { keys: textOf(keyNetworks), sessions: textOf(sessionNetworks) } });
   const saving = useMutation({
@@ -28,7 +27,7 @@ export function NetworksCard({ settings }: { readonly settings: SignInSettings }
       form.setInitialValues({ keys: textOf(lists.keyNetworks), sessions: textOf(lists.sessionNetworks) });
       form.reset();
       showSuccess('The networks are saved.');
-      await refresh();
+      await refresh('settings');
     },
   });
   const isOwner = org.role === 'owner';

@@ -12,8 +12,7 @@ import { showSuccess } from '#console/components/notice.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
-import { useRefreshSettings } from '#console/pages/settings/sign_in/use_refresh_settings.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
+import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 const ConnectProvider = lazyDialog(async () => {
   return (await import('#console/pages/settings/sign_in/connect_provider.tsx')).ConnectProvider;
@@ -86,21 +85,21 @@ function Connection({ connection }: { readonly connection: NonNullable<SignInSet
 
 function Disconnect({ onClose }: { readonly onClose: () => void }) {
   const { org } = useOrganization();
-  const refresh = useRefreshSettings();
+  const refresh = useRefresh();
   const removing = useMutation({
     mutationFn: () => invoke(org.orgId, 'remove_openid_connection', {}),
     async onSuccess() {
       showSuccess('The provider is disconnected.');
       onClose();
-      await refresh();
+      await refresh('settings');
     },
   });
   return (
     <Confirm
       title="Disconnect the provider?"
       button="Disconnect"
-      isPending={removing.isPending}
-      error={removing.error}
+      saving={removing}
+
       onConfirm={() => removing.mutate()}
       onClose={onClose}
     >
