@@ -2,7 +2,7 @@ import { type Fault, FAULTS_MAX } from '#kernel/errors.ts';
 import { isRecord } from '#kernel/records.ts';
 
 /** The part of JSON Schema that input schemas use. */
-interface Schema {
+export interface Schema {
   readonly type?: string;
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Schema[];
@@ -17,6 +17,7 @@ interface Schema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly pattern?: string;
+  readonly format?: string;
   /** Meaning of a pattern, in words. */
   readonly description?: string;
 }

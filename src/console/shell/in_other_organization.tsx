@@ -1,8 +1,11 @@
-import { Skeleton } from '@mantine/core';
+import { Skeleton, Stack } from '@mantine/core';
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useLocation } from '@tanstack/react-router';
 import { type ReactNode, useEffect } from 'react';
 
+import { isApiError } from '#console/api/http.ts';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 /**
@@ -34,4 +37,38 @@ export function InOtherOrganization({
   }, [otherOrganization, switchTo]);
   if (otherOrganization !== null || (isPending && others.length > 0)) return <Skeleton height={240} radius="lg" />;
   return children;
+}
+
+interface NotLoadedProps {
+  /** Noun of the page, such as "Team". */
+  readonly noun: string;
+  readonly icon: ReactNode;
+  /** Why it may be gone. */
+  readonly gone?: string;
+  readonly query: { readonly data: unknown; readonly error: unknown; readonly refetch: () => unknown };
+  readonly find: (queryClient: QueryClient, orgId: string) => Promise<unknown>;
+  /** Heights of what appears when it is loaded. */
+  readonly heights: readonly number[];
+}
+
+/** Content of a page whose thing is missing (its query failed with 404, or found null), failed to load, or loads. */
+export function NotLoaded({ noun, icon, gone = 'It was deleted', query, find, heights }: NotLoadedProps) {
+  const { data, error, refetch } = query;
+  if (data === null || isApiError(error, 404)) {
+    return (
+      <InOtherOrganization find={find}>
+        <EmptyState icon={icon} title={`${noun} not found`}>
+          {gone}, or it belongs to an organization that you are not in.
+        </EmptyState>
+      </InOtherOrganization>
+    );
+  }
+  if (error !== null) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
+  return (
+    <Stack>
+      {heights.map((height, index) => (
+        <Skeleton key={index} height={height} radius="lg" />
+      ))}
+    </Stack>
+  );
 }

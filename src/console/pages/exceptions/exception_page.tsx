@@ -1,4 +1,4 @@
-import { Button, Skeleton, Stack } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconBellPlus, IconBugOff } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
@@ -7,12 +7,9 @@ import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { type ExceptionOverview, type GroupStatus, overviewQuery, refreshExceptions } from '#console/api/exceptions.ts';
-import { isApiError } from '#console/api/http.ts';
 import { TextButton } from '#console/components/buttons.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
-import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { showError, showSuccess } from '#console/components/notice.tsx';
 import { Back, ItemActions, ItemPage, Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
@@ -27,7 +24,7 @@ import { IncidentsCard, OriginsCard, SimilarCard, TagsCard } from '#console/page
 import { ReleaseLink } from '#console/pages/exceptions/release_link.tsx';
 import { AssignMenu, ResolveMenu, SnoozeMenu } from '#console/pages/exceptions/triage/menus.tsx';
 import { useSetStatus } from '#console/pages/exceptions/triage/use_set_status.ts';
-import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
+import { NotLoaded } from '#console/shell/in_other_organization.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -50,25 +47,20 @@ const REFRESH_MS = 15_000;
 export function ExceptionPage() {
   const { groupId } = route.useParams();
   const { org } = useOrganization();
-  const { data, error, refetch } = useQuery({ ...overviewQuery(org.orgId, groupId), refetchInterval: REFRESH_MS });
+  const loading = useQuery({ ...overviewQuery(org.orgId, groupId), refetchInterval: REFRESH_MS });
+  const { data } = loading;
   const back = <Back to="/exceptions">Exceptions</Back>;
   if (data !== undefined) return <Exception key={groupId} overview={data} back={back} />;
   return (
     <Page title="Exception" above={back}>
-      {isApiError(error, 404) && (
-        <InOtherOrganization find={(client, orgId) => client.fetchQuery(overviewQuery(orgId, groupId))}>
-          <EmptyState icon={<IconBugOff size={24} />} title="Exception not found">
-            Its events are older than its service keeps them, or it belongs to an organization that you are not in.
-          </EmptyState>
-        </InOtherOrganization>
-      )}
-      {error !== null && !isApiError(error, 404) && <ErrorAlert error={error} onRetry={() => void refetch()} />}
-      {error === null && (
-        <Stack>
-          <Skeleton height={130} radius="lg" />
-          <Skeleton height={420} radius="lg" />
-        </Stack>
-      )}
+      <NotLoaded
+        noun="Exception"
+        icon={<IconBugOff size={24} />}
+        gone="Its events are older than its service keeps them"
+        query={loading}
+        find={(client, orgId) => client.fetchQuery(overviewQuery(orgId, groupId))}
+        heights={[130, 420]}
+      />
     </Page>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Skeleton } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { IconPencil, IconTrash, IconUserPlus, IconUsersGroup } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
@@ -8,11 +8,9 @@ import { invoke } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
 import { type TeamDetails, teamQuery } from '#console/api/teams.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { CopyId } from '#console/components/forms/copy_field.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
-import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Back, Page } from '#console/components/page.tsx';
@@ -20,7 +18,7 @@ import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name, named } from '#console/components/text/name.tsx';
 import { Members } from '#console/pages/oncall_teams/members.tsx';
 import { Warnings } from '#console/pages/policies/warnings.tsx';
-import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
+import { NotLoaded } from '#console/shell/in_other_organization.tsx';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import classes from '#console/pages/oncall_teams/oncall_teams.module.css';
 
@@ -33,20 +31,19 @@ const route = getRouteApi('/inside/oncall/teams/$teamId');
 export function TeamPage() {
   const { teamId } = route.useParams();
   const { org } = useOrganization();
-  const { data, error, refetch } = useQuery(teamQuery(org.orgId, teamId));
+  const loading = useQuery(teamQuery(org.orgId, teamId));
+  const { data, error } = loading;
   const back = <Back to="/oncall/teams">Teams</Back>;
   if (data !== undefined && !isApiError(error, 404)) return <Team key={teamId} team={data} back={back} />;
   return (
     <Page title="Team" above={back}>
-      {isApiError(error, 404) && (
-        <InOtherOrganization find={(client, orgId) => client.fetchQuery(teamQuery(orgId, teamId))}>
-          <EmptyState icon={<IconUsersGroup size={24} />} title="Team not found">
-            It was deleted, or it belongs to an organization that you are not in.
-          </EmptyState>
-        </InOtherOrganization>
-      )}
-      {error !== null && !isApiError(error, 404) && <ErrorAlert error={error} onRetry={() => void refetch()} />}
-      {error === null && <Skeleton height={360} radius="lg" />}
+      <NotLoaded
+        noun="Team"
+        icon={<IconUsersGroup size={24} />}
+        query={loading}
+        find={(client, orgId) => client.fetchQuery(teamQuery(orgId, teamId))}
+        heights={[360]}
+      />
     </Page>
   );
 }

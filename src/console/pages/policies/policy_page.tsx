@@ -1,4 +1,4 @@
-import { Button, Skeleton } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { IconPencil, IconPlayerPlay, IconStairsUp, IconTrash } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
@@ -8,10 +8,8 @@ import { invoke } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
 import { type PolicyDetails, policyQuery } from '#console/api/teams.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { CopyId } from '#console/components/forms/copy_field.tsx';
-import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Back, Page } from '#console/components/page.tsx';
@@ -21,7 +19,7 @@ import { durationText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { EscalationFlow } from '#console/pages/policies/escalation_flow.tsx';
 import { Warnings } from '#console/pages/policies/warnings.tsx';
-import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
+import { NotLoaded } from '#console/shell/in_other_organization.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import classes from '#console/pages/policies/policy_page.module.css';
@@ -36,19 +34,18 @@ export function BackToPolicies() {
 export function PolicyPage() {
   const { policyId } = route.useParams();
   const { org } = useOrganization();
-  const { data, error, refetch } = useQuery(policyQuery(org.orgId, policyId));
+  const loading = useQuery(policyQuery(org.orgId, policyId));
+  const { data, error } = loading;
   if (data !== undefined && !isApiError(error, 404)) return <Policy key={policyId} policy={data} />;
   return (
     <Page title="Escalation policy" above={<BackToPolicies />}>
-      {isApiError(error, 404) && (
-        <InOtherOrganization find={(client, orgId) => client.fetchQuery(policyQuery(orgId, policyId))}>
-          <EmptyState icon={<IconStairsUp size={24} />} title="Policy not found">
-            It was deleted, or it belongs to an organization that you are not in.
-          </EmptyState>
-        </InOtherOrganization>
-      )}
-      {error !== null && !isApiError(error, 404) && <ErrorAlert error={error} onRetry={() => void refetch()} />}
-      {error === null && <Skeleton height={420} radius="lg" />}
+      <NotLoaded
+        noun="Policy"
+        icon={<IconStairsUp size={24} />}
+        query={loading}
+        find={(client, orgId) => client.fetchQuery(policyQuery(orgId, policyId))}
+        heights={[420]}
+      />
     </Page>
   );
 }

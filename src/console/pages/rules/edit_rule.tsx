@@ -1,4 +1,3 @@
-import { Skeleton } from '@mantine/core';
 import { IconActivityHeartbeat } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
@@ -6,8 +5,6 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { invoke, type Rule } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
 import { refreshRules, ruleQuery } from '#console/api/rules.ts';
-import { EmptyState } from '#console/components/lists/empty_state.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Back, Page } from '#console/components/page.tsx';
@@ -15,7 +12,7 @@ import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { RuleEditor } from '#console/pages/rules/rule_editor.tsx';
 import { faultsOf, type RuleValues, serverFaults, valuesOfRule } from '#console/pages/rules/rule_values.ts';
 import { settingsOfValues } from '#console/pages/rules/settings/setting_values.ts';
-import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
+import { NotLoaded } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/rules/$ruleId/edit');
@@ -23,19 +20,18 @@ const route = getRouteApi('/inside/rules/$ruleId/edit');
 export function EditRule() {
   const { ruleId } = route.useParams();
   const { org } = useOrganization();
-  const { data, error, refetch } = useQuery(ruleQuery(org.orgId, ruleId));
+  const loading = useQuery(ruleQuery(org.orgId, ruleId));
+  const { data } = loading;
   if (data !== undefined && data !== null) return <Editor key={ruleId} rule={data} />;
   return (
     <Page title="Edit the rule">
-      {data === null && (
-        <InOtherOrganization find={(client, orgId) => client.fetchQuery(ruleQuery(orgId, ruleId))}>
-          <EmptyState icon={<IconActivityHeartbeat size={24} />} title="Rule not found">
-            It was deleted, or it belongs to an organization that you are not in.
-          </EmptyState>
-        </InOtherOrganization>
-      )}
-      {error !== null && <ErrorAlert error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Skeleton height={420} radius="lg" />}
+      <NotLoaded
+        noun="Rule"
+        icon={<IconActivityHeartbeat size={24} />}
+        query={loading}
+        find={(client, orgId) => client.fetchQuery(ruleQuery(orgId, ruleId))}
+        heights={[420]}
+      />
     </Page>
   );
 }

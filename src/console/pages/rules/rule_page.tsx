@@ -1,4 +1,4 @@
-import { Button, Group, Skeleton, Stack, Switch } from '@mantine/core';
+import { Button, Group, Switch } from '@mantine/core';
 import { IconActivityHeartbeat, IconCopy, IconPencil, IconTrash } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
@@ -10,7 +10,6 @@ import { ruleQuery } from '#console/api/rules.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
-import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { Back, Page } from '#console/components/page.tsx';
 import { IncidentStatus, Status } from '#console/components/status.tsx';
@@ -26,7 +25,7 @@ import { stateOf } from '#console/pages/rules/rule_state.ts';
 import { thresholdOf, valuesOfRule } from '#console/pages/rules/rule_values.ts';
 import { settingSentences } from '#console/pages/rules/settings/setting_values.ts';
 import { useSwitchRule } from '#console/pages/rules/use_rule_change.ts';
-import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
+import { NotLoaded } from '#console/shell/in_other_organization.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { conditionText } from '#modules/rules/decide/rule_kinds.ts';
@@ -40,25 +39,19 @@ const route = getRouteApi('/inside/rules/$ruleId');
 export function RulePage() {
   const { ruleId } = route.useParams();
   const { org } = useOrganization();
-  const { data, error, refetch } = useQuery(ruleQuery(org.orgId, ruleId));
+  const loading = useQuery(ruleQuery(org.orgId, ruleId));
+  const { data } = loading;
   const back = <Back to="/rules">Rules</Back>;
   if (data !== undefined && data !== null) return <LoadedRule key={ruleId} rule={data} back={back} />;
   return (
     <Page title="Rule" above={back}>
-      {data === null && (
-        <InOtherOrganization find={(client, orgId) => client.fetchQuery(ruleQuery(orgId, ruleId))}>
-          <EmptyState icon={<IconActivityHeartbeat size={24} />} title="Rule not found">
-            It was deleted, or it belongs to an organization that you are not in.
-          </EmptyState>
-        </InOtherOrganization>
-      )}
-      {error !== null && <ErrorAlert error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && (
-        <Stack>
-          <Skeleton height={96} radius="lg" />
-          <Skeleton height={180} radius="lg" />
-        </Stack>
-      )}
+      <NotLoaded
+        noun="Rule"
+        icon={<IconActivityHeartbeat size={24} />}
+        query={loading}
+        find={(client, orgId) => client.fetchQuery(ruleQuery(orgId, ruleId))}
+        heights={[96, 180]}
+      />
     </Page>
   );
 }

@@ -1,11 +1,10 @@
-import { Button, Skeleton, Stack } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { IconDownload, IconServerOff, IconSettings } from '@tabler/icons-react';
 import { useMutation, usePrefetchQuery, useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
 import { invoke, type ServiceWithKeys } from '#console/api/actions.ts';
-import { isApiError } from '#console/api/http.ts';
 import { openByServiceQuery } from '#console/api/incidents.ts';
 import { ingestStatusQuery } from '#console/api/organization.ts';
 import { serviceQuery } from '#console/api/queries.ts';
@@ -20,7 +19,6 @@ import {
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
-import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { Back, Page } from '#console/components/page.tsx';
 import { Sparkline } from '#console/components/sparkline.tsx';
@@ -38,7 +36,7 @@ import { MonitorsCard } from '#console/pages/services/monitors_card.tsx';
 import { ExceptionsCard, OnCallCard, OpenIncidentsCard } from '#console/pages/services/overview/overview_cards.tsx';
 import { ReleasesCard } from '#console/pages/services/releases_card.tsx';
 import { OtherToolsCard, RulesCard } from '#console/pages/services/rules_card.tsx';
-import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
+import { NotLoaded } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import eventExtrasClasses from '#console/pages/exceptions/event/event_extras.module.css';
 import healthCardClasses from '#console/pages/services/health_card.module.css';
@@ -53,26 +51,20 @@ const route = getRouteApi('/inside/services/$serviceId');
 export function ServicePage() {
   const { serviceId } = route.useParams();
   const { org } = useOrganization();
-  const { data, error, refetch } = useQuery(serviceQuery(org.orgId, serviceId));
+  const loading = useQuery(serviceQuery(org.orgId, serviceId));
+  const { data } = loading;
   const isPartLoading = useArePartsLoading(serviceId);
   const back = <Back to="/services">Services</Back>;
   if (data !== undefined && !isPartLoading) return <Service key={serviceId} service={data} back={back} />;
   return (
     <Page title="Service" above={back}>
-      {isApiError(error, 404) && (
-        <InOtherOrganization find={(client, orgId) => client.fetchQuery(serviceQuery(orgId, serviceId))}>
-          <EmptyState icon={<IconServerOff size={24} />} title="Service not found">
-            It was deleted, or it belongs to an organization that you are not in.
-          </EmptyState>
-        </InOtherOrganization>
-      )}
-      {error !== null && !isApiError(error, 404) && <ErrorAlert error={error} onRetry={() => void refetch()} />}
-      {error === null && (
-        <Stack>
-          <Skeleton height={180} radius="lg" />
-          <Skeleton height={180} radius="lg" />
-        </Stack>
-      )}
+      <NotLoaded
+        noun="Service"
+        icon={<IconServerOff size={24} />}
+        query={loading}
+        find={(client, orgId) => client.fetchQuery(serviceQuery(orgId, serviceId))}
+        heights={[180, 180]}
+      />
     </Page>
   );
 }

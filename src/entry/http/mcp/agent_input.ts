@@ -1,16 +1,4 @@
-/** The part of JSON Schema that gives the type of a value. */
-interface Schema {
-  readonly type?: string;
-  readonly enum?: readonly unknown[];
-  readonly anyOf?: readonly Schema[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: boolean | Schema;
-  readonly items?: Schema;
-  readonly minLength?: number;
-  readonly pattern?: string;
-  readonly format?: string;
-}
+import type { Schema } from '#kernel/input_faults.ts';
 
 /**
  * Reads the arguments that a model passes to a tool: null and an empty text for an optional field count as absent, unless

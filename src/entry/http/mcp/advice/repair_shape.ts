@@ -1,19 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 
 import { PROPERTY_SYNONYMS, VALUE_SYNONYMS } from '#entry/http/mcp/advice/synonyms.ts';
-
-/** The part of JSON Schema that bodies use. */
-export interface Schema {
-  readonly type?: string;
-  readonly enum?: readonly unknown[];
-  readonly anyOf?: readonly Schema[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: boolean | Schema;
-  readonly items?: Schema;
-  readonly minimum?: number;
-  readonly maximum?: number;
-}
+import type { Schema } from '#kernel/input_faults.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
