@@ -43,7 +43,7 @@ interface NotLoadedProps {
   /** Noun of the page, such as "Team". */
   readonly noun: string;
   readonly icon: ReactNode;
-  /** Why it may be gone. */
+  /** Reason for which it may be gone, as the beginning of a sentence. */
   readonly gone?: string;
   readonly query: { readonly data: unknown; readonly error: unknown; readonly refetch: () => unknown };
   readonly find: (queryClient: QueryClient, orgId: string) => Promise<unknown>;
