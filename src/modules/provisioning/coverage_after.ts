@@ -1,4 +1,4 @@
-import { gapsBetween, ownShifts } from '#modules/schedules/decide/layered_shifts.ts';
+import { ownShifts, sortedGaps } from '#modules/schedules/decide/layered_shifts.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { Stores } from '#modules/stores.ts';
@@ -29,7 +29,7 @@ export async function readUncovered(
   const isPresent = (id: string): boolean => people.has(id);
   return read.map(({ schedule, layered }) => {
     const [first] = ownShifts(layered, { userId, from: now, limit: 1 }, (id) => id === userId || isPresent(id));
-    const gaps = gapsBetween(layered, now, until, isPresent, GAPS_SHOWN_MAX);
+    const gaps = sortedGaps(layered, now, until, isPresent, GAPS_SHOWN_MAX).unplanned;
     const turn =
       first === undefined ? 'no shift in the next 90 days' : `the next shift would begin ${toTimestamp(first.since)}`;
     const [gap] = gaps;

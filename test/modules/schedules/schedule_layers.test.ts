@@ -138,6 +138,16 @@ test('a holiday switches a layer off', async () => {
   expect(await whoIsOnCall(w, teamId)).toMatchObject({ until: '2026-03-04T23:00:00.000Z' });
   w.clock.set('2026-03-05T10:00:00Z');
   expect(await whoIsOnCall(w, teamId)).toMatchObject({ onCall: null, until: '2026-03-05T23:00:00.000Z' });
+  // It was set on purpose: shown as what it is, and nobody is warned.
+  const holiday = { since: '2026-03-04T23:00:00.000Z', until: '2026-03-05T23:00:00.000Z' };
+  const shown = { from: '2026-03-03T00:00:00Z', to: '2026-03-31T00:00:00Z' };
+  const [schedule] = (await run(getOnCallTimeline, shown)).schedules;
+  expect(schedule).toMatchObject({ holidays: [holiday], gaps: [], gapCount: 0 });
+  const layers = [{ ...rotation, holidays }];
+  const preview = { scheduleId: change.scheduleId, timezone: change.timezone, from: shown.from, weeks: 4, layers };
+  expect(await run(previewScheduleLayers, preview)).toMatchObject({ holidays: [holiday], gaps: [] });
+  const { warnings } = await w.expectOk('who_is_on_call', { teamId });
+  expect(warnings.map(({ kind }: { kind: string }) => kind)).not.toContain('schedule_gap');
   await expect(run(deleteHolidayCalendar, calendar)).rejects.toMatchObject({ code: 'invalid_input' });
   const remove = run(deleteHolidayCalendar, { calendarId: calendar.calendarId });
   await expect(remove).rejects.toMatchObject({ code: 'conflict' });

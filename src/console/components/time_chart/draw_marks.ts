@@ -61,7 +61,7 @@ export function drawForeground(chart: uPlot, { markers, threshold }: Marks): voi
   for (const [index, label] of labels.entries()) {
     if (label === null) continue;
     const color = toneColor(shown[index]?.tone ?? 'gray');
-    const y = bbox.top + 8 * devicePixelRatio;
+    const y = bbox.top + (8 + ROW_PX * label.row) * devicePixelRatio;
     writeText(ctx, label.text, { x: label.x * devicePixelRatio, y, color, at: 'middle' });
   }
   ctx.restore();
@@ -126,6 +126,8 @@ interface MarkerLine {
 
 interface PlacedLabel {
   readonly text: string;
+  /** Row below the upper edge of the plot. */
+  readonly row: 0 | 1;
   /** Position where the text begins. */
   readonly x: number;
 }
@@ -139,29 +141,38 @@ interface Room {
 const GAP_PX = 7;
 /** Greatest width of a label; of a longer one only the beginning is written. */
 const WIDTH_MAX_PX = 120;
+const ROW_PX = 15;
 /** Smallest width of a label: nothing narrower can be read. */
 const WIDTH_MIN_PX = 34;
 
 /**
- * Returns the label of each line, from left to right: beside its own line and over no other one, shortened if the next
- * line is near, and null if there is no room. All positions are in CSS pixels.
+ * Returns the label of each line, from left to right: beside its own line and over no other one; where it does not fit,
+ * in a second row, which may pass over other lines; shortened if there is no room there either, and null if nothing
+ * could be read. All positions are in CSS pixels.
  */
 export function placeLabels(
   lines: readonly MarkerLine[],
   plot: Room,
   widthOf: (text: string) => number,
 ): (PlacedLabel | null)[] {
-  let freeFrom = plot.left;
+  /** Ends of the labels in each row so far. */
+  const ends: [number, number] = [plot.left, plot.left];
   return lines.map(({ at, label }, index) => {
-    const right = Math.min(lines[index + 1]?.at ?? plot.right, plot.right) - at - 2 * GAP_PX;
-    const left = at - Math.max(lines[index - 1]?.at ?? plot.left, freeFrom) - 2 * GAP_PX;
     const wanted = Math.min(widthOf(label), WIDTH_MAX_PX);
+    const first = {
+      right: Math.min(lines[index + 1]?.at ?? plot.right, plot.right) - at - 2 * GAP_PX,
+      left: at - Math.max(lines[index - 1]?.at ?? plot.left, ends[0]) - 2 * GAP_PX,
+    };
+    const second = { right: at < ends[1] ? 0 : plot.right - at - 2 * GAP_PX, left: at - ends[1] - 2 * GAP_PX };
+    const fits = ({ left, right }: Room): boolean => wanted <= Math.max(left, right);
+    const row = !fits(first) && fits(second) ? 1 : 0;
+    const { left, right } = row === 1 ? second : first;
     const isRight = wanted <= right || (wanted > left && right >= left);
     const text = cutText(label, Math.min(WIDTH_MAX_PX, isRight ? right : left), widthOf);
     if (text === null) return null;
     const width = widthOf(text);
-    if (isRight) freeFrom = at + GAP_PX + width;
-    return { text, x: isRight ? at + GAP_PX : at - GAP_PX - width };
+    ends[row] = isRight ? at + GAP_PX + width : Math.max(ends[row], at - GAP_PX);
+    return { text, row, x: isRight ? at + GAP_PX : at - GAP_PX - width };
   });
 }
 

@@ -47,7 +47,7 @@ export function RotationPreview({ draft, isValid, nameOf }: RotationPreviewProps
   return (
     <Card
       title="Who is on call then"
-      about={`In the ${weeks} weeks from the first turn on. Nothing is saved yet. Times are those of ${viewerZone()}.`}
+      about={`In the ${weeks} weeks from the first turn on, once you create it. Times are those of ${viewerZone()}.`}
     >
       {!isValid && <Text size="sm">Fill in the fields to see who is on call when.</Text>}
       {isValid && error !== null && <ErrorAlert title="There is no preview" error={error} />}

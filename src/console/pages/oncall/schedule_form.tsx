@@ -1,7 +1,7 @@
 import { Button, Group, Kbd, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 
-import { isApiError } from '#console/api/http.ts';
+import { isApiError, serverNow } from '#console/api/http.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Form } from '#console/components/forms/form.tsx';
@@ -10,7 +10,7 @@ import { PersonColors } from '#console/components/text/person/person_dot.tsx';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { LayerTurns } from '#console/pages/oncall/layers/layer_turns.tsx';
 import { RotationPreview } from '#console/pages/oncall/rotation_preview.tsx';
-import { draftFaults, lengthText, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
+import { beginningText, draftFaults, lengthText, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
 import classes from '#console/pages/oncall/schedule_form.module.css';
 
 interface ScheduleFormProps {
@@ -164,7 +164,7 @@ function HandOverField({ draft, error, onChange }: FieldProps) {
   return (
     <TextInput
       label="First turn begins"
-      description="In the past: on call at once, for the rest of that turn."
+      description={beginningText(draft, serverNow())}
       type="datetime-local"
       value={draft.handOverAt}
       onChange={({ currentTarget }) => onChange({ ...draft, handOverAt: currentTarget.value })}

@@ -76,21 +76,37 @@ export interface Selection {
   readonly userId: string | null;
   /** People on call at the same time; absent: nobody else. */
   readonly others?: readonly string[];
-  readonly source: 'rotation' | 'override' | 'gap' | 'marked';
+  readonly source: 'rotation' | 'override' | 'gap' | 'holiday' | 'marked';
   readonly since: number;
   readonly until: number | null;
 }
 
-/** Returns the parts of a row in order: shifts, and the gaps between them, within `[from, to)`. */
+/** Returns the parts of a row in order: shifts, and the gaps and holidays between them, within `[from, to)`. */
 export function selectionsOf(
-  { scheduleId, shifts, shownUntil }: Pick<ShownSchedule, 'scheduleId' | 'shifts' | 'shownUntil'>,
+  {
+    scheduleId,
+    shifts,
+    holidays,
+    shownUntil,
+  }: Pick<ShownSchedule, 'scheduleId' | 'shifts' | 'holidays' | 'shownUntil'>,
   from: number,
   to: number,
 ): readonly Selection[] {
   const selections: Selection[] = [];
   const end = shownUntil === null ? to : Math.min(to, Date.parse(shownUntil));
+  const add = (source: 'gap' | 'holiday', since: number, until: number): void => {
+    if (since < until) selections.push({ scheduleId, userId: null, source, since, until });
+  };
   const addGap = (since: number, until: number): void => {
-    if (since < until) selections.push({ scheduleId, userId: null, source: 'gap', since, until });
+    let at = since;
+    for (const holiday of holidays) {
+      const [first, last] = [Math.max(at, Date.parse(holiday.since)), Math.min(until, Date.parse(holiday.until))];
+      if (first >= last) continue;
+      add('gap', at, first);
+      add('holiday', first, last);
+      at = last;
+    }
+    add('gap', at, until);
   };
   let at = from;
   for (const shift of shifts) {
@@ -106,11 +122,12 @@ export function selectionsOf(
   return selections;
 }
 
-/** Returns the names of everybody on call, with "You" for the viewer. */
+/** Returns the names of everybody on call, with "You" for the viewer; on a holiday without anybody, that. */
 export function namesOf(
-  { userId, others = [] }: Pick<Selection, 'userId' | 'others'>,
+  { userId, others = [], source }: Pick<Selection, 'userId' | 'others' | 'source'>,
   nameOf: (userId: string | null) => string,
   viewer: string,
 ): string {
+  if (source === 'holiday') return 'Holiday: nobody';
   return [userId, ...others].map((id) => (id === viewer ? 'You' : nameOf(id))).join(', ');
 }

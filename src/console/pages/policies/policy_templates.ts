@@ -15,7 +15,7 @@ export const POLICY_TEMPLATES: readonly PolicyTemplate[] = [
   {
     title: 'Primary, then secondary',
     about:
-      'Push and SMS by the first schedule at once, a call by the second after 10 minutes. Without a second, whose turn follows.',
+      'Push and SMS to the first schedule at once; push, SMS and a call to the second after 10 minutes. Without a second, to whose turn follows.',
     name: 'Primary, then secondary',
     steps: (_, [primary, secondary]) => [
       {
@@ -37,7 +37,7 @@ export const POLICY_TEMPLATES: readonly PolicyTemplate[] = [
   },
   {
     title: 'Wake the people on call, then everybody',
-    about: 'Push and SMS at once, a call after 5 minutes, the whole team after 15.',
+    about: 'Push and SMS at once; push, SMS and a call after 5 minutes, to the whole team after 15.',
     name: 'Wake the people on call',
     steps: (memberIds) => [
       { key: 0, afterMinutes: 0, channels: ['push', 'sms'], ...onCallOnly },

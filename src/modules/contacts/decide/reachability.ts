@@ -6,7 +6,7 @@ import { type DoubleDuty, doubleDutyFinder } from '#modules/policies/decide/doub
 import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
 import { decideRecipients, type NobodyReached } from '#modules/policies/decide/recipients.ts';
 import type { IsPresent } from '#modules/schedules/decide/layer.ts';
-import { type Gap, gapsBetween, type LayeredSchedule, type OnCall } from '#modules/schedules/decide/layered_shifts.ts';
+import { type Gap, type LayeredSchedule, type OnCall, sortedGaps } from '#modules/schedules/decide/layered_shifts.ts';
 
 import { type Channel, CHANNELS } from './channel.ts';
 import { type Contact, findAddress, wantsChannel } from './contact.ts';
@@ -95,7 +95,7 @@ export function* findWarnings(
     yield;
   }
   for (const { id: scheduleId, layered, isUnreadable } of team.schedules) {
-    const gaps = isUnreadable ? [] : gapsBetween(layered, now, to, team.isPresent, GAPS_MAX);
+    const gaps = isUnreadable ? [] : sortedGaps(layered, now, to, team.isPresent, GAPS_MAX).unplanned;
     if (isUnreadable) warnings.push({ kind: 'schedule_unreadable', scheduleId });
     else if (gaps.length > 0) warnings.push({ kind: 'schedule_gap', scheduleId, gaps });
     yield;

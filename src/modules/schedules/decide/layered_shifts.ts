@@ -155,6 +155,44 @@ export function gapsBetween(
   return gaps;
 }
 
+/** Gaps by their cause. */
+export interface SortedGaps {
+  /** Times when nobody is on call though no holiday is the cause. */
+  readonly unplanned: readonly Gap[];
+  /** Times when somebody would be on call, were it not for the holidays that were set for their layer. */
+  readonly holidays: readonly Gap[];
+}
+
+/** Whether holidays switch the layer off. */
+const isOffOnHolidays = ({ holidays }: Layer): boolean => holidays?.on === 'silent';
+
+/** Returns the times of `sortedGaps` that are holidays; computes nothing for a schedule without any. */
+export function holidayGaps(...[schedule, ...time]: Parameters<typeof gapsBetween>): readonly Gap[] {
+  return schedule.layers.some(isOffOnHolidays) ? sortedGaps(schedule, ...time).holidays : [];
+}
+
+/** Returns the gaps of `gapsBetween` by their cause. */
+export function sortedGaps(...[schedule, from, to, isPresent, limit]: Parameters<typeof gapsBetween>): SortedGaps {
+  const gaps = gapsBetween(schedule, from, to, isPresent, limit);
+  if (!schedule.layers.some(isOffOnHolidays)) return { unplanned: gaps, holidays: [] };
+  const [unplanned, holidays]: [Gap[], Gap[]] = [[], []];
+  const layers = schedule.layers.map((layer) => (isOffOnHolidays(layer) ? { ...layer, holidays: null } : layer));
+  const find = stretchFinder({ ...schedule, layers }, isPresent);
+  for (const { since, until } of gaps) {
+    const end = until.epochMilliseconds;
+    for (let at = since.epochMilliseconds; at < end;) {
+      const stretch = find(at, false);
+      const part = { since: fromEpochMilliseconds(at), until: fromEpochMilliseconds(Math.min(stretch.until, end)) };
+      const alike = stretch.layer < 0 ? unplanned : holidays;
+      const last = alike.at(-1);
+      if (last?.until.equals(part.since) === true) alike[alike.length - 1] = { ...last, until: part.until };
+      else alike.push(part);
+      at = stretch.until;
+    }
+  }
+  return { unplanned, holidays };
+}
+
 function toShift({ userIds, isOverride, layer, since, until }: Stretch, layers: readonly Layer[]): Shift {
   return {
     userIds,

@@ -13,7 +13,7 @@ import { nextTurn } from '#kernel/cooperative_task.ts';
 import { isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { ScheduleOverTime } from '#modules/schedules/store/on_call_reader.ts';
 import { ZoneClock } from '#kernel/zone_clock.ts';
-import { gapsBetween } from '#modules/schedules/decide/layered_shifts.ts';
+import { type Gap, holidayGaps, sortedGaps } from '#modules/schedules/decide/layered_shifts.ts';
 
 /** Longest period in days: three calendar months, and the hour that the clocks may add. */
 const DAYS_MAX = 93;
@@ -56,7 +56,8 @@ const ScheduleOverTimeView = Type.Object({
     Type.String({ format: 'date-time', description: 'where the shifts end when there are too many of them' }),
   ),
   overrides: Type.Array(OverrideView, { description: 'of people who are still there; the newest, at most 200' }),
-  gaps: Type.Array(Span, { description: 'when nobody is on call in the next 30 days; at most 20' }),
+  holidays: Type.Array(Span, { description: 'when nobody is on call in the time asked for, as it is a holiday' }),
+  gaps: Type.Array(Span, { description: 'when nobody is on call in the next 30 days, holidays aside; at most 20' }),
   gapCount: Type.Integer(),
 });
 
@@ -136,7 +137,7 @@ function toView(
 ): Static<typeof ScheduleOverTimeView> {
   const [first] = layered.layers;
   const handOver = first ? nextHandOver(first, layered.clock ?? new ZoneClock(layered.timeZone), now) : null;
-  const gaps = gapsBetween(layered, now, now.add({ hours: GAP_DAYS * 24 }), isPresent, GAPS_COUNTED_MAX);
+  const gaps = sortedGaps(layered, now, now.add({ hours: GAP_DAYS * 24 }), isPresent, GAPS_COUNTED_MAX).unplanned;
   const shown = layered.overrides.filter(
     ({ userId, startAt, endAt }) => isPresent(userId) && !isAtOrBefore(to, startAt) && !isAtOrBefore(endAt, from),
   );
@@ -153,7 +154,12 @@ function toView(
     overrides: shown.slice(-OVERRIDES_MAX).map(({ overrideId, userId, layerId = null, startAt, endAt }) => {
       return { overrideId, userId, layerId, startAt: toTimestamp(startAt), endAt: toTimestamp(endAt) };
     }),
-    gaps: gaps.slice(0, GAPS_MAX).map(({ since, until }) => ({ since: toTimestamp(since), until: toTimestamp(until) })),
+    holidays: holidayGaps(layered, from, to, isPresent, GAPS_COUNTED_MAX).map(toSpan),
+    gaps: gaps.slice(0, GAPS_MAX).map(toSpan),
     gapCount: gaps.length,
   };
+}
+
+function toSpan({ since, until }: Gap): Static<typeof Span> {
+  return { since: toTimestamp(since), until: toTimestamp(until) };
 }

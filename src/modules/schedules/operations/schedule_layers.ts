@@ -14,9 +14,9 @@ import { currentTurn, withTurnsAhead } from '#modules/schedules/decide/keep_turn
 import {
   eachFinalShiftBetween,
   type Gap,
-  gapsBetween,
   type LayeredSchedule,
   type Shift,
+  sortedGaps,
 } from '#modules/schedules/decide/layered_shifts.ts';
 import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 import { readLayers, toColumnsOfLayers } from '#modules/schedules/decide/stored_layers.ts';
@@ -173,6 +173,7 @@ export const previewScheduleLayers = defineAction({
     layers: Type.Array(PlannedLayerView),
     shifts: Type.Array(ShiftView, { description: 'who would be on call' }),
     gaps: Type.Array(Span, { description: 'when nobody would be on call, oldest first, at most 100' }),
+    holidays: Type.Array(Span, { description: 'when nobody would be, as it is a holiday' }),
     changes: Type.Array(
       Type.Object({ since: Timestamp, until: Timestamp, before: Type.Array(IdText), after: Type.Array(IdText) }),
       { description: 'from now on, oldest first, at most 100; an empty list stands for nobody' },
@@ -218,13 +219,14 @@ export const previewScheduleLayers = defineAction({
     }
     const end = [current?.shifts ?? [], shifts].map((of) => endOf(of, to)).reduce(earlier);
     const changes = changedShifts(current?.shifts ?? [], shifts, isAtOrBefore(from, now) ? now : from, end);
-    const gaps = gapsBetween(planned, from, to, isPresent, GAPS_MAX);
+    const gaps = sortedGaps(planned, from, to, isPresent, GAPS_MAX);
     return {
       from: toTimestamp(from),
       to: toTimestamp(to),
       layers,
       shifts: shifts.map(toShiftView),
-      gaps: gaps.map(toSpan),
+      gaps: gaps.unplanned.map(toSpan),
+      holidays: gaps.holidays.map(toSpan),
       changes: changes.slice(0, CHANGES_MAX).map(({ before, after, ...span }) => {
         return { ...toSpan(span), before: [...before], after: [...after] };
       }),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import {
+  beginningText,
   draftFaults,
   lengthText,
   newDraft,
@@ -24,6 +25,18 @@ describe('what is sent of a form', () => {
     const input = rotationInput({ ...draft, hours });
     expect([input.rotationType, input.rotationConfig.shiftHours]).toEqual([rotationType, shiftHours]);
   });
+});
+
+test('the beginning of the first turn says from when on somebody is on call, and when turns change next', () => {
+  const now = Date.parse('2026-03-04T12:00:00Z');
+  const weekly = { ...draft, timezone: 'Europe/Amsterdam', hours: '168' };
+  const text = (changes: Partial<typeof draft>) => beginningText({ ...weekly, ...changes }, now);
+  expect(text({ handOverAt: '2026-03-02T09:00' })).toMatch(/^Has begun: .* on Mon.*9.*09:00/);
+  expect(text({ handOverAt: '2026-02-23T09:00' })).toMatch(/^Has begun: .* on Mon.*9.*09:00/);
+  expect(text({ handOverAt: '2026-03-04T09:00', hours: '12' })).toMatch(/on Wed.*4.*21:00/);
+  expect(text({ handOverAt: '2026-03-04T13:01' })).toBe('Nobody is on call before.');
+  expect(text({ handOverAt: '' })).toBe('Turns are counted from here.');
+  expect(text({ hours: 'x' })).toBe('Turns are counted from here.');
 });
 
 describe('the order of people', () => {

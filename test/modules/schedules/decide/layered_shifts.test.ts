@@ -2,9 +2,11 @@ import { describe, expect, test } from 'vitest';
 
 import {
   finalShiftsBetween,
+  type Gap,
   gapsBetween,
   onCallOfSchedule,
   type Shift,
+  sortedGaps,
 } from '#modules/schedules/decide/layered_shifts.ts';
 import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
 import { type Found, walker } from '#test/modules/schedules/decide/layer_walk.ts';
@@ -25,7 +27,7 @@ const textOf = ({ layerId, source, userIds }: Shift): Found =>
 describe('the shifts of layers against a walk minute by minute', () => {
   test(`are the same in ${CASES} random schedules of seed ${SEED}`, { timeout: 3_600_000 }, () => {
     const random = randomOf(SEED);
-    let [spoken, silent, several] = [0, 0, 0];
+    let [spoken, silent, several, holidayCount] = [0, 0, 0, 0];
     for (let index = 0; index < CASES; index += 1) {
       const { schedule, isPresent, from } = randomSchedule(random);
       const start = from.epochMilliseconds;
@@ -33,6 +35,17 @@ describe('the shifts of layers against a walk minute by minute', () => {
       const who = walker(schedule, to, isPresent);
       const shifts = finalShiftsBetween(schedule, from, to, isPresent, 10_000);
       const gaps = gapsBetween(schedule, from, to, isPresent, 10_000);
+      const sorted = sortedGaps(schedule, from, to, isPresent, 10_000);
+      const layers = schedule.layers.map((layer) =>
+        layer.holidays?.on === 'silent' ? { ...layer, holidays: null } : layer,
+      );
+      const whoElse = walker({ ...schedule, layers }, to, isPresent);
+      const lengthOf = (all: readonly Gap[]) =>
+        all.reduce((sum, gap) => sum + gap.until.epochMilliseconds - gap.since.epochMilliseconds, 0);
+      expect(lengthOf(sorted.unplanned) + lengthOf(sorted.holidays)).toBe(lengthOf(gaps));
+      expect(sorted.unplanned.map(({ since }) => whoElse(since.epochMilliseconds)).filter(Boolean)).toEqual([]);
+      expect(sorted.holidays.map(({ since }) => whoElse(since.epochMilliseconds))).not.toContain(null);
+      holidayCount += sorted.holidays.length;
       const wrong: unknown[] = [];
       let [shift, gap] = [0, 0];
       for (let minute = 0; minute < MINUTES; minute += 1) {
@@ -72,6 +85,6 @@ describe('the shifts of layers against a walk minute by minute', () => {
     console.info(
       `walked ${CASES} schedules of seed ${SEED}: ${spoken} minutes with somebody, ${several} with several, ${silent} with nobody`,
     );
-    expect(spoken > 0 && silent > 0 && several > 0).toBe(true);
+    expect(spoken > 0 && silent > 0 && several > 0 && holidayCount > 0).toBe(true);
   });
 });

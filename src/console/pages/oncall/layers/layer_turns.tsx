@@ -140,6 +140,8 @@ export function LayerTurns({ turns, teamId, nameOf, error, isPlain = false, onCh
         // The key makes a new field after each choice, also after Enter before the answer.
         key={added}
         autoFocus={added > 0}
+        // After a choice the list would cover what follows in the form.
+        opensOnFocus={added === 0}
         label="Add a person"
         isLabelHidden
         placeholder={isTogether ? 'Add a person to the last turn' : 'Add a person'}

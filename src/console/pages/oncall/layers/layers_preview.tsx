@@ -63,7 +63,7 @@ export function LayersPreview({ draft, schedule, isValid, nameOf, onMark, onEdge
   return (
     <Card
       title="Who is on call then"
-      about={`Nothing is saved yet. Times are those of ${viewerZone()}. The highest layer that names somebody decides.`}
+      about={`Changes count once you save. Times are those of ${viewerZone()}. The highest layer that names somebody decides.`}
     >
       <Group mb="sm">
         <SegmentedControl
@@ -134,7 +134,15 @@ function Bars({ preview, range, nameOf, editing }: BarsProps) {
           )}
         </Bar>
       ))}
-      <Bar label="Result" shifts={preview.shifts} range={range} nameOf={nameOf} onMark={undefined} isResult />
+      <Bar
+        label="Result"
+        shifts={preview.shifts}
+        holidays={preview.holidays}
+        range={range}
+        nameOf={nameOf}
+        onMark={undefined}
+        isResult
+      />
     </div>
   );
 }
@@ -142,6 +150,7 @@ function Bars({ preview, range, nameOf, editing }: BarsProps) {
 interface BarProps {
   readonly label: string;
   readonly shifts: Preview['shifts'];
+  readonly holidays?: Preview['holidays'];
   readonly range: TimelineRange;
   readonly nameOf: (userId: string) => string;
   readonly onMark: ((since: number, until: number) => void) | undefined;
@@ -151,9 +160,9 @@ interface BarProps {
 }
 
 /** Bar of one layer. Dragging over it with a mouse or a pen marks a time of the week. */
-function Bar({ label, shifts, range, nameOf, onMark, isResult = false, children }: BarProps) {
+function Bar({ label, shifts, holidays = [], range, nameOf, onMark, isResult = false, children }: BarProps) {
   const { userId } = useOrganization().session.user;
-  const row = { scheduleId: '', shifts, shownUntil: null };
+  const row = { scheduleId: '', shifts, holidays, shownUntil: null };
   const all = selectionsOf(row, range.from, range.to).map((part) => ({
     ...part,
     since: Math.max(part.since, range.from),
