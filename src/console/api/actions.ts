@@ -52,6 +52,7 @@ export async function invoke<Name extends ActionName>(
 const ALONE: ReadonlySet<string> = new Set([
   'describe_labels',
   'describe_metrics',
+  'get_exception_issue',
   'get_exception_overview',
   'get_incident_context',
   'get_service',

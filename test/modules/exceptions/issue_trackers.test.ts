@@ -15,6 +15,7 @@ import {
   updateIssueTracker,
 } from '#modules/exceptions/operations/issue_trackers.ts';
 import type { Id } from '#kernel/ids.ts';
+import { toTimestamp } from '#kernel/time.ts';
 import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
 import {
   type IssueTrackers,
@@ -96,10 +97,19 @@ describe.each([
       number: made.number,
       state: open,
       isDone: false,
+      at: toTimestamp(w.clock.now()),
       fault: null,
     });
+    const opened = { state: open, isDone: false, at: toTimestamp(w.clock.now()) };
     vendors.closeIssue(sent.number);
-    expect(await run(getExceptionIssue, { groupId }, editor)).toMatchObject({ state: done, isDone: true });
+    // The page shows what was told last, and whoever opens it soon after asks nobody.
+    w.clock.advance({ minutes: 4 });
+    expect(await run(getExceptionIssue, { groupId }, editor)).toMatchObject(opened);
+    expect(await overviewOf(groupId)).toMatchObject({ issueState: opened });
+    w.clock.advance({ minutes: 1 });
+    const closed = { state: done, isDone: true, at: toTimestamp(w.clock.now()) };
+    expect(await run(getExceptionIssue, { groupId }, editor)).toMatchObject(closed);
+    expect(await overviewOf(groupId)).toMatchObject({ issueState: closed });
     await expect(create(groupId)).rejects.toMatchObject({ code: 'conflict' });
     const log = await run(listAuditLog, { limit: 20 });
     expect(JSON.stringify(log)).toContain(made.url);
@@ -233,13 +243,33 @@ describe('a tracker', () => {
     expect(await overviewOf(groupId)).toMatchObject({ tracker: { title: 'GitHub' } });
   });
 
+  test('that does not answer leaves the state that it told last, with when, and is not asked at each look', async () => {
+    await addTracker('github');
+    const groupId = await makeGroup();
+    await create(groupId);
+    const told = await run(getExceptionIssue, { groupId });
+    expect(told).toMatchObject({ state: 'open', fault: null });
+    w.clock.advance({ minutes: 6 });
+    vendors.answer({ status: 500, body: {} });
+    expect(await run(getExceptionIssue, { groupId })).toEqual({ ...told, fault: expect.stringContaining('GitHub') });
+    const before = vendors.requests();
+    expect(await run(getExceptionIssue, { groupId })).toEqual(told);
+    expect(vendors.requests()).toBe(before);
+  });
+
   test('that is deleted leaves the link and its number; the state is then not known', async () => {
     const { trackerId } = await addTracker('github');
     const groupId = await makeGroup();
     const { number, url } = await create(groupId);
     await run(deleteIssueTracker, { trackerId });
     expect(await overviewOf(groupId)).toMatchObject({ issueUrl: url, issueNumber: number });
-    expect(await run(getExceptionIssue, { groupId })).toEqual({ number, state: null, isDone: false, fault: null });
+    expect(await run(getExceptionIssue, { groupId })).toEqual({
+      number,
+      state: null,
+      isDone: false,
+      at: null,
+      fault: null,
+    });
     await run(setExceptionIssue, { groupId, url: null }, editor);
     expect(await overviewOf(groupId)).toMatchObject({ issueUrl: null, issueNumber: null });
   });

@@ -1,6 +1,6 @@
 import type { InputOf } from '#console/api/actions.ts';
 import { toLocalField } from '#console/pages/oncall/local_time.ts';
-import { momentText, viewerZone } from '#console/pages/oncall/span_text.ts';
+import { viewerZone } from '#console/pages/oncall/span_text.ts';
 
 /** Turn of a rotation; with several people, all are on call at once. Somebody may have several turns. */
 export interface TurnDraft {
@@ -28,7 +28,7 @@ type RotationInput = Pick<InputOf<'preview_rotation'>, 'timezone' | 'rotationTyp
 
 const HOUR_OF_HAND_OVER = 9;
 
-/** Returns a new draft: somebody is on call at once, and hands over on Mondays, as `beginningText` says. */
+/** Returns a new draft: somebody is on call at once, and hands over on Mondays. */
 export function newDraft(now: number, teamId: string): ScheduleDraft {
   const date = new Date(now);
   const [year, month] = [date.getFullYear(), date.getMonth()];
@@ -101,20 +101,6 @@ export function withTurnMoved(turns: readonly TurnDraft[], index: number, by: 1 
   return moved === undefined || passed === undefined ? turns : turns.with(index, passed).with(index + by, moved);
 }
 
-const HOUR_MS = 3_600_000;
-
-/** Returns what the beginning of the first turn means: from when on somebody is on call, and when turns change next. */
-export function beginningText({ handOverAt, hours, timezone }: ScheduleDraft, now: number): string {
-  const turnMs = Number(hours) * HOUR_MS;
-  // Wall clocks of the zone, compared as if they were UTC: turns change by them.
-  const begins = Date.parse(`${handOverAt}Z`);
-  if (!isZone(timezone) || !(turnMs >= HOUR_MS) || Number.isNaN(begins)) return 'Turns are counted from here.';
-  const wall = Date.parse(`${toZoneField(now, timezone.trim())}Z`);
-  if (begins > wall) return 'Nobody is on call before.';
-  const next = begins + (Math.floor((wall - begins) / turnMs) + 1) * turnMs;
-  return `Has begun: whoever has the turn is on call at once. Turns change next on ${momentText(next, 'UTC')}.`;
-}
-
 const HOURS_MAX = 8_784;
 
 /** Returns the faults of a draft by field; empty if there are none. */
@@ -136,7 +122,7 @@ export function draftFaults({
   };
 }
 
-function isZone(text: string): boolean {
+export function isZone(text: string): boolean {
   try {
     return text.trim() !== '' && new Intl.DateTimeFormat('en', { timeZone: text.trim() }).resolvedOptions() !== null;
   } catch {

@@ -10,7 +10,14 @@ import { PersonColors } from '#console/components/text/person/person_dot.tsx';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { LayerTurns } from '#console/pages/oncall/layers/layer_turns.tsx';
 import { RotationPreview } from '#console/pages/oncall/rotation_preview.tsx';
-import { beginningText, draftFaults, lengthText, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
+import {
+  draftFaults,
+  isZone,
+  lengthText,
+  type ScheduleDraft,
+  toZoneField,
+} from '#console/pages/oncall/schedule_draft.ts';
+import { momentText } from '#console/pages/oncall/span_text.ts';
 import classes from '#console/pages/oncall/schedule_form.module.css';
 
 interface ScheduleFormProps {
@@ -158,6 +165,20 @@ function LengthField({ draft, error, onChange }: FieldProps) {
       )}
     </Stack>
   );
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Returns what the beginning of the first turn means: from when on somebody is on call, and when turns change next. */
+export function beginningText({ handOverAt, hours, timezone }: ScheduleDraft, now: number): string {
+  const turnMs = Number(hours) * HOUR_MS;
+  // Wall clocks of the zone, compared as if they were UTC: turns change by them.
+  const begins = Date.parse(`${handOverAt}Z`);
+  if (!isZone(timezone) || !(turnMs > 0)) return '';
+  const wall = Date.parse(`${toZoneField(now, timezone)}Z`);
+  if (!(begins <= wall)) return 'Nobody is on call before.';
+  const next = begins + Math.ceil((wall - begins + 1) / turnMs) * turnMs;
+  return `Has begun: somebody is on call at once, until ${momentText(next, 'UTC')}.`;
 }
 
 function HandOverField({ draft, error, onChange }: FieldProps) {

@@ -1,10 +1,10 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
-import { toTimestamp } from '#kernel/time.ts';
+import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { framesOf, reportedException } from '#modules/exceptions/decide/event.ts';
 import {
   ISSUE_TITLE_LENGTH_MAX,
@@ -23,6 +23,7 @@ import { callTracker } from '#modules/exceptions/operations/issue_trackers.ts';
 import { scopeOf } from '#modules/exceptions/operations/view.ts';
 import { recordActivity } from '#modules/exceptions/assignees.ts';
 import type { ExceptionGroupRow } from '#modules/exceptions/store/exception_group_store.ts';
+import type { IssueTrackerStore } from '#modules/exceptions/store/issue_tracker_store.ts';
 import { linkTo, PAGES } from '#modules/pages/decide/pages.ts';
 
 /** Time after which a creation that never ended may be tried again. */
@@ -140,32 +141,56 @@ async function textOf(group: ExceptionGroupRow, title: string, context: ActionCo
   };
 }
 
+/** Time in which a tracker is not asked for the state of an issue again. */
+const STATE_MINUTES = 5;
+
+/** State of an issue as its tracker has told it last. */
+export const IssueStateView = Type.Object({
+  state: nullable(Type.String({ description: 'in the words of the tracker; null if it has never said' })),
+  isDone: Type.Boolean(),
+  at: nullable(Type.String({ format: 'date-time', description: 'when the tracker said so' })),
+});
+
+export function toIssueState({ state, isDone, stateAt }: StoredState): Static<typeof IssueStateView> {
+  return { state, isDone, at: toTimestampOrNull(stateAt) };
+}
+
+type StoredState = Pick<
+  NonNullable<Awaited<ReturnType<IssueTrackerStore['findIssue']>>>,
+  'state' | 'isDone' | 'stateAt'
+>;
+
 export const getExceptionIssue = defineAction({
   name: 'get_exception_issue',
   consoleOnly: true,
-  summary: 'Ask the tracker for the state of the issue that was created for an exception group.',
+  summary: `Tell the state of the issue that was created for an exception group. Its tracker is asked at most once in ${STATE_MINUTES} minutes.`,
   permission: 'exceptions:view',
   effect: 'read',
   input: StrictObject({ groupId: IdText }),
   result: Type.Object({
     number: nullable(Type.String()),
-    state: nullable(Type.String({ description: 'in the words of the tracker; null where it does not say' })),
-    isDone: Type.Boolean(),
-    fault: nullable(Type.String({ description: 'why the tracker does not say the state' })),
+    ...IssueStateView.properties,
+    fault: nullable(Type.String({ description: 'why the tracker does not say the state now' })),
   }),
   example: { groupId: IDS.groupId },
   async prepare({ groupId }, context) {
     const { caller, stores, installation, now } = context;
     const { id } = await stores.exceptionGroups.get(caller.orgId, groupId, now);
     const issue = await stores.issueTrackers.findIssue(id);
-    const unknown = { number: issue?.number ?? null, state: null, isDone: false, fault: null };
-    if (issue === null || issue.number === null || issue.trackerId === null) return unknown;
+    if (issue === null || issue.number === null) {
+      return { number: null, state: null, isDone: false, at: null, fault: null };
+    }
+    const last = { number: issue.number, ...toIssueState(issue), fault: null };
+    const since = now.subtract({ minutes: STATE_MINUTES });
+    if (issue.trackerId === null || !(await stores.issueTrackers.claimState(id, now, since))) return last;
     const tracker = { ...(await stores.issueTrackers.get(caller.orgId, issue.trackerId)), project: issue.project };
     const token = installation.ciphers.issueTrackers.decrypt(tracker.sealed);
     const { answer, refusal } = await callTracker(context, tracker, issueRequest(tracker, token, issue.number));
     const read = refusal === null ? readIssue(tracker, answer) : null;
-    const fault = refusal === null ? 'it answered with no issue' : refusal.message;
-    return read === null ? { ...unknown, fault } : { ...unknown, state: read.state, isDone: read.isDone };
+    if (read === null) return { ...last, fault: refusal === null ? 'it answered with no issue' : refusal.message };
+    const state = { state: read.state, isDone: read.isDone, stateAt: now };
+    await stores.issueTrackers.saveState(id, state);
+    return { ...last, ...toIssueState(state) };
   },
   async handle(_input, _context, issue) {
     return issue;

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { BrowsedGroupView } from '#modules/exceptions/operations/browse_exception_groups.ts';
+import { IssueStateView, toIssueState } from '#modules/exceptions/operations/exception_issues.ts';
 import { readGroupTotals, readGroupWork } from '#modules/exceptions/operations/group_work.ts';
 import { TriageView } from '#modules/exceptions/operations/triage.ts';
 import { GROUP_FIELDS, GroupStatusName, scopeOf, toGroupFields } from '#modules/exceptions/operations/view.ts';
@@ -51,6 +52,7 @@ export const getExceptionOverview = defineAction({
       Type.String({ description: 'form for a new issue, filled in; null if its service has none' }),
     ),
     issueNumber: nullable(Type.String({ description: 'of an issue that was created here' })),
+    issueState: nullable(IssueStateView),
     tracker: nullable(
       Type.Object(
         { title: Type.String(), project: Type.String() },
@@ -206,6 +208,7 @@ export const getExceptionOverview = defineAction({
         link: linkTo(baseUrl, `${PAGES.exceptions}/${group.id}`, caller.orgId),
       }),
       issueNumber: issue?.number ?? null,
+      issueState: issue && toIssueState(issue),
       tracker: tracker && { title: trackerDeclarationOf(tracker.kind).title, project: tracker.project },
       hours: hourly && toHours(hourly, now),
       pattern: group.pattern,

@@ -11,6 +11,7 @@ import {
 } from '#storage/postgres/entities/exceptions.ts';
 
 export type IssueTrackerRow = Row<typeof IssueTrackerEntity>;
+type GroupIssueRow = Row<typeof GroupIssueEntity>;
 
 /** Stores the issue trackers of organizations, and the issues that were created in them. */
 export class IssueTrackerStore extends PostgresStore {
@@ -92,7 +93,9 @@ export class IssueTrackerStore extends PostgresStore {
   }
 
   /** Saves the issue that was created for a group. */
-  async saveIssue(issue: Row<typeof GroupIssueEntity>): Promise<void> {
+  async saveIssue(
+    issue: Pick<GroupIssueRow, 'groupId' | 'trackerId' | 'project' | 'number' | 'claimedUntil'>,
+  ): Promise<void> {
     const values = toColumns(GroupIssueEntity, issue);
     await this.db
       .insertInto('group_issues')
@@ -102,7 +105,7 @@ export class IssueTrackerStore extends PostgresStore {
   }
 
   /** Finds the issue of a group that was created in a tracker. */
-  async findIssue(groupId: Id<'group'>): Promise<Row<typeof GroupIssueEntity> | null> {
+  async findIssue(groupId: Id<'group'>): Promise<GroupIssueRow | null> {
     const issue = await this.db
       .selectFrom('group_issues as i')
       .select(columns(GroupIssueEntity, 'i'))
@@ -110,6 +113,26 @@ export class IssueTrackerStore extends PostgresStore {
       .where('i.number', 'is not', null)
       .executeTakeFirst();
     return issue ?? null;
+  }
+
+  /** Claims asking for the state of a group's issue. False if it was asked for since then. */
+  async claimState(groupId: Id<'group'>, now: Temporal.Instant, since: Temporal.Instant): Promise<boolean> {
+    const claimed = await this.db
+      .updateTable('group_issues')
+      .set({ asked_at: now })
+      .where('group_id', '=', groupId)
+      .where(({ eb, or }) => or([eb('asked_at', 'is', null), eb('asked_at', '<=', since)]))
+      .returning('group_id')
+      .executeTakeFirst();
+    return claimed !== undefined;
+  }
+
+  async saveState(groupId: Id<'group'>, state: Pick<GroupIssueRow, 'state' | 'isDone' | 'stateAt'>): Promise<void> {
+    await this.db
+      .updateTable('group_issues')
+      .set(toColumns(GroupIssueEntity, state))
+      .where('group_id', '=', groupId)
+      .execute();
   }
 
   /** Forgets the issue of a group, or the claim to create it. */

@@ -7,24 +7,28 @@ interface PersonColor {
   readonly mark: 'none' | 'solid' | 'dotted';
 }
 
+const MARKS = ['none', 'solid', 'dotted'] as const;
+
 /**
  * Colours of people, of which members get those that the fewest have. The text is readable on each. Any two differ for
  * people with protanopia, deuteranopia and tritanopia, too, and the four with the same mark differ much more.
  */
-export const PERSON_COLORS: readonly PersonColor[] = [
-  { light: '#e06978', dark: '#4a2435', mark: 'none' },
-  { light: '#93a0ff', dark: '#0d6ab9', mark: 'none' },
-  { light: '#e3d350', dark: '#7d3b02', mark: 'none' },
-  { light: '#75eeff', dark: '#00297e', mark: 'none' },
-  { light: '#9378dc', dark: '#6b3793', mark: 'solid' },
-  { light: '#e59d54', dark: '#661000', mark: 'solid' },
-  { light: '#b9ffd2', dark: '#1b6b4c', mark: 'solid' },
-  { light: '#6dcae8', dark: '#011b59', mark: 'solid' },
-  { light: '#f6ff82', dark: '#636e04', mark: 'dotted' },
-  { light: '#a7d0ae', dark: '#00534a', mark: 'dotted' },
-  { light: '#b18000', dark: '#440000', mark: 'dotted' },
-  { light: '#4d9fa7', dark: '#00003f', mark: 'dotted' },
-];
+export const PERSON_COLORS: readonly PersonColor[] = (
+  [
+    ['#e06978', '#4a2435'],
+    ['#93a0ff', '#0d6ab9'],
+    ['#e3d350', '#7d3b02'],
+    ['#75eeff', '#00297e'],
+    ['#9378dc', '#6b3793'],
+    ['#e59d54', '#661000'],
+    ['#b9ffd2', '#1b6b4c'],
+    ['#6dcae8', '#011b59'],
+    ['#f6ff82', '#636e04'],
+    ['#a7d0ae', '#00534a'],
+    ['#b18000', '#440000'],
+    ['#4d9fa7', '#00003f'],
+  ] as const
+).map(([light, dark], number) => ({ light, dark, mark: MARKS[number >> 2] ?? 'none' }));
 
 /** Returns the colour with a number. */
 export function personColor(number: number): PersonColor {

@@ -276,6 +276,12 @@ export const GroupIssueEntity = defineEntity({
     /** Null while it is being created. */
     number: p.text().strictNullable(),
     claimedUntil: instant(),
+    /** State in the words of the tracker, as it told it last; null if it never has. */
+    state: p.text().strictNullable(),
+    isDone: p.boolean().default(false),
+    stateAt: instant().strictNullable(),
+    /** Time at which the tracker was asked last, whether it has answered or not. */
+    askedAt: instant().strictNullable(),
   },
 });
 

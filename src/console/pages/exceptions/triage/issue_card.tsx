@@ -1,4 +1,4 @@
-import { Anchor, Button, Group, Skeleton, Stack, Text, TextInput } from '@mantine/core';
+import { Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
@@ -13,6 +13,7 @@ import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Name } from '#console/components/text/name.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { ISSUE_TITLE_LENGTH_MAX, issueTitleOf } from '#modules/exceptions/decide/issue_tracker.ts';
 import { ISSUE_URL_LENGTH_MAX } from '#modules/exceptions/decide/issue_link.ts';
@@ -59,7 +60,7 @@ export function IssueCard({ overview, mayEdit }: { readonly overview: ExceptionO
           <Anchor href={issueUrl} target="_blank" rel="noopener noreferrer" size="sm">
             <Name>{issueNumber === null ? issueUrl : issueNumber.replace(/^\d/, '#$&')}</Name>
           </Anchor>
-          {issueNumber !== null && <IssueState groupId={groupId} />}
+          {issueNumber !== null && <IssueState overview={overview} />}
           {mayEdit && (
             <Button size="xs" variant="default" loading={saving.isPending} onClick={() => saving.mutate(null)}>
               Unlink
@@ -105,23 +106,26 @@ export function IssueCard({ overview, mayEdit }: { readonly overview: ExceptionO
   );
 }
 
-/** State of an issue that was created here, as its tracker says it now. */
-function IssueState({ groupId }: { readonly groupId: string }) {
+/** State of an issue that was created here, as its tracker told it last; it is asked again beside the page. */
+function IssueState({ overview: { groupId, issueState } }: { readonly overview: ExceptionOverview }) {
   const { orgId } = useOrganization().org;
-  const { data, isError } = useQuery(actionQuery(orgId, 'exceptions', 'get_exception_issue', { groupId }));
-  if (data === undefined) return isError ? null : <Skeleton height={20} width={80} />;
-  const { state, isDone, fault } = data;
-  if (fault !== null) {
-    return (
-      <Text size="sm" c="dimmed">
-        State unknown: {fault}.
-      </Text>
-    );
-  }
-  return state === null ? null : (
-    <Status tone={isDone ? 'green' : 'blue'}>
-      <Name>{state.charAt(0).toUpperCase() + state.slice(1)}</Name>
-    </Status>
+  const { data } = useQuery(actionQuery(orgId, 'exceptions', 'get_exception_issue', { groupId }));
+  const { state, isDone, at } = data ?? issueState ?? { state: null, isDone: false, at: null };
+  const fault = data?.fault ?? null;
+  return (
+    <span className="grow small">
+      {state !== null && (
+        <Status tone={isDone ? 'green' : 'blue'}>
+          <Name>{state.charAt(0).toUpperCase() + state.slice(1)}</Name>
+        </Status>
+      )}{' '}
+      {at !== null && (
+        <span className="dimmed">
+          as of <Timestamp at={at} />
+        </span>
+      )}
+      {fault !== null && <div className="dimmed">Its present state is not known: {fault}.</div>}
+    </span>
   );
 }
 

@@ -1,7 +1,7 @@
+// @vitest-environment happy-dom
 import { describe, expect, test } from 'vitest';
 
 import {
-  beginningText,
   draftFaults,
   lengthText,
   newDraft,
@@ -11,6 +11,7 @@ import {
   withPersonIn,
   withTurnMoved,
 } from '#console/pages/oncall/schedule_draft.ts';
+import { beginningText } from '#console/pages/oncall/schedule_form.tsx';
 
 const turns = ['anna', 'bram', 'cleo'].reduce<readonly TurnDraft[]>((all, id) => withPersonIn(all, id, false), []);
 const draft = { ...newDraft(0, 'team_1'), name: 'Primary', turns };
@@ -31,12 +32,12 @@ test('the beginning of the first turn says from when on somebody is on call, and
   const now = Date.parse('2026-03-04T12:00:00Z');
   const weekly = { ...draft, timezone: 'Europe/Amsterdam', hours: '168' };
   const text = (changes: Partial<typeof draft>) => beginningText({ ...weekly, ...changes }, now);
-  expect(text({ handOverAt: '2026-03-02T09:00' })).toMatch(/^Has begun: .* on Mon.*9.*09:00/);
-  expect(text({ handOverAt: '2026-02-23T09:00' })).toMatch(/^Has begun: .* on Mon.*9.*09:00/);
-  expect(text({ handOverAt: '2026-03-04T09:00', hours: '12' })).toMatch(/on Wed.*4.*21:00/);
+  expect(text({ handOverAt: '2026-03-02T09:00' })).toMatch(/^Has begun: .* until Mon.*9.*09:00/);
+  expect(text({ handOverAt: '2026-02-23T09:00' })).toMatch(/^Has begun: .* until Mon.*9.*09:00/);
+  expect(text({ handOverAt: '2026-03-04T09:00', hours: '12' })).toMatch(/until Wed.*4.*21:00/);
   expect(text({ handOverAt: '2026-03-04T13:01' })).toBe('Nobody is on call before.');
-  expect(text({ handOverAt: '' })).toBe('Turns are counted from here.');
-  expect(text({ hours: 'x' })).toBe('Turns are counted from here.');
+  expect(text({ handOverAt: '2026-03-02T13:00', hours: '24' })).toMatch(/until Thu.*5.*13:00/);
+  expect(text({ hours: 'x' })).toBe('');
 });
 
 describe('the order of people', () => {
