@@ -43,6 +43,50 @@ test('a key with all permissions may do all, and one that could do nothing is re
   expect(lacking).toMatchObject({ code: 2, stderr: expect.stringContaining('is viewer, and lacks services:edit') });
 });
 
+test('creates organizations, users and keys, and revokes keys at once', async () => {
+  const w = await world();
+  const { organizationId: org } = await tocsinJson(w, 'org', 'create', '--name', 'Acme');
+  const person = ['--email', 'anna@example.com', '--name', 'Anna', '--org', org, '--role', 'responder', '--json'];
+  const created = await tocsinWith(w, 'a long password\n', ['user', 'create', ...person]);
+  expect(created).toMatchObject({ code: 0, stderr: '' });
+  const user = JSON.parse(created.stdout) as Record<string, string>;
+  expect(user).toEqual({ userId: expect.stringMatching(/^user_/) as string, organizationId: org });
+  const { link } = await tocsinJson(w, 'user', 'password', '--email', 'ANNA@example.com');
+  expect(link).toMatch(/\/reset\/tocsin_rst_\w{49}$/);
+  const [ofOrg, ofUser] = await Promise.all([
+    tocsinJson(w, 'key', 'create', '--org', org, '--permissions', 'services:view', '--name', 'CI'),
+    tocsinJson(w, 'key', 'create', '--org', org, '--user', user['userId'] ?? '', '--name', 'Laptop'),
+  ]);
+  expect(Object.keys(ofOrg).toSorted()).toEqual(['key', 'keyId']);
+  const statusFor = async ({ key }: { key: string }) => (await w.call('list_services', {}, { key })).status;
+  expect([await statusFor(ofOrg), await statusFor(ofUser)]).toEqual([200, 200]);
+  expect(await tocsinJson(w, 'key', 'revoke', ofOrg.keyId)).toMatchObject({ keyId: ofOrg.keyId });
+  expect([await statusFor(ofOrg), await statusFor(ofUser)]).toEqual([401, 200]);
+});
+
+test('says what is wrong with a call, with status 2', async () => {
+  const w = await world();
+  const person = ['--email', 'b@example.com', '--name', 'Bram', '--org', 'org_1', '--role', 'owner'];
+  const calls: (readonly [args: readonly string[], says: RegExp, input?: string])[] = [
+    [['org', 'create'], /required option '--name <name>' not specified/],
+    [['org', 'create', '--name', ' '], /must not be blank/],
+    [['user', 'create', ...person], /at least 12 characters/, 'short'],
+    [['user', 'create', ...person], /give the password by standard input/],
+    [['user', 'create', ...person, '--password', 'a long password'], /can see a password[\s\S]*no organization org_1/],
+    [['user', 'create', ...person], /there is no organization org_1/, 'a long password'],
+    [['user', 'create', ...person], /commonest/, 'Password1234'],
+    [['user', 'password', '--email', 'nobody@example.com'], /there is no user nobody@example.com/],
+    [['key', 'create', '--org', 'org_1', '--permissions', 'fly', '--name', 'n'], /Unknown: fly/],
+    [['key', 'revoke', 'apikey_1'], /no key apikey_1/],
+    [['fly'], /unknown command 'fly'/],
+  ];
+  const answers = await Promise.all(calls.map(([args, , input = '']) => tocsinWith(w, input, args)));
+  for (const [index, [args, says]] of calls.entries()) {
+    const stderr = expect.stringMatching(says) as string;
+    expect({ args, ...answers[index] }).toMatchObject({ code: 2, stderr });
+  }
+});
+
 test('a member is never changed by "user create", and the only owner stays one', async () => {
   const w = await world();
   const person = ['user', 'create', '--name', 'Someone else', '--role', 'viewer'];
