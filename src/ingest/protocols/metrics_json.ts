@@ -94,7 +94,8 @@ const LINES_TYPES: ReadonlySet<string> = new Set([
 /**
  * Tocsin's own format: `{ "points": [{ "name", "value", "at"?, "labels"? }] }` as JSON, or one point per line as NDJSON.
  * `at` is an RFC 3339 time or epoch milliseconds; without it the time of arrival counts. The format has no types: a name
- * that ends in `_total` is a counter's, unless another sender has declared its type, and all else is a gauge.
+ * that ends in `_total` is a counter's, and so is `…_bucket` with the label `le`, unless another sender has declared its
+ * type; all else is a gauge.
  *
  * A faulty point is refused by itself, with all its faults. Throws `unsupported_media_type`, `payload_too_large`, or
  * `invalid_input` when the whole body cannot be decoded.

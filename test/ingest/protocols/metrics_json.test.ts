@@ -19,6 +19,11 @@ describe('points', () => {
       { name: 'cpu', labels: {}, at: NOW_MS, value: 99.5, kind: 'gauge' },
     ]);
     expect(shortOf(decode([{ name: 'orders_total', value: 59.9 }]))).toEqual(['orders_total 59.9 counter']);
+    const [bucket, heap] = [
+      { name: 'took_bucket', value: 7, labels: { le: '1.0' } },
+      { name: 'token_bucket', value: 7 },
+    ];
+    expect(shortOf(decode([bucket, heap]))).toEqual(['took_bucket{le=1} 7 counter', 'token_bucket 7 gauge']);
   });
 
   test('points of one series share its entry, however their labels are ordered', () => {

@@ -89,9 +89,10 @@ export class NativePoints {
     else admission.add(series, at, value, this.#kindOf(name.value), this.#place);
   }
 
-  /** Returns the kind by the type if senders declared one, else by the ending of the name. */
+  /** Returns the kind by the type if senders declared one, else by the ending of the name; the bound makes a bucket. */
   #kindOf(name: string): PointKind {
-    if (!name.endsWith('_total')) return 'gauge';
+    const isBucket = name.endsWith('_bucket') && this.#own.some((label) => label.name === 'le');
+    if (!isBucket && !name.endsWith('_total')) return 'gauge';
     return kindOfSeries(name, () => false, this.#admission.limits.types.typeOf);
   }
 
