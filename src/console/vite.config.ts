@@ -88,9 +88,6 @@ function packagesOf(id: string, modules: Modules): ReadonlySet<string> {
 const initial = new Set<string>();
 const shared = new Set<string>();
 
-/** Folders of pages whose parts are in one file, because most pages that show one show the other, too. */
-const SHARED_FOLDERS: Readonly<Record<string, string>> = { oncall_teams: 'oncall' };
-
 /** Returns the name of the file for code that several pages need; null if it stays in the file of one page. */
 function nameOfShared(id: string, modules: Modules): string | null {
   if (id.includes('/console/worker/')) return null;
@@ -118,7 +115,7 @@ function nameOfShared(id: string, modules: Modules): string | null {
 
 function folderOf(id: string): string | undefined {
   const [, folder = ''] = /\/console\/pages\/(\w+)\//.exec(id) ?? [];
-  return folder === '' ? undefined : (SHARED_FOLDERS[folder] ?? folder);
+  return folder === '' ? undefined : folder;
 }
 
 /** Whether several pages need the file, and it is too small for its own request. Its styles are bundled with others. */

@@ -1,5 +1,4 @@
 import { Button, Group, Skeleton, Stack } from '@mantine/core';
-import { IconSearchOff } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -11,7 +10,6 @@ import { serviceSearchQuery } from '#console/api/services.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
-import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { Back, ItemActions, ItemPage, Page } from '#console/components/page.tsx';
 import { PrefetchOnHover } from '#console/components/prefetch_on_hover.tsx';
 import { IncidentStatus, Status } from '#console/components/status.tsx';
@@ -26,30 +24,13 @@ import { MemberNames, useMemberNames } from '#console/pages/incidents/member_nam
 import { NoteText } from '#console/pages/incidents/notes/notes.tsx';
 import { NotificationLog, Timeline } from '#console/pages/incidents/timeline.tsx';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
-import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { actorName } from '#modules/incidents/decide/incident_actor.ts';
 
-function IncidentNotFound({ incidentId }: { readonly incidentId: string }) {
-  return (
-    <InOtherOrganization find={(client, orgId) => client.fetchQuery(incidentQuery(orgId, incidentId))}>
-      <EmptyState
-        icon={<IconSearchOff size={24} />}
-        title="Incident not found"
-        actions={
-          <Button component={Link} to="/incidents">
-            All incidents
-          </Button>
-        }
-      >
-        Its service may have been deleted, it may be older than the retention of its service, or it belongs to an
-        organization that you are not in.
-      </EmptyState>
-    </InOtherOrganization>
-  );
-}
-
+const IncidentNotFound = lazyPart(() =>
+  import('#console/pages/incidents/context/incident_context.tsx').then((m) => m.IncidentNotFound),
+);
 const IncidentContext = lazyPart(() =>
   import('#console/pages/incidents/context/incident_context.tsx').then((m) => m.IncidentContext),
 );

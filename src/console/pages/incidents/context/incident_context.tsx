@@ -1,17 +1,21 @@
+import { Button } from '@mantine/core';
 import { useInViewport } from '@mantine/hooks';
+import { IconSearchOff } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 
 import type { IncidentWithLog, ResultOf } from '#console/api/actions.ts';
-import { actionQuery } from '#console/api/queries.ts';
+import { actionQuery, incidentQuery } from '#console/api/queries.ts';
 import { TextButton } from '#console/components/buttons.tsx';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { Status, STATUS_TONES } from '#console/components/status.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { type Around, byNearness } from '#modules/incidents/decide/around.ts';
 import { measureOf, measureOfRate, quantityText } from '#modules/metrics/decide/quantity.ts';
@@ -256,5 +260,25 @@ function MovedMetrics({ incident: { incidentId, serviceId } }: { readonly incide
         );
       })}
     />
+  );
+}
+
+/** Page of an incident that is not there. */
+export function IncidentNotFound({ incidentId }: { readonly incidentId: string }) {
+  return (
+    <InOtherOrganization find={(client, orgId) => client.fetchQuery(incidentQuery(orgId, incidentId))}>
+      <EmptyState
+        icon={<IconSearchOff size={24} />}
+        title="Incident not found"
+        actions={
+          <Button component={Link} to="/incidents">
+            All incidents
+          </Button>
+        }
+      >
+        Its service may have been deleted, it may be older than the retention of its service, or it belongs to an
+        organization that you are not in.
+      </EmptyState>
+    </InOtherOrganization>
   );
 }
