@@ -2,16 +2,18 @@ import type { Schema } from '#kernel/input_faults.ts';
 
 /**
  * Reads the arguments that a model passes to a tool: null and an empty text for an optional field count as absent, unless
- * they have a meaning there; `"60"`, `"true"` and JSON in text are parsed where the schema takes no text; one value stands
- * for a list of one, and a word of an enumeration may be in other letters. Everything else stays as it was sent, and is
+ * they have a meaning there, as do null for a field that is not known and for all arguments; `"60"`, `"true"` and JSON in
+ * text are parsed where the schema takes no text, and a number is text where it takes only that; one value stands for a
+ * list of one, and a word of an enumeration may be in other letters. Everything else stays as it was sent, and is
  * checked like a request over REST. Returns the same object if nothing is changed.
  */
 export function readAgentInput(schema: object, input: unknown): unknown {
-  return read(schema, input);
+  return read(schema, input ?? {});
 }
 
 function read(schema: Schema, sent: unknown): unknown {
-  const value = listed(schema, typeof sent === 'string' ? readText(schema, sent) : sent);
+  const plain = typeof sent === 'number' ? readNumber(schema, sent) : sent;
+  const value = listed(schema, typeof plain === 'string' ? readText(schema, plain) : plain);
   if (Array.isArray(value)) {
     const { items } = schemaFor(schema, 'array');
     return items === undefined ? value : ifChanged(value, (entries) => entries.map((entry) => read(items, entry)));
@@ -27,15 +29,26 @@ function readObject(
   const entries = Object.entries(object).flatMap(([name, sent]): [string, unknown][] => {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     const schema = property ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined);
-    if (schema === undefined) return [[name, sent]];
+    if (schema === undefined) {
+      const isNothing = sent === null && additionalProperties === false;
+      isChanged ||= isNothing;
+      return isNothing ? [] : [[name, sent]];
+    }
     const value = read(schema, sent);
     const isOptional = property !== undefined && !required.includes(name);
     const isAbsent =
-      isOptional && ((value === null && !takes(schema, 'null')) || (value === '' && !takesNothingSaid(schema)));
+      isOptional && ((value === null && !takes(schema, 'null')) || (value === '' && (name.endsWith('Id') || !takesNothingSaid(schema))));
     isChanged ||= isAbsent || value !== sent;
     return isAbsent ? [] : [[name, value]];
   });
   return isChanged ? Object.fromEntries(entries) : object;
+}
+
+/** Returns a number as text where the schema takes texts only, of any words. */
+function readNumber(schema: Schema, number: number): unknown {
+  const { type, enum: words } = schema.anyOf === undefined ? schema : schemaFor(schema, 'string');
+  const isTextOnly = !takes(schema, 'number') && !takes(schema, 'integer') && type === 'string' && words === undefined;
+  return isTextOnly ? String(number) : number;
 }
 
 function readText(schema: Schema, text: string): unknown {

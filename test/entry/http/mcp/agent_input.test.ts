@@ -8,6 +8,7 @@ const schema = Type.Object(
   {
     serviceId: Type.String(),
     minutes: Type.Optional(Type.Integer()),
+    teamId: Type.Optional(Type.String()),
     ratio: Type.Optional(Type.Number()),
     isOn: Type.Optional(Type.Boolean()),
     environment: Type.Optional(Type.Union([Type.String(), Type.Null()])),
@@ -27,6 +28,14 @@ const schema = Type.Object(
 
 test.each([
   [{ minutes: null, level: null, users: null, isOn: null }, {}],
+  [null, {}],
+  [{ limit: null, serviceId: 'a' }, { serviceId: 'a' }],
+  [{ limit: 5 }, { limit: 5 }],
+  [
+    { note: 247, environment: 7, days: 7, users: [1], serviceId: '' },
+    { note: '247', environment: '7', days: 7, users: ['1'], serviceId: '' },
+  ],
+  [{ teamId: '' }, {}],
   [
     { environment: null, days: null },
     { environment: null, days: null },
@@ -64,11 +73,10 @@ test.each([
   { serviceId: '["a"]', users: ['1', 'null'] },
   { minutes: 'an hour', isOn: 'yes', users: '[1', days: '0x10' },
   { serviceId: '', note: '', environment: '', level: 'lower', channels: ['fax'] },
-  { unknown: null, other: '60' },
+  { unknown: 1, other: '60' },
   { minutes: true, users: { 0: 'a' }, steps: 'soon' },
   { query: 'true' },
   { query: '{broken' },
-  null,
   7,
   'text',
 ])('%j stays as it was sent, for the check of every request', (sent) => {
