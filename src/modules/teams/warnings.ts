@@ -76,7 +76,8 @@ export const WarningView = Type.Object(
     ),
     scheduleIds: Type.Optional(
       Type.Array(IdText, {
-        description: 'two by which the same person is on call at once: of the earlier step, and of the step',
+        description:
+          'those that put the person on call; two by which the same person is at once: of the earlier step, and of the step',
       }),
     ),
     memberId: Type.Optional(IdText),
@@ -312,14 +313,15 @@ function toWarningView(
       };
     }
     case 'member_unreachable': {
-      const { kind, memberId, userId } = warning;
+      const { kind, memberId, userId, scheduleIds } = warning;
       const message = `Nothing reaches ${people.get(userId)?.name ?? ''}: each channel is off, lacks an address, or is not set up on this server.`;
-      return { kind, message, memberId, userId };
+      return { kind, message, memberId, userId, ...(scheduleIds.length > 0 && { scheduleIds: [...scheduleIds] }) };
     }
     case 'cannot_answer': {
-      const { kind, userId } = warning;
+      const { kind, userId, scheduleIds } = warning;
       const person = people.get(userId);
-      return { kind, message: cannotAnswerText(person?.name ?? '', person?.role ?? 'viewer'), userId };
+      const message = cannotAnswerText(person?.name ?? '', person?.role ?? 'viewer');
+      return { kind, message, userId, ...(scheduleIds.length > 0 && { scheduleIds: [...scheduleIds] }) };
     }
   }
 }

@@ -7,6 +7,7 @@ import { getHome } from '#modules/home/operations/get_home.ts';
 import { declareIncident } from '#modules/incidents/operations/declare_incident.ts';
 import { listAssignees, reassignIncident } from '#modules/incidents/operations/reassignment.ts';
 import { addEscalationPolicy } from '#modules/policies/operations/create_escalation_policy.ts';
+import { searchEscalationPolicies } from '#modules/policies/operations/policies.ts';
 import { createTeamSchedule } from '#modules/schedules/operations/create_schedule.ts';
 import { duplicateSchedule } from '#modules/schedules/operations/schedule_layers.ts';
 import { swapShifts } from '#modules/schedules/operations/swaps.ts';
@@ -58,6 +59,12 @@ test('whoever puts somebody on call who cannot answer is told so, and so are rea
   const steps = [{ afterMinutes: 0, channels: ['email'], targetUserIds: [vera.userId] }];
   const policy = await w.expectOk('create_escalation_policy', { teamId, name: 'Wake', steps });
   expect(policy.warnings).toContainEqual(expect.objectContaining({ kind: 'cannot_answer', userId: vera.userId }));
+  const asked = { afterMinutes: 0, channels: ['email'], useSchedule: true };
+  const bySchedule = await w.expectOk('create_escalation_policy', { teamId, name: 'Whoever', steps: [asked] });
+  const onDuty = { kind: 'cannot_answer', userId: vera.userId, scheduleIds: [scheduleId] };
+  expect(bySchedule.warnings).toContainEqual(expect.objectContaining(onDuty));
+  const { policies } = await run(searchEscalationPolicies, {});
+  for (const { warnings } of policies) expect(warnings).toContainEqual(expect.objectContaining(onDuty));
   expect((await run(getTeam, { teamId })).warnings).toContainEqual(
     expect.objectContaining({ kind: 'cannot_answer', message: expect.stringContaining(sentence) }),
   );

@@ -28,9 +28,15 @@ export type ReachabilityWarning =
   | { readonly kind: 'schedule_gap'; readonly scheduleId: Id<'schedule'>; readonly gaps: readonly Gap[] }
   /** Somebody is on call for a step and, by another schedule, for an earlier one. */
   | ({ readonly kind: 'on_call_twice'; readonly policyId: Id<'policy'> } & DoubleDuty)
-  | { readonly kind: 'member_unreachable'; readonly memberId: Id<'member'>; readonly userId: UserId }
+  | ({ readonly kind: 'member_unreachable'; readonly memberId: Id<'member'> } & OnDuty)
   /** Somebody whom this team pages, in a role that may neither acknowledge nor resolve. */
-  | { readonly kind: 'cannot_answer'; readonly userId: UserId };
+  | ({ readonly kind: 'cannot_answer' } & OnDuty);
+
+/** A person, with the schedules of the team that put them on call from now on. */
+interface OnDuty {
+  readonly userId: UserId;
+  readonly scheduleIds: readonly Id<'schedule'>[];
+}
 
 /** A team as it stands. */
 interface TeamReach {
@@ -100,29 +106,44 @@ export function* findWarnings(
     else if (gaps.length > 0) warnings.push({ kind: 'schedule_gap', scheduleId, gaps });
     yield;
   }
+  const schedulesOf = schedulesByPerson(team.schedules, now);
   for (const { id: memberId, userId } of team.members) {
     const contact = team.contacts.get(userId);
-    if (!contact || !isReachable(contact, configured)) warnings.push({ kind: 'member_unreachable', memberId, userId });
+    if (contact && isReachable(contact, configured)) continue;
+    warnings.push({ kind: 'member_unreachable', memberId, userId, scheduleIds: schedulesOf.get(userId) ?? [] });
   }
-  for (const userId of peopleOnDuty(team, now)) {
-    if (team.contacts.has(userId) && !team.mayAnswer(userId)) warnings.push({ kind: 'cannot_answer', userId });
+  for (const userId of new Set([...peopleNamed(team), ...schedulesOf.keys()])) {
+    if (!team.contacts.has(userId) || team.mayAnswer(userId)) continue;
+    warnings.push({ kind: 'cannot_answer', userId, scheduleIds: schedulesOf.get(userId) ?? [] });
   }
   return warnings;
 }
 
-/** Returns everybody whom a step names, or whom a schedule puts on call from now on. */
-function peopleOnDuty(
-  { policies, schedules, membersOf }: Pick<TeamReach, 'policies' | 'schedules'> & Partial<Pick<TeamReach, 'membersOf'>>,
+/** Returns everybody whom a step names, by themselves or as a member of a team. */
+function peopleNamed({ policies, membersOf }: Pick<TeamReach, 'policies' | 'membersOf'>): readonly UserId[] {
+  return policies.flatMap(({ steps }) =>
+    steps.flatMap(({ targetUserIds, members }) => [
+      ...targetUserIds,
+      ...(members === undefined ? [] : membersOf(members.teamId)),
+    ]),
+  );
+}
+
+/** Returns the schedules that put people on call from now on, by person. */
+function schedulesByPerson(
+  schedules: TeamReach['schedules'],
   now: Instant,
-): ReadonlySet<UserId> {
-  return new Set([
-    ...policies.flatMap(({ steps }) => steps.flatMap(({ targetUserIds }) => targetUserIds)),
-    ...policies.flatMap(({ steps }) => steps.flatMap(({ members }) => (members && membersOf?.(members.teamId)) ?? [])),
-    ...schedules.flatMap(({ layered: { layers, overrides } }) => [
+): ReadonlyMap<UserId, readonly Id<'schedule'>[]> {
+  const byPerson = new Map<UserId, Id<'schedule'>[]>();
+  for (const { id, layered } of schedules) {
+    const { layers, overrides } = layered;
+    const people = new Set([
       ...layers.flatMap(({ turns }) => turns.flatMap(({ userIds }) => userIds)),
       ...overrides.filter(({ endAt }) => !isAtOrBefore(endAt, now)).map(({ userId }) => userId),
-    ]),
-  ]);
+    ]);
+    for (const userId of people) byPerson.set(userId, [...(byPerson.get(userId) ?? []), id]);
+  }
+  return byPerson;
 }
 
 /** Whether a warning about a team is one about pages by this policy; `membersOf` knows the teams that its steps name. */
@@ -130,6 +151,7 @@ export function isAboutPolicy(
   warning: Pick<ReachabilityWarning, 'kind'> & {
     readonly policyId?: string;
     readonly scheduleId?: string;
+    readonly scheduleIds?: readonly string[];
     readonly userId?: string;
   },
   { id, steps }: { readonly id: string; readonly steps: readonly EscalationStep[] },
@@ -142,18 +164,23 @@ export function isAboutPolicy(
       return warning.policyId === id;
     case 'schedule_unreadable':
     case 'schedule_gap':
-      return steps.some(
-        ({ useSchedule, scheduleIds }) =>
-          useSchedule && (scheduleIds === undefined || scheduleIds.some((id) => id === warning.scheduleId)),
-      );
+      return steps.some((step) => asksAny(step, [warning.scheduleId ?? '']));
     case 'member_unreachable':
     case 'cannot_answer':
-      return steps.some(({ targetUserIds, members }) =>
-        [...targetUserIds, ...(members === undefined ? [] : membersOf(members.teamId))].some(
-          (userId) => userId === warning.userId,
-        ),
-      );
+      return steps.some((step) => {
+        const { targetUserIds, members } = step;
+        const named: readonly string[] = [
+          ...targetUserIds,
+          ...(members === undefined ? [] : membersOf(members.teamId)),
+        ];
+        return named.includes(warning.userId ?? '') || asksAny(step, warning.scheduleIds ?? []);
+      });
   }
+}
+
+/** Whether the step asks any of these schedules of its team who is on call. */
+function asksAny({ useSchedule, scheduleIds }: EscalationStep, asked: readonly string[]): boolean {
+  return useSchedule && asked.some((id) => scheduleIds === undefined || scheduleIds.some((own) => own === id));
 }
 
 /** Whether any channel that the person wants and the operator has set up has an address. */
