@@ -9,7 +9,7 @@ import { lazyPart } from '#console/components/lazy_part.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { SHOWN_CHANNELS } from '#console/components/text/channel.tsx';
 import { MultiSelect } from '#console/components/forms/multi_select.tsx';
-import type { Option } from '#console/components/forms/option_list.tsx';
+import { moreOptions, type Option } from '#console/components/forms/option_list.tsx';
 import { useTeamName } from '#console/components/forms/team_picker.tsx';
 import { dutyLabel } from '#console/components/text/role.ts';
 import { useFoundMembers } from '#console/components/forms/person_picker.tsx';
@@ -174,7 +174,7 @@ type StepTargetsProps = Pick<StepEditorProps, 'step' | 'teamId' | 'names' | 'fau
 function StepTargets({ step, teamId, names, faults, onChange }: StepTargetsProps) {
   const { orgId } = useOrganization().org;
   const [typed, setTyped] = useState('');
-  const { members } = useFoundMembers(typed);
+  const { members, further } = useFoundMembers(typed);
   const { data: team } = useQuery({ ...teamQuery(orgId, teamId), enabled: teamId !== '' });
   const wanted = typed.trim().toLowerCase();
   const [text] = useDebouncedValue(wanted.slice(0, 200), DEBOUNCE_MS);
@@ -205,6 +205,7 @@ function StepTargets({ step, teamId, names, faults, onChange }: StepTargetsProps
       .filter(({ value }) => wanted === '' && !targets.includes(value))
       .map((option) => ({ ...option, group: 'People' })),
   ];
+  const left = further + Math.max(0, (found?.total ?? 0) - teams.length);
   const hasLeavers = !names.isLoading && step.targetUserIds.some((userId) => names.nameOf(userId) === undefined);
   const labelOf = (target: string): string => {
     if (target === teamTarget(step.pagedTeamId ?? '')) return `Everybody in ${isolateBidi(pagedTeam ?? '…')}`;
@@ -220,7 +221,7 @@ function StepTargets({ step, teamId, names, faults, onChange }: StepTargetsProps
       label="Page"
       placeholder={targets.length === 0 ? 'Person, schedule or team' : ''}
       data-focus="people"
-      options={options}
+      options={options.length === 0 ? [] : [...options, ...moreOptions(left)]}
       chosen={targets.map((value) => ({ value, label: labelOf(value) }))}
       onChange={(values) => onChange(withTargets(step, values))}
       typed={typed}

@@ -37,7 +37,9 @@ function readObject(
     const value = read(schema, sent);
     const isOptional = property !== undefined && !required.includes(name);
     const isAbsent =
-      isOptional && ((value === null && !takes(schema, 'null')) || (value === '' && (name.endsWith('Id') || !takesNothingSaid(schema))));
+      isOptional &&
+      ((value === null && !takes(schema, 'null')) ||
+        (value === '' && (name.endsWith('Id') || !takesNothingSaid(schema))));
     isChanged ||= isAbsent || value !== sent;
     return isAbsent ? [] : [[name, value]];
   });

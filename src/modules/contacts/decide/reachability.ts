@@ -180,7 +180,7 @@ export function isAboutPolicy(
 
 /** Whether the step asks any of these schedules of its team who is on call. */
 function asksAny({ useSchedule, scheduleIds }: EscalationStep, asked: readonly string[]): boolean {
-  return useSchedule && asked.some((id) => scheduleIds === undefined || scheduleIds.some((own) => own === id));
+  return useSchedule && asked.some((id) => scheduleIds?.some((scheduleId) => scheduleId === id) ?? true);
 }
 
 /** Whether any channel that the person wants and the operator has set up has an address. */

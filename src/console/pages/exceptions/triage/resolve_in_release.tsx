@@ -69,6 +69,7 @@ export function ResolveInRelease({ groupIds, serviceId, onClose }: ResolveInRele
         description="Events of older releases leave it resolved. One of this release, or of a newer one, brings it back as a regression."
         placeholder="A known release, or a future one"
         suggestions={fitting}
+        further={(data?.total ?? 0) - offered.length}
         isSearched
         maxLength={200}
         withAsterisk
