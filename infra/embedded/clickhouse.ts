@@ -20,6 +20,8 @@ export interface ClickHouseOptions {
   readonly memoryBytes?: number;
   /** Longest body of an insert, after decompression; 256 MiB by default. */
   readonly rowsBytesMax?: number;
+  /** Settings of each query that names no others. */
+  readonly querySettings?: Readonly<Record<string, number>>;
   /** Store that is copied if there is none yet; null, the default, creates an empty one. */
   readonly prepared?: string | null;
   readonly signal?: AbortSignal;
@@ -54,6 +56,7 @@ export async function startClickHouse(dataDir: string, options: ClickHouseOption
     password: options.password ?? randomBytes(24).toString('base64url'),
     memoryBytes: options.memoryBytes ?? memoryShare(),
     rowsBytesMax: options.rowsBytesMax ?? ROWS_BYTES_MAX,
+    querySettings: options.querySettings ?? {},
   };
   const child = await startNodeChild(
     {

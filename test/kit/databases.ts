@@ -8,7 +8,7 @@ import pg from 'pg';
 import { inject } from 'vitest';
 
 import {
-  clickhouseState,
+  clickhouseSchema,
   postgresState,
   TEMPLATE,
   type Templates,
@@ -26,7 +26,7 @@ declare module 'vitest' {
 }
 
 /** A database of PostgreSQL and one of ClickHouse, with only what migrations write. */
-interface Databases {
+export interface Databases {
   readonly databaseUrl: string;
   readonly clickhouseUrl: string;
   /** Empties them for who has them; resolves to false when others are to be taken instead. */
@@ -118,8 +118,8 @@ async function emptyPostgres(
   client: pg.Client,
   users: 'none' | 'mine' = 'none',
 ): Promise<'emptied' | 'in use' | 'changed'> {
-  const { postgresSchema, postgresRows } = inject('templates');
-  const { schema, sessions, largest, tables, restarts } = await postgresState(client);
+  const { postgresSchema, postgresMigratedAt, postgresRows } = inject('templates');
+  const { schema, sessions, largest, tables, restarts } = await postgresState(client, postgresMigratedAt);
   if (users === 'none' && sessions > 0) return 'in use';
   if (schema !== postgresSchema || largest > TABLE_BYTES_MAX) return 'changed';
   const deletions = tables.map((table) => `delete from ${table}`);
@@ -141,9 +141,8 @@ subscribe('http.client.request.start', (message) => {
 
 async function emptyClickHouse(name: string): Promise<boolean> {
   return await withClickHouse({ clickhouseUrl: inject('clickhouseUrl') }, async (client) => {
-    const { schema, tables } = await clickhouseState(client, name);
-    if (schema !== inject('templates').clickhouseSchema) return false;
-    for (const table of tables) await client.command({ query: `TRUNCATE TABLE ${name}.${table}` });
+    if ((await clickhouseSchema(client, name)) !== inject('templates').clickhouseSchema) return false;
+    await client.command({ query: `TRUNCATE ALL TABLES FROM ${name} NOT LIKE 'migrations'` });
     return true;
   });
 }

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 
 import { newId } from '#kernel/ids.ts';
+import { type Databases, takeDatabases } from '#test/kit/databases.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
+import { withClickHouse, withPostgres } from '#test/kit/templates.ts';
 
 /** A message that is due now, of which no job knows. */
 async function dueMessage(w: StaffedWorld, phone: string): Promise<void> {
@@ -48,4 +50,37 @@ test.each([1, 2])('(%i) sees no rows, jobs, messages and time of an earlier test
   expect(w.phone.messages).toHaveLength(1);
   await annaIsTriggered(w);
   w.clock.advance({ hours: 1_000 });
+});
+
+const inPostgres =
+  (sql: string) =>
+  ({ databaseUrl }: Databases) =>
+    withPostgres(databaseUrl, (client) => client.query(sql));
+const inClickHouse = (query: string) => (databases: Databases) =>
+  withClickHouse(databases, (client) => client.command({ query }));
+
+test('databases are emptied for the next test', async () => {
+  const databases = await takeDatabases();
+  await inPostgres("insert into organizations (id, name, created_at) values ('org_1', 'x', now())")(databases);
+  await inClickHouse('INSERT INTO metric_names SELECT generateUUIDv4(), name, now() FROM migrations')(databases);
+  expect(await databases.empty()).toBe(true);
+  const { rows } = await inPostgres('select id from organizations')(databases);
+  const names = await withClickHouse(databases, async (client) => {
+    const found = await client.query({ query: 'SELECT metric FROM metric_names', format: 'JSONEachRow' });
+    return await found.json();
+  });
+  expect([rows, names]).toEqual([[], []]);
+  await databases.release();
+});
+
+test.each([
+  ['a column that may be null', inPostgres('alter table teams alter column name drop not null')],
+  ['a column less', inPostgres('alter table teams drop column name cascade')],
+  ['a table more', inPostgres('create table more (id int)')],
+  ['another column of points', inClickHouse('ALTER TABLE metric_points ADD COLUMN more String')],
+])('databases in which a test has left %s are used by no other', async (_, change) => {
+  const databases = await takeDatabases();
+  await change(databases);
+  expect(await databases.empty()).toBe(false);
+  await databases.release();
 });

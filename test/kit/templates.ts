@@ -21,6 +21,8 @@ export function withDatabase(url: string, database: string): string {
 export interface Templates {
   /** Changes with every table, column, constraint, trigger and function. */
   readonly postgresSchema: string;
+  /** Id of a transaction behind the migrations. */
+  readonly postgresMigratedAt: string;
   /** Writes the rows and sequences that migrations left. */
   readonly postgresRows: string;
   /** Make the tables in the database of that name anew, in order. */
@@ -33,12 +35,16 @@ export async function makeTemplates(postgresUrl: string, clickhouse: ClickHouseA
   return { ...(await makePostgresTemplate(postgresUrl)), ...(await makeClickHouseTemplate(clickhouse)) };
 }
 
-async function makePostgresTemplate(url: string): Promise<Pick<Templates, 'postgresSchema' | 'postgresRows'>> {
+async function makePostgresTemplate(
+  url: string,
+): Promise<Pick<Templates, 'postgresSchema' | 'postgresMigratedAt' | 'postgresRows'>> {
   await withPostgres(url, (admin) => admin.query(`create database ${TEMPLATE}`));
   const databaseUrl = withDatabase(url, TEMPLATE);
   await migratePostgresAndQueue({ databaseUrl, redisUrl: undefined });
   return await withPostgres(databaseUrl, async (client) => {
-    const { schema, tables } = await postgresState(client);
+    const { rows: transactions } = await client.query<{ id: string }>('select pg_current_xact_id()::xid::text as id');
+    const migratedAt = transactions[0]!.id;
+    const { schema, tables } = await postgresState(client, migratedAt);
     const statements: string[] = [];
     for (const table of tables) {
       const { rows } = await client.query<{ json: string | null }>(`select json_agg(t)::text as json from ${table} t`);
@@ -53,6 +59,7 @@ async function makePostgresTemplate(url: string): Promise<Pick<Templates, 'postg
     );
     return {
       postgresSchema: schema,
+      postgresMigratedAt: migratedAt,
       postgresRows: [...statements, ...rows.map(({ statement }) => statement)].join(';'),
     };
   });
@@ -72,7 +79,7 @@ async function makeClickHouseTemplate(
     });
     return {
       clickhouseStatements: (await tables.json<[string]>()).map(([statement]) => statement),
-      clickhouseSchema: (await clickhouseState(client, TEMPLATE)).schema,
+      clickhouseSchema: await clickhouseSchema(client, TEMPLATE),
     };
   });
 }
@@ -85,10 +92,12 @@ const CATALOGS: readonly (readonly [name: string, id: string])[] = [
   ['pg_proc', 'oid'],
 ];
 
-/** In a copied database, rows of the catalogs are those of its template, with the transaction that wrote them. */
-const POSTGRES_SCHEMA = `concat_ws(' ', ${CATALOGS.map(
-  ([catalog, id]) => `(select count(*) || ':' || sum(xmin::text::bigint) from ${catalog} where ${id} >= 16384)`,
-).join(', ')})`;
+/** How many rows of the catalogs are about what migrations made, and how many were written since a transaction. */
+const postgresSchema = (since: string): string =>
+  `concat_ws(' ', ${CATALOGS.map(
+    ([catalog, id]) =>
+      `(select count(*) || ':' || count(*) filter (where age(xmin) < age('${since}'::xid)) from ${catalog} where ${id} >= 16384)`,
+  ).join(', ')})`;
 
 interface PostgresState {
   readonly schema: string;
@@ -101,7 +110,7 @@ interface PostgresState {
   readonly restarts: readonly string[];
 }
 
-const POSTGRES_STATE = `select ${POSTGRES_SCHEMA} as schema,
+const postgresStateSql = (since: string): string => `select ${postgresSchema(since)} as schema,
   (select count(*)::int from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()) as sessions,
   array(
     select format('select setval(%L, %s, false)', format('%I.%I', schemaname, sequencename), start_value)
@@ -115,29 +124,20 @@ const POSTGRES_STATE = `select ${POSTGRES_SCHEMA} as schema,
     where relkind = 'r' and nspname not in ('pg_catalog', 'information_schema')
   ) as own`;
 
-export async function postgresState(client: pg.Client): Promise<PostgresState> {
-  return (await client.query<PostgresState>(POSTGRES_STATE)).rows[0]!;
+/** `since` is a transaction after the migrations: in a copied database, rows of the catalogs are those of its template. */
+export async function postgresState(client: pg.Client, since: string): Promise<PostgresState> {
+  return (await client.query<PostgresState>(postgresStateSql(since))).rows[0]!;
 }
 
-interface ClickHouseState {
-  /** Changes with every table, and with the number of migrations. */
-  readonly schema: string;
-  /** Those with rows, but for that of migrations. */
-  readonly tables: readonly string[];
-}
-
-export async function clickhouseState(client: ClickHouseClient, database: string): Promise<ClickHouseState> {
+/** Changes with every table, and with the number of migrations. */
+export async function clickhouseSchema(client: ClickHouseClient, database: string): Promise<string> {
   const result = await client.query({
-    query: `SELECT name, toUInt8(coalesce(total_rows, 0) > 0 AND name != 'migrations') AS isFilled,
-        toString(cityHash64(replaceAll(create_table_query, database, ''), if(name = 'migrations', total_rows, 0))) AS hash
+    query: `SELECT name, toString(cityHash64(
+        replaceAll(create_table_query, database, ''), if(name = 'migrations', total_rows, 0))) AS hash
       FROM system.tables WHERE database = '${database}' ORDER BY name`,
-    format: 'JSONEachRow',
+    format: 'JSONCompactEachRow',
   });
-  const tables = await result.json<{ name: string; isFilled: 0 | 1; hash: string }>();
-  return {
-    schema: tables.map(({ name, hash }) => `${name} ${hash}`).join(),
-    tables: tables.filter(({ isFilled }) => isFilled === 1).map(({ name }) => name),
-  };
+  return (await result.json<[name: string, hash: string]>()).join();
 }
 
 export async function withPostgres<Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> {

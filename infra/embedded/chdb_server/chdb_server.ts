@@ -17,6 +17,8 @@ export interface ChdbServerOptions {
   readonly memoryBytes: number;
   /** Longest body with rows, after decompression. */
   readonly rowsBytesMax: number;
+  /** Settings of each query that names no others. */
+  readonly querySettings?: Readonly<Record<string, number>>;
   /**
    * A configuration of ClickHouse with the servers of a cluster, for trials: statements may reach those servers, and only
    * those, by `cluster()` and `Distributed` tables.
@@ -45,7 +47,7 @@ const IDLE_TABLE_CHECK_SECONDS = 10;
 
 /** Opens the data folder, creating it on first use, and listens on 127.0.0.1. A process can do this once. */
 export async function startChdbServer(options: ChdbServerOptions): Promise<ChdbServer> {
-  const { dataDir, port, user, password, memoryBytes, rowsBytesMax, configFile } = options;
+  const { dataDir, port, user, password, memoryBytes, rowsBytesMax, querySettings = {}, configFile } = options;
   const spoolDir = path.join(dataDir, 'spool');
   rmSync(spoolDir, { recursive: true, force: true });
   mkdirSync(spoolDir, { recursive: true, mode: 0o700 });
@@ -57,6 +59,7 @@ export async function startChdbServer(options: ChdbServerOptions): Promise<ChdbS
     spoolDir,
     queryMemoryBytes,
     rowsBytesMax,
+    querySettings,
     hasCluster: configFile !== undefined,
   });
   const listeningPort = await listen(http, port);

@@ -21,6 +21,8 @@ export interface HttpServerOptions {
   readonly queryMemoryBytes: number;
   /** Longest body with rows, unpacked. */
   readonly rowsBytesMax: number;
+  /** Settings of each query that names no others. */
+  readonly querySettings: Readonly<Record<string, number>>;
   /** Whether statements may reach the servers of a configured cluster. */
   readonly hasCluster: boolean;
 }
@@ -218,8 +220,9 @@ export class ChdbHttpServer {
       const connection = this.#engine.connect();
       const stopKilling = this.#killOnAbort(context.queryId, signal);
       try {
-        const memory = { max_memory_usage: this.#options.queryMemoryBytes };
-        await connection.run(preludeOf(context, { ...AS_ON_A_SERVER, ...memory, ...limits }));
+        const { queryMemoryBytes, querySettings } = this.#options;
+        const memory = { max_memory_usage: queryMemoryBytes };
+        await connection.run(preludeOf(context, { ...AS_ON_A_SERVER, ...querySettings, ...memory, ...limits }));
         signal.throwIfAborted();
         return await use(connection);
       } finally {
