@@ -118,6 +118,30 @@ test('eight workers that were forked within 50 ms are counted by their own start
   expect(grown('jobs') - before).toBe(24);
 });
 
+test.each([0, 1, 2])(
+  'processes that export within %d ms are counted each, also where exports are sent again',
+  (apart) => {
+    const { sum, histogram, grown, overlapping } = sender();
+    const totals = [1000, 50, 7];
+    const turn = (round: number): void => {
+      for (const [worker, total] of totals.entries()) {
+        const startAt = NOW_MS - 3600 * SECOND - worker * 60 * SECOND;
+        const at = NOW_MS - 100 * SECOND + round * 10 * SECOND + worker * apart;
+        const count = String(total + round * 10);
+        sum(startAt, at, total + round * 10, true);
+        histogram(startAt, at, { scale: 3, count, sum: 1, positive: { offset: 0, bucketCounts: [count] } });
+        histogram(startAt, at, { scale: 3, count, sum: 1, positive: { offset: 0, bucketCounts: [count] } });
+      }
+    };
+    for (const round of [0, 1]) turn(round);
+    const before = ['jobs', 'pay_count', 'pay_bucket'].map((name) => grown(name));
+    for (const round of [2, 3, 4]) turn(round);
+    const gained = ['jobs', 'pay_count', 'pay_bucket'].map((name, place) => grown(name) - (before[place] ?? 0));
+    expect(gained).toEqual([90, 90, 90]);
+    expect(overlapping()).toBeGreaterThan(0);
+  },
+);
+
 test('two processes of before this one was started go on, and what they had counted is not counted again', () => {
   const { sum, grown, startAnew } = sender();
   const round = (number: number): void => {

@@ -1,5 +1,5 @@
 import { COUNTER_LOOKBACK_MS } from '#modules/metrics/decide/aggregation.ts';
-import { baseOf, type CounterWriter, earlierOf } from '#modules/metrics/decide/counter_writers.ts';
+import { baseOf, type CounterWriter, earlierOf, momentOf } from '#modules/metrics/decide/counter_writers.ts';
 import { asCoarse, bucketsBefore, type SentHistogram } from '#modules/metrics/decide/exponential_buckets.ts';
 import type { PointBatch } from '#ingest/admission/point_batch.ts';
 import { type HistogramExport, isSameWriter, SeriesStarts, withExport } from '#ingest/series/series_starts.ts';
@@ -9,6 +9,8 @@ const WRITER_MS = 3_600_000;
 
 /** Values that precede the buckets in an export of a histogram. */
 export interface BucketBases {
+  /** Time at which the buckets are stored. */
+  readonly at: number;
   /** Time at which the same process last sent the histogram; NaN if unknown. */
   readonly lastAt: number;
   /** Previous count of each bucket; null where the samples before it say so, and `later` where all is as it is now. */
@@ -41,11 +43,21 @@ export class CounterStarts {
     this.#known.addAll(this.#own);
   }
 
+  /** Returns the time at which to store a sample of a counter, for `note`. */
+  momentOf(seriesIndex: number, sample: CounterWriter): number {
+    const key = this.#keyOf(seriesIndex);
+    const current = this.#currentOf(key);
+    if (current === null) return sample.at;
+    const isCurrent = current.startAt === sample.startAt;
+    const written = isCurrent ? current : this.#othersOf(key).find(({ startAt }) => startAt === sample.startAt);
+    return momentOf(sample, current, written ?? null);
+  }
+
   /** Notes a sample of a counter that was added, and adds what precedes it. */
   note(seriesIndex: number, sample: CounterWriter): void {
     const key = this.#keyOf(seriesIndex);
     const current = this.#currentOf(key);
-    const others = this.#own.others(key) ?? this.#known.others(key) ?? [];
+    const others = this.#othersOf(key);
     const isCurrent = current?.startAt === sample.startAt;
     const earlier = others.length === 0 || isCurrent ? null : earlierOf(others, sample);
     const base = baseOf(sample, current, earlier, others.length > 0 || this.#known.isShared(key));
@@ -68,15 +80,20 @@ export class CounterStarts {
    * Notes that a histogram was sent whose count is this series, and returns what precedes its buckets. To be called once
    * for each of its points.
    */
-  noteHistogram(countIndex: number, startAt: number, at: number, sent: SentHistogram): BucketBases {
+  noteHistogram(countIndex: number, startAt: number, sentAt: number, sent: SentHistogram): BucketBases {
     const key = this.#keyOf(countIndex);
     const exports = this.#own.histograms.of(key) ?? this.#known.histograms.of(key) ?? [];
     const newest = exports.at(-1);
     const before = exports.find((writer) => isSameWriter(writer, { startAt }));
     const histogram = before === undefined ? sent : asCoarse(sent, before.histogram);
+    const at = momentOf(
+      writerOf({ startAt, at: sentAt }),
+      newest ? writerOf(newest) : null,
+      before ? writerOf(before) : null,
+    );
     const isNewer = newest === undefined || at > newest.at;
     if (isNewer) this.#own.histograms.set(key, withExport(exports, { startAt, at, histogram }));
-    const bases = { lastAt: before?.at ?? Number.NaN, counts: null, histogram };
+    const bases = { at, lastAt: before?.at ?? Number.NaN, counts: null, histogram };
     if (!isNewer || newest === undefined) return bases;
     if (before === undefined) return { ...bases, counts: countsOfNewWriter({ startAt, at, histogram }, newest) };
     const merged = bucketsBefore(before.histogram, histogram);
@@ -118,9 +135,18 @@ export class CounterStarts {
     return this.#batch.series[seriesIndex]?.key ?? 0n;
   }
 
+  #othersOf(key: bigint): readonly CounterWriter[] {
+    return this.#own.others(key) ?? this.#known.others(key) ?? [];
+  }
+
   #currentOf(key: bigint): CounterWriter | null {
     return this.#own.current(key) ?? this.#known.current(key);
   }
+}
+
+/** An export as a writer, of which nothing but the times is compared. */
+function writerOf({ startAt, at }: Pick<HistogramExport, 'startAt' | 'at'>): CounterWriter {
+  return { startAt, at, value: 0 };
 }
 
 /**

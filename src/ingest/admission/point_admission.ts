@@ -285,10 +285,12 @@ export class PointAdmission {
     kind: PointKind,
     place: () => string,
   ): void {
+    if (kind !== 'counter' || Number.isNaN(startAt)) return this.add(seriesIndex, at, value, kind, place);
     const before = this.batch.length;
-    this.add(seriesIndex, at, value, kind, place);
-    if (kind !== 'counter' || Number.isNaN(startAt) || this.batch.length === before) return;
-    this.#starts.note(seriesIndex, { startAt, at, value });
+    const moment = this.#starts.momentOf(seriesIndex, { startAt, at, value });
+    this.add(seriesIndex, moment, value, kind, place);
+    if (this.batch.length === before) return;
+    this.#starts.note(seriesIndex, { startAt, at: moment, value });
     if (this.#starts.overlaps > this.#overlaps) this.#noteOverlap(seriesIndex);
   }
 
@@ -298,10 +300,17 @@ export class PointAdmission {
   }
 
   /** Adds, like `addSince`, the sample of a bucket, by its index, of a histogram that sends only non-empty buckets. */
-  addBucket(seriesIndex: number, sample: CounterWriter, bases: BucketBases, bucket: number, place: () => string): void {
+  addBucket(
+    seriesIndex: number,
+    { startAt, value }: Pick<CounterWriter, 'startAt' | 'value'>,
+    bases: BucketBases,
+    bucket: number,
+    place: () => string,
+  ): void {
+    const { at } = bases;
     const before = this.batch.length;
-    this.add(seriesIndex, sample.at, sample.value, 'counter', place);
-    if (this.batch.length > before) this.#starts.noteBucket(seriesIndex, sample, bases, bucket);
+    this.add(seriesIndex, at, value, 'counter', place);
+    if (this.batch.length > before) this.#starts.noteBucket(seriesIndex, { startAt, at, value }, bases, bucket);
   }
 
   #noteOverlap(seriesIndex: number): void {

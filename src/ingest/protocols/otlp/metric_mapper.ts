@@ -173,7 +173,7 @@ export class MetricMapper {
       const series = this.#seriesOf('_bucket', point, this.labels.of(RANGE_LABEL, range));
       if (series === null) continue;
       if (bases === null) this.#admission.add(series, at, value, kind, this.#place);
-      else this.#admission.addBucket(series, { startAt, at, value }, bases, place, this.#place);
+      else this.#admission.addBucket(series, { startAt, value }, bases, place, this.#place);
     }
   }
 

@@ -77,7 +77,7 @@ export class HistogramPoints {
       const series = this.#series(`${name}_bucket`, labels, this.#cache.of(RANGE_LABEL, range));
       if (typeof series === 'string') admission.refuse(series, place);
       else if (bases === null) admission.add(series, at, value, 'gauge', place);
-      else admission.addBucket(series, { startAt, at, value }, bases, bucket, place);
+      else admission.addBucket(series, { startAt, value }, bases, bucket, place);
     }
   }
 

@@ -70,6 +70,23 @@ export function baseOf(
   return { kind: 'value', value: isOld(sample) ? sample.value : 0, isOverlap: sample.startAt < current.startAt };
 }
 
+/** Limit on the time by which a sample is stored later, in milliseconds: that of as many processes as are told apart. */
+const MOMENTS_MAX_MS = 200;
+
+/**
+ * Returns the time at which a sample is stored. A series has one point at a time, so what several processes send at one
+ * moment, and what goes before each sample, take moments of their own; a sample that is sent again takes the same one.
+ * `earlier` is what its process wrote last.
+ */
+export function momentOf(sample: CounterWriter, current: CounterWriter | null, earlier: CounterWriter | null): number {
+  const { startAt, at, value } = sample;
+  if (earlier !== null && at <= earlier.at) {
+    return earlier.at - at <= MOMENTS_MAX_MS && value >= earlier.value ? earlier.at : at;
+  }
+  if (current === null || startAt === current.startAt || !(startAt < current.at)) return at;
+  return at < current.at + 2 && at > current.at - MOMENTS_MAX_MS ? current.at + 2 : at;
+}
+
 /** Whether what it counted before it was first heard of is not growth of now. */
 function isOld({ startAt, at }: CounterWriter): boolean {
   return startAt < at - COUNTER_LOOKBACK_MS;

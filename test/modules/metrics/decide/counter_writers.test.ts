@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { growthBetween } from '#modules/metrics/decide/series_points.ts';
-import { baseOf, type CounterWriter, earlierOf } from '#modules/metrics/decide/counter_writers.ts';
+import { baseOf, type CounterWriter, earlierOf, momentOf } from '#modules/metrics/decide/counter_writers.ts';
 
 const MINUTE = 60_000;
 const writer = (startAt: number, at: number, value: number): CounterWriter => ({ startAt, at, value });
@@ -85,4 +85,18 @@ test('a sample goes on from the process whose start is close, unless that one ha
   const [more, less] = [writer(0, MINUTE, 9), writer(500, MINUTE, 4)];
   expect(earlierOf([more, less], writer(1_000, 2 * MINUTE, 5))).toBe(less);
   expect(earlierOf([more], writer(1_000, 2 * MINUTE, 5))).toBeNull();
+});
+
+test('what two processes send at one moment is stored at two, with room for what goes before it', () => {
+  const [first, second] = [writer(0, MINUTE, 5), writer(30_000, MINUTE, 9)];
+  expect(momentOf(second, first, null)).toBe(MINUTE + 2);
+  expect(momentOf(writer(30_000, MINUTE + 1, 9), first, null)).toBe(MINUTE + 2);
+  expect(momentOf(writer(30_000, MINUTE + 2, 9), first, null)).toBe(MINUTE + 2);
+  // Sent again.
+  expect(momentOf(second, writer(0, 2 * MINUTE, 6), writer(30_000, MINUTE + 2, 9))).toBe(MINUTE + 2);
+  // A restart, one process, and a late sample.
+  expect(momentOf(writer(MINUTE, MINUTE, 0), first, null)).toBe(MINUTE);
+  expect(momentOf(writer(0, MINUTE, 6), first, first)).toBe(MINUTE);
+  expect(momentOf(writer(30_000, MINUTE - 1_000, 8), first, null)).toBe(MINUTE - 1_000);
+  expect(momentOf(writer(0, MINUTE - 100, 4), first, first)).toBe(MINUTE - 100);
 });
