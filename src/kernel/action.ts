@@ -42,7 +42,7 @@ interface Operation<Context, Input extends TObject, Result extends TSchema, Name
   readonly stepUp?: true;
   /** Condition under which it is refused with `conflict`; absent: never. */
   readonly conflict?: string;
-  /** Body that is accepted, with ids of `actions/example_ids.ts`: for the reference and for the tests made of it. */
+  /** Body that is accepted, with ids of `actions/fields.ts`: for the reference and for the tests made of it. */
   readonly example: Static<Input>;
   /**
    * Prepares the operation before the transaction begins: for what takes long, such as hashing a password, or has to

@@ -8,7 +8,7 @@ import { startSession } from '#auth/sessions.ts';
 import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
 import { groupEvent } from '#modules/exceptions/decide/grouping.ts';
 import { toOccurrence } from '#modules/exceptions/decide/occurrence.ts';
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/fields.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';

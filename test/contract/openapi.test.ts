@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isSecretText } from '#auth/secret_text.ts';
 import { ACTIONS } from '#actions/registry.ts';
 import { idSourceOf } from '#actions/id_sources.ts';
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/fields.ts';
 import { SERVICE_WITH_KEYS_EXAMPLE } from '#modules/services/view.ts';
 import { METRIC_PROTOCOLS } from '#ingest/registry.ts';
 import { EACH_ACTION } from '#test/contract/fixture.ts';

@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, nullable } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, IdText, nullable } from '#actions/fields.ts';
 import {
   CONTEXT_FIELDS,
   MOVED_FIELDS,

@@ -1,10 +1,9 @@
 import { type Static, Type } from 'typebox';
 
 import type { Installation } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { isSimulatedId } from '#modules/contacts/decide/contact.ts';
 import { ALERTS_SHOWN, AlertView } from '#modules/alerts/view.ts';
-import { IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { EvidenceView, EVIDENCE_EXAMPLE } from '#modules/incidents/evidence.ts';
 import { NoteView } from '#modules/incidents/notes.ts';
 import { escalationStateOf, type StepState, WAITS_FOR, waitsFor } from '#modules/incidents/decide/escalation_state.ts';

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { EXAMPLE_IDS as IDS, EXAMPLE_STAMPS } from '#actions/example_ids.ts';
-import { IdText, Timestamp } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, EXAMPLE_STAMPS, IdText, Timestamp } from '#actions/fields.ts';
 import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 import { readDetails, readSteps } from '#modules/policies/decide/stored_steps.ts';
 import { toTimestamp } from '#kernel/time.ts';

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { EXAMPLE_IDS as IDS, EXAMPLE_STAMPS } from '#actions/example_ids.ts';
-import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, EXAMPLE_STAMPS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { isBehind } from '#modules/rules/decide/breach.ts';
 import { MissingMetricView } from '#modules/rules/missing_metric.ts';
 import {

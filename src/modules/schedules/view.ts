@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { EXAMPLE_IDS as IDS, EXAMPLE_STAMPS } from '#actions/example_ids.ts';
-import { IdText, nullable, SafeInteger, Timestamp } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, EXAMPLE_STAMPS, IdText, nullable, SafeInteger, Timestamp } from '#actions/fields.ts';
 import { ROTATION_TYPES } from '#modules/schedules/decide/rotation.ts';
 import { readLayers } from '#modules/schedules/decide/stored_layers.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';

@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, LIST_LIMIT } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS, EXAMPLE_STAMPS } from '#actions/example_ids.ts';
-import { IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, EXAMPLE_STAMPS, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { findMissingMetrics } from '#modules/rules/missing_metric.ts';
 import { RuleStateView, toRuleStateView, RULE_EXAMPLE } from '#modules/rules/view.ts';
 import { dsnOf, type IngestKeyPair, MASKED_PAIR, openIngestKeyPair } from '#auth/ingest_access.ts';

@@ -1,8 +1,16 @@
 import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS, EXAMPLE_PEOPLE, EXAMPLE_STAMPS } from '#actions/example_ids.ts';
-import { IdText, nullable, SafeInteger, StrictObject, Timestamp } from '#actions/fields.ts';
+import {
+  EXAMPLE_IDS as IDS,
+  EXAMPLE_PEOPLE,
+  EXAMPLE_STAMPS,
+  IdText,
+  nullable,
+  SafeInteger,
+  StrictObject,
+  Timestamp,
+} from '#actions/fields.ts';
 import { CHANNEL_PREFERENCES } from '#modules/contacts/decide/channel.ts';
 import { maskPhone } from '#modules/contacts/decide/masking.ts';
 import { recordOf } from '#kernel/records.ts';

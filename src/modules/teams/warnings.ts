@@ -2,8 +2,7 @@ import { inSlices, type Steps } from '#kernel/cooperative_task.ts';
 import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, Timestamp } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, IdText, Timestamp } from '#actions/fields.ts';
 import { reasonOf } from '#modules/incidents/decide/reasons.ts';
 import { contactsOf } from '#modules/contacts/decide/contact.ts';
 import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';

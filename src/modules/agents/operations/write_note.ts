@@ -1,6 +1,5 @@
 import { type AnyOperation, defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { hashSecret } from '#auth/secret_text.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';

@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { newAlertKey, openAlertKey, sealAlertKey } from '#auth/alert_access.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { CREDENTIALS_SHOWN } from '#modules/audit/store/audit_store.ts';

@@ -1,6 +1,5 @@
 import { defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { changeService } from '#modules/services/change_service.ts';
 import { CapabilityName, ServiceView, SERVICE_EXAMPLE } from '#modules/services/view.ts';
 import { decideEnable } from '#modules/capabilities/decide/billing.ts';

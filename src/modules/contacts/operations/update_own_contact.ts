@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, changesSince, defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { ContactView, toContactView } from '#modules/contacts/contact_view.ts';
 import { notifyOfNumberChange } from '#modules/teams/change_number.ts';

@@ -2,8 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { DashboardView, Layout, toDashboardView, DASHBOARD_EXAMPLE } from '#modules/dashboards/operations/view.ts';
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, Name, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, IdText, Name, StrictObject } from '#actions/fields.ts';
 
 export const createDashboard = defineAction({
   name: 'create_dashboard',

@@ -1,7 +1,6 @@
 import { defineAction } from '#actions/action_context.ts';
 import { DashboardView, toDashboardView, DASHBOARD_EXAMPLE } from '#modules/dashboards/operations/view.ts';
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, IdText, StrictObject } from '#actions/fields.ts';
 
 export const getDashboard = defineAction({
   name: 'get_dashboard',

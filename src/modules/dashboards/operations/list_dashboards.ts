@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { nullable, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, nullable, StrictObject } from '#actions/fields.ts';
 import { nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
 import {
   DASHBOARD_SUMMARY_EXAMPLE,

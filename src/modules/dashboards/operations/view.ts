@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { EXAMPLE_IDS as IDS, EXAMPLE_STAMPS } from '#actions/example_ids.ts';
-import { IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, EXAMPLE_STAMPS, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { DashboardRow, DashboardSummaryRow } from '#modules/dashboards/store.ts';
 

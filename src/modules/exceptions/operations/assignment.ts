@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, changesSince, defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { invalidInput, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import {

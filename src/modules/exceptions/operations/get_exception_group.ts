@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { digestOfGroup } from '#modules/exceptions/operations/digest.ts';
 import { ORIGIN_FIELDS, ORIGINS_EXAMPLE, readOrigins } from '#modules/exceptions/operations/list_exception_origins.ts';
 import { RecentEventView, toRecentEventView, EVENT_EXAMPLE } from '#modules/exceptions/operations/recent_event.ts';
@@ -14,7 +13,7 @@ import {
   GROUP_EXAMPLE,
   GROUP_UNTRUSTED_TEXT,
 } from '#modules/exceptions/operations/view.ts';
-import { IdText, nullable, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { countsOn, periodsAt } from '#modules/exceptions/decide/group_counts.ts';
 
 const RECENT_EVENTS_MAX = 20;

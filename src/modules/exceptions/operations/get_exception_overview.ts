@@ -1,13 +1,12 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { BrowsedGroupView } from '#modules/exceptions/operations/browse_exception_groups.ts';
 import { IssueStateView, toIssueState } from '#modules/exceptions/operations/exception_issues.ts';
 import { readGroupTotals, readGroupWork } from '#modules/exceptions/operations/group_work.ts';
 import { TriageView } from '#modules/exceptions/operations/triage.ts';
 import { GROUP_FIELDS, GroupStatusName, scopeOf, toGroupFields } from '#modules/exceptions/operations/view.ts';
-import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { countsOn, lastDays, startOfDays } from '#modules/exceptions/decide/group_counts.ts';
 import { DeployDayView } from '#modules/releases/deploys.ts';
 import { FIX_KINDS } from '#modules/exceptions/decide/fix.ts';

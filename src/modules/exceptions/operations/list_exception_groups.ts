@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { mostUrgentGroups } from '#modules/exceptions/operations/digest.ts';
 import {
   ExceptionGroupView,
@@ -11,7 +10,7 @@ import {
   GROUP_EXAMPLE,
   GROUP_UNTRUSTED_TEXT,
 } from '#modules/exceptions/operations/view.ts';
-import { IdText, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, IdText, StrictObject } from '#actions/fields.ts';
 
 export const listExceptionGroups = defineAction({
   name: 'list_exception_groups',

@@ -1,5 +1,4 @@
 import { defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { changeGroupStatus, listKnownReleases } from '#modules/exceptions/operations/change_group_status.ts';
 import {
   ExceptionGroupView,
@@ -9,7 +8,7 @@ import {
   GROUP_EXAMPLE,
   GROUP_UNTRUSTED_TEXT,
 } from '#modules/exceptions/operations/view.ts';
-import { IdText, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, IdText, StrictObject } from '#actions/fields.ts';
 
 export const setExceptionStatus = defineAction({
   name: 'set_exception_status',

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { GROUP_STATUSES } from '#modules/exceptions/decide/group_status.ts';
 import type { Temporal } from '#kernel/time.ts';

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { EXAMPLE_IDS } from '#actions/fields.ts';
 import { StrictObject, type FileAnswer } from '#kernel/action.ts';
 import { toCell } from '#kernel/csv.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';

@@ -1,7 +1,6 @@
 import { defineAction } from '#actions/action_context.ts';
 import { ALERTS_SHOWN, toAlertView } from '#modules/alerts/view.ts';
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { digestOfIncident } from '#modules/incidents/operations/digest.ts';
 import { readEvidence } from '#modules/incidents/evidence.ts';
 import { NOTES_MAX, toNoteView } from '#modules/incidents/notes.ts';

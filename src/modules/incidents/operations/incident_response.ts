@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';

@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { IncidentView, StatusCountsView, toIncidentView } from '#modules/incidents/view.ts';
 import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';

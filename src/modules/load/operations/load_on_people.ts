@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type AnyConsoleOperation, defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { EXAMPLE_IDS } from '#actions/fields.ts';
 import { StrictObject, type FileAnswer } from '#kernel/action.ts';
 import { toCell } from '#kernel/csv.ts';
 import { LOAD_INPUT, LoadView, readLoad } from '#modules/load/read_load.ts';

@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type AccountContext, defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { pageInput, pageOf, parseTimeCursor, timeCursorOf } from '#actions/list_page.ts';
 import { linkTokenHash, linkUrl, newLinkToken } from '#auth/secret_text.ts';
 import { AppError, type Fault, invalidInput, notFound } from '#kernel/errors.ts';

@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
 import { notFound } from '#kernel/errors.ts';
 import { readSimulation, SimulationView } from '#modules/policies/operations/simulation_view.ts';

@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction, LIST_LIMIT } from '#actions/action_context.ts';
-import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { FAR_FUTURE, Temporal, toTimestamp } from '#kernel/time.ts';

@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS, EXAMPLE_STAMPS } from '#actions/example_ids.ts';
-import { IdText, Name, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, EXAMPLE_STAMPS, IdText, Name, StrictObject } from '#actions/fields.ts';
 import { AppError } from '#kernel/errors.ts';
 import { checkPolicy } from '#modules/policies/check_references.ts';
 import { type EscalationStep, keepDetails } from '#modules/policies/decide/escalation.ts';

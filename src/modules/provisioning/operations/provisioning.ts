@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { issueProvisioningToken } from '#auth/provisioning_token.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { AppError, notFound } from '#kernel/errors.ts';

@@ -1,8 +1,15 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { EnvironmentName, IdText, nullable, ReleaseName, StrictObject, Timestamp } from '#actions/fields.ts';
+import {
+  EnvironmentName,
+  EXAMPLE_IDS,
+  IdText,
+  nullable,
+  ReleaseName,
+  StrictObject,
+  Timestamp,
+} from '#actions/fields.ts';
 import { searchInput } from '#actions/list_page.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';

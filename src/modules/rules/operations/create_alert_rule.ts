@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, Name, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, IdText, Name, StrictObject } from '#actions/fields.ts';
 import { faultsOf, unwrap } from '#modules/contacts/decide/parsed.ts';
 import { parseRuleConfig } from '#modules/rules/decide/rule_config.ts';
 import { isRuleKind, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';

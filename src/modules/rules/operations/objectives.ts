@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, MetricName, Name, nullable, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS, IdText, MetricName, Name, nullable, StrictObject } from '#actions/fields.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { cutRange } from '#modules/metrics/decide/buckets.ts';
 import { parseSelector } from '#modules/metrics/decide/selector.ts';

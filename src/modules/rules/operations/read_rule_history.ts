@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, MetricName, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { EXAMPLE_IDS, IdText, MetricName, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';

@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { RuleConfigView, RuleKindName } from '#modules/rules/view.ts';
 import { readHistory } from '#modules/rules/operations/read_rule_history.ts';
 import { type SuggestedRule, suggestedRules, suggestThreshold } from '#modules/rules/decide/rule_templates.ts';

@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { FreeText, IdText, Name, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, FreeText, IdText, Name, StrictObject } from '#actions/fields.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { parseScheduleTimes, timeFaults } from '#modules/schedules/decide/schedule_times.ts';
 import { RotationConfigInput, toRotationConfig } from '#modules/schedules/operations/rotation_config.ts';

@@ -1,8 +1,7 @@
 import { type Static, type TObject, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { FreeText, StrictObject, Timestamp } from '#actions/fields.ts';
+import { EXAMPLE_IDS, FreeText, StrictObject, Timestamp } from '#actions/fields.ts';
 import { collectInTurns } from '#kernel/cooperative_task.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { isAtOrBefore, toTimestamp } from '#kernel/time.ts';

@@ -1,8 +1,14 @@
 import { type Static, Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS, EXAMPLE_PEOPLE as PEOPLE } from '#actions/example_ids.ts';
-import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import {
+  EXAMPLE_IDS as IDS,
+  EXAMPLE_PEOPLE as PEOPLE,
+  IdText,
+  nullable,
+  StrictObject,
+  Timestamp,
+} from '#actions/fields.ts';
 import { SCHEDULE_EXAMPLE } from '#modules/schedules/view.ts';
 import { readWarnings, WARNING_EXAMPLE, WarningView } from '#modules/teams/warnings.ts';
 import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';

@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { renewCapability } from '#modules/capabilities/renew_capability.ts';
 import { toServiceView } from '#modules/services/view.ts';
 import { CAPABILITIES } from '#modules/capabilities/decide/capability.ts';

@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
-import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
 import { findMissingMetrics } from '#modules/rules/missing_metric.ts';
 import { METRIC_TYPES, metricTypeOf } from '#modules/metrics/decide/metric_type.ts';
 import { SINGLE_VALUE_KINDS } from '#modules/metrics/decide/quantile.ts';

@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { idsInput, nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
 import { RULE_EXAMPLE, RuleKindName } from '#modules/rules/view.ts';
 import { SERVICE_EXAMPLE, ServiceView, toServiceView } from '#modules/services/view.ts';

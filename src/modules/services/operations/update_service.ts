@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 
 import { changesSince, defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { FreeText, IdText, Name, nullable, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, FreeText, IdText, Name, nullable, StrictObject } from '#actions/fields.ts';
 import { changeService } from '#modules/services/change_service.ts';
 import { SERVICE_EXAMPLE, ServiceView } from '#modules/services/view.ts';
 

@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { toPolicyView } from '#modules/policies/view.ts';
 import { toScheduleView } from '#modules/schedules/view.ts';
 import { requireUnnamed } from '#modules/policies/check_references.ts';

@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
-import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { IdText, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { PersonColorNumber } from '#modules/accounts/view.ts';
 import { PolicyView, toPolicyView } from '#modules/policies/view.ts';
 import { readLayers } from '#modules/schedules/decide/stored_layers.ts';

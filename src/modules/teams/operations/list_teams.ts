@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction, LIST_LIMIT } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, EXAMPLE_PEOPLE as PEOPLE } from '#actions/example_ids.ts';
-import { IdText, nullable, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS, EXAMPLE_PEOPLE as PEOPLE, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { idsInput, nameCursorOf, pageInput, pageOf, parseNameCursor, searchInput } from '#actions/list_page.ts';
 import { recordOf } from '#kernel/records.ts';
 import { RoleName } from '#modules/accounts/view.ts';

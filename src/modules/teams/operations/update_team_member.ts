@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 
 import { changesSince, defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { IdText, nullable, SafeInteger, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS as IDS, IdText, nullable, SafeInteger, StrictObject } from '#actions/fields.ts';
 import { notFound } from '#kernel/errors.ts';
 import { toContactView } from '#modules/contacts/contact_view.ts';
 import { notifyOfNumberChange, requireMayEnterNumber } from '#modules/teams/change_number.ts';
