@@ -25,8 +25,7 @@ import type { Evaluation, OpenIncident } from '#modules/rules/store/rule_conclus
 import type { RuleReader } from '#modules/rules/store/rule_reader.ts';
 import type { MetricCheck } from '#modules/rules/store/active_rule_store.ts';
 import type { PartMemory } from '#modules/rules/store/rule_memory_store.ts';
-import { storesOf } from '#modules/stores.ts';
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, storesOf, type UnitOfWorkRuntime } from '#modules/stores.ts';
 import type { Parts } from '#workers/shared_work.ts';
 
 export interface EvaluationRuntime extends UnitOfWorkRuntime {

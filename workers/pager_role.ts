@@ -16,8 +16,7 @@ import { type DeliveryRuntime, sendNotification } from '#modules/incidents/pagin
 import type { DueStep } from '#modules/incidents/store/step_timer_store.ts';
 import { WATCHED_WORK } from '#modules/notifications/decide/pager_health.ts';
 import type { DueMessage } from '#modules/notifications/store/delivery_store.ts';
-import { storesOf } from '#modules/stores.ts';
-import type { UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { storesOf, type UnitOfWorkRuntime } from '#modules/stores.ts';
 import type { Senders } from '#notify/registry.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';

@@ -1,8 +1,7 @@
 import { recordRevocation, revokedBySystem } from '#auth/oauth/connections.ts';
 import { livenessAt } from '#auth/sessions.ts';
 import { type Clock, Temporal } from '#kernel/time.ts';
-import { storesOf } from '#modules/stores.ts';
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, storesOf, type UnitOfWorkRuntime } from '#modules/stores.ts';
 import type { Database } from '#storage/postgres/database.ts';
 
 /** The longest time for which incidents are kept. */

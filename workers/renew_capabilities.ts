@@ -4,9 +4,8 @@ import { renewCapability } from '#modules/capabilities/renew_capability.ts';
 import { waitForAll } from '#kernel/promises.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { DueRenewal } from '#modules/capabilities/store.ts';
-import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork, storesOf, type UnitOfWorkRuntime } from '#modules/stores.ts';
 import { recordSystemChange } from '#modules/audit/system_change.ts';
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 
 const BATCH = 500;
 const CONCURRENCY = 4;

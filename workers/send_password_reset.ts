@@ -2,8 +2,7 @@ import { createReset } from '#modules/accounts/operations/password_resets.ts';
 import { sendPasswordReset } from '#storage/queue/jobs.ts';
 import { type MailServer, messageIdOf, sendMail } from '#notify/mail/send_mail.ts';
 import { passwordResetMail } from '#notify/mail/account_mail_text.ts';
-import { storesOf } from '#modules/stores.ts';
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, storesOf, type UnitOfWorkRuntime } from '#modules/stores.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 
 export interface AccountMailRuntime extends UnitOfWorkRuntime {

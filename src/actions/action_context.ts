@@ -3,7 +3,7 @@ import type { TObject, TSchema } from 'typebox';
 
 import { AppError } from '#kernel/errors.ts';
 import type { AuditedBy } from '#modules/audit/store/audit_store.ts';
-import type { UnitOfWork, UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import type { UnitOfWork, UnitOfWorkRuntime } from '#modules/stores.ts';
 import type { Cipher } from '#auth/cipher.ts';
 import type { ProviderFetch } from '#auth/external_fetch.ts';
 import type { OpenIdClient } from '#auth/openid/client.ts';

@@ -2,13 +2,12 @@ import type { AccountChange, AccountContext, AnyAccountOperation, Browser } from
 import { checkInput } from '#actions/check_input.ts';
 import { recordAccountChange } from '#modules/accounts/operations/record_account_change.ts';
 import { type ActionRuntime, stepUpRequired } from '#actions/run_action.ts';
-import { inUnitOfWork, type UnitOfWork } from '#modules/unit_of_work.ts';
 import { mustStepUp } from '#auth/sessions.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { SessionOfPerson } from '#modules/accounts/store/session_store.ts';
-import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork, storesOf, type UnitOfWork } from '#modules/stores.ts';
 
 /** The session, browser and origin of a request for an account operation. */
 export interface AccountRequester {

@@ -26,8 +26,7 @@ import type { MoveInWorker } from '#modules/moving_in/decide/move_in_state.ts';
 import { CHAT_PLACES } from '#modules/places/decide/place_kinds.ts';
 import type { SourceMaps } from '#modules/releases/source_maps/source_maps.ts';
 import type { ReleaseReader } from '#modules/releases/store/release_reader.ts';
-import { type Stores, storesOf } from '#modules/stores.ts';
-import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, type Stores, storesOf, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/stores.ts';
 import type { Session } from '#storage/postgres/database.ts';
 
 /** Dependencies of actions; wired once in `entry/compose.ts`. */

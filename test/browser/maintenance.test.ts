@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { storesOf } from '#modules/stores.ts';
-import { inUnitOfWork } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, storesOf } from '#modules/stores.ts';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { openConsole } from '#test/browser/console_world.ts';
 import { rulesSetting } from '#test/browser/rules_world.ts';

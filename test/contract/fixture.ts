@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 
 import type { AnyOperation } from '#actions/action_context.ts';
 import { ACTIONS } from '#actions/registry.ts';
-import { inUnitOfWork } from '#modules/unit_of_work.ts';
 import { issueApiKey } from '#auth/api_keys.ts';
 import { startSession } from '#auth/sessions.ts';
 import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
@@ -15,7 +14,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import type { MonitorStore } from '#modules/monitors/store/monitor_store.ts';
-import { type Stores, storesOf } from '#modules/stores.ts';
+import { inUnitOfWork, type Stores, storesOf } from '#modules/stores.ts';
 import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
 import type { World } from '#test/kit/world.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';

@@ -9,7 +9,7 @@ import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
-import { inUnitOfWork } from '#modules/unit_of_work.ts';
+import { inUnitOfWork } from '#modules/stores.ts';
 import { call, send } from '#test/contract/mcp_call.ts';
 import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
 import { type World, world } from '#test/kit/world.ts';

@@ -6,12 +6,11 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { addEscalationPolicy } from '#modules/policies/operations/create_escalation_policy.ts';
-import { inUnitOfWork } from '#modules/unit_of_work.ts';
 import { countPages, isAllDone, PageWatch } from '#infra/bench/paging/pages.ts';
 import { programService } from '#infra/embedded/services.ts';
 import { supervise, type Supervised } from '#infra/embedded/supervisor.ts';
 import type { ActiveRule } from '#modules/rules/store/active_rule_store.ts';
-import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork, storesOf } from '#modules/stores.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
 import { seeded } from '#infra/bench/seeded.ts';
 import { runningClock } from '#test/kit/clock.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
-import type { UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import type { UnitOfWorkRuntime } from '#modules/stores.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { type World, world } from '#test/kit/world.ts';

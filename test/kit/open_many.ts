@@ -1,7 +1,6 @@
 import { openIncident } from '#modules/incidents/open_incidents.ts';
 import { type Id, newId } from '#kernel/ids.ts';
-import { storesOf } from '#modules/stores.ts';
-import { inUnitOfWork } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, storesOf } from '#modules/stores.ts';
 import type { Alert, StaffedWorld } from '#test/kit/staffed_world.ts';
 
 /** Opens this many incidents at once, of copies of the alert's rule, oldest first; their titles are "trouble 1", "trouble 2", … */

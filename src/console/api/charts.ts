@@ -1,7 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 
-import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
-import { topicKey } from '#console/api/queries.ts';
+import { type InputOf, invoke, type ResultOf, topicKey } from '#console/api/actions.ts';
 import type { ChartMarker, ChartSeries } from '#console/components/time_chart/chart_series.ts';
 import { type Measure, measureOf, measureOfRate } from '#modules/metrics/decide/quantity.ts';
 import type { TimeRange } from '#console/components/text/time_range.ts';

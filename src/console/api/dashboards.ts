@@ -1,5 +1,4 @@
-import type { InputOf, ResultOf } from '#console/api/actions.ts';
-import { actionQuery, pagedQuery } from '#console/api/queries.ts';
+import { actionQuery, type InputOf, pagedQuery, type ResultOf } from '#console/api/actions.ts';
 
 export type Dashboard = ResultOf<'get_dashboard'>;
 export type FoundDashboard = ResultOf<'search_dashboards'>['dashboards'][number];

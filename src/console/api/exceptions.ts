@@ -1,7 +1,14 @@
 import { type InfiniteData, type Query, type QueryClient } from '@tanstack/react-query';
 
-import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
-import { actionQuery, pagedQuery, topicKey, updateRows } from '#console/api/queries.ts';
+import {
+  actionQuery,
+  type InputOf,
+  invoke,
+  pagedQuery,
+  type ResultOf,
+  topicKey,
+  updateRows,
+} from '#console/api/actions.ts';
 import { LIVE_IDS_MAX } from '#modules/pages/decide/live_topics.ts';
 
 export type ExceptionGroup = ResultOf<'browse_exception_groups'>['groups'][number];

@@ -1,5 +1,4 @@
-import type { ResultOf } from '#console/api/actions.ts';
-import { actionQuery } from '#console/api/queries.ts';
+import { actionQuery, type ResultOf } from '#console/api/actions.ts';
 
 export type HomeData = ResultOf<'get_home'>;
 export type HomeSchedule = HomeData['schedules'][number];

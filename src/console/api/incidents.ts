@@ -1,8 +1,17 @@
 import type { InfiniteData, Query, QueryClient } from '@tanstack/react-query';
 import type { Static } from 'typebox';
 
-import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
-import { actionQuery, agentWorkQuery, incidentQuery, pagedQuery, topicKey, updateRows } from '#console/api/queries.ts';
+import {
+  actionQuery,
+  agentWorkQuery,
+  incidentQuery,
+  type InputOf,
+  invoke,
+  pagedQuery,
+  type ResultOf,
+  topicKey,
+  updateRows,
+} from '#console/api/actions.ts';
 import { INCIDENT_STATUSES } from '#modules/incidents/decide/incident.ts';
 import type { searchIncidents } from '#modules/incidents/operations/search_incidents.ts';
 import { LIVE_IDS_MAX } from '#modules/pages/decide/live_topics.ts';

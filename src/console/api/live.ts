@@ -4,7 +4,7 @@ import { shownSince } from '#console/api/initial_data.ts';
 import { addressOf } from '#console/api/http.ts';
 import { refreshExceptions } from '#console/api/exceptions.ts';
 import { refreshIncidents } from '#console/api/incidents.ts';
-import { topicKey } from '#console/api/queries.ts';
+import { topicKey } from '#console/api/actions.ts';
 import { refreshRules } from '#console/api/rules.ts';
 import { refreshServices } from '#console/api/services.ts';
 import { sessionQuery } from '#console/api/session.ts';

@@ -1,7 +1,6 @@
 import { type InfiniteData, type QueryClient } from '@tanstack/react-query';
 
-import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
-import { pagedQuery, topicKey, updateRows } from '#console/api/queries.ts';
+import { type InputOf, invoke, pagedQuery, type ResultOf, topicKey, updateRows } from '#console/api/actions.ts';
 
 export type OnCallTimeline = ResultOf<'get_on_call_timeline'>;
 export type ScheduleOverTime = OnCallTimeline['schedules'][number];

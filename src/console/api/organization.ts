@@ -1,5 +1,4 @@
-import type { InputOf, ResultOf } from '#console/api/actions.ts';
-import { actionQuery, searchedQuery } from '#console/api/queries.ts';
+import { actionQuery, type InputOf, type ResultOf, searchedQuery } from '#console/api/actions.ts';
 
 export type Member = ResultOf<'list_members'>['members'][number];
 export type Invited = ResultOf<'list_invitations'>['invitations'][number];

@@ -1,7 +1,15 @@
 import { type InfiniteData, type Query, type QueryClient, queryOptions } from '@tanstack/react-query';
 
-import { type InputOf, invoke, type ResultOf, type Rule } from '#console/api/actions.ts';
-import { actionQuery, pagedQuery, topicKey, updateRows } from '#console/api/queries.ts';
+import {
+  actionQuery,
+  type InputOf,
+  invoke,
+  pagedQuery,
+  type ResultOf,
+  type Rule,
+  topicKey,
+  updateRows,
+} from '#console/api/actions.ts';
 import { RULE_STATES } from '#modules/rules/decide/rule_kind.ts';
 
 /** The filter of a list of rules. */

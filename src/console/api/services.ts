@@ -1,7 +1,16 @@
 import { type InfiniteData, type QueryClient } from '@tanstack/react-query';
 
-import { type InputOf, invoke, type ResultOf, type Service } from '#console/api/actions.ts';
-import { actionQuery, pagedQuery, serviceQuery, topicKey, updateRows } from '#console/api/queries.ts';
+import {
+  actionQuery,
+  type InputOf,
+  invoke,
+  pagedQuery,
+  type ResultOf,
+  type Service,
+  serviceQuery,
+  topicKey,
+  updateRows,
+} from '#console/api/actions.ts';
 import { RELEASES_PAGE } from '#modules/pages/decide/page_reads.ts';
 
 type ServiceSearch = Omit<InputOf<'search_services'>, 'cursor'>;

@@ -1,10 +1,18 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
 
-import { type ActionName, type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
+import {
+  type ActionName,
+  actionQuery,
+  type InputOf,
+  invoke,
+  onCallQuery,
+  type ResultOf,
+  searchedQuery,
+  topicKey,
+} from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
 import { homeQuery, pagingProblemsQuery } from '#console/api/home.ts';
 import { refreshTimelines } from '#console/api/on_call.ts';
-import { actionQuery, onCallQuery, searchedQuery, topicKey } from '#console/api/queries.ts';
 
 /** Query of teams to choose from, by name or by their ids. */
 export const teamNamesQuery = (orgId: string, search: InputOf<'search_team_names'>) =>

@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 
-import { actionQuery } from '#console/api/queries.ts';
+import { actionQuery } from '#console/api/actions.ts';
 import { Name } from '#console/components/text/name.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 

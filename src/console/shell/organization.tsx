@@ -2,7 +2,7 @@ import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { createContext, type ReactNode, useContext, useEffect, useEffectEvent, useMemo, useState } from 'react';
 
-import { type Topic, topicKey } from '#console/api/queries.ts';
+import { type Topic, topicKey } from '#console/api/actions.ts';
 import { type Organization, type Session, sessionQuery } from '#console/api/session.ts';
 import { isManagerRole } from '#kernel/permissions.ts';
 import { LINKED_ORGANIZATION } from '#modules/pages/decide/pages.ts';

@@ -28,7 +28,7 @@ import { AppError } from '#kernel/errors.ts';
 import { idOfUuid, newId } from '#kernel/ids.ts';
 import { systemClock, Temporal } from '#kernel/time.ts';
 import { recordSystemChange } from '#modules/audit/system_change.ts';
-import { inUnitOfWork } from '#modules/unit_of_work.ts';
+import { inUnitOfWork } from '#modules/stores.ts';
 import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { deleteRows } from '#storage/clickhouse/expired_rows.ts';
 import { ROLLUP_TABLES } from '#storage/clickhouse/layout.ts';

@@ -3,7 +3,6 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { ActionContext } from '#actions/action_context.ts';
 import { operatorIn } from '#actions/operator.ts';
 import { type ActionRuntime, runAction } from '#actions/run_action.ts';
-import { inUnitOfWork, type UnitOfWork } from '#modules/unit_of_work.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { installationOf } from '#entry/installation.ts';
 import { requireOwnSecret } from '#entry/secret_fingerprint.ts';
@@ -21,7 +20,7 @@ import { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
 import { MetricReader } from '#modules/metrics/store/metric_reader.ts';
 import { ReleaseReader } from '#modules/releases/store/release_reader.ts';
 import { type Database, directUrlOf, openDatabase } from '#storage/postgres/database.ts';
-import { type Stores, storesOf } from '#modules/stores.ts';
+import { inUnitOfWork, type Stores, storesOf, type UnitOfWork } from '#modules/stores.ts';
 
 /** Context of a command: one transaction, and the author recorded in the audit log. */
 export interface Command extends UnitOfWork {

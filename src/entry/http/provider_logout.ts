@@ -10,8 +10,7 @@ import { asId } from '#kernel/ids.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { ProviderSignInError } from '#modules/sign_in/decide/sign_in_fault.ts';
 import { endProviderSessions } from '#modules/sign_in/end_provider_sessions.ts';
-import { storesOf } from '#modules/stores.ts';
-import { inUnitOfWork } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, storesOf } from '#modules/stores.ts';
 
 const WINDOW_SECONDS = 15 * 60;
 

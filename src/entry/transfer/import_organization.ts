@@ -17,8 +17,7 @@ import { findFaults } from '#kernel/input_faults.ts';
 import { systemClock } from '#kernel/time.ts';
 import { mayBeOfStranger, unprovenText } from '#modules/accounts/decide/unproven_account.ts';
 import { recordSystemChange } from '#modules/audit/system_change.ts';
-import { storesOf } from '#modules/stores.ts';
-import { inUnitOfWork } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, storesOf } from '#modules/stores.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { type Database, directUrlOf, openDatabase } from '#storage/postgres/database.ts';
 

@@ -8,7 +8,7 @@ import { withTimeout } from '#kernel/promises.ts';
 import { DAY_MS } from '#kernel/zone_clock.ts';
 import { POINTS_MAX } from '#modules/metrics/decide/limits.ts';
 import { SeriesDayStore } from '#modules/metrics/store/series_day_store.ts';
-import { holdLock } from '#storage/postgres/advisory_lock.ts';
+import { holdLock } from '#storage/postgres/store.ts';
 import type { Database } from '#storage/postgres/database.ts';
 
 const KEY_BYTES = 8;

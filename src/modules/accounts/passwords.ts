@@ -4,7 +4,7 @@ import { countSignInAttempt } from '#auth/sign_in_limiter.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { UserRow } from '#modules/accounts/store/people_store.ts';
-import { inUnitOfWork } from '#modules/unit_of_work.ts';
+import { inUnitOfWork } from '#modules/stores.ts';
 import { recordFailedSignIn } from '#storage/queue/jobs.ts';
 
 const NOBODY = 'user_nobody' as Id<'user'>;

@@ -6,7 +6,7 @@ import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { IncidentLeaseRow } from '#modules/agents/store/responder_store.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 
 /**
  * Ends the leases of one agent, or of all of the organization (null), and what they have proposed and asked, because a

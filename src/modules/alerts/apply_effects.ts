@@ -14,7 +14,7 @@ import type { Firing, Opener } from '#modules/incidents/paging/firing.ts';
 import { pageAnew } from '#modules/incidents/paging/schedule_steps.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import { readPolicies, runOfPolicy } from '#modules/policies/read_run.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 
 /** Notes of one alert in one transaction. */
 const NOTES_MAX = 10;

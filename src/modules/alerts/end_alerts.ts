@@ -8,8 +8,7 @@ import { sourceSettingsOf } from '#modules/alerts/decide/source_settings.ts';
 import type { AlertRow } from '#modules/alerts/store/alert_store.ts';
 import { endStormMembers, resolve } from '#modules/incidents/change_status.ts';
 import type { IncidentActor } from '#modules/incidents/decide/incident.ts';
-import { storesOf } from '#modules/stores.ts';
-import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, storesOf, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/stores.ts';
 
 /** An alert that is over; its row is saved as such. */
 type EndedAlert = Pick<AlertQueue, 'source' | 'row'> & {

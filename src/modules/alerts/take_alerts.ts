@@ -11,7 +11,7 @@ import { AppError } from '#kernel/errors.ts';
 import { newId } from '#kernel/ids.ts';
 import type { AlertRow, StoredAlert } from '#modules/alerts/store/alert_store.ts';
 import type { SourceName } from '#modules/alerts/store/alert_source_store.ts';
-import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/stores.ts';
 
 export interface AlertRuntime extends UnitOfWorkRuntime {
   readonly incidentLimit: IncidentLimit;

@@ -5,12 +5,10 @@ import { sql } from 'kysely';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { columns, type Row, rowsChanged } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { columns, PostgresStore, prepared, type Row, rowsChanged, type Values } from '#storage/postgres/store.ts';
 import { ApiKeyEntity } from '#storage/postgres/entities/credentials.ts';
 import { hasSecondFactor } from '#modules/accounts/store/standing.ts';
 import type { NewestPage } from '#storage/postgres/newest_page.ts';
-import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 export type ApiKeyRow = InferEntity<typeof ApiKeyEntity>;
 

@@ -16,8 +16,7 @@ import {
 } from '#modules/audit/decide/audit_stream.ts';
 import type { AuditStreamRow } from '#modules/audit/store/audit_stream_store.ts';
 import { webhookHeaders } from '#modules/places/decide/webhook_signature.ts';
-import { type Stores, storesOf } from '#modules/stores.ts';
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, type Stores, storesOf, type UnitOfWorkRuntime } from '#modules/stores.ts';
 import { exchange, outcomeOfStatus, type PlaceHttp } from '#notify/places/exchange.ts';
 import { sendAuditStreamFailing } from '#storage/queue/jobs.ts';
 

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '#modules/audit/store/audit_store.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 
 /** A change that no person asked for. */
 interface SystemChange extends Pick<AuditEntry, 'orgId' | 'action' | 'before' | 'after'> {

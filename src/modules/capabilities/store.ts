@@ -2,8 +2,7 @@ import type { BillingPeriod, CapabilityState } from '#modules/capabilities/decid
 import type { Capability } from '#modules/capabilities/decide/capability.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { columns, PostgresStore, type Row, rowsChanged, toColumns } from '#storage/postgres/store.ts';
 import { BillingPeriodEntity, ServiceCapabilityEntity } from '#storage/postgres/entities/services.ts';
 
 const ENTRY = ['capability', 'startsAt', 'endsAt', 'amountCents', 'currency'] as const;

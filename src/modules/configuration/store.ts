@@ -5,8 +5,7 @@ import { readDetails, readSteps } from '#modules/policies/decide/stored_steps.ts
 import type { AlertRoute } from '#modules/alerts/decide/route.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, PostgresStore, toColumns } from '#storage/postgres/store.ts';
 import { AlertRouteEntity } from '#storage/postgres/entities/alerts.ts';
 import { ManagedResourceEntity } from '#storage/postgres/entities/configuration.ts';
 import { IngestKeyEntity } from '#storage/postgres/entities/credentials.ts';

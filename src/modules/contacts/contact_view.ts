@@ -6,9 +6,8 @@ import { toTimestamp } from '#kernel/time.ts';
 import { CHANNEL_PREFERENCES } from '#modules/contacts/decide/channel.ts';
 import type { Preferences } from '#modules/contacts/decide/contact.ts';
 import type { PushSubscriptionRow } from '#modules/contacts/store/push_subscription_store.ts';
-import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork, storesOf, type UnitOfWorkRuntime } from '#modules/stores.ts';
 import { CHANNEL_SWITCHES_VIEW } from '#modules/teams/view.ts';
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 import { sendNumberRequest } from '#storage/queue/jobs.ts';
 
 /** Settings by which a team reaches somebody. */

@@ -3,8 +3,7 @@ import { sql } from 'kysely';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { allBut, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { allBut, columns, PostgresStore, type Row, toColumns } from '#storage/postgres/store.ts';
 import { DashboardEntity } from '#storage/postgres/entities/services.ts';
 
 export type DashboardRow = Row<typeof DashboardEntity>;

@@ -22,8 +22,7 @@ import type { GroupedEvent } from '#modules/exceptions/store/exception_writer.ts
 import type { SeenGroup } from '#modules/exceptions/store/group_occurrences.ts';
 import type { NewOrRegressed } from '#modules/incidents/open_exception_incidents.ts';
 import type { MapToSource } from '#modules/releases/source_maps/source_maps.ts';
-import { storesOf } from '#modules/stores.ts';
-import { inUnitOfWork, type UnitOfWork } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, storesOf, type UnitOfWork } from '#modules/stores.ts';
 import { sendExceptionNotice } from '#storage/queue/jobs.ts';
 
 /**

@@ -4,8 +4,7 @@ import type { DueSnooze } from '#modules/exceptions/store/group_snooze_store.ts'
 import { recordSystemChange } from '#modules/audit/system_change.ts';
 import { sendExceptionNotice } from '#storage/queue/jobs.ts';
 import { toTimestampOrNull } from '#kernel/time.ts';
-import { storesOf } from '#modules/stores.ts';
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, storesOf, type UnitOfWorkRuntime } from '#modules/stores.ts';
 
 interface SnoozeRuntime extends UnitOfWorkRuntime {
   readonly exceptions: Pick<ExceptionReader, 'countByGroup'>;

@@ -4,7 +4,7 @@ import { readContacts } from '#modules/incidents/paging/read_contacts.ts';
 import { stopEscalation } from '#modules/incidents/paging/stop_escalation.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 import { firstStepIndex } from '#modules/policies/decide/escalation.ts';
 import { deliverPage } from '#storage/queue/jobs.ts';
 import { asId, type Id } from '#kernel/ids.ts';

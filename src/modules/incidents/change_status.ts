@@ -8,7 +8,7 @@ import { releaseChildren } from '#modules/incidents/paging/suppression.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { MembersOf } from '#modules/incidents/store/storm_store.ts';
 import { type IncidentView, toIncidentView } from '#modules/incidents/view.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 
 /** Locks an incident of the caller's organization until the transaction ends. Throws `not_found`. */
 export async function lockIncident(incidentId: string, { stores, caller, now }: ActionContext): Promise<IncidentRow> {

@@ -10,7 +10,7 @@ import { divideRules, setAsideRule } from '#modules/rules/set_aside_rule.ts';
 import { openIncidents } from '#modules/incidents/open_incidents.ts';
 import type { Id } from '#kernel/ids.ts';
 import { recordSystemChange } from '#modules/audit/system_change.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 
 /** An exception group that people should hear about: never seen before, or back after it was resolved. */
 export interface NewOrRegressed {

@@ -29,7 +29,7 @@ import { repeatsOf } from '#modules/policies/decide/rounds.ts';
 import type { FindPolicy } from '#modules/policies/decide/run.ts';
 import { type IncidentRun, readPolicies, runOfPolicy } from '#modules/policies/read_run.ts';
 import { refusalHour } from '#modules/services/store/ingest_refusal_store.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 
 /** Limit that stands for Infinity, which PostgreSQL does not accept. */
 const COUNTED_MAX = 1_000_000_000;

@@ -2,8 +2,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { isChannel, declarationOf } from '#modules/contacts/decide/channel.ts';
 import type { LoadIncident, LoadPage } from '#modules/load/decide/load_on_people.ts';
-import { anyOf } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, PostgresStore } from '#storage/postgres/store.ts';
 
 /** Reads the pages of a team's incidents, and what became of these. */
 export class LoadReader extends PostgresStore {

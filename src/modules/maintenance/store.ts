@@ -2,9 +2,7 @@ import { labelsOf, type MaintenanceSubject } from '#modules/maintenance/decide/m
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { holdLock } from '#storage/postgres/advisory_lock.ts';
-import { columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { columns, holdLock, PostgresStore, type Row, toColumns } from '#storage/postgres/store.ts';
 import { AlertRuleEntity, MaintenanceEntity } from '#storage/postgres/entities/oncall.ts';
 
 export type MaintenanceRow = Row<typeof MaintenanceEntity>;

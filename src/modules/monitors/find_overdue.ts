@@ -6,8 +6,7 @@ import { type FailedRun, openMonitorIncidents } from '#modules/monitors/monitor_
 import type { Id } from '#kernel/ids.ts';
 import { isAtOrBefore } from '#kernel/time.ts';
 import type { MonitorRow } from '#modules/monitors/store/monitor_store.ts';
-import { storesOf } from '#modules/stores.ts';
-import { inUnitOfWork, type UnitOfWork } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, storesOf, type UnitOfWork } from '#modules/stores.ts';
 
 const BATCH = 200;
 

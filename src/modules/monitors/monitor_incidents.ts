@@ -12,7 +12,7 @@ import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { ActiveRule } from '#modules/rules/store/active_rule_store.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { MonitorRow } from '#modules/monitors/store/monitor_store.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 
 /**
  * Failure of a run, with the time at which it began or was to begin; or the time of a schedule that cannot be read, or

@@ -7,9 +7,8 @@ import type { Log } from '#kernel/log.ts';
 import type { WaitingCheckIn } from '#modules/monitors/store/check_in_store.ts';
 import { refusalHour } from '#modules/services/store/ingest_refusal_store.ts';
 import type { MonitorRow, MonitorRun } from '#modules/monitors/store/monitor_store.ts';
-import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork, storesOf, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/stores.ts';
 import { recordSystemChange } from '#modules/audit/system_change.ts';
-import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 
 export interface MonitorRuntime extends UnitOfWorkRuntime {
   readonly log: Log;

@@ -18,8 +18,7 @@ import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import { isManagerRole } from '#kernel/permissions.ts';
-import { storesOf } from '#modules/stores.ts';
-import { inUnitOfWork } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, storesOf } from '#modules/stores.ts';
 
 /** Moves that one process reads or applies at once. */
 const AT_ONCE = 2;

@@ -2,8 +2,16 @@ import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { MovedItem, Verdict } from '#modules/moving_in/decide/ledger.ts';
-import { allBut, columnNames, columns, recordsOf, type Row, toColumns, toRecords } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import {
+  allBut,
+  columnNames,
+  columns,
+  PostgresStore,
+  recordsOf,
+  type Row,
+  toColumns,
+  toRecords,
+} from '#storage/postgres/store.ts';
 import { MoveInAnswerEntity, MoveInEntity, MoveInItemEntity } from '#storage/postgres/entities/moving_in.ts';
 
 export type MoveInRow = Omit<Row<typeof MoveInEntity>, 'file' | 'markdown'> & { readonly hasFile: boolean };

@@ -8,8 +8,7 @@ import type { MembershipRow } from '#modules/accounts/store/people_store.ts';
 import { callerUser } from '#modules/accounts/view.ts';
 import { CHANNEL_PREFERENCES } from '#modules/contacts/decide/channel.ts';
 import type { InvitationRow } from '#modules/organizations/store.ts';
-import type { Stores } from '#modules/stores.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { Stores, UnitOfWork } from '#modules/stores.ts';
 import { sendDeactivationNotice } from '#storage/queue/jobs.ts';
 
 interface Roles {

@@ -1,8 +1,7 @@
 import { AppError } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { columns, PostgresStore, type Row, rowsChanged, toColumns } from '#storage/postgres/store.ts';
 import { InvitationEntity } from '#storage/postgres/entities/sign_in.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
 import type { NewestPage } from '#storage/postgres/newest_page.ts';

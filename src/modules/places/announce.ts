@@ -6,7 +6,7 @@ import { areRoutes, takesIncident } from '#modules/places/decide/place_route.ts'
 import { cursorAfter } from '#modules/places/decide/timeline_cursor.ts';
 import type { AnnouncedEntry, NewDelivery } from '#modules/places/store/place_delivery_store.ts';
 import type { PlaceRow } from '#modules/places/store/place_store.ts';
-import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/stores.ts';
 import { sendPlaceOff } from '#storage/queue/jobs.ts';
 
 /** Entries read at once, and how often within one run: the rest comes with the next one. */

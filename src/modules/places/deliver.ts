@@ -14,8 +14,7 @@ import { answersUrlOf, placeDeclarationOf } from '#modules/places/decide/place_k
 import { openSettings } from '#modules/places/view.ts';
 import type { PlaceDeliveryRow } from '#modules/places/store/place_delivery_store.ts';
 import type { PlaceRow } from '#modules/places/store/place_store.ts';
-import { type Stores, storesOf } from '#modules/stores.ts';
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, type Stores, storesOf, type UnitOfWorkRuntime } from '#modules/stores.ts';
 import type { PlaceSenders } from '#notify/places/registry.ts';
 import { sendPlaceOff } from '#storage/queue/jobs.ts';
 

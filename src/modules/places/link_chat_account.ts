@@ -5,7 +5,7 @@ import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { isAbove, type Role } from '#kernel/permissions.ts';
 import type { ChatIdentity } from '#modules/places/store/chat_account_store.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 
 /** Letters that nobody mistakes for others. */
 const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';

@@ -2,7 +2,7 @@ import { tellOfLoweredRole } from '#modules/organizations/roles.ts';
 import { type ProvisionedRole, roleByGroups } from '#modules/provisioning/decide/provisioned_role.ts';
 import type { ProvisioningChange } from '#modules/provisioning/provisioning_unit.ts';
 import type { ScimGroupRow } from '#modules/provisioning/store/scim_group_store.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 import type { Id } from '#kernel/ids.ts';
 import { mayAnswer, type Role } from '#kernel/permissions.ts';
 

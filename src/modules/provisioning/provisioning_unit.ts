@@ -1,5 +1,5 @@
 import type { ProvisionedRole } from '#modules/provisioning/decide/provisioned_role.ts';
-import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/stores.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { AuditedBy, AuditEntry } from '#modules/audit/store/audit_store.ts';
 

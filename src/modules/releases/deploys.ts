@@ -8,8 +8,7 @@ import { Temporal } from '#kernel/time.ts';
 import type { AuditEntry } from '#modules/audit/store/audit_store.ts';
 import { type Deploy, deploysOf } from '#modules/releases/decide/deploys.ts';
 import type { DeployRow, ReleaseFields, ReleaseRow } from '#modules/releases/store/release_store.ts';
-import type { Stores } from '#modules/stores.ts';
-import type { UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import type { Stores, UnitOfWorkRuntime } from '#modules/stores.ts';
 
 /**
  * Limit on the releases of a service, so that a build that names each of its runs a release cannot fill the database.

@@ -14,8 +14,7 @@ import type { GroupScope } from '#modules/exceptions/store/exception_counter.ts'
 import type { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
 import type { ActiveRule } from '#modules/rules/store/active_rule_store.ts';
 import type { GroupRateReader, RatedGroup } from '#modules/exceptions/store/group_rate_store.ts';
-import { type Stores, storesOf } from '#modules/stores.ts';
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, type Stores, storesOf, type UnitOfWorkRuntime } from '#modules/stores.ts';
 
 export interface RateRuntime extends UnitOfWorkRuntime {
   readonly groupRates: Pick<GroupRateReader, 'listActive'>;

@@ -27,7 +27,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { ActiveRule, MetricCheck } from '#modules/rules/store/active_rule_store.ts';
 import type { OpenIncident } from '#modules/rules/store/rule_conclusions.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 
 /** A metric rule, or a part of one by label, and what was measured for it. */
 export interface Measurement extends MeasuredValue {

@@ -5,7 +5,7 @@ import { openIncidents } from '#modules/incidents/open_incidents.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { ActiveRule } from '#modules/rules/store/active_rule_store.ts';
 import { recordSystemChange } from '#modules/audit/system_change.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 
 type Stored = Pick<ActiveRule, 'config' | 'settings'>;
 

@@ -2,8 +2,7 @@ import { sql } from 'kysely';
 
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, type Row } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, PostgresStore, type Row } from '#storage/postgres/store.ts';
 import { IncidentEntity } from '#storage/postgres/entities/incidents.ts';
 
 const OPENED = ['id', 'number', 'title', 'severity', 'serviceId', 'triggeredAt', 'resolvedAt', 'isShadow'] as const;

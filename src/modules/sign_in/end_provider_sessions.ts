@@ -3,7 +3,7 @@ import { hashSecret } from '#auth/secret_text.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 
 /** Kind of the records of logouts that were reported, among those of the authorization server, which expire alike. */
 const LOGOUT_KIND = 'ProviderLogout';

@@ -1,8 +1,7 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { columns, PostgresStore, type Row, rowsChanged, toColumns } from '#storage/postgres/store.ts';
 import { OpenIdAccountEntity, OpenIdConnectionEntity, OpenIdDomainEntity } from '#storage/postgres/entities/sign_in.ts';
 import { OrganizationEntity } from '#storage/postgres/entities/people.ts';
 import type { MailDomains } from '#modules/sign_in/decide/claims.ts';

@@ -1,4 +1,4 @@
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/stores.ts';
 import { announceStatusUpdate } from '#storage/queue/jobs.ts';
 
 const BATCH = 200;

@@ -1,7 +1,7 @@
 import { type Cipher, createCipher } from '#auth/cipher.ts';
 import type { Id } from '#kernel/ids.ts';
 import { STATUS_PATH } from '#modules/status_pages/decide/publication.ts';
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/stores.ts';
 import { sendStatusConfirmation } from '#storage/queue/jobs.ts';
 
 /** Limits on the subscribers of a page, and on those of them who have not confirmed. */

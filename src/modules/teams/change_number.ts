@@ -1,4 +1,4 @@
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 import type { Channel } from '#modules/contacts/decide/channel.ts';
 import { deliverPage } from '#storage/queue/jobs.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';

@@ -4,8 +4,7 @@ import { type Expression, type ExpressionBuilder, type NotNull, sql } from 'kyse
 import { AppError, notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, PostgresStore } from '#storage/postgres/store.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
 import { TeamEntity, TeamMemberEntity } from '#storage/postgres/entities/oncall.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';

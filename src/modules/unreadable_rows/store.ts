@@ -8,9 +8,8 @@ import { arePublished } from '#modules/status_pages/decide/publication.ts';
 import type { UnreadableKind } from '#modules/unreadable_rows/decide/unreadable_kinds.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, PostgresStore, type Row, toColumns } from '#storage/postgres/store.ts';
 import { UnreadableRowEntity } from '#storage/postgres/entities/configuration.ts';
 
 export type UnreadableRow = Row<typeof UnreadableRowEntity>;

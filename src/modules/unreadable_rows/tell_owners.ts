@@ -1,7 +1,6 @@
 import { nextTurn } from '#kernel/cooperative_task.ts';
-import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork, storesOf, type UnitOfWorkRuntime } from '#modules/stores.ts';
 import { UNREADABLE_KIND_NAMES } from '#modules/unreadable_rows/decide/unreadable_kinds.ts';
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 import { sendUnreadableNotice } from '#storage/queue/jobs.ts';
 
 const BATCH = 500;

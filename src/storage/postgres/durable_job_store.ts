@@ -1,8 +1,7 @@
 import { type Expression, sql } from 'kysely';
 
 import type { Temporal } from '#kernel/time.ts';
-import { holdLock } from '#storage/postgres/advisory_lock.ts';
-import { rowsChanged, rowsOf } from '#storage/postgres/columns.ts';
+import { holdLock, prepared, rowsChanged, rowsOf, type Values } from '#storage/postgres/store.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import {
   type DurableJobKey,
@@ -13,7 +12,6 @@ import {
   WATCHED_FOR_MS,
   watchOf,
 } from '#storage/postgres/new_durable_job.ts';
-import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 /** Owner of the data. */
 interface Owner {

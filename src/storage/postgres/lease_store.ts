@@ -1,8 +1,7 @@
 import { type Expression, expressionBuilder, type SqlBool } from 'kysely';
 
 import { Temporal } from '#kernel/time.ts';
-import { rowsChanged, rowsOf } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { PostgresStore, rowsChanged, rowsOf } from '#storage/postgres/store.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
 
 /** Stores leases of periodic work: one worker of all takes the lease when the work is due again. */

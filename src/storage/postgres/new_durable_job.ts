@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 
-import { type Row, rowsOf, toColumns } from '#storage/postgres/columns.ts';
+import { prepared, type Row, rowsOf, toColumns, type Values } from '#storage/postgres/store.ts';
 import { DurableJobEntity } from '#storage/postgres/entities/jobs.ts';
-import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 /** Stored columns of a job that nobody has begun. */
 export type NewJobRow = Pick<Row<typeof DurableJobEntity>, (typeof NEW_COLUMNS)[number]>;

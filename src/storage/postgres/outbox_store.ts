@@ -1,6 +1,5 @@
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, PostgresStore, type Row, toColumns } from '#storage/postgres/store.ts';
 import { OutboxEntity } from '#storage/postgres/entities/jobs.ts';
 
 /** A job that must be enqueued because a change was committed. */

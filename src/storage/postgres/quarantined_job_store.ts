@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 
 import type { Temporal } from '#kernel/time.ts';
-import { columns, type Row, rowsChanged } from '#storage/postgres/columns.ts';
+import { columns, type Row, rowsChanged } from '#storage/postgres/store.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { type DurableJobKey, keyRows } from '#storage/postgres/new_durable_job.ts';
 import { DurableJobEntity } from '#storage/postgres/entities/jobs.ts';

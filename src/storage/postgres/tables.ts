@@ -1,6 +1,7 @@
 import type { InferKyselyDB } from '@mikro-orm/postgresql';
+import type { ColumnType } from 'kysely';
 
-import type { Column } from '#storage/postgres/columns.ts';
+import type { Temporal } from '#kernel/time.ts';
 import * as alerts from '#storage/postgres/entities/alerts.ts';
 import * as audit from '#storage/postgres/entities/audit.ts';
 import * as configuration from '#storage/postgres/entities/configuration.ts';
@@ -48,3 +49,22 @@ type Inferred = InferKyselyDB<(typeof ENTITIES)[number]>;
 
 /** The tables by name with their columns, as queries see them. */
 export type Tables = { [T in keyof Inferred]: { [C in keyof Inferred[T]]: Column<Inferred[T][C]> } };
+
+declare const written: unique symbol;
+
+/** The text of a value for a `json` column. The driver would write an array as an array of PostgreSQL. */
+export type Json<T> = string & { readonly [written]: T };
+
+type Plain = string | number | boolean | null | undefined | Buffer | Uint8Array | Temporal.Instant;
+
+/** A column as queries read and write it: what is neither plain nor a list of texts is JSON. */
+type Column<C> = [C] extends [ColumnType<infer Selected, infer Inserted, infer Updated>]
+  ? ColumnType<Selected, Written<Inserted>, Written<Updated>>
+  : ColumnType<C, Written<C>, Written<C>>;
+
+/** A list of texts may be JSON or `text[]`. */
+export type Written<T> = [T] extends [Plain]
+  ? T
+  : [T] extends [readonly string[] | null | undefined]
+    ? T | Json<Exclude<T, null | undefined>>
+    : Json<Exclude<T, null | undefined>> | Extract<T, null | undefined>;

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 
 import { Temporal } from '#kernel/time.ts';
-import { anyOf, type Row, rowsOf } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, PostgresStore, type Row, rowsOf } from '#storage/postgres/store.ts';
 import type { WorkerEntity } from '#storage/postgres/entities/jobs.ts';
 
 /** Nobody is alive until later than this: such a time was written by a clock that has been set back since. */

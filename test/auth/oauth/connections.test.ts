@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { createReset } from '#modules/accounts/operations/password_resets.ts';
-import { inUnitOfWork } from '#modules/unit_of_work.ts';
 import { openBrowser, PASSWORD, signedIn } from '#test/kit/programs/browser.ts';
 import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
-import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork, storesOf } from '#modules/stores.ts';
 import { CONTRACT } from '#test/contract/action_api.ts';
 import { call, send } from '#test/contract/mcp_call.ts';
 import { codeFor, connected, rawApp } from '#test/auth/oauth/raw_app.ts';

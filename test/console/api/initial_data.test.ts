@@ -37,7 +37,7 @@ async function openPage(reads: readonly FirstRead[], at = new Date().toISOString
     client: new QueryClient({ defaultOptions: { queries: { staleTime: 60_000, retry: false } } }),
     data: await import('#console/api/initial_data.ts'),
     home: await import('#console/api/home.ts'),
-    queries: await import('#console/api/queries.ts'),
+    queries: await import('#console/api/actions.ts'),
     incidents: await import('#console/api/incidents.ts'),
     http: await import('#console/api/http.ts'),
   };

@@ -5,7 +5,7 @@ import { linkChatAccount } from '#modules/places/link_chat_account.ts';
 import { beginChatLink } from '#modules/places/operations/chat_accounts.ts';
 import { testPlace } from '#modules/places/operations/deliveries.ts';
 import { createPlace, listPlaces } from '#modules/places/operations/places.ts';
-import { inUnitOfWork } from '#modules/unit_of_work.ts';
+import { inUnitOfWork } from '#modules/stores.ts';
 import { type ChatVendors, startChatVendors, VENDOR_TOKEN } from '#test/kit/programs/chat_vendors.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';

@@ -4,10 +4,19 @@ import { expect, test } from 'vitest';
 
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, json, recordsOf, rowsOf, toColumns, toRecords } from '#storage/postgres/columns.ts';
+import {
+  anyOf,
+  columns,
+  json,
+  prepared,
+  recordsOf,
+  rowsOf,
+  toColumns,
+  toRecords,
+  type Values,
+} from '#storage/postgres/store.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { DashboardEntity } from '#storage/postgres/entities/services.ts';
-import { prepared, type Values } from '#storage/postgres/prepared.ts';
 import { world } from '#test/kit/world.ts';
 
 const Declared = defineEntity({

@@ -1,7 +1,6 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 
-import { invoke } from '#console/api/actions.ts';
-import { topicKey } from '#console/api/queries.ts';
+import { invoke, topicKey } from '#console/api/actions.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 /** Key of revealed alert keys, outside of every topic: live changes must not load secrets again. */

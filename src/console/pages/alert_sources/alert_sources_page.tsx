@@ -4,9 +4,8 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import type { ServiceWithKeys } from '#console/api/actions.ts';
+import { serviceQuery, type ServiceWithKeys } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
-import { serviceQuery } from '#console/api/queries.ts';
 import { alertSourcesQuery } from '#console/api/services.ts';
 import { policyQuery } from '#console/api/teams.ts';
 import { Card, Row } from '#console/components/card.tsx';

@@ -4,9 +4,8 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { invoke } from '#console/api/actions.ts';
+import { incidentQuery, invoke, topicKey } from '#console/api/actions.ts';
 import { addressOf, serverNow, toApiError } from '#console/api/http.ts';
-import { incidentQuery, topicKey } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name } from '#console/components/text/name.tsx';

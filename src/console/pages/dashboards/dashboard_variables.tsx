@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useEffectEvent } from 'react';
 
-import { actionQuery } from '#console/api/queries.ts';
+import { actionQuery } from '#console/api/actions.ts';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { readDashboardSearch } from '#console/pages/dashboards/dashboard_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';

@@ -5,10 +5,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
-import { invoke } from '#console/api/actions.ts';
+import { invoke, topicKey } from '#console/api/actions.ts';
 import { chartMarksQuery, markersOf } from '#console/api/charts.ts';
 import { type Dashboard, dashboardQuery, newWidgetId } from '#console/api/dashboards.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';

@@ -4,9 +4,8 @@ import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { invoke } from '#console/api/actions.ts';
+import { invoke, topicKey } from '#console/api/actions.ts';
 import { isOfService, keptIfSame } from '#console/api/charts.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { Autocomplete } from '#console/components/forms/autocomplete.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';

@@ -5,7 +5,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type RefObject, useState } from 'react';
 
 import { originsQuery } from '#console/api/exceptions.ts';
-import { actionQuery } from '#console/api/queries.ts';
+import { actionQuery } from '#console/api/actions.ts';
 import { ActionMenu } from '#console/components/action_menu.tsx';
 import { Choice } from '#console/components/forms/choice.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';

@@ -1,8 +1,7 @@
 import { Text } from '@mantine/core';
 import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query';
 
-import { type InputOf, invoke } from '#console/api/actions.ts';
-import { topicKey } from '#console/api/queries.ts';
+import { type InputOf, invoke, topicKey } from '#console/api/actions.ts';
 import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { STATUS_NAMES } from '#console/pages/exceptions/group_status.tsx';

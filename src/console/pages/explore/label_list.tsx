@@ -4,8 +4,7 @@ import { IconFilter, IconFilterOff, IconSearch } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { invoke, type ResultOf } from '#console/api/actions.ts';
-import { topicKey } from '#console/api/queries.ts';
+import { invoke, type ResultOf, topicKey } from '#console/api/actions.ts';
 import classes from '#console/pages/explore/explore.module.css';
 import { type ExploreSearch, metricNameOf } from '#console/pages/explore/explore_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 
-import { invoke } from '#console/api/actions.ts';
+import { invoke, topicKey } from '#console/api/actions.ts';
 import {
   baseOf,
   chartMarksQuery,
@@ -17,7 +17,6 @@ import {
   stepText,
 } from '#console/api/charts.ts';
 import { spacingSeconds } from '#modules/metrics/decide/spacing.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';

@@ -4,9 +4,8 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useLocation } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { type IncidentWithLog, invoke, type ResultOf } from '#console/api/actions.ts';
+import { agentWorkQuery, type IncidentWithLog, invoke, type ResultOf } from '#console/api/actions.ts';
 import { refreshIncidents } from '#console/api/incidents.ts';
-import { agentWorkQuery } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';

@@ -1,9 +1,8 @@
 import { type QueryClient, type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
 
-import { type FoundIncident, type Incident, type IncidentWithLog, invoke } from '#console/api/actions.ts';
+import { type FoundIncident, type Incident, type IncidentWithLog, invoke, topicKey } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
 import { type IncidentPages, refreshIncidents } from '#console/api/incidents.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
 import { runLimited } from '#console/pages/incidents/run_limited.ts';
 import { useOrganization } from '#console/shell/organization.tsx';

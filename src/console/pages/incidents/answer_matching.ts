@@ -1,9 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 
-import { type InputOf, invoke } from '#console/api/actions.ts';
+import { type InputOf, invoke, topicKey } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
 import type { Answer } from '#console/pages/incidents/answer_incidents.ts';
 import { useOrganization } from '#console/shell/organization.tsx';

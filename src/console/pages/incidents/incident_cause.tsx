@@ -3,9 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo } from 'react';
 
-import type { Incident, ResultOf } from '#console/api/actions.ts';
+import { actionQuery, type Incident, type ResultOf } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
-import { actionQuery } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';

@@ -3,9 +3,8 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import type { IncidentWithLog } from '#console/api/actions.ts';
+import { agentWorkQuery, incidentQuery, type IncidentWithLog } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
-import { agentWorkQuery, incidentQuery } from '#console/api/queries.ts';
 import { serviceSearchQuery } from '#console/api/services.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';

@@ -3,9 +3,8 @@ import { IconDownload, IconScale } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 
-import type { ResultOf } from '#console/api/actions.ts';
+import { actionQuery, type ResultOf } from '#console/api/actions.ts';
 import { addressOf } from '#console/api/http.ts';
-import { actionQuery } from '#console/api/queries.ts';
 import { teamNamesQuery } from '#console/api/teams.ts';
 import { Card } from '#console/components/card.tsx';
 import { type Column, DataTable } from '#console/components/lists/data_table.tsx';

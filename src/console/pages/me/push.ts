@@ -1,9 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useState } from 'react';
 
-import { invoke } from '#console/api/actions.ts';
+import { invoke, topicKey } from '#console/api/actions.ts';
 import type { PushDevice } from '#console/api/organization.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 /** State of push messages on this device. */

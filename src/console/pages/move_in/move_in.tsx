@@ -2,9 +2,8 @@ import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { invoke } from '#console/api/actions.ts';
+import { actionQuery, invoke } from '#console/api/actions.ts';
 import { addressOf } from '#console/api/http.ts';
-import { actionQuery } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Page } from '#console/components/page.tsx';

@@ -3,8 +3,7 @@ import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { invoke, type ResultOf } from '#console/api/actions.ts';
-import { topicKey } from '#console/api/queries.ts';
+import { invoke, type ResultOf, topicKey } from '#console/api/actions.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';

@@ -2,8 +2,7 @@ import { Button, Code, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { invoke } from '#console/api/actions.ts';
-import { topicKey } from '#console/api/queries.ts';
+import { invoke, topicKey } from '#console/api/actions.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { showSuccess } from '#console/components/notice.tsx';

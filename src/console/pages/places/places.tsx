@@ -3,9 +3,8 @@ import { IconMessages, IconPlus } from '@tabler/icons-react';
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { type InputOf, invoke } from '#console/api/actions.ts';
+import { actionQuery, type InputOf, invoke, topicKey } from '#console/api/actions.ts';
 import { addressOf } from '#console/api/http.ts';
-import { actionQuery, topicKey } from '#console/api/queries.ts';
 import { serviceSearchQuery } from '#console/api/services.ts';
 import { teamNamesQuery } from '#console/api/teams.ts';
 import { Card } from '#console/components/card.tsx';

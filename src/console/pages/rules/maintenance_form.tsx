@@ -3,9 +3,8 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { type InputOf, invoke } from '#console/api/actions.ts';
+import { actionQuery, type InputOf, invoke } from '#console/api/actions.ts';
 import { isApiError, serverNow } from '#console/api/http.ts';
-import { actionQuery } from '#console/api/queries.ts';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Form, SubmitButtons } from '#console/components/forms/form.tsx';

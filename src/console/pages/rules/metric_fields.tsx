@@ -4,7 +4,7 @@ import { IconPlus, IconX } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { actionQuery } from '#console/api/queries.ts';
+import { actionQuery } from '#console/api/actions.ts';
 import { Autocomplete } from '#console/components/forms/autocomplete.tsx';
 import { MetricPicker } from '#console/pages/rules/metric_picker.tsx';
 import type { ConfigValues } from '#console/pages/rules/rule_values.ts';

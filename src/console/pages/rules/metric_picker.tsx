@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 
-import { actionQuery } from '#console/api/queries.ts';
+import { actionQuery } from '#console/api/actions.ts';
 import { Autocomplete } from '#console/components/forms/autocomplete.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { selectorText } from '#modules/metrics/decide/selector_text.ts';

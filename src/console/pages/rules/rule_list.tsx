@@ -6,8 +6,7 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 
-import type { ResultOf, Rule } from '#console/api/actions.ts';
-import { actionQuery } from '#console/api/queries.ts';
+import { actionQuery, type ResultOf, type Rule } from '#console/api/actions.ts';
 import { ruleSearchQuery } from '#console/api/rules.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';

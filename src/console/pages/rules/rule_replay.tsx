@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 
 import { isApiError } from '#console/api/http.ts';
-import { actionQuery } from '#console/api/queries.ts';
+import { actionQuery } from '#console/api/actions.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
 import type { ChartBand, ChartSeries } from '#console/components/time_chart/chart_series.ts';

@@ -3,8 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import type { ResultOf } from '#console/api/actions.ts';
-import { actionQuery } from '#console/api/queries.ts';
+import { actionQuery, type ResultOf } from '#console/api/actions.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Choice } from '#console/components/forms/choice.tsx';
 import { Dialog } from '#console/components/dialog.tsx';

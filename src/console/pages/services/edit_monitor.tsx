@@ -2,9 +2,8 @@ import { NativeSelect, NumberInput, SegmentedControl, TextInput } from '@mantine
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
-import type { InputOf, ResultOf } from '#console/api/actions.ts';
+import { actionQuery, type InputOf, type ResultOf } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
-import { actionQuery } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields } from '#console/components/forms/form.tsx';
 import { named } from '#console/components/text/name.tsx';

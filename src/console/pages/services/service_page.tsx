@@ -4,10 +4,9 @@ import { useMutation, usePrefetchQuery, useQueries, useQuery } from '@tanstack/r
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 
-import { invoke, type ServiceWithKeys } from '#console/api/actions.ts';
+import { invoke, serviceQuery, type ServiceWithKeys } from '#console/api/actions.ts';
 import { openByServiceQuery } from '#console/api/incidents.ts';
 import { ingestStatusQuery } from '#console/api/organization.ts';
-import { serviceQuery } from '#console/api/queries.ts';
 import { maintenanceQuery } from '#console/api/rules.ts';
 import {
   feedbackQuery,

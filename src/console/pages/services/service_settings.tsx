@@ -4,8 +4,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import type { ResultOf, ServiceWithKeys } from '#console/api/actions.ts';
-import { serviceQuery } from '#console/api/queries.ts';
+import { type ResultOf, serviceQuery, type ServiceWithKeys } from '#console/api/actions.ts';
 import { exceptionSettingsQuery } from '#console/api/services.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';

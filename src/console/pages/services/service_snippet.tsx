@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
-import type { Capability } from '#console/api/actions.ts';
-import { serviceQuery } from '#console/api/queries.ts';
+import { type Capability, serviceQuery } from '#console/api/actions.ts';
 import { CAPABILITY_NAMES } from '#console/components/text/capability.ts';
 import { Snippet, useRevealedKeys } from '#console/pages/services/snippet.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';

@@ -4,10 +4,9 @@ import { useInfiniteQuery, useQueries } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { invoke } from '#console/api/actions.ts';
+import { actionQuery, invoke, topicKey } from '#console/api/actions.ts';
 import { addressOf } from '#console/api/http.ts';
 import type { AuditEntry } from '#console/api/organization.ts';
-import { actionQuery, topicKey } from '#console/api/queries.ts';
 import { ActionMenu } from '#console/components/action_menu.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { type Column, DataTable } from '#console/components/lists/data_table.tsx';

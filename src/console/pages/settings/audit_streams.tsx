@@ -2,9 +2,8 @@ import { Button, Checkbox, Group, NativeSelect, Skeleton, Stack, Text, TextInput
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { invoke, type ResultOf } from '#console/api/actions.ts';
+import { actionQuery, invoke, type ResultOf } from '#console/api/actions.ts';
 import { addressOf } from '#console/api/http.ts';
-import { actionQuery } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';

@@ -3,9 +3,8 @@ import { IconPlus, IconServer2 } from '@tabler/icons-react';
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 
-import { invoke } from '#console/api/actions.ts';
+import { actionQuery, invoke, serviceQuery } from '#console/api/actions.ts';
 import { addressOf, isApiError } from '#console/api/http.ts';
-import { actionQuery, serviceQuery } from '#console/api/queries.ts';
 import { serviceSearchQuery } from '#console/api/services.ts';
 import { sessionQuery } from '#console/api/session.ts';
 import { Card } from '#console/components/card.tsx';

@@ -3,9 +3,8 @@ import { IconPlus } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useMemo } from 'react';
 
-import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
+import { type InputOf, invoke, type ResultOf, topicKey } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { faultsAtFields } from '#console/components/forms/form.tsx';
 import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';

@@ -27,9 +27,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import '@mantine/spotlight/styles.layer.css';
 
-import type { ResultOf } from '#console/api/actions.ts';
+import { actionQuery, type ResultOf } from '#console/api/actions.ts';
 import { incidentSearchQuery } from '#console/api/incidents.ts';
-import { actionQuery } from '#console/api/queries.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { type Answer, useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
 import { useOrganization } from '#console/shell/organization.tsx';

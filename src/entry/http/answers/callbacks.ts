@@ -12,8 +12,7 @@ import type { CallbackProvider, Fields, ReportCallback } from '#notify/channel.t
 import { reportCallbacks } from '#notify/registry.ts';
 import { twilioCallbacks } from '#notify/twilio/client.ts';
 import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';
-import { storesOf } from '#modules/stores.ts';
-import { inUnitOfWork } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, storesOf } from '#modules/stores.ts';
 
 /** Age at which a report on a message counts as a replay: messages are short-lived. */
 const STALE_HOURS = 24;

@@ -10,8 +10,7 @@ import type { Fields } from '#notify/channel.ts';
 import { callbackUrl } from '#notify/twilio/client.ts';
 import { askForDigit, askForPin, sayAndHangUp } from '#notify/twilio/twiml.ts';
 import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';
-import { storesOf } from '#modules/stores.ts';
-import { inUnitOfWork } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, storesOf } from '#modules/stores.ts';
 
 /**
  * Returns what a call says once it is answered. If a person has answered, the log records that before it records their

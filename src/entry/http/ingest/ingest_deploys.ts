@@ -13,7 +13,7 @@ import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import { Temporal, toTimestamp } from '#kernel/time.ts';
 import { authorOf, recordDeploy, type Requester } from '#modules/releases/deploys.ts';
 import type { IngestTarget } from '#modules/services/store/ingest_key_store.ts';
-import { inUnitOfWork } from '#modules/unit_of_work.ts';
+import { inUnitOfWork } from '#modules/stores.ts';
 
 const BODY_BYTES_MAX = 16 * 1024;
 const DAYS_BACK_MAX = 400;

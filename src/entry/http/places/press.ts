@@ -12,8 +12,7 @@ import type { MessageReference, Press } from '#modules/places/decide/place_conte
 import { type ChatPlace, placeDeclarationOf } from '#modules/places/decide/place_kinds.ts';
 import type { ChatAccountRow } from '#modules/places/store/chat_account_store.ts';
 import type { PlaceRow } from '#modules/places/store/place_store.ts';
-import { storesOf } from '#modules/stores.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import { storesOf, type UnitOfWork } from '#modules/stores.ts';
 
 /** Somebody who presses a button or types a command in a chat; the vendor has signed who it is. */
 export interface ChatPerson {

@@ -1,12 +1,11 @@
 import { recordAccountChange } from '#modules/accounts/operations/record_account_change.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
 import { linkTokenHash, linkUrl, newLinkToken } from '#auth/secret_text.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { AuditedBy } from '#modules/audit/store/audit_store.ts';
 import type { OpenReset } from '#modules/accounts/store/password_reset_store.ts';
-import type { Stores } from '#modules/stores.ts';
+import type { Stores, UnitOfWork } from '#modules/stores.ts';
 
 const VALID_HOURS = 1;
 

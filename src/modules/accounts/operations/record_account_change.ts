@@ -1,5 +1,5 @@
 import type { AccountChange } from '#actions/action_context.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import type { AuditEntry } from '#modules/audit/store/audit_store.ts';
 

@@ -1,6 +1,6 @@
 import { forgetTries, secondFactorTriesOf } from '#auth/sign_in_limiter.ts';
 import { recordAccountChange } from '#modules/accounts/operations/record_account_change.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { AuditedBy } from '#modules/audit/store/audit_store.ts';
 

@@ -2,8 +2,7 @@ import { type Expression, sql } from 'kysely';
 
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, field, rowsOf } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, field, PostgresStore, rowsOf } from '#storage/postgres/store.ts';
 import type { Liveness } from '#modules/accounts/store/session_store.ts';
 import { hasSecondFactor, providerRuleOf, type Standing } from '#modules/accounts/store/standing.ts';
 

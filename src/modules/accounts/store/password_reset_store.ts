@@ -1,7 +1,6 @@
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { PostgresStore, rowsChanged, toColumns } from '#storage/postgres/store.ts';
 import { PasswordResetEntity } from '#storage/postgres/entities/sign_in.ts';
 
 /** A link by which somebody may set a new password, once. */

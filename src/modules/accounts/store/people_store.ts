@@ -7,12 +7,10 @@ import { AppError } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import { MANAGER_ROLES, type Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, PostgresStore, prepared, type Values } from '#storage/postgres/store.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
 import { MembershipEntity, OrganizationEntity, type NewUser, UserEntity } from '#storage/postgres/entities/people.ts';
 import { hasSecondFactor, providerRuleOf, type Standing } from '#modules/accounts/store/standing.ts';
-import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 export type OrganizationRow = InferEntity<typeof OrganizationEntity>;
 export type UserRow = InferEntity<typeof UserEntity>;

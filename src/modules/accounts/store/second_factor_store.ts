@@ -1,7 +1,6 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, PostgresStore, type Row, rowsChanged, toColumns } from '#storage/postgres/store.ts';
 import { AuthenticatorAppEntity, PasskeyEntity, type PendingSignInEntity } from '#storage/postgres/entities/sign_in.ts';
 
 /** A credential of WebAuthn, under the name that its owner gave it. */

@@ -2,8 +2,7 @@ import { expressionBuilder } from 'kysely';
 
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { columns, PostgresStore, type Row, rowsChanged, toColumns } from '#storage/postgres/store.ts';
 import { SessionEntity } from '#storage/postgres/entities/sign_in.ts';
 import type { NewestPage } from '#storage/postgres/newest_page.ts';
 import type { Tables } from '#storage/postgres/tables.ts';

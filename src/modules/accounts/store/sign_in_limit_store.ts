@@ -1,6 +1,5 @@
 import type { Temporal } from '#kernel/time.ts';
-import type { Row } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { PostgresStore, type Row } from '#storage/postgres/store.ts';
 import type { SignInLimitEntity } from '#storage/postgres/entities/sign_in.ts';
 
 /** Number of tries since the window began. */

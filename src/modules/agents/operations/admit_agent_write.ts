@@ -4,7 +4,7 @@ import type { Limits } from '#kernel/limit_settings.ts';
 import { type Permission, PERMISSIONS, type Role, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { capOf } from '#modules/agents/decide/agent_settings.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 
 const RETRY_AFTER_SECONDS = 300;
 

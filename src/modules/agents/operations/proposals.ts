@@ -19,7 +19,7 @@ import type { ProposalRow } from '#modules/agents/store/proposal_store.ts';
 import { lockIncident } from '#modules/incidents/change_status.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import { linkTo, PAGES } from '#modules/pages/decide/pages.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 import { deliverPage } from '#storage/queue/jobs.ts';
 
 /** Limit on the proposals of one incident, whatever became of them. */

@@ -1,5 +1,5 @@
 import { asId, type Id, type Kind } from '#kernel/ids.ts';
-import { anyOf } from '#storage/postgres/columns.ts';
+import { anyOf } from '#storage/postgres/store.ts';
 import type { Session } from '#storage/postgres/database.ts';
 
 /** Name of an object; an incident is named by its number and its service. */

@@ -2,9 +2,16 @@ import type { IncidentActor } from '#modules/incidents/decide/incident.ts';
 import type { ProposalStatus } from '#modules/agents/decide/proposal.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { holdLock } from '#storage/postgres/advisory_lock.ts';
-import { anyOf, columns, json, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import {
+  anyOf,
+  columns,
+  holdLock,
+  json,
+  PostgresStore,
+  type Row,
+  rowsChanged,
+  toColumns,
+} from '#storage/postgres/store.ts';
 import { ProposalEntity } from '#storage/postgres/entities/responders.ts';
 
 export type ProposalRow = Row<typeof ProposalEntity>;

@@ -3,11 +3,17 @@ import { sql } from 'kysely';
 import { AGENT_SETTINGS_DEFAULT, type AgentSettings } from '#modules/agents/decide/agent_settings.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { holdLock, shareLock } from '#storage/postgres/advisory_lock.ts';
-import { columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import {
+  columns,
+  holdLock,
+  PostgresStore,
+  prepared,
+  type Row,
+  shareLock,
+  toColumns,
+  type Values,
+} from '#storage/postgres/store.ts';
 import { AgentSettingsEntity, IncidentLeaseEntity, ResponderEntity } from '#storage/postgres/entities/responders.ts';
-import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 /** A connection that may respond, by the one of its ids that is set. */
 export type ResponderRow = Pick<

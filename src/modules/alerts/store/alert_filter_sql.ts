@@ -2,7 +2,7 @@ import { type Expression, type ExpressionBuilder, sql, type SqlBool } from 'kyse
 
 import type { AlertFilter, FilterText } from '#modules/alerts/decide/alert_filter.ts';
 import { asId } from '#kernel/ids.ts';
-import { anyOf } from '#storage/postgres/columns.ts';
+import { anyOf } from '#storage/postgres/store.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
 
 type Builder = ExpressionBuilder<Tables & { a: Tables['alerts'] }, 'a'>;

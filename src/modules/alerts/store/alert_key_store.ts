@@ -3,8 +3,7 @@ import { sql } from 'kysely';
 import type { Capability } from '#modules/capabilities/decide/capability.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, PostgresStore, type Row, toColumns } from '#storage/postgres/store.ts';
 import { AlertKeyEntity } from '#storage/postgres/entities/alerts.ts';
 import { ServiceEntity } from '#storage/postgres/entities/services.ts';
 

@@ -3,8 +3,7 @@ import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
 import { areSteps, readSteps } from '#modules/policies/decide/stored_steps.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, PostgresStore, type Row, toColumns } from '#storage/postgres/store.ts';
 import { AlertRouteEntity } from '#storage/postgres/entities/alerts.ts';
 
 const ROUTE = ['conditions', 'outcome', 'policyId', 'pagesOnRise'] as const;

@@ -5,10 +5,17 @@ import { SOURCES_MAX, type StoredSourceSettings } from '#modules/alerts/decide/s
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { columns, json, type Row, rowsOf, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import {
+  columns,
+  json,
+  PostgresStore,
+  prepared,
+  type Row,
+  rowsOf,
+  toColumns,
+  type Values,
+} from '#storage/postgres/store.ts';
 import { AlertBodyEntity, AlertSourceEntity } from '#storage/postgres/entities/alerts.ts';
-import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 export type AlertSourceRow = Row<typeof AlertSourceEntity>;
 

@@ -3,22 +3,23 @@ import { alertCondition } from '#modules/alerts/store/alert_filter_sql.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { IncidentStatus } from '#modules/incidents/decide/incident.ts';
-import { holdLocks } from '#storage/postgres/advisory_lock.ts';
 import {
   anyOf,
   columnNames,
   columns,
   daysBefore,
+  holdLocks,
+  PostgresStore,
+  prepared,
   type Records,
   recordsOf,
   type Row,
   rowsChanged,
   rowsOf,
   toRecords,
-} from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+  type Values,
+} from '#storage/postgres/store.ts';
 import { AlertEntity } from '#storage/postgres/entities/alerts.ts';
-import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 export type AlertRow = Row<typeof AlertEntity>;
 

@@ -9,7 +9,7 @@ import { type Permission, PERMISSIONS } from '#kernel/permissions.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { ListedApiKey } from '#modules/api_keys/store.ts';
 import type { AuditedBy } from '#modules/audit/store/audit_store.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 
 interface WantedKey {
   readonly orgId: Id<'org'>;

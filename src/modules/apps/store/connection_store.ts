@@ -2,12 +2,10 @@ import { sql } from 'kysely';
 
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { columns, field, type Row, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { columns, field, PostgresStore, prepared, type Row, toColumns, type Values } from '#storage/postgres/store.ts';
 import { ConnectionEntity } from '#storage/postgres/entities/credentials.ts';
 import type { NewestPage } from '#storage/postgres/newest_page.ts';
 import { hasSecondFactor, providerRuleOf, type Standing } from '#modules/accounts/store/standing.ts';
-import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 const COLUMNS = [
   'orgId',

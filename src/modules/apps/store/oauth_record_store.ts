@@ -1,7 +1,6 @@
 import { asId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { columns, field, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { columns, field, PostgresStore, type Row, rowsChanged, toColumns } from '#storage/postgres/store.ts';
 import { OAuthRecordEntity } from '#storage/postgres/entities/credentials.ts';
 
 /** Record of the authorization server: a token, a code, a request under way, a registered client. */

@@ -3,8 +3,7 @@ import { sql } from 'kysely';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, field, type Row, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, field, PostgresStore, type Row, toColumns } from '#storage/postgres/store.ts';
 import { type AuditHeadEntity, AuditLinkEntity, AuditLogEntity } from '#storage/postgres/entities/audit.ts';
 
 /** One line of the audit log. `before` and `after` hold no secrets. */

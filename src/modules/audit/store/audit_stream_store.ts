@@ -2,8 +2,7 @@ import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { AUDIT_STREAMS_MAX, type StreamHealth } from '#modules/audit/decide/audit_stream.ts';
-import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { columns, PostgresStore, type Row, rowsChanged, toColumns } from '#storage/postgres/store.ts';
 import { AuditStreamEntity } from '#storage/postgres/entities/audit.ts';
 
 export type AuditStreamRow = Row<typeof AuditStreamEntity>;

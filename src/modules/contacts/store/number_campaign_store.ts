@@ -5,8 +5,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { type Channel, CHANNELS, declarationOf } from '#modules/contacts/decide/channel.ts';
 import { ASK_EVERY_DAYS, ASKS_MAX } from '#modules/contacts/decide/number_campaign.ts';
 import { hasArrived } from '#modules/contacts/store/readiness_reader.ts';
-import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { columns, PostgresStore, type Row, rowsChanged, toColumns } from '#storage/postgres/store.ts';
 import { NumberCampaignEntity } from '#storage/postgres/entities/moving_in.ts';
 
 /** Days for which a message that arrived shows that a person is reached. */

@@ -1,7 +1,6 @@
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, PostgresStore, type Row, toColumns } from '#storage/postgres/store.ts';
 import { PushSubscriptionEntity } from '#storage/postgres/entities/messages.ts';
 
 /** A browser that a person has subscribed. It is the person's, in every organization. */

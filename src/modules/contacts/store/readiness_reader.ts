@@ -6,8 +6,7 @@ import type { Arrival } from '#modules/contacts/decide/readiness.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
-import { anyOf, rowsOf } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, PostgresStore, rowsOf } from '#storage/postgres/store.ts';
 
 /** The devices that somebody has subscribed to push. */
 export interface Devices {

@@ -2,9 +2,16 @@ import { sql } from 'kysely';
 
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { holdLock } from '#storage/postgres/advisory_lock.ts';
-import { allBut, columns, daysBefore, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import {
+  allBut,
+  columns,
+  daysBefore,
+  holdLock,
+  PostgresStore,
+  type Row,
+  rowsChanged,
+  toColumns,
+} from '#storage/postgres/store.ts';
 import { EventAttachmentEntity, EventFeedbackEntity } from '#storage/postgres/entities/sent.ts';
 
 export type EventAttachment = Row<typeof EventAttachmentEntity>;

@@ -10,11 +10,20 @@ import {
 import { type GroupTotals, outdatedAt } from '#modules/exceptions/decide/group_counts.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, type Json, recordsOf, type Row, rowsOf, toRecords } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import {
+  anyOf,
+  columns,
+  type Json,
+  PostgresStore,
+  prepared,
+  recordsOf,
+  type Row,
+  rowsOf,
+  toRecords,
+  type Values,
+} from '#storage/postgres/store.ts';
 import { ExceptionGroupCountsEntity } from '#storage/postgres/entities/exceptions.ts';
 import type { GroupPlace } from '#modules/exceptions/store/exception_group_store.ts';
-import { prepared, type Values } from '#storage/postgres/prepared.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
 
 export type GroupCountsRow = Row<typeof ExceptionGroupCountsEntity>;

@@ -4,8 +4,7 @@ import type { Level } from '#modules/exceptions/decide/level.ts';
 import type { GroupSort, GroupStatus } from '#modules/exceptions/decide/group_status.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, daysBefore } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, daysBefore, PostgresStore } from '#storage/postgres/store.ts';
 import type { ExceptionGroupRow, GroupPlace } from '#modules/exceptions/store/exception_group_store.ts';
 
 /** Filter of an organization's groups; absent fields do not narrow it. */

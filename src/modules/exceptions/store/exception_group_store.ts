@@ -6,8 +6,16 @@ import type { GroupStatus } from '#modules/exceptions/decide/group_status.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { allBut, anyOf, columns, daysBefore, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import {
+  allBut,
+  anyOf,
+  columns,
+  daysBefore,
+  PostgresStore,
+  type Row,
+  rowsChanged,
+  toColumns,
+} from '#storage/postgres/store.ts';
 import { ExceptionGroupEntity, GroupDecisionEntity } from '#storage/postgres/entities/exceptions.ts';
 import { GroupReleaseStore } from '#modules/exceptions/store/group_release_store.ts';
 import { GroupSnoozeStore } from '#modules/exceptions/store/group_snooze_store.ts';

@@ -2,8 +2,7 @@ import type { AssignmentRule } from '#modules/exceptions/decide/assignment.ts';
 import { type ExceptionSettings, NO_SETTINGS, unreadableSettings } from '#modules/exceptions/decide/inbound_filters.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { allBut, anyOf, columns, rowsOf, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { allBut, anyOf, columns, PostgresStore, rowsOf, toColumns } from '#storage/postgres/store.ts';
 import { ExceptionHourEntity, ExceptionSettingsEntity } from '#storage/postgres/entities/exceptions.ts';
 
 const NO_RULES: readonly AssignmentRule[] = [];

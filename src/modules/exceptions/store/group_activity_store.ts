@@ -1,8 +1,7 @@
 import type { ActivityFacts } from '#modules/exceptions/decide/activity.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { allBut, columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { allBut, columns, PostgresStore, type Row, rowsChanged, toColumns } from '#storage/postgres/store.ts';
 import { GroupActivityEntity } from '#storage/postgres/entities/exceptions.ts';
 import type { IncidentActor } from '#modules/incidents/decide/incident.ts';
 

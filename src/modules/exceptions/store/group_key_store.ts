@@ -1,10 +1,9 @@
 import { groupKeyOf, type SeenEvent } from '#modules/exceptions/decide/seen_events.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, rowsOf } from '#storage/postgres/columns.ts';
+import { anyOf, prepared, rowsOf, type Values } from '#storage/postgres/store.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { MessageTemplateStore } from '#modules/exceptions/store/message_template_store.ts';
-import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 /** An event with the key of the group that takes it. */
 export interface PlacedEvent {

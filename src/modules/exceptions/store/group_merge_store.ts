@@ -1,8 +1,7 @@
 import type { GroupingPart } from '#modules/exceptions/decide/grouping.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, PostgresStore } from '#storage/postgres/store.ts';
 
 /** A group that is part of another one. */
 interface MergedGroup {

@@ -12,22 +12,23 @@ import {
 import type { EventDecision } from '#modules/exceptions/decide/triage.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { holdLocks } from '#storage/postgres/advisory_lock.ts';
 import {
   allBut,
   anyOf,
   columnNames,
   columns,
+  holdLocks,
+  prepared,
   type Records,
   recordsOf,
   type Row,
   rowsOf,
   toRecords,
-} from '#storage/postgres/columns.ts';
+  type Values,
+} from '#storage/postgres/store.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { ExceptionGroupEntity, type GroupRegressionEntity } from '#storage/postgres/entities/exceptions.ts';
 import { GroupReleaseStore } from '#modules/exceptions/store/group_release_store.ts';
-import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 /** Result of the events of one batch for one group: the most telling decision, and the worst level among them. */
 export interface SeenGroup {

@@ -1,7 +1,6 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, PostgresStore } from '#storage/postgres/store.ts';
 
 /** The person or the team that works on a group; at most one of the two is not null. */
 export interface Assignment {

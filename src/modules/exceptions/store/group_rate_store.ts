@@ -3,8 +3,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { EVENTS } from '#modules/exceptions/store/exception_counter.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
-import { anyOf, columns, field, type Row } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, field, PostgresStore, type Row } from '#storage/postgres/store.ts';
 import { ExceptionGroupEntity } from '#storage/postgres/entities/exceptions.ts';
 
 const SHOWN = ['id', 'serviceId', 'title', 'level'] as const;

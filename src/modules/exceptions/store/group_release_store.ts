@@ -4,8 +4,7 @@ import type { Occasion } from '#modules/rules/decide/replay_exceptions.ts';
 import type { Fix } from '#modules/exceptions/decide/fix.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, field, type Row, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, field, PostgresStore, type Row, toColumns } from '#storage/postgres/store.ts';
 import { GroupFixEntity, GroupRegressionEntity } from '#storage/postgres/entities/exceptions.ts';
 
 /** Groups of a service by release. A group that is part of another one is not counted beside it. */

@@ -1,8 +1,7 @@
 import type { Snooze } from '#modules/exceptions/decide/snooze.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, PostgresStore, type Row, rowsChanged, toColumns } from '#storage/postgres/store.ts';
 import { GroupSnoozeEntity } from '#storage/postgres/entities/exceptions.ts';
 
 /** A snooze that may have ended, with the service of its group. */

@@ -2,8 +2,7 @@ import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { TRACKERS_MAX } from '#modules/exceptions/decide/issue_tracker.ts';
-import { columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { columns, PostgresStore, type Row, toColumns } from '#storage/postgres/store.ts';
 import {
   ExceptionSettingsEntity,
   GroupIssueEntity,

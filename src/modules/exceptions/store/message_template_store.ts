@@ -10,12 +10,9 @@ import {
 import { groupKeyOf, type SeenEvent } from '#modules/exceptions/decide/seen_events.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { holdLocks } from '#storage/postgres/advisory_lock.ts';
-import { anyOf, rowsOf, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, holdLocks, PostgresStore, prepared, rowsOf, toColumns, type Values } from '#storage/postgres/store.ts';
 import { MessageTemplateEntity } from '#storage/postgres/entities/exceptions.ts';
 import { GroupMergeStore } from '#modules/exceptions/store/group_merge_store.ts';
-import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 /** A message by which alone an event is grouped. */
 interface Message {

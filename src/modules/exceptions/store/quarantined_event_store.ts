@@ -2,8 +2,7 @@ import { sql } from 'kysely';
 
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, type Row, rowsChanged } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, PostgresStore, type Row, rowsChanged } from '#storage/postgres/store.ts';
 import { QuarantinedEventsEntity } from '#storage/postgres/entities/exceptions.ts';
 
 /** Events of one service that are quarantined together. The id says what they are: the same events are quarantined once. */

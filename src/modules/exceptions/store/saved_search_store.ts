@@ -1,8 +1,7 @@
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { columns, PostgresStore, type Row, toColumns } from '#storage/postgres/store.ts';
 import { SavedSearchEntity } from '#storage/postgres/entities/exceptions.ts';
 
 /** Limit on the searches of a person, and on the shared ones that a list shows. */

@@ -1,9 +1,7 @@
 import { type SessionOutcome, worseOutcome } from '#modules/exceptions/decide/sessions.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { holdLocks } from '#storage/postgres/advisory_lock.ts';
-import { columns, type Row, rowsOf } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { columns, holdLocks, PostgresStore, type Row, rowsOf } from '#storage/postgres/store.ts';
 import { SessionOutcomeEntity } from '#storage/postgres/entities/sent.ts';
 import type { ReleaseSessions } from '#modules/services/store/sent_item_store.ts';
 

@@ -15,7 +15,7 @@ import { type EscalationStep, planSteps } from '#modules/policies/decide/escalat
 import { repeatsOf } from '#modules/policies/decide/rounds.ts';
 import { areSteps, readSteps } from '#modules/policies/decide/stored_steps.ts';
 import { readPolicies, runOfPolicy } from '#modules/policies/read_run.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 
 /** An incident that a person opens. */
 interface Declaration {

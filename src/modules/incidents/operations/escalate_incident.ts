@@ -8,7 +8,7 @@ import { decideEscalate, type EscalateDecision } from '#modules/incidents/decide
 import { type IncidentActor, toIncidentActor } from '#modules/incidents/decide/incident.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import { IncidentView, toIncidentView } from '#modules/incidents/view.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 import { runEscalationStep } from '#storage/queue/jobs.ts';
 
 const REFUSED: Record<Extract<EscalateDecision, { kind: 'conflict' }>['because'], string> = {

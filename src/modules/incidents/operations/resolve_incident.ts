@@ -7,7 +7,7 @@ import { resumeEscalation, withdrawNews } from '#modules/incidents/paging/repage
 import { pageWithoutParent } from '#modules/incidents/paging/suppression.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import { ACKNOWLEDGED_EXAMPLE, INCIDENT_UNTRUSTED_TEXT, IncidentView } from '#modules/incidents/view.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 
 export const resolveIncident = defineAction({
   name: 'resolve_incident',

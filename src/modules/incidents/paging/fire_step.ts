@@ -16,7 +16,7 @@ import { holdStep } from '#modules/incidents/paging/hold.ts';
 import { nextRound } from '#modules/policies/decide/rounds.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { NewNotification } from '#modules/notifications/store/notification_store.ts';
-import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/stores.ts';
 import { type Contact, contactsOf } from '#modules/contacts/decide/contact.ts';
 import { audienceOf, inTurn } from '#modules/policies/decide/audience.ts';
 

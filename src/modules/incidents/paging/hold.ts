@@ -5,7 +5,7 @@ import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import { moveBehind, waitsUntil } from '#modules/policies/decide/rounds.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 
 /** Returns the timeline event of an incident whose first step waits for hours to begin; none when it does not. */
 export function heldEventsOf(

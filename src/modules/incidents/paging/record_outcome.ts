@@ -4,9 +4,8 @@ import { deliverPage } from '#storage/queue/jobs.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
 import type { Id } from '#kernel/ids.ts';
-import type { Stores } from '#modules/stores.ts';
+import type { Stores, UnitOfWork } from '#modules/stores.ts';
 
 /** The incidents that an answer to the notification is about. Of a digest, those that nobody has answered yet. */
 export async function listIncidentsOf(stores: Stores, notification: NotificationRow): Promise<IncidentRow[]> {

@@ -2,14 +2,13 @@ import type { Log } from '#kernel/log.ts';
 import { minutesStopped, type PlannedStep, stepAfter } from '#modules/policies/decide/escalation.ts';
 import { runEscalationStep } from '#storage/queue/jobs.ts';
 import type { Id } from '#kernel/ids.ts';
-import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 import { followedBy, INCIDENT_STEPS_MAX, planReassignment } from '#modules/incidents/decide/reassignment.ts';
 import { repeatsOf } from '#modules/policies/decide/rounds.ts';
 import type { IncidentRun } from '#modules/policies/read_run.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import { type Clock, toTimestamp } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork, storesOf, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/stores.ts';
 
 /**
  * Restarts the timers of steps after the clock was set back, which would delay them by that much. The true elapsed time

@@ -11,8 +11,7 @@ import { nextRetryDelayMs, UNCONFIRMED } from '#modules/notifications/decide/ret
 import type { ClaimedNotification, DeliveryStore } from '#modules/notifications/store/delivery_store.ts';
 import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';
 import { isAboutAccount } from '#modules/notifications/store/notification_store.ts';
-import { storesOf } from '#modules/stores.ts';
-import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, storesOf, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/stores.ts';
 import type { ChannelSender, Delivery } from '#notify/channel.ts';
 import type { OutgoingMessage } from '#notify/message.ts';
 import type { Senders } from '#notify/registry.ts';

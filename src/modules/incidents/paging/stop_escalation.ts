@@ -2,7 +2,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { AnsweredStatus, IncidentActor, NewsEvent } from '#modules/incidents/decide/incident.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import { recordSystemChange } from '#modules/audit/system_change.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 import { deliverPage } from '#storage/queue/jobs.ts';
 
 /** Time for which the console offers to undo an answer; see `UNDO_MS` there. */

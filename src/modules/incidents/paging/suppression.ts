@@ -10,7 +10,7 @@ import type { Id } from '#kernel/ids.ts';
 import { FAR_FUTURE, isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { MaintenanceRow } from '#modules/maintenance/store.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 
 /** Parts of a rule and its cause that decide when pages begin. */
 interface Fired {

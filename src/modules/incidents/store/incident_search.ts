@@ -3,9 +3,7 @@ import { type Expression, type Kysely, sql } from 'kysely';
 import type { IncidentStatus } from '#modules/incidents/decide/incident.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, daysBefore, field } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
-import { prepared, type Values } from '#storage/postgres/prepared.ts';
+import { anyOf, daysBefore, field, PostgresStore, prepared, type Values } from '#storage/postgres/store.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
 
 /** Filter of an organization's incidents; absent fields do not narrow it. */

@@ -6,23 +6,24 @@ import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { currentSpan } from '#kernel/tracing.ts';
-import { holdLock } from '#storage/postgres/advisory_lock.ts';
+import type { Session } from '#storage/postgres/database.ts';
 import {
   allBut,
   anyOf,
   columns,
   daysBefore,
+  holdLock,
   json,
+  PostgresStore,
+  prepared,
   type Row,
   rowsChanged,
   rowsOf,
   toColumns,
-} from '#storage/postgres/columns.ts';
-import type { Session } from '#storage/postgres/database.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+  type Values,
+} from '#storage/postgres/store.ts';
 import { IncidentEntity } from '#storage/postgres/entities/incidents.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
-import { prepared, type Values } from '#storage/postgres/prepared.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
 
 const INCIDENT = columns(IncidentEntity, 'i', allBut(IncidentEntity, 'dedupKey', 'countedAt', 'stormUntil'));

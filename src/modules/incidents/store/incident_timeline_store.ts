@@ -2,8 +2,7 @@ import { sql } from 'kysely';
 
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { columns, json, type Row, rowsChanged, rowsOf, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { columns, json, PostgresStore, type Row, rowsChanged, rowsOf, toColumns } from '#storage/postgres/store.ts';
 import { IncidentNoteEntity, type IncidentTimelineEntity } from '#storage/postgres/entities/incidents.ts';
 
 export type TimelineRow = Pick<Row<typeof IncidentTimelineEntity>, 'at' | 'event' | 'data'>;

@@ -4,8 +4,7 @@ import type { StepTimerRow } from '#modules/incidents/decide/step_records.ts';
 import type { PlannedStep } from '#modules/policies/decide/escalation.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, rowsChanged, rowsOf } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, PostgresStore, rowsChanged, rowsOf } from '#storage/postgres/store.ts';
 import { IncidentStepEntity } from '#storage/postgres/entities/incidents.ts';
 
 /** A timer whose time has come. */

@@ -1,9 +1,7 @@
 import type { CauseKind } from '#modules/incidents/decide/incident_limit.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { holdLocks } from '#storage/postgres/advisory_lock.ts';
-import { anyOf, columns, type Row, rowsOf, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, holdLocks, PostgresStore, type Row, rowsOf, toColumns } from '#storage/postgres/store.ts';
 import { IncidentEntity, IncidentMemberEntity } from '#storage/postgres/entities/incidents.ts';
 
 /** Member that would have opened an incident of its own. */

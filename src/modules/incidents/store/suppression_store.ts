@@ -3,8 +3,7 @@ import { type Expression, sql } from 'kysely';
 import type { Id } from '#kernel/ids.ts';
 import type { Acknowledgement } from '#modules/policies/decide/rounds.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, field, json, type Row, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, field, json, PostgresStore, type Row, toColumns } from '#storage/postgres/store.ts';
 import { IncidentEntity } from '#storage/postgres/entities/incidents.ts';
 
 const PARENT = ['id', 'title', 'escalationPolicyId', 'severity', 'triggeredAt', 'status'] as const;

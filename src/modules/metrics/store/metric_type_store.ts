@@ -1,7 +1,6 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, type Row, rowsOf } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, PostgresStore, type Row, rowsOf } from '#storage/postgres/store.ts';
 import type { MetricTypeEntity } from '#storage/postgres/entities/services.ts';
 
 type MetricTypeRow = Row<typeof MetricTypeEntity>;

@@ -4,8 +4,7 @@ import { START } from '#modules/metrics/store/point_rows.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
-import { anyOf, type Row, rowsOf } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, PostgresStore, type Row, rowsOf } from '#storage/postgres/store.ts';
 import type { SeriesDayEntity } from '#storage/postgres/entities/services.ts';
 
 /** Series of a service on a day, in the bytes of `packKeys`. `day` is an ISO date. */

@@ -1,7 +1,6 @@
 import { MONITORS_MAX, mayCreateByDsn } from '#modules/monitors/decide/check_in.ts';
 import { isAtOrBefore } from '#kernel/time.ts';
-import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, PostgresStore, type Row, toColumns } from '#storage/postgres/store.ts';
 import { CheckInEntity } from '#storage/postgres/entities/monitors.ts';
 
 export type WaitingCheckIn = Row<typeof CheckInEntity>;

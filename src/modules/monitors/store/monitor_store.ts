@@ -4,9 +4,7 @@ import type { MonitorSchedule } from '#modules/monitors/decide/schedule.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
-import { holdLock } from '#storage/postgres/advisory_lock.ts';
-import { anyOf, columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, holdLock, PostgresStore, type Row, rowsChanged, toColumns } from '#storage/postgres/store.ts';
 import { MonitorEntity, MonitorRunEntity } from '#storage/postgres/entities/monitors.ts';
 
 export type MonitorRow = Row<typeof MonitorEntity>;

@@ -5,10 +5,8 @@ import { type Channel, CHANNELS } from '#modules/contacts/decide/channel.ts';
 import type { ChannelHistory } from '#modules/contacts/decide/reachability.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, rowsChanged, rowsOf } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, PostgresStore, prepared, rowsChanged, rowsOf, type Values } from '#storage/postgres/store.ts';
 import { isMessageDue, NOTIFICATION, type NotificationRow } from '#modules/notifications/store/notification_row.ts';
-import { prepared, type Values } from '#storage/postgres/prepared.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
 
 /** A message that is this worker's to send. */

@@ -3,13 +3,10 @@ import type { ExpressionBuilder } from 'kysely';
 import type { RecentMessages, WaitingDigest } from '#modules/notifications/decide/message_limit.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { holdLock } from '#storage/postgres/advisory_lock.ts';
-import { toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { holdLock, PostgresStore, prepared, toColumns, type Values } from '#storage/postgres/store.ts';
 import { NotificationEntity } from '#storage/postgres/entities/messages.ts';
 import { isMessageDue, NOTIFICATION, type NotificationRow } from '#modules/notifications/store/notification_row.ts';
-import { prepared, type Values } from '#storage/postgres/prepared.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
 
 /** One person on one channel, at one address: what must not get more than a few messages a minute. */

@@ -1,7 +1,7 @@
 import { type Expression, type RawBuilder, sql } from 'kysely';
 
 import type { Temporal } from '#kernel/time.ts';
-import { allBut, columns, type Row } from '#storage/postgres/columns.ts';
+import { allBut, columns, type Row } from '#storage/postgres/store.ts';
 import { NotificationEntity } from '#storage/postgres/entities/messages.ts';
 
 /** An entry of the notification log as it is read. */

@@ -6,12 +6,9 @@ import type { NotificationStatus } from '#modules/policies/decide/recipients.ts'
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import { currentSpan } from '#kernel/tracing.ts';
-import { anyOf, toColumns } from '#storage/postgres/columns.ts';
-import { holdLock } from '#storage/postgres/advisory_lock.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, holdLock, PostgresStore, prepared, toColumns, type Values } from '#storage/postgres/store.ts';
 import { NotificationEntity, type NotificationKind } from '#storage/postgres/entities/messages.ts';
 import { NOTIFICATION, type NotificationRow } from '#modules/notifications/store/notification_row.ts';
-import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 /** Kinds that do not count as one of the messages of a minute, and never become part of a digest. */
 export function isAboutAccount(kind: NotificationKind): boolean {

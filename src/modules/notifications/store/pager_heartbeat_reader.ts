@@ -1,7 +1,6 @@
 import { type PagerHeartbeat, WATCHED_WORK } from '#modules/notifications/decide/pager_health.ts';
 import { Temporal } from '#kernel/time.ts';
-import { rowsOf } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { PostgresStore, rowsOf } from '#storage/postgres/store.ts';
 
 /**
  * Services have equal turns, so one with fewer jobs waits for nobody. It takes seconds of sending without a pause, faster

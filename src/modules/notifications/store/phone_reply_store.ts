@@ -1,7 +1,6 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { rowsChanged } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { PostgresStore, rowsChanged } from '#storage/postgres/store.ts';
 
 /** Subject of a number in a message, with the number that its organization has given it. */
 interface Numbered {

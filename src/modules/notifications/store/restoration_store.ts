@@ -2,8 +2,7 @@ import { sql } from 'kysely';
 
 import type { Id } from '#kernel/ids.ts';
 import { FAR_FUTURE, type Temporal } from '#kernel/time.ts';
-import { rowsChanged } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { PostgresStore, rowsChanged } from '#storage/postgres/store.ts';
 import { UNCERTAIN } from '#modules/notifications/store/delivery_store.ts';
 
 /** Backups that were restored, and how their timers and messages are brought to the present. */

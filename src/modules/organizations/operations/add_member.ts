@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import type { UserRow } from '#modules/accounts/store/people_store.ts';
 import type { AuditedBy } from '#modules/audit/store/audit_store.ts';
-import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
 
 /** An account to create. */
 interface NewAccount {

@@ -2,8 +2,7 @@ import { asId, type Id, newId } from '#kernel/ids.ts';
 import { notFound } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { ChatPlace } from '#modules/places/decide/place_kinds.ts';
-import { columns, json, type Row, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { columns, json, PostgresStore, type Row, toColumns } from '#storage/postgres/store.ts';
 import { ChatAccountEntity } from '#storage/postgres/entities/places.ts';
 
 export type ChatAccountRow = Row<typeof ChatAccountEntity>;

@@ -4,8 +4,7 @@ import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { DELIVERY_HOURS, type DeliveryStatus } from '#modules/places/decide/delivery.ts';
-import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { columns, PostgresStore, type Row, rowsChanged, toColumns } from '#storage/postgres/store.ts';
 import { PlaceDeliveryEntity } from '#storage/postgres/entities/places.ts';
 
 export type PlaceDeliveryRow = Row<typeof PlaceDeliveryEntity>;

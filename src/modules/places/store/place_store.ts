@@ -6,8 +6,7 @@ import type { Temporal } from '#kernel/time.ts';
 import type { PlaceHealth } from '#modules/places/decide/delivery.ts';
 import type { MessageReference } from '#modules/places/decide/place_content.ts';
 import { type ChatPlace, PLACES_MAX } from '#modules/places/decide/place_kinds.ts';
-import { columns, json, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { columns, json, PostgresStore, type Row, rowsChanged, toColumns } from '#storage/postgres/store.ts';
 import { PlaceEntity } from '#storage/postgres/entities/places.ts';
 
 export type PlaceRow = Row<typeof PlaceEntity>;

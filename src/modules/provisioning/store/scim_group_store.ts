@@ -6,8 +6,7 @@ import { type Compared, conditionOf, orderOf, type Page } from '#modules/provisi
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, type Row, rowsOf, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, PostgresStore, type Row, rowsOf, toColumns } from '#storage/postgres/store.ts';
 import { TeamMemberEntity } from '#storage/postgres/entities/oncall.ts';
 import { ScimGroupEntity } from '#storage/postgres/entities/people.ts';
 

@@ -18,8 +18,7 @@ import {
 } from '#modules/releases/source_maps/zip_archive.ts';
 import type { BundleRow } from '#modules/releases/store/artifact_store.ts';
 import type { NewPlace } from '#modules/releases/store/source_map_store.ts';
-import { storesOf } from '#modules/stores.ts';
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, storesOf, type UnitOfWorkRuntime } from '#modules/stores.ts';
 
 export interface AssemblyRuntime extends UnitOfWorkRuntime {
   readonly log: Log;

@@ -8,8 +8,7 @@ import type { Limits } from '#kernel/limit_settings.ts';
 import { Temporal } from '#kernel/time.ts';
 import type { ReleaseRuntime, Requester } from '#modules/releases/deploys.ts';
 import type { BundleRow } from '#modules/releases/store/artifact_store.ts';
-import { storesOf } from '#modules/stores.ts';
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { inUnitOfWork, storesOf, type UnitOfWorkRuntime } from '#modules/stores.ts';
 import { assembleBundle } from '#storage/queue/jobs.ts';
 
 /** An upload that its client says is complete. */

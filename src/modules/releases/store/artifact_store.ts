@@ -1,7 +1,6 @@
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, PostgresStore, type Row, rowsChanged, toColumns } from '#storage/postgres/store.ts';
 import { ArtifactBundleEntity, UploadChunkEntity } from '#storage/postgres/entities/releases.ts';
 
 export type BundleRow = Row<typeof ArtifactBundleEntity>;

@@ -2,9 +2,7 @@ import { type Expression, type RawBuilder, sql } from 'kysely';
 
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import { holdLock } from '#storage/postgres/advisory_lock.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, holdLock, PostgresStore, type Row, rowsChanged, toColumns } from '#storage/postgres/store.ts';
 import { DeployEntity, ReleaseEntity } from '#storage/postgres/entities/releases.ts';
 
 export type ReleaseRow = Row<typeof ReleaseEntity>;

@@ -1,7 +1,6 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, type Row, rowsChanged, rowsOf, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, PostgresStore, type Row, rowsChanged, rowsOf, toColumns } from '#storage/postgres/store.ts';
 import { SourceMapEntity, type SourceMapPlaceEntity } from '#storage/postgres/entities/releases.ts';
 
 export type SourceMapRow = Row<typeof SourceMapEntity>;

@@ -10,13 +10,20 @@ import { areSteps, readSteps } from '#modules/policies/decide/stored_steps.ts';
 import { PARTS } from '#storage/queue/work_shares.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { holdLock } from '#storage/postgres/advisory_lock.ts';
-import { anyOf, columns, field, type Row, rowsOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import {
+  anyOf,
+  columns,
+  field,
+  holdLock,
+  PostgresStore,
+  prepared,
+  type Row,
+  rowsOf,
+  type Values,
+} from '#storage/postgres/store.ts';
 import { type OpenIncident, openIncidents } from '#modules/rules/store/rule_conclusions.ts';
 import { AlertRuleEntity } from '#storage/postgres/entities/oncall.ts';
-import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 const RULE = ['orgId', 'serviceId', 'name', 'config', 'settings'] as const;
 

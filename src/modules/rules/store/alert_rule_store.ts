@@ -3,10 +3,8 @@ import { type InferEntity, LockMode } from '@mikro-orm/postgresql';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, PostgresStore, prepared, type Values } from '#storage/postgres/store.ts';
 import { AlertRuleEntity } from '#storage/postgres/entities/oncall.ts';
-import { prepared, type Values } from '#storage/postgres/prepared.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
 
 export type AlertRuleRow = InferEntity<typeof AlertRuleEntity>;

@@ -8,7 +8,7 @@ import { judgedValue, type Judging } from '#modules/rules/decide/judged_value.ts
 import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 import { boundsWithin, quantileWithin, valueOf, type Windows } from '#modules/rules/store/rule_answers.ts';
 import { type PlannedQuestion, type Shape, shapesOf } from '#modules/rules/store/rule_plan.ts';
-import type { Row } from '#storage/postgres/columns.ts';
+import type { Row } from '#storage/postgres/store.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import type { IncidentEntity } from '#storage/postgres/entities/incidents.ts';
 

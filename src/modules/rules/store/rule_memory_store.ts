@@ -1,7 +1,6 @@
 import type { Id } from '#kernel/ids.ts';
 import { NO_MEMORY, type RuleMemory } from '#modules/rules/decide/breach.ts';
-import { anyOf, columns, type Row, rowsOf } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, PostgresStore, type Row, rowsOf } from '#storage/postgres/store.ts';
 import { RulePartMemoryEntity } from '#storage/postgres/entities/oncall.ts';
 
 /** Memory of a rule, or of a part of it, to be stored. */

@@ -4,8 +4,7 @@ import { RULE_KINDS, RULE_KIND_NAMES, type RuleKind } from '#modules/rules/decid
 import { RULE_STATES, type RuleState } from '#modules/rules/decide/rule_kind.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, field, rowsOf } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, field, PostgresStore, rowsOf } from '#storage/postgres/store.ts';
 import { AlertRuleEntity, PolicyEntity } from '#storage/postgres/entities/oncall.ts';
 import type { AlertRuleRow } from '#modules/rules/store/alert_rule_store.ts';
 import { type PolicyRow, readPolicy } from '#modules/policies/store.ts';

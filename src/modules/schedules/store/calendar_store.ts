@@ -1,7 +1,6 @@
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { columns, PostgresStore, type Row, rowsChanged, toColumns } from '#storage/postgres/store.ts';
 import { CalendarFeedEntity, OwnCalendarEntity } from '#storage/postgres/entities/oncall.ts';
 
 const FEED = ['id', 'orgId', 'scheduleId', 'secretSealed', 'createdAt'] as const;

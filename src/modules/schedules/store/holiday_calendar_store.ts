@@ -1,8 +1,7 @@
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, json, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, json, PostgresStore, type Row, rowsChanged, toColumns } from '#storage/postgres/store.ts';
 import { areDates } from '#modules/schedules/decide/ics_dates.ts';
 import { HolidayCalendarEntity } from '#storage/postgres/entities/oncall.ts';
 import { sql } from 'kysely';

@@ -8,8 +8,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { ZoneClock } from '#kernel/zone_clock.ts';
 import type { LayeredSchedule } from '#modules/schedules/decide/layered_shifts.ts';
 import { areLayers, EMPTY_ROTATION, isRotation, readLayers } from '#modules/schedules/decide/stored_layers.ts';
-import { anyOf, columns, json, rowsChanged } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, json, PostgresStore, rowsChanged } from '#storage/postgres/store.ts';
 import { ScheduleEntity, ScheduleOverrideEntity } from '#storage/postgres/entities/oncall.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
 

@@ -1,6 +1,6 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { type Row, rowsOf } from '#storage/postgres/columns.ts';
+import { type Row, rowsOf } from '#storage/postgres/store.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import type { SentItemEntity } from '#storage/postgres/entities/sent.ts';
 import type { IngestRefusalEntity } from '#storage/postgres/entities/services.ts';

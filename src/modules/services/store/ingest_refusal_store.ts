@@ -1,7 +1,6 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, type Row } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, PostgresStore, type Row } from '#storage/postgres/store.ts';
 import { LIMITS_MET } from '#modules/services/decide/ingest_refusal.ts';
 import type { IngestRefusalEntity } from '#storage/postgres/entities/services.ts';
 import { addHourlyCounts, listHourlyCounts } from '#modules/services/store/hourly_counts.ts';

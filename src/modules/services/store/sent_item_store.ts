@@ -1,7 +1,6 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { type Row, rowsOf } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { PostgresStore, type Row, rowsOf } from '#storage/postgres/store.ts';
 import type { ReleaseSessionsEntity, SentItemEntity } from '#storage/postgres/entities/sent.ts';
 import { addHourlyCounts, listHourlyCounts } from '#modules/services/store/hourly_counts.ts';
 

@@ -5,10 +5,8 @@ import type { Capability } from '#modules/capabilities/decide/capability.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, rowsChanged } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, PostgresStore, prepared, rowsChanged, type Values } from '#storage/postgres/store.ts';
 import { ServiceEntity } from '#storage/postgres/entities/services.ts';
-import { prepared, type Values } from '#storage/postgres/prepared.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
 

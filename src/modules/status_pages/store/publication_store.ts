@@ -9,8 +9,7 @@ import {
   UPDATES_SHOWN_MAX,
 } from '#modules/status_pages/decide/publication.ts';
 import type { IncidentStatus } from '#modules/incidents/decide/incident.ts';
-import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { anyOf, columns, PostgresStore, type Row, toColumns } from '#storage/postgres/store.ts';
 import { StatusPublicationEntity, StatusUpdateEntity } from '#storage/postgres/entities/status_pages.ts';
 
 /** A publication with what its incident is by now; nulls once the incident is gone. */

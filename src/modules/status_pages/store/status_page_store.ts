@@ -4,8 +4,7 @@ import { AppError, notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { STATUS_PAGES_MAX } from '#modules/status_pages/decide/publication.ts';
-import { columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { columns, PostgresStore, type Row, toColumns } from '#storage/postgres/store.ts';
 import { StatusComponentEntity, StatusPageEntity } from '#storage/postgres/entities/status_pages.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
 

@@ -1,8 +1,6 @@
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { holdLocks } from '#storage/postgres/advisory_lock.ts';
-import { columns, type Row, toColumns } from '#storage/postgres/columns.ts';
-import { PostgresStore } from '#storage/postgres/store.ts';
+import { columns, holdLocks, PostgresStore, type Row, toColumns } from '#storage/postgres/store.ts';
 import { StatusSubscriberEntity } from '#storage/postgres/entities/status_pages.ts';
 
 export type SubscriberRow = Row<typeof StatusSubscriberEntity>;

@@ -2,8 +2,7 @@ import { Button } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 
-import { invoke } from '#console/api/actions.ts';
-import { actionQuery } from '#console/api/queries.ts';
+import { actionQuery, invoke } from '#console/api/actions.ts';
 import { withoutBidiControls } from '#console/components/text/bidi.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';

@@ -4,9 +4,8 @@ import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-q
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { type ActionName, type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
+import { type ActionName, type InputOf, invoke, pagedQuery, type ResultOf } from '#console/api/actions.ts';
 import { refreshExceptions } from '#console/api/exceptions.ts';
-import { pagedQuery } from '#console/api/queries.ts';
 import { ActionMenu } from '#console/components/action_menu.tsx';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';

@@ -2,8 +2,7 @@ import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import type { ResultOf } from '#console/api/actions.ts';
-import { actionQuery } from '#console/api/queries.ts';
+import { actionQuery, type ResultOf } from '#console/api/actions.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';

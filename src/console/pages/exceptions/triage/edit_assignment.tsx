@@ -2,8 +2,7 @@ import { Button, Fieldset, Group, NativeSelect, Stack, TextInput } from '@mantin
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import type { ResultOf } from '#console/api/actions.ts';
-import { actionQuery } from '#console/api/queries.ts';
+import { actionQuery, type ResultOf } from '#console/api/actions.ts';
 import { faultsAtFields } from '#console/components/forms/form.tsx';
 import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { PersonPicker } from '#console/components/forms/person_picker.tsx';

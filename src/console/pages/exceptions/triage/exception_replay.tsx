@@ -3,7 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
-import { actionQuery } from '#console/api/queries.ts';
+import { actionQuery } from '#console/api/actions.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';

@@ -2,9 +2,8 @@ import { Anchor, Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { invoke } from '#console/api/actions.ts';
+import { actionQuery, invoke } from '#console/api/actions.ts';
 import { type ExceptionOverview, refreshExceptions } from '#console/api/exceptions.ts';
-import { actionQuery } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { DraftNotice } from '#console/components/forms/draft_notice.tsx';

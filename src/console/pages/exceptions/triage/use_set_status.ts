@@ -1,6 +1,6 @@
 import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query';
 
-import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
+import { type InputOf, invoke, type ResultOf, topicKey } from '#console/api/actions.ts';
 import {
   type ExceptionOverview,
   type GroupPages,
@@ -8,7 +8,6 @@ import {
   overviewQuery,
   refreshExceptions,
 } from '#console/api/exceptions.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { useOrganization } from '#console/shell/organization.tsx';

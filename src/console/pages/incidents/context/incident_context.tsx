@@ -5,8 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 
-import type { IncidentWithLog, ResultOf } from '#console/api/actions.ts';
-import { actionQuery, incidentQuery } from '#console/api/queries.ts';
+import { actionQuery, incidentQuery, type IncidentWithLog, type ResultOf } from '#console/api/actions.ts';
 import { TextButton } from '#console/components/buttons.tsx';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';

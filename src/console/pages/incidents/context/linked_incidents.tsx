@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
-import type { IncidentWithLog, ResultOf } from '#console/api/actions.ts';
-import { actionQuery } from '#console/api/queries.ts';
+import { actionQuery, type IncidentWithLog, type ResultOf } from '#console/api/actions.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { IncidentStatus } from '#console/components/status.tsx';

@@ -13,8 +13,7 @@ import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { invoke } from '#console/api/actions.ts';
-import { actionQuery } from '#console/api/queries.ts';
+import { actionQuery, invoke } from '#console/api/actions.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { HoursRowFields } from '#console/components/forms/hours_row.tsx';
 import { LayerTurns } from '#console/pages/oncall/layers/layer_turns.tsx';

@@ -3,9 +3,8 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type PointerEvent, type ReactNode, useRef, useState } from 'react';
 
-import type { ResultOf } from '#console/api/actions.ts';
+import { actionQuery, type ResultOf } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
-import { actionQuery } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/text/name.tsx';

@@ -3,8 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { invoke, type ResultOf } from '#console/api/actions.ts';
-import { actionQuery } from '#console/api/queries.ts';
+import { actionQuery, invoke, type ResultOf } from '#console/api/actions.ts';
 import { FormDialog } from '#console/components/forms/form_dialog.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';

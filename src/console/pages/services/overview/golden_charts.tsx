@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 
-import { invoke } from '#console/api/actions.ts';
+import { invoke, topicKey } from '#console/api/actions.ts';
 import {
   type ChartQuery,
   chartMarksQuery,
@@ -13,7 +13,6 @@ import {
   measureOfQuery,
   seriesOf,
 } from '#console/api/charts.ts';
-import { topicKey } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { pixelsWithin } from '#console/components/pixels_within.ts';

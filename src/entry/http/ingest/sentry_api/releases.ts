@@ -15,7 +15,7 @@ import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import { findServices } from '#modules/releases/find_services.ts';
 import { authorOf, deleteRelease, recordDeploy, saveRelease } from '#modules/releases/deploys.ts';
 import type { DeployRow, ReleaseFields, ReleaseRow } from '#modules/releases/store/release_store.ts';
-import { inUnitOfWork } from '#modules/unit_of_work.ts';
+import { inUnitOfWork } from '#modules/stores.ts';
 
 const VERSION_LENGTH_MAX = 200;
 const PROJECTS_MAX = 50;
