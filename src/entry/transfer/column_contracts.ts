@@ -46,7 +46,12 @@ const oneOf = (...values: readonly string[]): object => ({ enum: values });
 const list = (items: object, maxItems = 10_000): object => ({ type: 'array', items, maxItems });
 const whole = (minimum: number, maximum: number): object => ({ type: 'integer', minimum, maximum });
 const text = (maxLength: number): object => ({ type: 'string', maxLength });
+/** Schema of an object that has these properties, and no others. */
+const closed = (properties: Readonly<Record<string, object>>): object => {
+  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
+};
 const RECORD = { type: 'object' };
+const AT = { type: 'string', pattern: TIMESTAMP, description: 'a timestamp' };
 const TEXTS = list(text(TEXT_LENGTH_MAX));
 const TEXT_OR_NULL = { anyOf: [text(TEXT_LENGTH_MAX), { type: 'null' }] };
 const DAYS = whole(1, RETENTION_DAYS_MAX);
@@ -59,26 +64,11 @@ const ALERT_LINK = {
   properties: { href: WEB_ADDRESS, text: text(TEXT_LENGTH_MAX) },
   required: ['href', 'text'],
 };
-const ASSIGNMENT_RULE = {
-  type: 'object',
-  properties: {
-    path: TEXT_OR_NULL,
-    tag: {
-      anyOf: [
-        {
-          type: 'object',
-          properties: { key: text(TEXT_LENGTH_MAX), value: text(TEXT_LENGTH_MAX) },
-          required: ['key', 'value'],
-          additionalProperties: false,
-        },
-        { type: 'null' },
-      ],
-    },
-    assigneeId: text(100),
-  },
-  required: ['path', 'tag', 'assigneeId'],
-  additionalProperties: false,
-};
+const ASSIGNMENT_RULE = closed({
+  path: TEXT_OR_NULL,
+  tag: { anyOf: [closed({ key: text(TEXT_LENGTH_MAX), value: text(TEXT_LENGTH_MAX) }), { type: 'null' }] },
+  assigneeId: text(100),
+});
 const ACTIVITY_FACTS = {
   type: 'object',
   properties: {
@@ -104,48 +94,23 @@ const SNAPSHOT_STEP = {
   ...STEP,
   properties: {
     ...STEP.properties,
-    countsFrom: { type: 'string', pattern: TIMESTAMP, description: 'a timestamp' },
+    countsFrom: AT,
     index: whole(0, 2_147_483_647),
-    origin: {
-      type: 'object',
-      properties: { policyId: text(100), teamId: text(100) },
-      required: ['policyId', 'teamId'],
-      additionalProperties: false,
-    },
-    hours: {
-      type: 'object',
-      properties: {
-        timezone: text(100),
-        windows: POLICY_DETAILS.hours.properties.windows,
-        afterMinutes: whole(0, Number.MAX_SAFE_INTEGER),
-      },
-      required: ['timezone', 'windows', 'afterMinutes'],
-      additionalProperties: false,
-    },
+    origin: closed({ policyId: text(100), teamId: text(100) }),
+    hours: closed({
+      timezone: text(100),
+      windows: POLICY_DETAILS.hours.properties.windows,
+      afterMinutes: whole(0, Number.MAX_SAFE_INTEGER),
+    }),
   },
 };
-const REPEATS = {
-  type: 'object',
-  properties: {
-    ...POLICY_DETAILS.repeat.properties,
-    steps: list(SNAPSHOT_STEP, SNAPSHOT_STEPS_MAX),
-    done: whole(0, REPEAT_TIMES_MAX),
-  },
-  required: ['times', 'pauseMinutes', 'steps', 'done'],
-  additionalProperties: false,
-};
-const ACKNOWLEDGEMENT = {
-  type: 'object',
-  properties: { userId: text(100), at: { type: 'string', pattern: TIMESTAMP, description: 'a timestamp' } },
-  required: ['userId', 'at'],
-  additionalProperties: false,
-};
-const LAST_TURN = {
-  type: 'object',
-  properties: { userId: text(100), position: whole(0, 1_000_000) },
-  required: ['userId', 'position'],
-  additionalProperties: false,
-};
+const REPEATS = closed({
+  ...POLICY_DETAILS.repeat.properties,
+  steps: list(SNAPSHOT_STEP, SNAPSHOT_STEPS_MAX),
+  done: whole(0, REPEAT_TIMES_MAX),
+});
+const ACKNOWLEDGEMENT = closed({ userId: text(100), at: AT });
+const LAST_TURN = closed({ userId: text(100), position: whole(0, 1_000_000) });
 const COUNTS = {
   margin_minutes: whole(1, MINUTES_MAX),
   runtime_minutes: whole(1, MINUTES_MAX),
@@ -208,24 +173,14 @@ export const COLUMN_CONTRACTS: Contracts = {
   monitor_runs: { status: oneOf(...RUN_STATUSES) },
   releases: {
     url: WEB_ADDRESS,
-    commits: list({
-      type: 'object',
-      properties: { id: text(TEXT_LENGTH_MAX), author: TEXT_OR_NULL, message: TEXT_OR_NULL, at: TEXT_OR_NULL },
-      required: ['id', 'author', 'message', 'at'],
-      additionalProperties: false,
-    }),
+    commits: list(closed({ id: text(TEXT_LENGTH_MAX), author: TEXT_OR_NULL, message: TEXT_OR_NULL, at: TEXT_OR_NULL })),
   },
   deploys: { url: WEB_ADDRESS },
   dashboards: { name: Name, layout: Layout },
   exception_groups: {
     level: oneOf(...LEVELS),
     status: oneOf(...GROUP_STATUSES),
-    grouping_parts: list({
-      type: 'object',
-      properties: { strategy: text(100), because: text(TEXT_LENGTH_MAX), lines: TEXTS },
-      required: ['strategy', 'because', 'lines'],
-      additionalProperties: false,
-    }),
+    grouping_parts: list(closed({ strategy: text(100), because: text(TEXT_LENGTH_MAX), lines: TEXTS })),
     issue_url: WEB_ADDRESS,
   },
   group_activity: { actor: INCIDENT_ACTOR, facts: ACTIVITY_FACTS },
