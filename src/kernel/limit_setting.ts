@@ -12,23 +12,29 @@ export interface LimitSetting extends Setting<TInteger> {
 
 interface Declared {
   readonly variable: string;
-  /** Purpose in Markdown, for the table of the security guide, which is made of these declarations. */
-  readonly purpose: string;
   readonly fallback: number;
   /** Unit of the default, as in `20 s`. */
   readonly unit?: string;
-  readonly reached: string;
   readonly minimum?: number;
   readonly maximum?: number;
 }
 
 const AMOUNT_MAX = 1_000_000_000;
 
-/** Declares a limit. */
-export function limit({ fallback, unit, minimum = 1, maximum = AMOUNT_MAX, ...declared }: Declared): LimitSetting {
+/**
+ * Declares a limit. `purpose` is Markdown, for the table of the security guide, which is made of these declarations;
+ * `reached` is the answer or other effect when it is reached.
+ */
+export function limit(
+  { variable, fallback, unit, minimum = 1, maximum = AMOUNT_MAX }: Declared,
+  purpose: string,
+  reached: string,
+): LimitSetting {
   const number = fallback.toLocaleString('en-US');
   return {
-    ...declared,
+    variable,
+    purpose,
+    reached,
     allowed: `a whole number from ${minimum} to ${maximum}`,
     schema: Type.Integer({ minimum, maximum }),
     fallback: String(fallback),
@@ -37,4 +43,5 @@ export function limit({ fallback, unit, minimum = 1, maximum = AMOUNT_MAX, ...de
 }
 
 /** Declares a limit that 0 turns off. */
-export const optional = (declared: Declared): LimitSetting => limit({ minimum: 0, ...declared });
+export const optional = (declared: Declared, purpose: string, reached: string): LimitSetting =>
+  limit({ minimum: 0, ...declared }, purpose, reached);
