@@ -36,19 +36,19 @@ export function mountMetrics(
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
     registers: [registry],
   });
-  const queueJobs = new Gauge({
-    name: 'tocsin_queue_jobs',
-    help: 'Jobs by queue: ready ones wait or run, the time of delayed ones has not come.',
-    labelNames: ['queue', 'state'],
-    registers: [],
-    async collect() {
-      for (const [queue, { ready, delayed }] of Object.entries(await context.queue.depths())) {
-        this.set({ queue, state: 'ready' }, ready);
-        this.set({ queue, state: 'delayed' }, delayed);
-      }
-    },
-  });
-  registry.registerMetric(queueJobs);
+  registry.registerMetric(
+    readings(
+      Gauge,
+      'tocsin_queue_jobs',
+      'Jobs by queue: ready ones wait or run, the time of delayed ones has not come.',
+      ['queue', 'state'],
+      async () =>
+        Object.entries(await context.queue.depths()).flatMap(([queue, { ready, delayed }]) => [
+          { labels: { queue, state: 'ready' }, count: ready },
+          { labels: { queue, state: 'delayed' }, count: delayed },
+        ]),
+    ),
+  );
   registerIngestCounters(registry, counters);
   registerPagerGauges(registry, context);
   app.addHook('onResponse', async (request, reply) => {
@@ -59,14 +59,7 @@ export function mountMetrics(
     if (kind !== null) context.latencies.observe('accept', seconds, kind);
   });
   registry.registerMetric(buildInfo());
-  registry.registerMetric(quarantinedEventsGauge(context));
-  registry.registerMetric(quarantinedJobsGauge(context));
-  registry.registerMetric(waitingGauge(context));
-  registry.registerMetric(waitingJobsGauge(context));
-  registry.registerMetric(limitCounter(context.reachedLimits));
-  registry.registerMetric(refusedQuantilesCounter(context));
-  registry.registerMetric(processesGauge(limits));
-  registry.registerMetric(refusedGauge(context));
+  registerIngestFigures(registry, context, limits);
   const render = cacheForASecond(context.clock, async () => `${await registry.metrics()}\n${context.latencies.text()}`);
   app.get('/metrics', async (request, reply) => {
     requireMetricsToken(context.config.metricsToken, request.headers.authorization);
@@ -107,109 +100,98 @@ function buildInfo(): Gauge {
   return gauge;
 }
 
-function refusedQuantilesCounter({ actions: { metrics } }: AppContext): Counter {
-  return new Counter({
-    name: 'tocsin_quantiles_refused_total',
-    help: 'Questions of charts and callers for a quantile of a gauge or a counter, which have none.',
-    labelNames: ['kind'],
-    registers: [],
-    collect() {
-      this.reset();
-      for (const [kind, count] of Object.entries(metrics.refusedQuantiles)) this.inc({ kind }, count);
-    },
-  });
-}
-
-function processesGauge({ processes }: SharedLimits): Gauge {
-  return new Gauge({
-    name: 'tocsin_api_processes',
-    help: 'API processes that are alive, as far as this one knows; they share the limits of their callers.',
-    registers: [],
-    collect() {
-      this.set(processes());
-    },
-  });
-}
-
-/** Gauge of refusals, including those by workers: new exception groups and incidents of a service. */
-function refusedGauge({ db, clock }: AppContext): Gauge {
-  return new Gauge({
-    name: 'tocsin_ingest_refused_this_hour',
-    help: 'Points and events that met a limit or were refused since the hour began, by reason; the ingest status of a service shows its own.',
-    labelNames: ['reason'],
-    registers: [],
-    async collect() {
-      this.reset();
-      const counts = await storesOf(db.session())
-        .ingestRefusals.countByReason(refusalHour(clock.now()))
-        .catch(() => new Map<string, number>());
-      for (const [reason, count] of counts) this.set({ reason }, count);
-    },
-  });
-}
-
-/** Gauge of services whose points wait; NaN while the database is unavailable. */
-function waitingGauge({ db, clock }: AppContext): Gauge {
-  return new Gauge({
-    name: 'tocsin_services_waiting_for_points',
-    help: 'Services whose points wait to be stored for over 5 s; rules over short windows do not judge them meanwhile.',
-    registers: [],
-    async collect() {
-      const now = clock.now();
-      const waiting = await storesOf(db.session())
-        .durableJobs.listWaiting(storePoints.name)
-        .catch(() => null);
-      this.set(waiting === null ? NaN : [...waiting.values()].filter((since) => isBehind(1, since, now)).length);
-    },
-  });
-}
-
 /** Limit on the count of waiting jobs. Greater numbers are not told apart: workers are far too few by then. */
 const WAITING_JOBS_MAX = 100_000;
 
-/** Gauge of waiting jobs, which autoscalers read; NaN while the database is unavailable. */
-function waitingJobsGauge({ db }: AppContext): Gauge {
+/** Registers figures of what waits, is quarantined or is refused. */
+function registerIngestFigures(registry: Registry, context: AppContext, { processes }: SharedLimits): void {
+  const { db, clock, actions, reachedLimits } = context;
+  const stores = () => storesOf(db.session());
+  const quarantined = '"tocsin quarantine list" shows them.';
+  const metrics = [
+    figure(
+      'tocsin_ingest_quarantined_events',
+      `Events that took too long to read and wait to be tried again; ${quarantined}`,
+      async () => (await stores().quarantinedEvents.summary(null)).events,
+    ),
+    figure(
+      'tocsin_ingest_quarantined_jobs',
+      `Bundles of points and of events that made workers crash and wait to be tried again; ${quarantined}`,
+      async () => (await stores().quarantinedJobs.summary(null)).jobs,
+    ),
+    figure(
+      'tocsin_services_waiting_for_points',
+      'Services whose points wait to be stored for over 5 s; rules over short windows do not judge them meanwhile.',
+      async () => {
+        const now = clock.now();
+        const waiting = await stores().durableJobs.listWaiting(storePoints.name);
+        return [...waiting.values()].filter((since) => isBehind(1, since, now)).length;
+      },
+    ),
+    figure(
+      'tocsin_ingest_waiting_jobs',
+      `Bundles of points and of events that are accepted and not stored yet, of all processes; counted to ${WAITING_JOBS_MAX}.`,
+      () => stores().durableJobs.count(WAITING_JOBS_MAX),
+    ),
+    limitCounter(reachedLimits),
+    readings(
+      Counter,
+      'tocsin_quantiles_refused_total',
+      'Questions of charts and callers for a quantile of a gauge or a counter, which have none.',
+      ['kind'],
+      () => Object.entries(actions.metrics.refusedQuantiles).map(([kind, count]) => ({ labels: { kind }, count })),
+    ),
+    figure(
+      'tocsin_api_processes',
+      'API processes that are alive, as far as this one knows; they share the limits of their callers.',
+      processes,
+    ),
+    readings(
+      Gauge,
+      'tocsin_ingest_refused_this_hour',
+      'Points and events that met a limit or were refused since the hour began, by reason; the ingest status of a service shows its own.',
+      ['reason'],
+      async () => {
+        const counts = await stores().ingestRefusals.countByReason(refusalHour(clock.now()));
+        return [...counts].map(([reason, count]) => ({ labels: { reason }, count }));
+      },
+    ),
+  ];
+  for (const metric of metrics) registry.registerMetric(metric);
+}
+
+/** Returns a gauge of one number; NaN while it cannot be read, as when the database is unavailable. */
+function figure(name: string, help: string, read: () => number | Promise<number>): Gauge {
   return new Gauge({
-    name: 'tocsin_ingest_waiting_jobs',
-    help: `Bundles of points and of events that are accepted and not stored yet, of all processes; counted to ${WAITING_JOBS_MAX}.`,
+    name,
+    help,
     registers: [],
     async collect() {
-      const count = await storesOf(db.session())
-        .durableJobs.count(WAITING_JOBS_MAX)
-        .catch(() => NaN);
-      this.set(count);
+      this.set(await (async () => await read())().catch(() => NaN));
     },
   });
 }
 
-/** Gauge of jobs quarantined; NaN while the database is unavailable. */
-function quarantinedJobsGauge({ db }: AppContext): Gauge {
-  return new Gauge({
-    name: 'tocsin_ingest_quarantined_jobs',
-    help: 'Bundles of points and of events that made workers crash and wait to be tried again; "tocsin quarantine list" shows them.',
+/** Returns a counter or gauge that is read whole; empty while it cannot be read. */
+function readings(
+  Kind: typeof Counter | typeof Gauge,
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+  read: () => Iterable<Reading> | Promise<Iterable<Reading>>,
+): Counter | Gauge {
+  const metric: Counter | Gauge = new Kind({
+    name,
+    help,
+    labelNames: [...labelNames],
     registers: [],
     async collect() {
-      const summary = await storesOf(db.session())
-        .quarantinedJobs.summary(null)
-        .catch(() => null);
-      this.set(summary?.jobs ?? NaN);
+      metric.reset();
+      const all = await (async () => await read())().catch(() => []);
+      for (const { labels, count } of all) metric.inc(labels, count);
     },
   });
-}
-
-/** Gauge of events quarantined; NaN while the database is unavailable. */
-function quarantinedEventsGauge({ db }: AppContext): Gauge {
-  return new Gauge({
-    name: 'tocsin_ingest_quarantined_events',
-    help: 'Events that took too long to read and wait to be tried again; "tocsin quarantine list" shows them.',
-    registers: [],
-    async collect() {
-      const summary = await storesOf(db.session())
-        .quarantinedEvents.summary(null)
-        .catch(() => null);
-      this.set(summary?.events ?? NaN);
-    },
-  });
+  return metric;
 }
 
 /** Registers gauges of what keeps people from being paged in time; NaN while the database is unavailable. */
@@ -220,17 +202,13 @@ function registerPagerGauges(registry: Registry, context: AppContext): void {
     (underWay ??= checkPager(context)
       .catch(() => null)
       .finally(() => (underWay = null)));
-  const register = (name: string, help: string, figure: (health: PagerHealth) => number): void => {
-    const gauge: Gauge = new Gauge({
-      name,
-      help,
-      registers: [],
-      async collect() {
+  const register = (name: string, help: string, of: (health: PagerHealth) => number): void => {
+    registry.registerMetric(
+      figure(name, help, async () => {
         const health = await look();
-        gauge.set(health === null ? NaN : figure(health));
-      },
-    });
-    registry.registerMetric(gauge);
+        return health === null ? NaN : of(health);
+      }),
+    );
   };
   register(
     'tocsin_pager_problems',
@@ -266,19 +244,8 @@ function registerPagerGauges(registry: Registry, context: AppContext): void {
 
 /** Registers the counters of ingestion with Prometheus; services are labelled by their id. */
 function registerIngestCounters(registry: Registry, counters: IngestCounters): void {
-  const register = (name: string, help: string, labelNames: readonly string[], read: () => Iterable<Reading>): void => {
-    const counter = new Counter({
-      name,
-      help,
-      labelNames: [...labelNames],
-      registers: [],
-      collect() {
-        this.reset();
-        for (const { labels, count } of read()) this.inc(labels, count);
-      },
-    });
-    registry.registerMetric(counter);
-  };
+  const register = (name: string, help: string, labelNames: readonly string[], read: () => Iterable<Reading>): void =>
+    registry.registerMetric(readings(Counter, name, help, labelNames, read));
   register('tocsin_ingest_taken_total', 'Points and events taken.', ['kind'], () =>
     Object.entries(counters.accepted).map(([kind, count]) => ({ labels: { kind }, count })),
   );

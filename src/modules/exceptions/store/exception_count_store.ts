@@ -13,7 +13,6 @@ import type { Temporal } from '#kernel/time.ts';
 import {
   anyOf,
   columns,
-  type Json,
   PostgresStore,
   prepared,
   recordsOf,
@@ -22,6 +21,7 @@ import {
   toRecords,
   type Values,
 } from '#storage/postgres/store.ts';
+import type { Json } from '#storage/postgres/tables.ts';
 import { ExceptionGroupCountsEntity } from '#storage/postgres/entities/exceptions.ts';
 import type { GroupPlace } from '#modules/exceptions/store/exception_group_store.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
