@@ -221,6 +221,14 @@ export function leastBody(action: AnyOperation, fixture: Fixture): Record<string
 /** One test for each action. */
 export const EACH_ACTION = ACTIONS.map((action) => [action.name, action] as const);
 
+const deletes = ([, { effect }]: (typeof EACH_ACTION)[number]): boolean => effect === 'delete';
+
+/** The same in an order in which all find one fixture whole: those that delete come last, of a part before its whole. */
+export const EACH_ACTION_IN_TURN = [
+  ...EACH_ACTION.filter((entry) => !deletes(entry)),
+  ...EACH_ACTION.filter(deletes).toReversed(),
+];
+
 async function sendPoints(w: World, serviceId: Id<'service'>): Promise<void> {
   const points = new PointBatch();
   const name = 'http_request_duration_ms';

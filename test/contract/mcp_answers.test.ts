@@ -5,7 +5,7 @@ import { API_PATHS } from '#kernel/api_paths.ts';
 import type { Id } from '#kernel/ids.ts';
 import { storesOf } from '#modules/stores.ts';
 import { ask } from '#test/contract/ask.ts';
-import { buildFixture, EACH_ACTION, exampleBody, type Fixture } from '#test/contract/fixture.ts';
+import { buildFixture, EACH_ACTION_IN_TURN, exampleBody, type Fixture } from '#test/contract/fixture.ts';
 import { call } from '#test/contract/mcp_call.ts';
 import { type BigIds, givenBigWorld } from '#test/kit/big_world.ts';
 import { testClock } from '#test/kit/clock.ts';
@@ -46,12 +46,7 @@ async function inputOf(name: string): Promise<Record<string, unknown>> {
 
 test('every tool answers in 25,000 characters or fewer, however large the organization is', async () => {
   const told: string[] = [];
-  // What belongs to something is deleted before it.
-  const inTurn = [
-    ...EACH_ACTION.filter(([, { effect }]) => effect !== 'delete'),
-    ...EACH_ACTION.filter(([, { effect }]) => effect === 'delete').toReversed(),
-  ];
-  for (const [name] of inTurn) {
+  for (const [name] of EACH_ACTION_IN_TURN) {
     const input = await inputOf(name);
     if (name === 'get_incident') await untilTelemetryAnswers(input);
     const rest =

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { PERMISSIONS, type Permission, type Role, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import { storesOf } from '#modules/stores.ts';
 import { CONTRACT } from '#test/contract/action_api.ts';
-import { buildFixture, EACH_ACTION, exampleBody } from '#test/contract/fixture.ts';
+import { buildFixture, EACH_ACTION_IN_TURN, exampleBody } from '#test/contract/fixture.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const INFO = { name: 'test', version: '1.0.0' };
@@ -60,9 +60,8 @@ test.each(CLIENTS)('%s lists every tool and calls each, its result fitting what 
   const fixture = await buildFixture(w, organization);
   const client = await connect(organization.orgKey);
   expect(await namesOf(client)).toEqual(toolsFor(PERMISSIONS));
-  for (const [name, action] of EACH_ACTION) {
-    const target = /^(?:delete|remove)_/.test(name) ? await buildFixture(w, organization) : fixture;
-    const input = exampleBody(action, target);
+  for (const [name, action] of EACH_ACTION_IN_TURN) {
+    const input = exampleBody(action, fixture);
     if (name === 'add_team_member') input['userId'] = (await w.given.user({ orgId: organization.orgId })).userId;
     const answer = await client.callTool({ name, arguments: input });
     expect(answer.isError, `${name} answered ${JSON.stringify(answer.content)}`).toBeUndefined();

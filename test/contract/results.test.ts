@@ -2,29 +2,34 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Check } from 'typebox/value';
 
 import { ask } from '#test/contract/ask.ts';
-import { buildFixture, EACH_ACTION, type Fixture, exampleBody, leastBody } from '#test/contract/fixture.ts';
+import { buildFixture, EACH_ACTION_IN_TURN, type Fixture, exampleBody, leastBody } from '#test/contract/fixture.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 let w: World;
-let shared: Fixture;
+let fixtures: readonly (readonly [bodyOf: typeof exampleBody, fixture: Fixture])[];
 beforeAll(async () => {
   w = await world({ keepOpen: true });
-  shared = await buildFixture(w);
+  fixtures = [
+    [exampleBody, await buildFixture(w)],
+    [leastBody, await buildFixture(w)],
+  ];
 });
 afterAll(() => w.close());
 
-test.each(EACH_ACTION)('%s takes its example and the least it needs, and answers in its shape', async (_, action) => {
-  for (const bodyOf of [exampleBody, leastBody]) {
-    const fixture = action.effect === 'delete' ? await buildFixture(w) : shared;
-    const body = bodyOf(action, fixture);
-    if (action.name === 'add_team_member') body['userId'] = (await w.given.user()).userId;
-    const answer = await ask(w, action.name, { body });
-    expect(answer.status, answer.text).toBe(200);
-    expect(Object.keys(answer.body)).toEqual(['result']);
-    expect(Check(action.result, answer.body.result), answer.text).toBe(true);
-    expect(answer.headers).toMatchObject({
-      'content-type': 'application/json; charset=utf-8',
-      'cache-control': 'no-store',
-    });
-  }
-});
+test.each(EACH_ACTION_IN_TURN)(
+  '%s takes its example and the least it needs, and answers in its shape',
+  async (_, action) => {
+    for (const [bodyOf, fixture] of fixtures) {
+      const body = bodyOf(action, fixture);
+      if (action.name === 'add_team_member') body['userId'] = (await w.given.user()).userId;
+      const answer = await ask(w, action.name, { body });
+      expect(answer.status, answer.text).toBe(200);
+      expect(Object.keys(answer.body)).toEqual(['result']);
+      expect(Check(action.result, answer.body.result), answer.text).toBe(true);
+      expect(answer.headers).toMatchObject({
+        'content-type': 'application/json; charset=utf-8',
+        'cache-control': 'no-store',
+      });
+    }
+  },
+);
