@@ -66,7 +66,7 @@ test.each(EACH_ACTION)('%s announces exactly the input that it takes', (name, ac
 });
 
 test.each(ERAS)('bad arguments of any kind are told to the agent as a result (%s)', async (era) => {
-  for (const input of [null, [], 'x', 1, true, { ['__proto__']: {} }, { name: 1 }]) {
+  for (const input of [null, [], 'x', 1, true, { ['__proto__']: {} }, { name: {} }]) {
     const { body } = await call(w, 'create_team', input, { era });
     expect(body, JSON.stringify(input)).toMatchObject({
       isError: true,

@@ -82,7 +82,7 @@ test('a form of more parts than are taken is refused without being read', async 
   expect(await send(part.repeat(4))).toEqual([400, expect.stringContaining('the form cannot be read')]);
 });
 
-test('reports of a browser are few: a body of more than 64 KiB is refused', async () => {
+test('reports of a browser are few: a body of more than 256 KiB is refused', async () => {
   const { dsn } = await w.given.service();
   const { username, pathname } = new URL(dsn);
   const report = { 'csp-report': { 'blocked-uri': 'https://evil.test/a.js', 'violated-directive': 'script-src' } };
@@ -91,7 +91,7 @@ test('reports of a browser are few: a body of more than 64 KiB is refused', asyn
     return (await w.app.inject({ method: 'POST', url: `/api${pathname}/security/?sentry_key=${username}`, payload }))
       .statusCode;
   };
-  expect([await send(10), await send(1_000)]).toEqual([200, 413]);
+  expect([await send(10), await send(4_000)]).toEqual([200, 413]);
 });
 
 test.each([

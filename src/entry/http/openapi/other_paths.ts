@@ -31,6 +31,7 @@ const PROJECT = inPath(
   { type: 'string', pattern: SENTRY_PROJECT_PATTERN },
   '42',
 );
+const KEY = inPath('key', 'the key in the DSN', TEXT, '0123456789abcdef0123456789abcdef');
 
 const REFUSED = refusedAs([
   'invalid_input',
@@ -111,23 +112,24 @@ function toIngestion({ operationId, summary, description, request, accepted, ref
 
 function sentryPaths(): Record<string, JsonSchema> {
   return Object.fromEntries(
-    SENTRY_ENDPOINTS.map(({ kind, path, summary, mediaType }) => [
-      path.replace(':projectId', '{projectId}'),
-      { post: toSentryOperation(kind, summary, mediaType) },
+    SENTRY_ENDPOINTS.map(({ path, summary, mediaType }) => [
+      path.replaceAll(/:(\w+)/g, '{$1}'),
+      { post: toSentryOperation(path, summary, mediaType) },
     ]),
   );
 }
 
-function toSentryOperation(kind: string, summary: string, mediaType: string): JsonSchema {
+function toSentryOperation(path: string, summary: string, mediaType: string): JsonSchema {
+  const [, , , name = ''] = path.split('/');
   const id = { id: { type: ['string', 'null'] } };
   return {
-    operationId: `ingest_sentry_${kind}`,
+    operationId: `ingest_sentry_${name.replaceAll('-', '_')}`,
     tags: ['Ingestion'],
     summary,
     description:
       'The address that a Sentry SDK makes of the DSN of a service, with and without the slash at its end. Any content type and gzip, deflate, br or zstd are taken; CORS is open. The key comes as `X-Sentry-Auth`, as `sentry_key` in the query, or in the head of the envelope.',
     ...DSN,
-    parameters: [PROJECT],
+    parameters: path.includes(':key') ? [PROJECT, KEY] : [PROJECT],
     requestBody: { required: true, content: { [mediaType]: { schema: BINARY } } },
     responses: {
       '200': { description: 'Taken.', content: json(objectOf(id), { id: '4c1d7f0e9b2a4c8d8e6f5a3b2c1d0e9f' }) },
@@ -149,7 +151,7 @@ function toCronOperation(method: string): JsonSchema {
     parameters: [
       PROJECT,
       inPath('slug', 'what the job is called', TEXT, 'nightly-backup'),
-      inPath('key', 'the key in the DSN', TEXT, '0123456789abcdef0123456789abcdef'),
+      KEY,
       { name: 'status', in: 'query', schema: { type: 'string', enum: [...CHECK_IN_STATUSES] }, example: 'ok' },
       { name: 'check_in_id', in: 'query', description: latest, schema: TEXT },
       { name: 'environment', in: 'query', description: '`production` when left out', schema: TEXT },
