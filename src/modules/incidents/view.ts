@@ -11,7 +11,6 @@ import { INCIDENT_STATUSES, NEWS_EVENTS, SYSTEM_REASONS } from '#modules/inciden
 import { INCIDENT_KINDS } from '#modules/incidents/decide/incident_limit.ts';
 import { INCIDENT_STEPS_MAX } from '#modules/incidents/decide/reassignment.ts';
 import { toStepRecords, type StepTimerRow } from '#modules/incidents/decide/step_records.ts';
-import { type SimulatedPages, timelineText } from '#modules/incidents/decide/timeline_text.ts';
 import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 import { maskAddress } from '#modules/contacts/decide/masking.ts';
 import { NOTIFICATION_STATUSES } from '#modules/policies/decide/recipients.ts';
@@ -19,7 +18,6 @@ import { VIAS } from '#modules/accounts/decide/caller.ts';
 import { STEP_DETAILS } from '#modules/policies/details_fields.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
-import type { TimelineRow } from '#modules/incidents/store/incident_timeline_store.ts';
 import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';
 import type { StormMember } from '#modules/incidents/store/storm_store.ts';
 
@@ -149,9 +147,14 @@ const StepRecordView = Type.Object({
         'of a skipped step: why it reached nobody; of a cancelled one: acknowledged, resolved or reassigned; escalated: a person fired it before its time',
     }),
   ),
-  people: Type.Array(Type.Object({ userId: IdText, status: Type.Enum([...NOTIFICATION_STATUSES]) }), {
-    description: 'whom it paged or tried to page, with the best that any of its messages to them has come to',
-  }),
+  people: Type.Array(
+    Type.Object({
+      userId: IdText,
+      status: Type.Enum([...NOTIFICATION_STATUSES]),
+      isSimulated: Type.Boolean({ description: 'whether only the phone simulator took any, which reaches nobody' }),
+    }),
+    { description: 'whom it paged or tried to page, with the best that any of its messages to them has come to' },
+  ),
 });
 
 const MemberView = Type.Object({
@@ -258,7 +261,7 @@ export const INCIDENT_WITH_LOG_EXAMPLE: Static<typeof IncidentWithLogView> = {
         state: 'fired',
         settledAt: '2027-02-03T02:04:15.214Z',
         reason: null,
-        people: [{ userId: IDS.userId, status: 'delivered' }],
+        people: [{ userId: IDS.userId, status: 'delivered', isSimulated: false }],
       },
       {
         index: 1,
@@ -350,6 +353,7 @@ export function toEscalationWithStepsView(
   incident: IncidentRow,
   timers: readonly StepTimerRow[],
   pages: readonly Pick<NotificationRow, 'stepIndex' | 'userId' | 'status'>[],
+  isSimulated: (stepIndex: number, userId: string) => boolean,
 ): Static<typeof IncidentWithLogView>['escalation'] {
   const steps = toStepRecords(incident, timers, pages).map(({ origin, hours: _, scheduleIds, ...step }) => ({
     ...step,
@@ -358,7 +362,7 @@ export function toEscalationWithStepsView(
     ...(origin && { ofPolicyId: origin.policyId }),
     channels: [...step.channels],
     targetUserIds: [...step.targetUserIds],
-    people: [...step.people],
+    people: step.people.map((person) => ({ ...person, isSimulated: isSimulated(step.index, person.userId) })),
     dueAt: toTimestampOrNull(step.dueAt),
     settledAt: toTimestampOrNull(step.settledAt),
   }));
@@ -384,16 +388,4 @@ export function toNotificationView(
     isSimulated: isSimulatedId(entry.providerId, simulatedIds),
     updatedAt: toTimestamp(entry.updatedAt),
   };
-}
-
-export function toTimelineView(
-  timeline: readonly TimelineRow[],
-  names: ReadonlyMap<string, string>,
-  simulated: SimulatedPages,
-): Static<typeof IncidentWithLogView>['timeline'] {
-  return timeline.map(({ at, event, data }) => ({
-    at: toTimestamp(at),
-    event,
-    text: timelineText(event, data, names, simulated),
-  }));
 }

@@ -46,7 +46,7 @@ test('the steps of an incident are those at its trigger, even if the policy chan
       state: 'fired',
       settledAt: shown.triggeredAt,
       reason: null,
-      people: [{ userId: anna.userId, status: 'delivered' }],
+      people: [{ userId: anna.userId, status: 'delivered', isSimulated: false }],
     },
     {
       index: 1,

@@ -92,4 +92,8 @@ test('an incident says which messages went to the phone simulator, also once a p
   expect(await entry()).toMatchObject({ status: 'delivered', isSimulated: true });
   const listed = await runOperation(w, searchIncidents, memberCaller(w.orgId, w.owner.userId, 'owner'), {});
   expect(listed.incidents).toMatchObject([{ reached: { outcome: 'simulated' } }]);
+  const { escalation, timeline } = await w.expectOk('get_incident', { incidentId: listed.incidents[0].incidentId });
+  expect(escalation.steps[0].people).toMatchObject([{ status: 'delivered', isSimulated: true }]);
+  const delivered = timeline.find(({ event }: { event: string }) => event === 'page_delivered');
+  expect(delivered.text).toContain('the phone simulator: nobody was reached');
 });

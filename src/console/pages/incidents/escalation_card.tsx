@@ -81,7 +81,6 @@ export function EscalationCard({ incident }: { readonly incident: IncidentWithLo
                 isNext={step.index === escalation.nextStep}
                 begins={begins}
                 team={team}
-                isSimulated={isOnlySimulated(incident, step)}
               />
             );
           })}
@@ -114,20 +113,9 @@ interface StepItemProps {
   readonly begins: string | null;
   /** Team whose schedules are used; null if it was deleted. */
   readonly team: string | null;
-  /** Whether only the phone simulator took messages of the step to this person. */
-  isSimulated(userId: string): boolean;
 }
 
-function isOnlySimulated({ notifications }: IncidentWithLog, { index }: PolicyStep): StepItemProps['isSimulated'] {
-  const taken = notifications.filter(
-    ({ step, status }) => step === index && (status === 'sent' || status === 'delivered'),
-  );
-  const really = new Set(taken.filter((entry) => !entry.isSimulated).map(({ userId }) => userId));
-  const simulated = new Set(taken.filter((entry) => entry.isSimulated).map(({ userId }) => userId));
-  return (userId) => simulated.has(userId) && !really.has(userId);
-}
-
-function StepItem({ step, isNext, begins, team, isSimulated }: StepItemProps) {
+function StepItem({ step, isNext, begins, team }: StepItemProps) {
   const { index, state, afterMinutes, channels, countsFrom } = step;
   return (
     <Step>
@@ -158,7 +146,7 @@ function StepItem({ step, isNext, begins, team, isSimulated }: StepItemProps) {
             </span>
           ))}
         </span>
-        <Who step={step} team={team} isSimulated={isSimulated} />
+        <Who step={step} team={team} />
         <div className="dimmed">
           <Outcome step={step} />
         </div>
@@ -195,17 +183,17 @@ const PERSON_WORDS: Record<PolicyStep['people'][number]['status'], string> = {
 };
 
 /** People whom the step paged or, before it fires, would page. */
-function Who({ step, team, isSimulated }: Pick<StepItemProps, 'step' | 'team' | 'isSimulated'>) {
+function Who({ step, team }: Pick<StepItemProps, 'step' | 'team'>) {
   const { people } = step;
   const nameOf = useMemberNames();
   if (people.length > 0) {
     return (
       <div className="dimmed">
-        {people.map(({ userId, status }, index) => (
+        {people.map(({ userId, status, isSimulated }, index) => (
           <span key={userId}>
             {index > 0 && ', '}
             <PersonDot userId={userId} />
-            {nameOf(userId)} ({isSimulated(userId) ? 'only simulated' : PERSON_WORDS[status]})
+            {nameOf(userId)} ({isSimulated ? 'only simulated' : PERSON_WORDS[status]})
           </span>
         ))}
       </div>

@@ -163,7 +163,7 @@ export function readFeedback(
     eventId,
     feedbackId: type === 'feedback' ? id : null,
     comments,
-    name: asText(feedback?.['name'], 200),
+    name: asPlainText(feedback?.['name'], 200),
     email: asText(feedback?.['contact_email'] ?? feedback?.['email'], 200),
     url: asPlainText(feedback?.['url'] ?? asObject(report?.['request'])?.['url'], 500),
   };

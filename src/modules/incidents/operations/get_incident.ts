@@ -1,4 +1,6 @@
-import { defineAction } from '#actions/action_context.ts';
+import type { Static } from 'typebox';
+
+import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { ALERTS_SHOWN, toAlertView } from '#modules/alerts/view.ts';
 import { EXAMPLE_IDS as IDS, IdText, StrictObject } from '#actions/fields.ts';
 import { digestOfIncident } from '#modules/incidents/operations/digest.ts';
@@ -12,12 +14,14 @@ import {
   toIncidentView,
   toMemberView,
   toNotificationView,
-  toTimelineView,
   INCIDENT_WITH_LOG_EXAMPLE,
   INCIDENT_UNTRUSTED_TEXT,
 } from '#modules/incidents/view.ts';
-import { pageKey, userIdsIn } from '#modules/incidents/decide/timeline_text.ts';
+import { pageKey, type SimulatedPages, timelineText, userIdsIn } from '#modules/incidents/decide/timeline_text.ts';
 import { isSimulatedId } from '#modules/contacts/decide/contact.ts';
+import type { TimelineRow } from '#modules/incidents/store/incident_timeline_store.ts';
+import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';
+import { toTimestamp } from '#kernel/time.ts';
 import { firstStepIndex } from '#modules/policies/decide/escalation.ts';
 
 /** Limit on the members shown; the count of all of them is in the details. */
@@ -62,7 +66,7 @@ export const getIncident = defineAction({
     );
     return {
       ...toIncidentView(incident, steps),
-      escalation: toEscalationWithStepsView(incident, steps, pages),
+      escalation: toEscalationWithStepsView(incident, steps, pages, onlySimulated(notifications, context.installation)),
       members: members.map(toMemberView),
       alerts: alerts.map(toAlertView),
       notifications: notifications.map((entry) => toNotificationView(entry, context.installation)),
@@ -74,3 +78,26 @@ export const getIncident = defineAction({
     };
   },
 });
+
+/** Returns a function that tells whether only the phone simulator took messages of a step to a person. */
+function onlySimulated(
+  notifications: readonly NotificationRow[],
+  { simulatedIds }: Pick<ActionContext['installation'], 'simulatedIds'>,
+): (stepIndex: number, userId: string) => boolean {
+  const taken = notifications.filter(({ status }) => status === 'sent' || status === 'delivered');
+  const byPerson = Map.groupBy(taken, ({ stepIndex, userId }) => `${stepIndex} ${userId}`);
+  return (stepIndex, userId) =>
+    byPerson.get(`${stepIndex} ${userId}`)?.every(({ providerId }) => isSimulatedId(providerId, simulatedIds)) ?? false;
+}
+
+function toTimelineView(
+  timeline: readonly TimelineRow[],
+  names: ReadonlyMap<string, string>,
+  simulated: SimulatedPages,
+): Static<typeof IncidentWithLogView>['timeline'] {
+  return timeline.map(({ at, event, data }) => ({
+    at: toTimestamp(at),
+    event,
+    text: timelineText(event, data, names, simulated),
+  }));
+}
