@@ -147,7 +147,7 @@ describe('the status of a service over HTTP', () => {
 
     const told = [
       { kind: 'points', reason: 'too_many_series', count: 6, lastAt },
-      { kind: 'points', reason: 'faulty', count: 1, lastAt },
+      { kind: 'points', reason: 'no_value', count: 1, lastAt },
       { kind: 'points', reason: 'rate_limited', count: 1, lastAt },
     ];
     expect(await seen(w, service.serviceId)).toEqual({ status: 200, refused: told });

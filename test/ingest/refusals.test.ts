@@ -31,7 +31,13 @@ test.each([
     'too_many_labels',
     { name: 'a', value: 1, labels: Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`l${i}`, 'x'])) },
   ],
-  ['faulty', { name: 'a', value: 'x' }],
+  ['no_value', { name: 'a', value: 'x' }],
+  ['no_value', { name: 'a' }],
+  ['no_name', { value: 1 }],
+  ['no_name', { name: '', value: 1 }],
+  ['bad_time', { name: 'a', value: 1, at: Math.floor(NOW_MS / 1_000) }],
+  ['bad_time', { name: 'a', value: 1, at: 'yesterday' }],
+  ['faulty', { name: 'a', value: 1, unit: 's' }],
 ])('a JSON point is counted as %s', (reason, point) => {
   expect(reasonsOfPoint(point)).toEqual([reason]);
 });
@@ -53,7 +59,10 @@ test.each([
     'bad_histogram',
     { exponentialHistogram: { aggregationTemporality: 2, dataPoints: [{ timeUnixNano: at, scale: 99, count: 1 }] } },
   ],
-  ['faulty', { gauge: { dataPoints: [{ timeUnixNano: at }] } }],
+  ['no_value', { gauge: { dataPoints: [{ timeUnixNano: at }] } }],
+  ['no_name', { name: '', gauge: { dataPoints: [{ timeUnixNano: at, asDouble: 1 }] } }],
+  ['no_temporality', { sum: { dataPoints: [{ timeUnixNano: at, asDouble: 1 }] } }],
+  ['no_temporality', { histogram: { dataPoints: [{ timeUnixNano: at, count: 1 }] } }],
 ])('a point of OpenTelemetry is counted as %s', (reason, data) => {
   expect(reasonsOfData(data)).toEqual([reason]);
 });

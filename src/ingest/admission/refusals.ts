@@ -91,9 +91,14 @@ const NEW_SERIES = /^a new series\b/;
 const REASONS: readonly (readonly [reason: ItemRefusal, message: RegExp])[] = [
   ['time_ahead', /^a time more than .* ahead$/],
   ['time_too_old', /^a time older than /],
+  ['no_name', /^no metric name$|without a (?:metric )?name\b|^name: /],
+  ['bad_time', /^at: /],
   ['not_finite', /\binfinit[ey]\b|\bnot finite\b|\bfinite number\b/],
   ['text_too_long', /^a (?:label|metric name) .*more than \d+ bytes$/],
+  ['no_value', /^a point without a value$|\bvalue: a number is expected/],
+  ['bad_text', /^the label ".*" twice$|not UTF-8/],
   ['too_many_labels', /^more than \d+ labels$|^more different labels than /],
+  ['no_temporality', /without an aggregation temporality$/],
   ['bad_histogram', /histogram|buckets|summary/],
   ['too_many_points', /^beyond the \d+ points /],
 ];
