@@ -193,7 +193,8 @@ test('a team owns a service until it is deleted, and a team of another organizat
 test('who is on call for a service is told of its own team and of those that rules and routes page', async () => {
   const w = await world();
   const { serviceId } = await w.given.service({ name: 'checkout' });
-  const [dana, eli] = [await w.given.user({ name: 'Dana' }), await w.given.user({ name: 'Eli' })];
+  const dana = await w.given.user({ name: 'Dana', role: 'responder' });
+  const eli = await w.given.user({ name: 'Eli', role: 'viewer' });
   const { teamId } = await w.expectOk('create_team', { name: 'Payments' });
   const { teamId: paged } = await w.expectOk('create_team', { name: 'Platform' });
   await w.expectOk('create_schedule', { teamId, name: 'Primary', rotationConfig: { userIds: [dana.userId] } });
@@ -205,10 +206,20 @@ test('who is on call for a service is told of its own team and of those that rul
   await w.context.db.sql.run('update services set team_id = $1 where id = $2', [teamId, serviceId]);
   const browser = await signedIn(w, (await givenPerson(w, { role: 'viewer' })).email);
   const read = async () => (await browser.invoke(w.orgId, 'get_service_on_call', { serviceId })).body.result.teams;
-  const payments = { teamId, name: 'Payments', isOwner: true, onCall: [{ userId: dana.userId, name: 'Dana' }] };
+  const payments = {
+    teamId,
+    name: 'Payments',
+    isOwner: true,
+    onCall: [{ userId: dana.userId, name: 'Dana', mayAnswer: true }],
+  };
   expect(await read()).toMatchObject([
     { ...payments, policies: [] },
-    { name: 'Platform', isOwner: false, policies: [{ policyId, name: 'Wake' }], onCall: [{ name: 'Eli' }] },
+    {
+      name: 'Platform',
+      isOwner: false,
+      policies: [{ policyId, name: 'Wake' }],
+      onCall: [{ name: 'Eli', mayAnswer: false }],
+    },
   ]);
   await w.expectOk('update_alert_rule', { ruleId, enabled: false });
   expect(await read()).toMatchObject([payments]);

@@ -2,6 +2,8 @@ import { Type } from 'typebox';
 
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS, IdText, nullable, StrictObject, Timestamp } from '#actions/fields.ts';
+import type { Id } from '#kernel/ids.ts';
+import { mayAnswer } from '#kernel/permissions.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { PersonColorNumber } from '#modules/accounts/view.ts';
 import { crashFreePercent } from '#modules/exceptions/decide/sessions.ts';
@@ -123,9 +125,15 @@ export const getServiceOnCall = defineAction({
           description: 'by which the service pages',
         }),
         scheduleCount: Type.Integer({ minimum: 0 }),
-        onCall: Type.Array(Type.Object({ userId: IdText, name: Type.String(), color: nullable(PersonColorNumber) }), {
-          description: 'each person once',
-        }),
+        onCall: Type.Array(
+          Type.Object({
+            userId: IdText,
+            name: Type.String(),
+            color: nullable(PersonColorNumber),
+            mayAnswer: Type.Boolean({ description: 'whether their role lets them acknowledge' }),
+          }),
+          { description: 'each person once' },
+        ),
       }),
       { description: 'the owner first' },
     ),
@@ -145,6 +153,8 @@ export const getServiceOnCall = defineAction({
     const teamIds = [...new Set([...owner, ...policiesOf.keys()])].slice(0, TEAMS_MAX);
     const teams = new Map((await stores.teams.findAll(orgId, teamIds)).map((team) => [team.id, team]));
     const onCallOf = await stores.onCall.ofTeams(orgId, teamIds, now);
+    const onDuty = (teamId: Id<'team'>) => peopleOnCall(onCallOf(teamId).schedules.map(({ onCall }) => onCall));
+    const members = await stores.people.listReachable(orgId, teamIds.flatMap(onDuty));
     return {
       teams: teamIds.flatMap((teamId) => {
         const team = teams.get(teamId);
@@ -157,10 +167,11 @@ export const getServiceOnCall = defineAction({
             isOwner: teamId === service.teamId,
             policies: (policiesOf.get(teamId) ?? []).map(({ id, name }) => ({ policyId: id, name })),
             scheduleCount: schedules.length,
-            onCall: peopleOnCall(schedules.map(({ onCall }) => onCall)).map((userId) => ({
+            onCall: onDuty(teamId).map((userId) => ({
               userId,
               name: people.get(userId)?.name ?? '',
               color: people.get(userId)?.color ?? null,
+              mayAnswer: mayAnswer(members.get(userId)?.role ?? 'viewer'),
             })),
           },
         ];

@@ -136,6 +136,7 @@ export function OnCallCard({ serviceId }: OfService) {
                   {index > 0 && ', '}
                   <PersonDot userId={person.userId} color={person.color} />
                   <Name>{person.name}</Name>
+                  {!person.mayAnswer && <Status tone="red">cannot answer</Status>}
                 </span>
               ))
             )
