@@ -40,21 +40,27 @@ export function withoutSecrets(text: string): string {
     if ((kind & MARK) !== 0) hasMark = true;
   }
   let clean = hasKeyRun(text) ? withoutKeys(text) : text;
-  if (hasMark || clean.includes('：')) clean = withoutNamed(clean);
-  if (clean.includes('%3') || clean.includes('%253')) {
-    clean = clean.replace(ENCODED, (whole: string, name: string, sign: string) =>
-      isSecretName(name) ? `${name}${sign}${FILTERED}` : whole,
-    );
-  }
+  if (hasMark || clean.includes('：')) clean = withoutNamed(clean, isSecretName);
+  clean = withoutArguments(clean, isSecretName);
   if (clean.includes(" '")) clean = withoutStatements(clean, FILTERED);
-  if (clean.includes(' -') || clean.startsWith('-')) {
-    clean = clean.replace(FLAG, (whole: string, name: string, blanks: string) =>
-      isSecretName(name) ? `${name}${blanks}${FILTERED}` : whole,
-    );
-  }
   if (clean.includes(' -') && PROGRAMS.test(clean)) clean = withoutFlagValues(clean);
   if (hasDigit) clean = withoutSaid(clean);
   return hasDigits ? replaceCards(clean) : clean;
+}
+
+type IsSecret = (name: string) => boolean;
+
+/** Removes the values of these names from a text, in whatever form of a language, an address or a command they stand. */
+export function withoutValuesOf(text: string, isSecret: IsSecret): string {
+  return withoutArguments(withoutNamed(text, isSecret), isSecret);
+}
+
+/** Removes values from escaped addresses and from settings of command lines. */
+function withoutArguments(text: string, isSecret: IsSecret): string {
+  const hide = (whole: string, name: string, between: string): string =>
+    isSecret(name) ? `${name}${between}${FILTERED}` : whole;
+  const clean = text.includes('%3') || text.includes('%253') ? text.replace(ENCODED, hide) : text;
+  return clean.includes(' -') || clean.startsWith('-') ? clean.replace(FLAG, hide) : clean;
 }
 
 /**
@@ -232,22 +238,23 @@ const FIELD =
 /** Login of curl and its like: `-u admin:…`; `-u 1000:1000` names a user and a group. */
 const LOGIN = /(?<=\s)(-u|--user)([ =]["']?(?!\d{1,9}:\d)[^\s:"'/]{1,100}:)[^\s"']{1,200}/g;
 
-function withoutNamed(text: string): string {
-  const assigned = withoutValues(text, ASSIGNED);
+function withoutNamed(text: string, isSecret: IsSecret): string {
+  const assigned = withoutValues(text, ASSIGNED, isSecret);
   const isPaired = /[([{] ?(?:[bBuUrR]{0,2}\\{0,7}["']|\w{2,100}, ?(?:<<)?["'])/.test(assigned);
-  const paired = isPaired ? withoutValues(assigned, PAIRED) : assigned;
-  const edn = paired.includes('{:') || paired.includes('(:') ? withoutValues(paired, KEYWORD) : paired;
+  const paired = isPaired ? withoutValues(assigned, PAIRED, isSecret) : assigned;
+  const edn = paired.includes('{:') || paired.includes('(:') ? withoutValues(paired, KEYWORD, isSecret) : paired;
   const parted = edn.includes('name="')
-    ? edn.replace(PART, (value: string, name: string) => (isSecretName(name) ? FILTERED : value))
+    ? edn.replace(PART, (value: string, name: string) => (isSecret(name) ? FILTERED : value))
     : edn;
-  const fielded = parted.includes('value') ? withoutFields(parted) : parted;
+  const fielded = parted.includes('value') ? withoutFields(parted, isSecret) : parted;
   const logged = fielded.includes(' -') ? fielded.replace(LOGIN, `$1$2${FILTERED}`) : fielded;
   const clean = logged.includes('</')
     ? logged.replace(ELEMENT, (whole: string, name: string, attributes = '') =>
-        isSecretName(name) ? `<${name}${attributes}>${FILTERED}</${name}>` : whole,
+        isSecret(name) ? `<${name}${attributes}>${FILTERED}</${name}>` : whole,
       )
     : logged;
-  const rows = clean.includes(')=(') || /\)\s{0,5}values?\s{0,5}\(/i.test(clean) ? withoutRows(clean, FILTERED) : clean;
+  const rows =
+    clean.includes(')=(') || /\)\s{0,5}values?\s{0,5}\(/i.test(clean) ? withoutRows(clean, FILTERED, isSecret) : clean;
   return rows.includes('://') ? withoutCredentials(rows) : rows;
 }
 
@@ -256,19 +263,18 @@ function withoutCredentials(clean: string): string {
   return address.includes('hook') ? address.replace(WEBHOOK, `$1${FILTERED}`) : address;
 }
 
-function withoutFields(text: string): string {
-  const hide = (whole: string, begin: string, name: string): string =>
-    isSecretName(name) ? `${begin}${FILTERED}` : whole;
+function withoutFields(text: string, isSecret: IsSecret): string {
+  const hide = (whole: string, begin: string, name: string): string => (isSecret(name) ? `${begin}${FILTERED}` : whole);
   const clean = text.replace(FIELD, hide).replace(ENTRY, hide);
   if (!clean.includes('<')) return clean;
   return clean.replace(TAG, (tag) => {
     const names = [...tag.matchAll(/\b(?:name|id|key|type)\s?=\s?["']([^"']{2,100})/gi)];
-    const isSecret = tag.includes('value') && names.some(([, name = '']) => isSecretName(name));
-    return isSecret ? tag.replace(/(\bvalue\s?=\s?)(["'])[^"']*\2/i, `$1$2${FILTERED}$2`) : tag;
+    const isHidden = tag.includes('value') && names.some(([, name = '']) => isSecret(name));
+    return isHidden ? tag.replace(/(\bvalue\s?=\s?)(["'])[^"']*\2/i, `$1$2${FILTERED}$2`) : tag;
   });
 }
 
-function withoutValues(text: string, form: RegExp): string {
+function withoutValues(text: string, form: RegExp, isSecret: IsSecret): string {
   const parts: string[] = [];
   let at = 0;
   form.lastIndex = 0;
@@ -276,8 +282,8 @@ function withoutValues(text: string, form: RegExp): string {
     const [whole, nameQuote = '', name = '', sign = '', quote] = match;
     const from = match.index + whole.length;
     const { index } = match;
-    const isSecret = isSecretName(name) || isSecretMember(() => ownerOf(text, index), name);
-    if (text.startsWith(FILTERED, from) || !isSecret) continue;
+    const isHidden = isSecret(name) || (isSecret === isSecretName && isSecretMember(() => ownerOf(text, index), name));
+    if (text.startsWith(FILTERED, from) || !isHidden) continue;
     const isColon = /[:：]/.test(sign.trim()) && !sign.includes('=');
     const isHeader = isColon && quote === undefined && HEADER_NAME.test(name);
     // `Invalid token: expected a name` and `Unexpected token = in JSON` describe an error and reveal no secret; but

@@ -22,12 +22,12 @@ export function withoutStatements(text: string, filtered: string): string {
 }
 
 /** Removes the values of rows whose columns are secret by their names. */
-export function withoutRows(text: string, filtered: string): string {
+export function withoutRows(text: string, filtered: string, isSecret: (name: string) => boolean): string {
   const parts: string[] = [];
   let at = 0;
   COLUMNS.lastIndex = 0;
   for (let match = COLUMNS.exec(text); match !== null; match = COLUMNS.exec(text)) {
-    const secret = (match[1] ?? '').split(',').map((name) => isSecretName(name.trim()));
+    const secret = (match[1] ?? '').split(',').map((name) => isSecret(name.trim()));
     if (!secret.includes(true)) continue;
     let from = match.index + match[0].length;
     while (text[from] === '(') {

@@ -72,13 +72,32 @@ test('fields that a service calls secret lose their values, wherever they stand'
       tags: { iban: 'NL91', region: 'eu' },
       extra: { list: [{ Iban: 'NL91' }, ['iban', 'NL91']] },
       contexts: { pay: { iban: 'NL91' } },
-      request: { headers: [['Iban', 'NL91']] },
+      request: {
+        headers: [['Iban', 'NL91']],
+        data: 'order%5Biban%5D=NL91&a=1',
+        query_string: 'next=%2Fa%3Fiban%3DNL91',
+      },
       user: { id: '7', email: null, username: null, ip: null, data: { iban: 'NL91' } },
-      exceptions: [{ ...raised!, frames }],
+      exceptions: [{ ...raised!, value: "bad {'iban': 'NL91'}", frames }],
+      message: 'order with Iban=NL91 failed',
+      breadcrumbs: [
+        {
+          timestamp: null,
+          type: null,
+          category: null,
+          level: null,
+          message: 'GET /pay?iban=NL91&a=1',
+          data: '{"iban":"NL91"}',
+        },
+      ],
     }),
     ['iban'],
   );
   expect(JSON.stringify(clean)).not.toContain('NL91');
-  expect(clean).toMatchObject({ tags: { region: 'eu' }, user: { id: '7' } });
+  expect(clean).toMatchObject({
+    tags: { region: 'eu' },
+    user: { id: '7' },
+    breadcrumbs: [{ message: 'GET /pay?iban=[filtered]&a=1' }],
+  });
   expect(clean.exceptions[0]!.frames[0]!.variables).toMatchObject({ order: { id: 7 } });
 });
