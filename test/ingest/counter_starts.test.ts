@@ -142,6 +142,22 @@ test.each([0, 1, 2])(
   },
 );
 
+test('a process whose clock is set back by some intervals has not begun anew', () => {
+  const { sum, histogram, grown } = sender();
+  const startAt = NOW_MS - 3600 * SECOND;
+  for (const [place, ago] of [100, 90, 115, 105, 95, 85, 75].entries()) {
+    const count = String(5 + place);
+    sum(startAt, NOW_MS - ago * SECOND, 5 + place);
+    histogram(startAt, NOW_MS - ago * SECOND, {
+      scale: 3,
+      count,
+      sum: 1,
+      positive: { offset: 4, bucketCounts: [count] },
+    });
+  }
+  expect([grown('jobs'), grown('pay_count'), grown('pay_bucket')]).toEqual([6, 6, 6]);
+});
+
 test('two processes of before this one was started go on, and what they had counted is not counted again', () => {
   const { sum, grown, startAnew } = sender();
   const round = (number: number): void => {

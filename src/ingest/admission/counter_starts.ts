@@ -87,9 +87,9 @@ export class CounterStarts {
     const before = exports.find((writer) => isSameWriter(writer, { startAt }));
     const histogram = before === undefined ? sent : asCoarse(sent, before.histogram);
     const at = momentOf(
-      writerOf({ startAt, at: sentAt }),
-      newest ? writerOf(newest) : null,
-      before ? writerOf(before) : null,
+      writerOf(startAt, sentAt, sent),
+      newest ? writerOfExport(newest) : null,
+      before ? writerOfExport(before) : null,
     );
     const isNewer = newest === undefined || at > newest.at;
     if (isNewer) this.#own.histograms.set(key, withExport(exports, { startAt, at, histogram }));
@@ -144,9 +144,13 @@ export class CounterStarts {
   }
 }
 
-/** An export as a writer, of which nothing but the times is compared. */
-function writerOf({ startAt, at }: Pick<HistogramExport, 'startAt' | 'at'>): CounterWriter {
-  return { startAt, at, value: 0 };
+/** An export as the sample of a writer, which is what it has counted. */
+function writerOf(startAt: number, at: number, { buckets }: SentHistogram): CounterWriter {
+  return { startAt, at, value: buckets.reduce((sum: number, { count }) => sum + count, 0) };
+}
+
+function writerOfExport({ startAt, at, histogram }: HistogramExport): CounterWriter {
+  return writerOf(startAt, at, histogram);
 }
 
 /**

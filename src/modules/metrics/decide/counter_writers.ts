@@ -73,14 +73,20 @@ export function baseOf(
 /** Limit on the time by which a sample is stored later, in milliseconds: that of as many processes as are told apart. */
 const MOMENTS_MAX_MS = 200;
 
+/** Limit on the time by which a clock that was set back is corrected; of more, samples are as late as they say. */
+const SET_BACK_MAX_MS = 5 * 60_000;
+
 /**
  * Returns the time at which a sample is stored. A series has one point at a time, so what several processes send at one
- * moment, and what goes before each sample, take moments of their own; a sample that is sent again takes the same one.
+ * moment, and what goes before each sample, take moments of their own; a sample that is sent again takes the same one. A
+ * process that has counted more than at a later time has set its clock back: counters only rise.
  * `earlier` is what its process wrote last.
  */
 export function momentOf(sample: CounterWriter, current: CounterWriter | null, earlier: CounterWriter | null): number {
   const { startAt, at, value } = sample;
   if (earlier !== null && at <= earlier.at) {
+    const isClockSetBack = at < earlier.at && value > earlier.value && earlier.at - at <= SET_BACK_MAX_MS;
+    if (isClockSetBack) return Math.max(earlier.at, current?.at ?? 0) + 1;
     return earlier.at - at <= MOMENTS_MAX_MS && value >= earlier.value ? earlier.at : at;
   }
   if (current === null || startAt === current.startAt || !(startAt < current.at)) return at;

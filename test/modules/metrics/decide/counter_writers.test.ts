@@ -100,3 +100,12 @@ test('what two processes send at one moment is stored at two, with room for what
   expect(momentOf(writer(30_000, MINUTE - 1_000, 8), first, null)).toBe(MINUTE - 1_000);
   expect(momentOf(writer(0, MINUTE - 100, 4), first, first)).toBe(MINUTE - 100);
 });
+
+test('a process that has counted more than later has set its clock back', () => {
+  const before = writer(0, MINUTE, 5);
+  expect(momentOf(writer(0, MINUTE - 10_000, 6), before, before)).toBe(MINUTE + 1);
+  expect(momentOf(writer(0, MINUTE - 10_000, 6), writer(30_000, 2 * MINUTE, 9), before)).toBe(2 * MINUTE + 1);
+  // A late sample, and a clock that is far off.
+  expect(momentOf(writer(0, MINUTE - 10_000, 5), before, before)).toBe(MINUTE - 10_000);
+  expect(momentOf(writer(0, MINUTE - 3_600_000, 6), before, before)).toBe(MINUTE - 3_600_000);
+});
