@@ -54,23 +54,30 @@ function sender() {
       send({ name: 'pay', exponentialHistogram: { aggregationTemporality: 2, dataPoints: [point] } });
     },
     /** A native histogram with bounds of the sender's choice; a count for each bound, and one above them. */
-    bounded: (startAt: number, at: number, bounds: readonly number[], counts: readonly number[]) => {
-      const deltas = counts.map((count, place) => count - (counts[place - 1] ?? 0));
-      const sent = message(
-        3,
-        number(
-          1,
-          counts.reduce((sum, count) => sum + count, 0),
-        ),
-        number(4, 105),
-        message(11, number(2, counts.length)),
-        bytes(12, Buffer.concat(deltas.map((delta) => varint(delta < 0 ? -2 * delta - 1 : 2 * delta)))),
-        number(15, at),
-        bytes(16, Buffer.concat(bounds.map((bound) => double(0, bound).subarray(1)))),
-        number(17, startAt),
-      );
-      const symbols = ['', '__name__', 'pay'].map((symbol) => bytes(4, symbol));
-      const body = writeRequest(...symbols, message(5, bytes(1, Buffer.from([1, 2])), sent));
+    bounded: (
+      startAt: number,
+      at: number,
+      ...histograms: readonly (readonly [bounds: readonly number[], counts: readonly number[], name?: string])[]
+    ) => {
+      const texts = ['', '__name__', 'pay', 'other'];
+      const sent = histograms.map(([bounds, counts, name = 'pay']) => {
+        const deltas = counts.map((count, place) => count - (counts[place - 1] ?? 0));
+        const histogram = message(
+          3,
+          number(
+            1,
+            counts.reduce((sum, count) => sum + count, 0),
+          ),
+          number(4, 105),
+          message(11, number(2, counts.length)),
+          bytes(12, Buffer.concat(deltas.map((delta) => varint(delta < 0 ? -2 * delta - 1 : 2 * delta)))),
+          number(15, at),
+          bytes(16, Buffer.concat(bounds.map((bound) => double(0, bound).subarray(1)))),
+          number(17, startAt),
+        );
+        return message(5, bytes(1, Buffer.from([1, texts.indexOf(name)])), histogram);
+      });
+      const body = writeRequest(...texts.map((text) => bytes(4, text)), ...sent);
       const type = 'application/x-protobuf;proto=io.prometheus.write.v2.Request';
       take(finish(decodePrometheusWrite(body, type, NOW, limits)));
     },
@@ -86,7 +93,7 @@ function sender() {
         .flatMap(([, samples]) => inOrder(samples).flatMap(({ kind, value }) => (kind === 'counter' ? value : []))),
     grown: (name: string) =>
       [...series]
-        .filter(([key]) => key.startsWith(`${name} `))
+        .filter(([key]) => key === name || key.startsWith(`${name} `))
         .flatMap(([, samples]) => growthOf(inOrder(samples).filter(({ at }) => at > NOW_MS - 450 * SECOND)))
         .reduce((sum, { by }) => sum + by, 0),
   };
@@ -301,7 +308,7 @@ test('whatever bounds a sender chooses anew, exactly what was observed counts, w
         const counts = [...rising, Infinity].map(
           (to, place) => values.filter((value) => value <= to && value > (rising[place - 1] ?? -1)).length,
         );
-        bounded(NOW_MS - 400 * SECOND, NOW_MS + (i - 10) * 30 * SECOND, rising, counts);
+        bounded(NOW_MS - 400 * SECOND, NOW_MS + (i - 10) * 30 * SECOND, [rising, counts], [[20], [1, 0], 'other']);
       }
       expect(grown('pay_bucket')).toBeCloseTo(values.length, 6);
       expect(grown('pay_count')).toBe(values.length);
@@ -310,12 +317,30 @@ test('whatever bounds a sender chooses anew, exactly what was observed counts, w
   );
 });
 
+test('of histograms with different bounds in one request each keeps its own', () => {
+  const { bounded, grown } = sender();
+  for (const [place, between] of [5, 9].entries()) {
+    const at = NOW_MS - (20 - place * 10) * SECOND;
+    bounded(
+      NOW_MS - 3600 * SECOND,
+      at,
+      [
+        [1, 2],
+        [10, between, 0],
+      ],
+      [[20], [1, 0], 'other'],
+    );
+  }
+  expect(grown('pay_bucket {"vmrange":"1...2"}')).toBe(4);
+  expect(grown('pay_bucket')).toBe(4);
+});
+
 test('two processes that export one histogram with bounds of their choice are counted by their own starts', () => {
   const { bounded, grown } = sender();
   for (let i = 0; i < 8; i += 1) {
     const counts = i % 2 === 0 ? [1000 + i, 3, 0] : [50 + i, 0, 0];
     const startAt = NOW_MS - (i % 2 === 0 ? 3600 : 600) * SECOND;
-    bounded(startAt, NOW_MS - 100 * SECOND + i * 10 * SECOND, [1, 2], counts);
+    bounded(startAt, NOW_MS - 100 * SECOND + i * 10 * SECOND, [[1, 2], counts]);
   }
   expect(grown('pay_count')).toBe(12);
   expect(grown('pay_bucket')).toBe(12);

@@ -102,7 +102,10 @@ export function isSameWriter(a: Writer, b: Writer): boolean {
 }
 
 function bucketsOf(exports: readonly HistogramExport[]): number {
-  return exports.reduce((sum, { histogram }) => sum + histogram.buckets.length, 0);
+  return exports.reduce((sum, { histogram }) => {
+    const bounds = 'bounds' in histogram ? histogram.bounds.length : 0;
+    return sum + histogram.buckets.length + bounds;
+  }, 0);
 }
 
 /** Limit on the series over all services of a process, about 50 MB. */

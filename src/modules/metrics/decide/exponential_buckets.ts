@@ -48,20 +48,36 @@ export function asCoarse(now: SentHistogram, before: SentHistogram): SentHistogr
  * whatever further bounds divide them. Of what was there before, each bucket has the share that it has now.
  */
 function boundedBefore(before: BoundedHistogram, now: BoundedHistogram): readonly number[] | null {
-  const [earlier, later] = [new Set(before.bounds), new Set(now.bounds)];
-  if (earlier.symmetricDifference(later).size === 0) return null;
+  const isSame =
+    before.bounds.length === now.bounds.length && before.bounds.every((bound, place) => bound === now.bounds[place]);
+  if (isSame) return null;
   if (totalOf(now) < totalOf(before)) return now.buckets.map(() => 0);
+  const later = new Set(now.bounds);
   const common = before.bounds.filter((bound) => later.has(bound));
-  const placeOf = ({ to }: BoundedBucket): number => common.filter((bound) => bound < to).length;
-  const [held, holds] = [before, now].map(({ buckets }) => {
-    const counts = new Map<number, number>();
-    for (const bucket of buckets) counts.set(placeOf(bucket), (counts.get(placeOf(bucket)) ?? 0) + bucket.count);
-    return counts;
+  const [places, earlierPlaces] = [placesAmong(common, now), placesAmong(common, before)];
+  const [holds, held] = [countsByPlace(now, places), countsByPlace(before, earlierPlaces)];
+  return now.buckets.map(({ count }, index) => {
+    const place = places[index] ?? 0;
+    return Math.min(count, (count * (held.get(place) ?? 0)) / (holds.get(place) ?? 1));
   });
-  return now.buckets.map((bucket) => {
-    const place = placeOf(bucket);
-    return Math.min(bucket.count, (bucket.count * (held?.get(place) ?? 0)) / (holds?.get(place) ?? 1));
+}
+
+/** Returns for each bucket how many of the bounds are below its upper one; bounds and buckets ascend. */
+function placesAmong(bounds: readonly number[], { buckets }: BoundedHistogram): readonly number[] {
+  let place = 0;
+  return buckets.map(({ to }) => {
+    while ((bounds[place] ?? Infinity) < to) place += 1;
+    return place;
   });
+}
+
+function countsByPlace({ buckets }: BoundedHistogram, places: readonly number[]): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>();
+  for (const [index, { count }] of buckets.entries()) {
+    const place = places[index] ?? 0;
+    counts.set(place, (counts.get(place) ?? 0) + count);
+  }
+  return counts;
 }
 
 function totalOf({ buckets }: SentHistogram): number {
@@ -174,7 +190,7 @@ export function toBounded(
   indexes: readonly number[],
 ): BoundedHistogram | null {
   // Some senders tell the bound of the last bucket, too.
-  const bounds = sent.at(-1) === Infinity ? sent.slice(0, -1) : sent;
+  const bounds = sent.at(-1) === Infinity ? sent.slice(0, -1) : sent.slice();
   const isRising = bounds.every((bound, i) => Number.isFinite(bound) && (i === 0 || bound > (bounds[i - 1] ?? bound)));
   if (!isRising || indexes.some((index) => index < 0 || index > bounds.length)) return null;
   const buckets = counts.flatMap((count, i) => {
