@@ -13,32 +13,37 @@ import {
 } from '#test/kit/programs/installation.ts';
 
 // The command line and the demo beside it, and a second start, are of the proof `processes`.
-test('a first start says where everything is, serves its owner, and ends every process on SIGTERM', async () => {
-  const dataDir = makeDataFolder();
-  onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
-  const server = await startInstallation(dataDir);
-  onTestFinished(() => void server.process.kill('SIGTERM'));
-  expect(server.output()).toContain('Tocsin is running');
-  const response = await fetch(`${server.baseUrl}/healthz`);
-  expect(response.status).toBe(200);
-  expect(await response.json()).toMatchObject({
-    status: 'up',
-    stores: { postgres: { status: 'up' }, clickhouse: { status: 'up' }, queue: { status: 'up' } },
-  });
+// Six processes start and end.
+test(
+  'a first start says where everything is, serves its owner, and ends every process on SIGTERM',
+  { timeout: 120_000 },
+  async () => {
+    const dataDir = makeDataFolder();
+    onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
+    const server = await startInstallation(dataDir);
+    onTestFinished(() => void server.process.kill('SIGTERM'));
+    expect(server.output()).toContain('Tocsin is running');
+    const response = await fetch(`${server.baseUrl}/healthz`);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({
+      status: 'up',
+      stores: { postgres: { status: 'up' }, clickhouse: { status: 'up' }, queue: { status: 'up' } },
+    });
 
-  // It says where it wrote how to sign in, as it does not write to a terminal.
-  const file = path.join(dataDir, 'first-run.json');
-  expect(statSync(file).mode & 0o777).toBe(0o600);
-  const firstRun = firstRunOf(dataDir);
-  const keys = ['apiKey', 'baseUrl', 'email', 'organizationId', 'password', 'userId'];
-  expect(Object.keys(firstRun).toSorted()).toEqual(keys);
-  expect(firstRun['baseUrl']).toBe(server.baseUrl);
-  expect(server.output()).not.toContain(firstRun['password']);
-  expect(server.output()).toContain(`are in ${file}`);
-  expect(await listServices(server, firstRun['apiKey'] ?? '')).toBe(200);
+    // It says where it wrote how to sign in, as it does not write to a terminal.
+    const file = path.join(dataDir, 'first-run.json');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const firstRun = firstRunOf(dataDir);
+    const keys = ['apiKey', 'baseUrl', 'email', 'organizationId', 'password', 'userId'];
+    expect(Object.keys(firstRun).toSorted()).toEqual(keys);
+    expect(firstRun['baseUrl']).toBe(server.baseUrl);
+    expect(server.output()).not.toContain(firstRun['password']);
+    expect(server.output()).toContain(`are in ${file}`);
+    expect(await listServices(server, firstRun['apiKey'] ?? '')).toBe(200);
 
-  expect(processesOfFolder(dataDir).length).toBeGreaterThan(5);
-  // It ends with another status when it has to give up what does not stop.
-  expect(await stopInstallation(server)).toBe(0);
-  expect(processesOfFolder(dataDir)).toEqual([]);
-});
+    expect(processesOfFolder(dataDir).length).toBeGreaterThan(5);
+    // It ends with another status when it has to give up what does not stop.
+    expect(await stopInstallation(server)).toBe(0);
+    expect(processesOfFolder(dataDir)).toEqual([]);
+  },
+);

@@ -79,7 +79,11 @@ async function giveBack(used: Idle): Promise<void> {
   if (!isFileWatched) atEndOfFile(endUse);
   isFileWatched = true;
   idle.push(used);
-  if (idle.length > IDLE_MAX) await idle.shift()?.item.close();
+  if (idle.length <= IDLE_MAX) return;
+  // Other files want what can rest; the others are closed behind this one anyway.
+  const [first] = idle.toSorted((a, b) => Number(a.rest !== null) - Number(b.rest !== null));
+  idle = idle.filter((other) => other !== first);
+  await first?.item.close();
 }
 
 async function takeIdle<Item extends Reusable>(key: string): Promise<Item | null> {

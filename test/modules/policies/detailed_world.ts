@@ -2,7 +2,10 @@ import { replaceEscalationPolicy } from '#modules/policies/operations/update_esc
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type Alert, type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
-type Options = Parameters<typeof staffedWorld>[0];
+type Options = Parameters<typeof staffedWorld>[0] & {
+  /** Time at which it begins; that of the machine by default. */
+  readonly at?: string;
+};
 
 /** A team of responders, and what a person does in the console. */
 export interface DetailedWorld extends StaffedWorld {
@@ -25,8 +28,9 @@ export interface DetailedWorld extends StaffedWorld {
 
 const PLAIN = [{ afterMinutes: 0, channels: ['sms'], useSchedule: true }] as const;
 
-export async function detailedWorld(options: Options = {}): Promise<DetailedWorld> {
+export async function detailedWorld({ at, ...options }: Options = {}): Promise<DetailedWorld> {
   const w = await staffedWorld(options);
+  if (at !== undefined) w.clock.set(at);
   const teamId = await w.staff.team();
   const editor = await w.given.user({ name: 'Edith', role: 'editor' });
   const people: Responder[] = [];

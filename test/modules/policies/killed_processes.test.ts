@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { fireStep } from '#modules/incidents/paging/fire_step.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { testClock } from '#test/kit/clock.ts';
 import { slowRuns } from '#test/kit/properties.ts';
 import { type DetailedWorld, detailedWorld } from '#test/modules/policies/detailed_world.ts';
 import { sweepDue } from '#workers/pager_role.ts';
@@ -74,10 +73,8 @@ describe('a process that is killed', () => {
   });
 
   test('loses and doubles no page while they wait for hours', async () => {
-    const clock = testClock();
     // Friday. The last step comes due while no process works; when one works again, the hours are over.
-    clock.set('2027-01-08T15:00:00Z');
-    const w = await detailedWorld({ jobs: 'lost', clock });
+    const w = await detailedWorld({ jobs: 'lost', at: '2027-01-08T15:00:00Z' });
     const [anna, bram] = [await w.person('Anna'), await w.person('Bram')];
     const windows = [{ days: [1, 2, 3, 4, 5], from: '09:00', to: '17:00' }];
     const hours = { timezone: 'UTC', windows, outside: 'hold', exemptFrom: null };

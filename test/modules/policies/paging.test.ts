@@ -4,7 +4,6 @@ import type { AnyOperation } from '#actions/action_context.ts';
 import { acknowledgeIncident, unacknowledgeIncident } from '#modules/incidents/operations/acknowledge_incident.ts';
 import { escalateIncident } from '#modules/incidents/operations/escalate_incident.ts';
 import { fireStep } from '#modules/incidents/paging/fire_step.ts';
-import { testClock } from '#test/kit/clock.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import type { Responder } from '#test/kit/staffed_world.ts';
 import { detailedWorld } from '#test/modules/policies/detailed_world.ts';
@@ -141,9 +140,7 @@ describe('hours', () => {
     exemptFrom: 'fatal',
   };
   const world = async (at: string) => {
-    const clock = testClock();
-    clock.set(at);
-    const w = await detailedWorld({ clock });
+    const w = await detailedWorld({ at });
     return { w, anna: await w.person('Anna'), bram: await w.person('Bram') };
   };
 
