@@ -1,9 +1,20 @@
+import type { Expression, Kysely } from 'kysely';
+
 import type { BillingPeriod, CapabilityState } from '#modules/capabilities/decide/billing.ts';
 import type { Capability } from '#modules/capabilities/decide/capability.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { columns, PostgresStore, type Row, rowsChanged, toColumns } from '#storage/postgres/store.ts';
+import {
+  columns,
+  PostgresStore,
+  prepared,
+  type Row,
+  rowsChanged,
+  toColumns,
+  type Values,
+} from '#storage/postgres/store.ts';
 import { BillingPeriodEntity, ServiceCapabilityEntity } from '#storage/postgres/entities/services.ts';
+import type { Tables } from '#storage/postgres/tables.ts';
 
 const ENTRY = ['capability', 'startsAt', 'endsAt', 'amountCents', 'currency'] as const;
 
@@ -26,6 +37,28 @@ export interface LedgerMonth {
 export type DueRenewal = Pick<Row<typeof ServiceCapabilityEntity>, 'serviceId' | 'capability'> & {
   readonly orgId: Id<'org'>;
 };
+
+function ledgerOf(db: Kysely<Tables>, orgId: Id<'org'> | Expression<Id<'org'>>) {
+  return db
+    .selectFrom('billing_periods as b')
+    .select('b.id as periodId')
+    .select(columns(BillingPeriodEntity, 'b', ENTRY))
+    .where('b.org_id', '=', orgId);
+}
+
+interface PeriodsOfService {
+  readonly orgId: Id<'org'>;
+  readonly serviceId: Id<'service'>;
+  readonly limit: number;
+}
+
+const LIST_PERIODS = prepared((db, { orgId, serviceId, limit }: Values<PeriodsOfService>) =>
+  ledgerOf(db, orgId)
+    .where('b.service_id', '=', serviceId)
+    .orderBy('b.starts_at', 'desc')
+    .orderBy('b.capability')
+    .limit(limit),
+);
 
 /** Stores the capabilities of services, and the ledger of the periods they were charged for. */
 export class CapabilityStore extends PostgresStore {
@@ -106,17 +139,12 @@ export class CapabilityStore extends PostgresStore {
 
   /** The service's ledger, newest period first. */
   async listPeriods(orgId: Id<'org'>, serviceId: Id<'service'>, limit: number): Promise<LedgerEntry[]> {
-    return await this.#ledger(orgId)
-      .where('b.service_id', '=', serviceId)
-      .orderBy('b.starts_at', 'desc')
-      .orderBy('b.capability')
-      .limit(limit)
-      .execute();
+    return await LIST_PERIODS.rows(this.session, { orgId, serviceId, limit });
   }
 
   /** The organization's ledger of all services, gone ones included, newest period first. */
   async listPeriodsOfAll(orgId: Id<'org'>, limit: number): Promise<LedgerLine[]> {
-    return await this.#ledger(orgId)
+    return await ledgerOf(this.db, orgId)
       .select(columns(BillingPeriodEntity, 'b', ['serviceId', 'serviceName']))
       .orderBy('b.starts_at', 'desc')
       .orderBy('b.service_name')
@@ -153,13 +181,5 @@ export class CapabilityStore extends PostgresStore {
       .orderBy('c.billed_until')
       .limit(limit)
       .execute();
-  }
-
-  #ledger(orgId: Id<'org'>) {
-    return this.db
-      .selectFrom('billing_periods as b')
-      .select('b.id as periodId')
-      .select(columns(BillingPeriodEntity, 'b', ENTRY))
-      .where('b.org_id', '=', orgId);
   }
 }

@@ -110,7 +110,10 @@ export async function readServiceWithKeys(
   const credentials = isMasked ? toCredentials(service, MASKED_PAIR, context) : await readCredentials(service, context);
   const periods = await context.stores.capabilities.listPeriods(service.orgId, service.id, BILLING_PERIODS_SHOWN);
   const rules = await context.stores.alertRules.listOfService(service.orgId, service.id, LIST_LIMIT);
-  const waitingSince = await context.stores.durableJobs.findWaiting(storePoints.name, service.orgId, service.id);
+  const waitingSince =
+    rules.length === 0
+      ? null
+      : await context.stores.durableJobs.findWaiting(storePoints.name, service.orgId, service.id);
   // Points that wait to be stored are not listed yet, and may be of that metric.
   const missing = waitingSince === null ? await findMissingMetrics(context, service, rules) : new Map<string, never>();
   return {

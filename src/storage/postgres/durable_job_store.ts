@@ -269,16 +269,7 @@ export class DurableJobStore {
 
   /** Returns the time of `listWaiting` for one service; null when nothing waits. */
   async findWaiting(jobName: string, orgId: string, serviceId: string): Promise<Temporal.Instant | null> {
-    const oldest = await this.#session.db
-      .selectFrom('durable_jobs')
-      .select('created_at')
-      .where('job_name', '=', jobName)
-      .where('org_id', '=', orgId)
-      .where('service_id', '=', serviceId)
-      .where('quarantined_at', 'is', null)
-      .orderBy('job_id')
-      .limit(1)
-      .executeTakeFirst();
+    const oldest = await FIND_WAITING.row(this.#session, { jobName, orgId, serviceId });
     return oldest?.created_at ?? null;
   }
 
@@ -369,6 +360,24 @@ export class DurableJobStore {
 
 const FIRST_READY = prepared((db, { jobName }: Values<{ jobName: string }>) =>
   db.selectFrom('durable_jobs').select('job_id').where('job_name', '=', jobName).where('ready_at', '<=', NOW).limit(1),
+);
+
+interface JobsOfService {
+  readonly jobName: string;
+  readonly orgId: string;
+  readonly serviceId: string;
+}
+
+const FIND_WAITING = prepared((db, { jobName, orgId, serviceId }: Values<JobsOfService>) =>
+  db
+    .selectFrom('durable_jobs')
+    .select('created_at')
+    .where('job_name', '=', jobName)
+    .where('org_id', '=', orgId)
+    .where('service_id', '=', serviceId)
+    .where('quarantined_at', 'is', null)
+    .orderBy('job_id')
+    .limit(1),
 );
 
 function inMilliseconds(milliseconds: number): Expression<Temporal.Instant> {

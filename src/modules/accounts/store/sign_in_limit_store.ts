@@ -1,11 +1,20 @@
 import type { Temporal } from '#kernel/time.ts';
-import { PostgresStore, type Row } from '#storage/postgres/store.ts';
+import { PostgresStore, prepared, type Row, type Values } from '#storage/postgres/store.ts';
 import type { SignInLimitEntity } from '#storage/postgres/entities/sign_in.ts';
 
 /** Number of tries since the window began. */
 export type Tries = Pick<Row<typeof SignInLimitEntity>, 'tries' | 'since'>;
 
 const TRIES_MAX = 1_000_000;
+
+interface Window {
+  readonly key: string;
+  readonly windowSince: Temporal.Instant;
+}
+
+const FIND_SINCE = prepared((db, { key, windowSince }: Values<Window>) =>
+  db.selectFrom('sign_in_limits').select('since').where('key', '=', key).where('since', '>', windowSince),
+);
 
 /** Counts tries, for all processes together: each in a window of its own that begins with its first try. */
 export class SignInLimitStore extends PostgresStore {
@@ -34,12 +43,7 @@ export class SignInLimitStore extends PostgresStore {
 
   /** Returns when the window of the key began, if it began after `windowSince`; counts nothing. */
   async findSince(key: string, windowSince: Temporal.Instant): Promise<Temporal.Instant | null> {
-    const row = await this.db
-      .selectFrom('sign_in_limits')
-      .select('since')
-      .where('key', '=', key)
-      .where('since', '>', windowSince)
-      .executeTakeFirst();
+    const row = await FIND_SINCE.row(this.session, { key, windowSince });
     return row?.since ?? null;
   }
 

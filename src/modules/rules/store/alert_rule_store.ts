@@ -32,31 +32,12 @@ interface RulesOfService {
   readonly limit: number;
 }
 
-/** A rule as lists name it. */
-interface NamedRule {
-  readonly ruleId: Id<'rule'>;
-  readonly name: string;
-  readonly kind: AlertRuleRow['kind'];
-  readonly enabled: boolean;
-  readonly serviceId: Id<'service'>;
-}
-
 const LIST_OF_SERVICE = prepared((db, { orgId, serviceId, limit }: Values<RulesOfService>) =>
   db
     .selectFrom('alert_rules as r')
     .select(columns(AlertRuleEntity, 'r'))
     .where('r.org_id', '=', orgId)
     .where('r.service_id', '=', serviceId)
-    .orderBy('r.id')
-    .limit(limit),
-);
-
-const LIST_NAMES = prepared((db, { orgId, limit }: Values<Omit<RulesOfService, 'serviceId'>>) =>
-  db
-    .selectFrom('alert_rules as r')
-    .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'r.service_id').on('s.deleted_at', 'is', null))
-    .select(['r.id as ruleId', 'r.name', 'r.kind', 'r.enabled', 'r.service_id as serviceId'])
-    .where('r.org_id', '=', orgId)
     .orderBy('r.id')
     .limit(limit),
 );
@@ -112,11 +93,6 @@ export class AlertRuleStore extends PostgresStore {
       .orderBy('rule.policyId')
       .orderBy('rule.place')
       .execute();
-  }
-
-  /** The rules of all services that are there, oldest first. */
-  async listNames(orgId: Id<'org'>, limit: number): Promise<NamedRule[]> {
-    return await LIST_NAMES.rows(this.session, { orgId, limit });
   }
 
   /** The names of those that are there. */

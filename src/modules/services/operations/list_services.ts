@@ -86,21 +86,18 @@ export const listServices = defineAction({
   },
   async handle(_input, { caller, stores }) {
     const { orgId } = caller;
-    const [services, rules, open] = await Promise.all([
-      stores.services.list(orgId, LIST_LIMIT),
-      stores.alertRules.listNames(orgId, RULES_MAX),
-      caller.permissions.has('oncall:view') ? stores.incidentSearch.countOpenByService(orgId) : null,
-    ]);
+    const services = await stores.services.listWithRules(orgId, LIST_LIMIT, RULES_MAX);
     const total =
       services.length < LIST_LIMIT ? services.length : await stores.services.count(orgId, { text: undefined });
-    const rulesOf = Map.groupBy(rules, ({ serviceId }) => serviceId);
-    const openOf = open && new Map(open.map(({ serviceId, ...counts }) => [serviceId, counts]));
+    const seesIncidents = caller.permissions.has('oncall:view');
     return {
       total,
       services: services.map((service) => ({
         ...toServiceView(service),
-        rules: (rulesOf.get(service.id) ?? []).map(({ serviceId: _, ...rule }) => rule),
-        openIncidents: openOf && (openOf.get(service.id) ?? NONE_OPEN),
+        rules: service.rules ?? [],
+        openIncidents: seesIncidents
+          ? { triggered: service.triggered ?? 0, acknowledged: service.acknowledged ?? 0 }
+          : null,
       })),
     };
   },

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Capability } from '#modules/capabilities/decide/capability.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, PostgresStore, type Row, toColumns } from '#storage/postgres/store.ts';
+import { anyOf, columns, PostgresStore, prepared, type Row, toColumns, type Values } from '#storage/postgres/store.ts';
 import { IngestKeyEntity } from '#storage/postgres/entities/credentials.ts';
 import { ServiceEntity } from '#storage/postgres/entities/services.ts';
 
@@ -22,6 +22,15 @@ export type IngestTarget = Pick<Row<typeof ServiceEntity>, (typeof TARGET)[numbe
 export type IngestKeyColumn = 'key_hash' | 'dsn_key_hash';
 
 export type OpenedTarget = IngestTarget & { readonly hash: Buffer };
+
+const FIND_SECRETS = prepared((db, { serviceId }: Values<{ serviceId: Id<'service'> }>) =>
+  db
+    .selectFrom('ingest_keys')
+    .select('secrets')
+    .where('service_id', '=', serviceId)
+    .where('revoked_at', 'is', null)
+    .where('is_further', '=', false),
+);
 
 /** Ingestion keys and DSNs; a service has one pair that is current, and may have further keys of DSNs beside it. */
 export class IngestKeyStore extends PostgresStore {
@@ -94,13 +103,7 @@ export class IngestKeyStore extends PostgresStore {
 
   /** The encrypted current pair; null only for a service that is being created. */
   async findSecrets(serviceId: Id<'service'>): Promise<Buffer | null> {
-    const key = await this.db
-      .selectFrom('ingest_keys')
-      .select('secrets')
-      .where('service_id', '=', serviceId)
-      .where('revoked_at', 'is', null)
-      .where('is_further', '=', false)
-      .executeTakeFirst();
+    const key = await FIND_SECRETS.row(this.session, { serviceId });
     return key?.secrets ?? null;
   }
 

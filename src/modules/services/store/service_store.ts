@@ -1,11 +1,13 @@
 import { type InferEntity, LockMode } from '@mikro-orm/postgresql';
 import { type Kysely, sql } from 'kysely';
+import { jsonBuildObject } from 'kysely/helpers/postgres';
 
 import type { Capability } from '#modules/capabilities/decide/capability.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, PostgresStore, prepared, rowsChanged, type Values } from '#storage/postgres/store.ts';
+import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 import { ServiceEntity } from '#storage/postgres/entities/services.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
@@ -44,6 +46,53 @@ const LIST = prepared((db, { orgId, limit }: Values<{ orgId: Id<'org'>; limit: n
   servicesIn(db).where('s.org_id', '=', orgId).orderBy('s.id').limit(limit),
 );
 
+interface ListedRule {
+  readonly ruleId: Id<'rule'>;
+  readonly name: string;
+  readonly kind: RuleKind;
+  readonly enabled: boolean;
+}
+
+interface RulesOfAll {
+  readonly orgId: Id<'org'>;
+  readonly limit: number;
+  readonly rulesMax: number;
+}
+
+/** One statement for all: a round trip to the server takes as much processor time as this reads. */
+const LIST_WITH_RULES = prepared((db, { orgId, limit, rulesMax }: Values<RulesOfAll>) => {
+  const rules = db.selectFrom('alert_rules as r').selectAll().where('r.org_id', '=', orgId).orderBy('r.id');
+  const rulesOf = db
+    .selectFrom(rules.limit(rulesMax).as('r'))
+    .select(({ fn, ref }) => [
+      'r.service_id',
+      fn
+        .agg<ListedRule[]>('json_agg', [
+          jsonBuildObject({ ruleId: ref('r.id'), name: ref('r.name'), kind: ref('r.kind'), enabled: ref('r.enabled') }),
+        ])
+        .orderBy('r.id')
+        .as('listed'),
+    ])
+    .groupBy('r.service_id');
+  const openOf = db
+    .selectFrom('incidents as i')
+    .select(({ fn }) => [
+      'i.service_id',
+      fn.countAll<number>().filterWhere('i.status', '=', 'triggered').as('triggered'),
+      fn.countAll<number>().filterWhere('i.status', '=', 'acknowledged').as('acknowledged'),
+    ])
+    .where('i.org_id', '=', orgId)
+    .where('i.status', '<>', 'resolved')
+    .groupBy('i.service_id');
+  return servicesIn(db)
+    .leftJoin(rulesOf.as('of_rules'), 'of_rules.service_id', 's.id')
+    .leftJoin(openOf.as('of_incidents'), 'of_incidents.service_id', 's.id')
+    .select(['of_rules.listed as rules', 'of_incidents.triggered', 'of_incidents.acknowledged'])
+    .where('s.org_id', '=', orgId)
+    .orderBy('s.id')
+    .limit(limit);
+});
+
 const FIND = prepared((db, { orgId, serviceId }: Values<{ orgId: Id<'org'>; serviceId: Id<'service'> }>) =>
   servicesIn(db).where('s.org_id', '=', orgId).where('s.id', '=', serviceId),
 );
@@ -69,6 +118,11 @@ function servicesIn(db: Kysely<Tables>) {
 export class ServiceStore extends PostgresStore {
   async list(orgId: Id<'org'>, limit: number): Promise<ServiceWithCapabilities[]> {
     return await LIST.rows(this.session, { orgId, limit });
+  }
+
+  /** The same with the rules of each, oldest first, at most `rulesMax` in all, and with its open incidents; null for none. */
+  async listWithRules(orgId: Id<'org'>, limit: number, rulesMax: number) {
+    return await LIST_WITH_RULES.rows(this.session, { orgId, limit, rulesMax });
   }
 
   /** The oldest first; all of them without a limit. */
