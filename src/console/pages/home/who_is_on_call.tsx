@@ -172,7 +172,7 @@ function DayBar({ shifts, from, userId }: DayBarProps) {
   );
 }
 
-const HOUR = dateFormat({ hour: 'numeric', minute: '2-digit' });
+const HOUR = dateFormat({ hour: '2-digit', minute: '2-digit' });
 const TICKS = [0, 6, 12, 18, 24];
 
 /** Hours below the bars. */

@@ -202,7 +202,7 @@ function LayersCard({ schedule, nameOf }: { schedule: ShownSchedule; nameOf: Sho
           {layers.toReversed().map((layer) => (
             <Row
               key={layer.layerId}
-              title={`${layers.length === 1 ? '' : `${layer.name}: `}turns change ${turnLengthText(layer.rotation)}`}
+              title={`${layers.length === 1 ? 'Turns' : `${layer.name}: turns`} change ${turnLengthText(layer.rotation)}`}
               sub={
                 <>
                   {layer.turns.length === 0 ? (

@@ -10,7 +10,7 @@ function formatOf(zone: Zone, hasYear: boolean): Intl.DateTimeFormat {
       weekday: 'short',
       day: 'numeric',
       month: 'short',
-      hour: 'numeric',
+      hour: '2-digit',
       hourCycle: 'h23',
       minute: '2-digit',
       ...(hasYear && { year: 'numeric' }),

@@ -60,10 +60,8 @@ export const TimelineRow = memo(function TimelineRow(props: TimelineRowProps) {
               onClick={() => onOpen(selection)}
             >
               <span className="hidden-text">{label}</span>
-              <span className={classes.label} aria-hidden>
-                {source === 'override' && '⇄ '}
-                <Name>{shownName}</Name>
-              </span>
+              <BarName className={classes.label} source={source} name={shownName} />
+              <BarName className={classes.first} source={source} name={firstNames(shownName)} />
               <span className={classes.short} aria-hidden>
                 <bdi>{person === null ? '–' : person === userId && !isSeveral ? shownName : initialsOf(shownName)}</bdi>
               </span>
@@ -74,6 +72,23 @@ export const TimelineRow = memo(function TimelineRow(props: TimelineRowProps) {
     </div>
   );
 });
+
+interface BarNameProps {
+  readonly className: string | undefined;
+  readonly source: Selection['source'];
+  readonly name: string;
+}
+
+function BarName({ className, source, name }: BarNameProps) {
+  return (
+    <span className={className} aria-hidden>
+      {source === 'override' && '⇄ '}
+      <Name>{name}</Name>
+    </span>
+  );
+}
+
+const firstNames = (names: string): string => names.replaceAll(/([^\s,]+)(?: [^,]+)?/g, '$1');
 
 function labelOf({ since, until, source }: Selection, name: string, scheduleName: string): string {
   const cause = source === 'override' ? ', by an override' : '';

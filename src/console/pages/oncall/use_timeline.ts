@@ -128,6 +128,6 @@ export function namesOf(
   nameOf: (userId: string | null) => string,
   viewer: string,
 ): string {
-  if (source === 'holiday') return 'Holiday: nobody';
+  if (source === 'holiday') return 'Holiday';
   return [userId, ...others].map((id) => (id === viewer ? 'You' : nameOf(id))).join(', ');
 }
