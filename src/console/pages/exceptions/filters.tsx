@@ -128,7 +128,7 @@ export function Filters({ filter, onChange, onChoose, searchField }: FiltersProp
       <SearchField
         ref={searchField}
         label="Search exceptions"
-        placeholder="Text, user:42 or file:checkout.ts"
+        placeholder="Text, user:42, file:app.ts"
         error={searchFault(filter.q)}
         value={filter.q}
         onChange={(q) => onChange({ q })}
