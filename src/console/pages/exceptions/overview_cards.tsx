@@ -10,7 +10,7 @@ import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { countText, shareText } from '#console/pages/exceptions/count_text.ts';
 import { GroupStatusBadge } from '#console/pages/exceptions/group_status.tsx';
 import { ReleaseLink } from '#console/pages/exceptions/release_link.tsx';
-import { conditionText } from '#modules/exceptions/decide/search_query.ts';
+import { conditionText, type EventCondition } from '#modules/exceptions/decide/search_query.ts';
 import classes from '#console/pages/exceptions/overview_cards.module.css';
 import sharesClasses from '#console/pages/exceptions/shares.module.css';
 
@@ -41,6 +41,25 @@ export function IncidentsCard({ overview: { incidents, incidentsTotal } }: CardP
         </>
       }
     />
+  );
+}
+
+interface ConditionLinkProps {
+  readonly serviceId: string;
+  readonly condition: EventCondition;
+}
+
+/** Link from a value of an event to the exceptions of its service that have an event with it. */
+export function ConditionLink({ serviceId, condition }: ConditionLinkProps) {
+  const name = condition.field === 'tag' ? condition.key : condition.field;
+  return (
+    <Link
+      to="/exceptions"
+      search={{ service: serviceId, q: conditionText(condition) }}
+      title={`Exceptions with ${name} ${condition.value}`}
+    >
+      <Name>{condition.value}</Name>
+    </Link>
   );
 }
 
@@ -79,7 +98,15 @@ export function OriginsCard({ overview }: CardProps) {
       {environments.length > 0 && (
         <div className={classes.group}>
           <h3 className={classes.key}>Environments</h3>
-          <Shares label="Environments" values={environments} whole={eventCount} />
+          <Shares
+            label="Environments"
+            values={environments.map(({ value, count }) => ({
+              value,
+              count,
+              shown: <ConditionLink serviceId={serviceId} condition={{ field: 'env', value }} />,
+            }))}
+            whole={eventCount}
+          />
         </div>
       )}
     </Card>
@@ -124,15 +151,7 @@ export function TagsCard({
             values={values.map(({ value, count }) => ({
               value,
               count,
-              shown: (
-                <Link
-                  to="/exceptions"
-                  search={{ service: serviceId, q: conditionText({ field: 'tag', key, value }) }}
-                  title={`Exceptions with ${key} ${value}`}
-                >
-                  <Name>{value}</Name>
-                </Link>
-              ),
+              shown: <ConditionLink serviceId={serviceId} condition={{ field: 'tag', key, value }} />,
             }))}
             whole={taggedEvents}
           />

@@ -1,10 +1,9 @@
 import { Button, Group, TextInput } from '@mantine/core';
-import { useDidUpdate } from '@mantine/hooks';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useLocation } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { agentWorkQuery, type IncidentWithLog, invoke, type ResultOf } from '#console/api/actions.ts';
+import { invoke, type ResultOf } from '#console/api/actions.ts';
 import { refreshIncidents } from '#console/api/incidents.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
@@ -21,27 +20,20 @@ type Work = ResultOf<'get_agent_work'>;
 type Lease = NonNullable<Work['lease']>;
 type Proposal = Work['proposals'][number];
 
-/** Refresh interval: a lease runs out without anything else happening. */
-const REFRESH_MS = 15_000;
 const WORDS_MAX = 500;
 
-/** Card of what agents do about the incident, and what they ask people; nothing while no agent has touched it. */
-export function AgentsCard({ incident }: { readonly incident: IncidentWithLog }) {
-  const { incidentId, status, timeline } = incident;
-  const { org } = useOrganization();
-  const { data, error, refetch } = useQuery({
-    ...agentWorkQuery(org.orgId, incidentId),
-    refetchInterval: status === 'resolved' ? false : REFRESH_MS,
-  });
-  // Whatever agents and people do is an event of the timeline, too.
-  useDidUpdate(() => void refetch(), [timeline.length]);
-  if (error !== null && data === undefined) return <ErrorAlert error={error} title="Agents could not be loaded" />;
-  if (data === undefined || (data.lease === null && data.total === 0)) return null;
-  const left = data.total - data.proposals.length;
+interface AgentsCardProps {
+  readonly work: Work;
+  readonly onAnswered: () => Promise<unknown>;
+}
+
+/** Card of what agents do about the incident, and what they ask people. */
+export function AgentsCard({ work, onAnswered }: AgentsCardProps) {
+  const left = work.total - work.proposals.length;
   return (
-    <Card title="Agents" rows={data.lease !== null && <LeaseRow lease={data.lease} />}>
-      {data.proposals.map((proposal) => (
-        <ProposalItem key={proposal.proposalId} proposal={proposal} onAnswered={refetch} />
+    <Card title="Agents" rows={work.lease !== null && <LeaseRow lease={work.lease} />}>
+      {work.proposals.map((proposal) => (
+        <ProposalItem key={proposal.proposalId} proposal={proposal} onAnswered={onAnswered} />
       ))}
       {left > 0 && <p className="dimmed small">And {left} older.</p>}
     </Card>

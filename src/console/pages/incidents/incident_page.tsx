@@ -1,4 +1,5 @@
 import { Button, Group, Skeleton, Stack } from '@mantine/core';
+import { useDidUpdate } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -14,7 +15,6 @@ import { PrefetchOnHover } from '#console/components/prefetch_on_hover.tsx';
 import { IncidentStatus, Status } from '#console/components/status.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
-import { AgentsCard } from '#console/pages/incidents/agents_card.tsx';
 import { type Answer, useAnswerIncidents, useUndoAnswers } from '#console/pages/incidents/answer_incidents.ts';
 import { IncidentMaintenance, LinkedIncidents, useLinks } from '#console/pages/incidents/context/linked_incidents.tsx';
 import { EscalationCard } from '#console/pages/incidents/escalation_card.tsx';
@@ -33,6 +33,8 @@ const IncidentNotFound = lazyPart(() =>
 const IncidentContext = lazyPart(() =>
   import('#console/pages/incidents/context/incident_context.tsx').then((m) => m.IncidentContext),
 );
+
+const AgentsCard = lazyPart(() => import('#console/pages/incidents/agents_card.tsx').then((m) => m.AgentsCard));
 
 const route = getRouteApi('/inside/incidents/$incidentId');
 
@@ -88,7 +90,7 @@ function Incident({ incident, back }: { readonly incident: IncidentWithLog; read
         <IncidentGuidance incidentId={incident.incidentId} />
         <IncidentCause incident={incident} />
         <LinkedIncidents incident={incident} />
-        <AgentsCard incident={incident} />
+        <Agents incident={incident} />
         <StormMembers incident={incident} />
         <Timeline incident={incident} />
       </div>
@@ -211,6 +213,23 @@ function IncidentGuidance({ incidentId }: { readonly incidentId: string }) {
 }
 
 type Member = IncidentWithLog['members'][number];
+
+/** Refresh interval of what agents do: a lease runs out without anything else happening. */
+const REFRESH_WORK_MS = 15_000;
+
+/** Card of what agents do about the incident; nothing while no agent has touched it. */
+function Agents({ incident: { incidentId, status, timeline } }: { readonly incident: IncidentWithLog }) {
+  const { org } = useOrganization();
+  const { data, error, refetch } = useQuery({
+    ...agentWorkQuery(org.orgId, incidentId),
+    refetchInterval: status === 'resolved' ? false : REFRESH_WORK_MS,
+  });
+  // Whatever agents and people do is an event of the timeline, too.
+  useDidUpdate(() => void refetch(), [timeline.length]);
+  if (error !== null && data === undefined) return <ErrorAlert error={error} title="Agents could not be loaded" />;
+  if (data === undefined || (data.lease === null && data.total === 0)) return null;
+  return <AgentsCard work={data} onAnswered={refetch} whileLoading={<Card title="Agents" />} />;
+}
 
 /** Card of the alerts behind a storm incident, which replaces many incidents of one service. */
 function StormMembers({ incident }: { readonly incident: IncidentWithLog }) {

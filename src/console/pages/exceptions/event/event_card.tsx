@@ -14,6 +14,7 @@ import { EventExtras } from '#console/pages/exceptions/event/event_extras.tsx';
 import { Frames, Stack } from '#console/pages/exceptions/event/stack.tsx';
 import type { EventAddress } from '#console/pages/exceptions/exception_filter.ts';
 import { fieldsOf, fieldText } from '#console/pages/exceptions/field_text.ts';
+import { ConditionLink } from '#console/pages/exceptions/overview_cards.tsx';
 import { ReleaseLink } from '#console/pages/exceptions/release_link.tsx';
 import { useSplitMessage } from '#console/pages/exceptions/use_merge.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
@@ -119,7 +120,7 @@ export function EventCard({ overview, address, onAddress, onDay }: EventCardProp
       <Stack event={event} />
       <Threads event={event} />
       <Breadcrumbs event={event} />
-      <EventData event={event} />
+      <EventData event={event} serviceId={serviceId} />
     </section>
   );
 }
@@ -167,6 +168,13 @@ function listText(parts: readonly string[]): string {
   return LIST.format(parts);
 }
 
+/** Fields of the search of exceptions, by what the origin of an event calls them. */
+const SEARCHED: Readonly<Record<string, 'env' | 'transaction' | 'user'>> = {
+  environment: 'env',
+  transaction: 'transaction',
+  user: 'user',
+};
+
 /** Origin of the event, in one line. */
 function Origin({ event, serviceId }: { readonly event: ExceptionEvent; readonly serviceId: string }) {
   const { environment, release, serverName, transaction, user, isHandled, eventId } = event;
@@ -187,7 +195,13 @@ function Origin({ event, serviceId }: { readonly event: ExceptionEvent; readonly
         value === null ? null : (
           <div key={name}>
             <dt>{name}</dt>
-            <dd>{name === 'release' ? <ReleaseLink serviceId={serviceId} release={value} /> : <Name>{value}</Name>}</dd>
+            <dd>
+              {name === 'release' && <ReleaseLink serviceId={serviceId} release={value} />}
+              {SEARCHED[name] !== undefined && (
+                <ConditionLink serviceId={serviceId} condition={{ field: SEARCHED[name], value }} />
+              )}
+              {name !== 'release' && SEARCHED[name] === undefined && <Name>{value}</Name>}
+            </dd>
           </div>
         ),
       )}
@@ -253,7 +267,7 @@ function Breadcrumbs({ event: { breadcrumbs } }: { readonly event: ExceptionEven
 }
 
 /** Card of all other data that the client sent with the event. */
-function EventData({ event }: { readonly event: ExceptionEvent }) {
+function EventData({ event, serviceId }: { readonly event: ExceptionEvent; readonly serviceId: string }) {
   const { user, tags, request, contexts, extra, sdk, logger, platform, thread, dist, exceptions } = event;
   const mechanism = exceptions.at(-1)?.mechanism ?? null;
   const client = {
@@ -277,7 +291,7 @@ function EventData({ event }: { readonly event: ExceptionEvent }) {
   return (
     <Card title="Sent with the event">
       {sections.map(([title, value]) => (
-        <Fields key={title} title={title} value={value} />
+        <Fields key={title} title={title} value={value} taggedServiceId={value === tags ? serviceId : undefined} />
       ))}
       {modules.length > 0 && (
         <details className={classes.modules}>
@@ -289,7 +303,14 @@ function EventData({ event }: { readonly event: ExceptionEvent }) {
   );
 }
 
-function Fields({ title, value }: { readonly title: string; readonly value: unknown }) {
+interface FieldsProps {
+  readonly title: string;
+  readonly value: unknown;
+  /** Service of these tags, among whose exceptions their values are searched; undefined for fields that are no tags. */
+  readonly taggedServiceId?: string | undefined;
+}
+
+function Fields({ title, value, taggedServiceId }: FieldsProps) {
   const fields = fieldsOf(value);
   if (fields.length === 0) return null;
   return (
@@ -299,7 +320,13 @@ function Fields({ title, value }: { readonly title: string; readonly value: unkn
         {fields.map(([name, text]) => (
           <div key={name}>
             <dt>{name}</dt>
-            <dd>{text}</dd>
+            <dd>
+              {taggedServiceId === undefined ? (
+                text
+              ) : (
+                <ConditionLink serviceId={taggedServiceId} condition={{ field: 'tag', key: name, value: text }} />
+              )}
+            </dd>
           </div>
         ))}
       </dl>
