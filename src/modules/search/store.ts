@@ -48,8 +48,9 @@ const LOOKED_THROUGH_MAX = 5_000;
 const APART = sql<number>`0`;
 
 /**
- * Finds things of any kind by their names, in one statement. The text of a row is folded once for all words, and the names
- * of services are matched once for all that belongs to them, which is joined with its service only when it is found.
+ * Finds things of any kind by their names, in one statement. The text of a row is folded once for all words. Services are
+ * looked through once, for themselves and for all that belongs to them, which is joined with its service only when it is
+ * found.
  */
 export class SearchReader extends PostgresStore {
   /** Finds the best few of each kind whose name and detail hold all of these words. */
@@ -59,12 +60,13 @@ export class SearchReader extends PostgresStore {
     words: readonly string[],
     now: Temporal.Instant,
   ): Promise<FoundThing[]> {
+    if (words.length === 0) return [];
     const search: Search = { orgId, words, now, fold: foldFor(words) };
     const [first, ...rest] = kinds.map((kind) => this.#best(kind, search));
-    if (first === undefined || words.length === 0) return [];
+    if (first === undefined) return [];
     return await this.db
       .with(
-        (cte) => cte('matched').materialized(),
+        (cte) => cte('near').materialized(),
         (db) =>
           db
             .selectFrom(
@@ -72,17 +74,27 @@ export class SearchReader extends PostgresStore {
                 .selectFrom('services')
                 .where('org_id', '=', orgId)
                 .where('deleted_at', 'is', null)
-                .select(({ ref }) => ['id', search.fold(ref('name')).as('folded')])
+                .select(['id', 'name', 'environment as detail'])
+                .select(({ ref }) => search.fold(lines(ref('name'), ref('environment'))).as('folded'))
                 .offset(APART)
                 .as('s'),
             )
+            .where((eb) => eb.or(words.map((word) => eb('s.folded', 'like', holding(word)))))
+            .selectAll()
+            .select(({ ref }) => firstLine(ref('s.folded')).as('own')),
+      )
+      .with(
+        (cte) => cte('matched').materialized(),
+        (db) =>
+          db
+            .selectFrom('near')
             .innerJoin(
               sql<{ pattern: string; place: number }>`unnest(${words.map(holding)}::text[]) with ordinality`.as<'w'>(
                 sql`w(pattern, place)`,
               ),
-              (join) => join.on(({ eb, ref }) => eb('s.folded', 'like', ref('w.pattern'))),
+              (join) => join.on(({ eb, ref }) => eb('near.own', 'like', ref('w.pattern'))),
             )
-            .select(['s.id', 'w.place']),
+            .select(['near.id', 'w.place']),
       )
       .selectFrom(rest.reduce((all, next) => all.unionAll(next), first).as('f'))
       .selectAll()
@@ -97,7 +109,7 @@ export class SearchReader extends PostgresStore {
       .select(['m.id', 'm.name', 'm.detail'])
       .select((eb) => eb.fn.countAll<number>().over().as('total'))
       .orderBy((eb) => eb('m.folded', 'like', `${escaped(begin)}%`), 'desc')
-      .orderBy(({ ref }) => sql`split_part(${ref('m.folded')}, ${LINE}, 1) like ${holding(begin)}`, 'desc')
+      .orderBy(({ ref }) => sql`${firstLine(ref('m.folded'))} like ${holding(begin)}`, 'desc')
       .orderBy('m.folded')
       .orderBy('m.id')
       .limit(FOUND_PER_KIND);
@@ -111,16 +123,14 @@ export class SearchReader extends PostgresStore {
   #things(kind: SearchKind, search: Search): Things {
     const { orgId, now, fold } = search;
     const { db } = this;
-    const services = db.selectFrom('services as s').where('s.org_id', '=', orgId).where('s.deleted_at', 'is', null);
     const teams = db.selectFrom('teams as t').where('t.org_id', '=', orgId);
     switch (kind) {
       case 'service':
-        return this.#holding(
-          services
-            .select(['s.id', 's.name', 's.environment as detail'])
-            .select(({ ref }) => fold(lines(ref('s.name'), ref('s.environment'))).as('folded')),
-          search,
-        );
+        return db
+          .withTables<{ near: Thing }>()
+          .selectFrom('near')
+          .where(({ ref }) => this.#holdsAll(ref('near.folded'), search))
+          .select(['near.id', 'near.name', 'near.detail', 'near.folded']);
       case 'rule':
         return this.#ofService(
           db
@@ -143,7 +153,7 @@ export class SearchReader extends PostgresStore {
         );
       case 'incident': {
         const label = (number: Expression<number>, status: Expression<string>) =>
-          sql<string>`concat('#', ${number}, ' ', ${status})`;
+          sql<string>`'#' || ${number} || ' ' || ${status}`;
         const newest = db
           .selectFrom('incidents')
           .where('org_id', '=', orgId)
@@ -241,7 +251,9 @@ export class SearchReader extends PostgresStore {
   /** Whether a text holds all words; each of them may be in the name of its service instead. */
   #holdsAll(folded: Expression<string>, { words }: Search, serviceId?: Expression<string>): RawBuilder<boolean> {
     const db = this.db.withTables<{ matched: MatchedService }>();
-    const holds = words.map((word, index) => {
+    // Few texts hold a long word, and the others are not looked at for the short ones.
+    const longestFirst = [...words.entries()].toSorted(([, a], [, b]) => b.length - a.length);
+    const holds = longestFirst.map(([index, word]) => {
       if (serviceId === undefined) return sql`${folded} like ${holding(word)}`;
       const matched = db
         .selectFrom('matched')
@@ -261,8 +273,12 @@ interface OfService extends Omit<Thing, 'detail'> {
 /** Separator of the lines of a text. */
 const LINE = '\n';
 
+function firstLine(text: Expression<string>): RawBuilder<string> {
+  return sql<string>`split_part(${text}, ${LINE}, 1)`;
+}
+
 function lines(name: Expression<string>, detail: Expression<string | null>): RawBuilder<string> {
-  return sql<string>`concat_ws(${LINE}, ${name}, ${detail})`;
+  return sql<string>`${name} || coalesce(${LINE} || ${detail}, '')`;
 }
 
 /** Folding only ASCII letters takes half of the time, and suffices for words of ASCII letters. */
