@@ -69,7 +69,7 @@ function Lateness() {
 /** Keeps the channels that were missing the last time, so that the page does not move when the answer arrives. */
 function useStoredChannels(orgId: string): [readonly Channel[], (channels: readonly Channel[]) => void] {
   const key = `tocsin-missing-channels:${orgId}`;
-  const shownChannels = (localStorage.getItem(key) ?? '').split(' ').filter(isChannel);
+  const [shownChannels] = useState(() => (localStorage.getItem(key) ?? '').split(' ').filter(isChannel));
   const store = useCallback(
     (channels: readonly Channel[]): void => {
       if (channels.length === 0) localStorage.removeItem(key);
@@ -88,25 +88,25 @@ function SimulatedChannels() {
   return (
     <div className={classes.banner}>
       <IconBellOff size={18} aria-hidden />
-      <span>
-        SMS and calls are simulated and wake nobody, because no Twilio account is set up (
-        {CHANNEL_DECLARATIONS.sms.settings}).
-      </span>
+      <span>SMS and calls are simulated: they wake nobody.</span>
       <Link to="/settings/delivery">See delivery</Link>
     </div>
   );
 }
 
-/** Banner about channels that escalation policies use but that are not set up on this server: their pages will fail. */
+/**
+ * Banner about channels that escalation policies use but that are not set up on this server: their pages will fail. It is
+ * for those who may change the policies.
+ */
 function MissingChannels() {
-  const { org } = useOrganization();
+  const { org, may } = useOrganization();
   const { data } = useQuery(pagingProblemsQuery(org.orgId));
   const [known, setKnown] = useStoredChannels(org.orgId);
   const missing = data?.missing ?? known;
   useEffect(() => {
     if (data !== undefined) setKnown(data.missing);
   }, [data, setKnown]);
-  if (missing.length === 0) return null;
+  if (missing.length === 0 || !may('oncall:edit')) return null;
   const names = missing.map((channel) => CHANNEL_DECLARATIONS[channel].name).join(' and ');
   return (
     <div className={classes.banner}>

@@ -19,6 +19,12 @@ export type PolicyPlace = Pick<PolicyRow, 'name'> & { readonly id: string };
 
 export type NewPolicy = Pick<PolicyRow, 'name' | 'steps' | 'details'>;
 
+/** Policies of a name or a team; undefined for any. */
+interface PolicyFilter {
+  readonly text: string | undefined;
+  readonly teamId: Id<'team'> | undefined;
+}
+
 /** Escalation policies of teams. An open incident has its own copy of the steps. */
 export class PolicyStore extends PostgresStore {
   /** The policies of all the teams, oldest first. */
@@ -90,16 +96,11 @@ export class PolicyStore extends PostgresStore {
    */
   async search(
     orgId: Id<'org'>,
-    { text, teamId }: { readonly text: string | undefined; readonly teamId: Id<'team'> | undefined },
+    filter: PolicyFilter,
     page: { readonly after: PolicyPlace | null; readonly limit: number },
   ): Promise<PolicyRow[]> {
     const { after } = page;
-    const rows = await this.#policies(orgId)
-      .clearOrderBy()
-      .$if(teamId !== undefined, (query) => query.where('p.team_id', '=', teamId ?? asId('team', '')))
-      .$if(text !== undefined, (query) =>
-        query.where(({ ref }) => sql<boolean>`strpos(lower(${ref('p.name')}), lower(${text})) > 0`),
-      )
+    const rows = await this.#matching(orgId, filter)
       .$if(after !== null, (query) =>
         query.where(
           ({ ref }) => sql<boolean>`(lower(${ref('p.name')}), ${ref('p.id')}) > (lower(${after?.name}), ${after?.id})`,
@@ -110,6 +111,23 @@ export class PolicyStore extends PostgresStore {
       .limit(page.limit)
       .execute();
     return rows.map(readPolicy);
+  }
+
+  async count(orgId: Id<'org'>, filter: PolicyFilter): Promise<number> {
+    const { total } = await this.#matching(orgId, filter)
+      .clearSelect()
+      .select(({ fn, cast }) => cast<number>(fn.countAll(), 'integer').as('total'))
+      .executeTakeFirstOrThrow();
+    return total;
+  }
+
+  #matching(orgId: Id<'org'>, { text, teamId }: PolicyFilter) {
+    return this.#policies(orgId)
+      .clearOrderBy()
+      .$if(teamId !== undefined, (query) => query.where('p.team_id', '=', teamId ?? asId('team', '')))
+      .$if(text !== undefined, (query) =>
+        query.where(({ ref }) => sql<boolean>`strpos(lower(${ref('p.name')}), lower(${text})) > 0`),
+      );
   }
 
   /** Throws `not_found` with the path of the field that named it. */

@@ -48,7 +48,9 @@ test('policies are found page by page by name, with their team, what uses them a
   });
   const second = await run(searchEscalationPolicies, { limit: 2, cursor: first.nextCursor });
   expect(second).toMatchObject({ policies: [{ name: 'Gamma', ruleCount: 0, rules: [] }], nextCursor: null });
-  expect((await run(searchEscalationPolicies, { text: 'BET', teamId })).policies).toHaveLength(1);
+  expect([first.total, second.total]).toEqual([3, 3]);
+  const narrowed = await run(searchEscalationPolicies, { text: 'BET', teamId });
+  expect(narrowed).toMatchObject({ policies: [{ name: 'beta' }], total: 1 });
 });
 
 test('a policy shows whom it would page now, and a gap only where it asks a schedule', async () => {

@@ -31,7 +31,7 @@ export function PolicyPicker(props: PolicyPickerProps) {
   const isPolicy = value !== null && !before.some((choice) => choice.value === value);
   const chosen = useQuery({ ...policyQuery(orgId, value ?? ''), enabled: isPolicy }).data;
   const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
-  const { data, hasNextPage } = useInfiniteQuery({ ...policySearchQuery(orgId, text.slice(0, 200)), enabled: isNear });
+  const { data } = useInfiniteQuery({ ...policySearchQuery(orgId, text.slice(0, 200)), enabled: isNear });
   const matches = data?.pages.flatMap(({ policies }) => policies) ?? [];
   const isListed = !isPolicy || matches.some(({ policyId }) => policyId === value);
   const shown = isListed || chosen == null ? matches : [chosen, ...matches];
@@ -44,7 +44,7 @@ export function PolicyPicker(props: PolicyPickerProps) {
       label={label}
       placeholder={placeholder}
       options={[...others, ...policies]}
-      further={hasNextPage ? Infinity : 0}
+      further={(data?.pages[0]?.total ?? 0) - matches.length}
       value={value}
       onChange={onChange}
       onSearch={setTyped}

@@ -25,11 +25,12 @@ export function RuleSelect({ value, onChange, error }: RuleSelectProps) {
   const [text] = useDebouncedValue(typed, DEBOUNCE_MS);
   const { data: selected } = useQuery({ ...ruleQuery(orgId, value ?? ''), enabled: value !== undefined });
   const selectedRule = selected ?? undefined;
-  const { data, hasNextPage } = useInfiniteQuery({
+  const { data } = useInfiniteQuery({
     ...ruleSearchQuery(orgId, { limit: OPTIONS_MAX, ...(text !== '' && { text }) }),
     placeholderData: keepPreviousData,
     enabled: isNear,
   });
+  const total = Object.values(data?.pages[0]?.counts ?? {}).reduce((sum, count) => sum + count, 0);
   const matches = data?.pages.flatMap(({ rules }) => rules).slice(0, OPTIONS_MAX) ?? [];
   const options =
     selectedRule === undefined
@@ -40,7 +41,7 @@ export function RuleSelect({ value, onChange, error }: RuleSelectProps) {
       label="Rule"
       placeholder="Choose a rule"
       options={options.map((rule) => ({ value: rule.ruleId, label: labelOf(rule) }))}
-      further={hasNextPage ? Infinity : 0}
+      further={total - matches.length}
       value={selectedRule?.ruleId ?? null}
       onChange={(ruleId) => onChange(ruleId ?? undefined)}
       onSearch={setTyped}

@@ -47,7 +47,7 @@ export function Delivery() {
 }
 
 function Channel({ health }: { readonly health: ChannelHealth }) {
-  const { channel, configured, via, lastSucceededAt, lastFailedAt, lastFailure, fault } = health;
+  const { channel, configured, state, via, lastSucceededAt, lastFailedAt, lastFailure, fault } = health;
   return (
     <Row
       icon={<ChannelIcon channel={channel} size={20} />}
@@ -56,6 +56,12 @@ function Channel({ health }: { readonly health: ChannelHealth }) {
         configured ? (
           <>
             <div>Sent {via === null ? '' : PROVIDERS[via]}.</div>
+            {state === 'simulated' && (
+              <div>
+                It wakes nobody: to reach phones, the administrator of this server has to set{' '}
+                {CHANNEL_DECLARATIONS[channel].settings}.
+              </div>
+            )}
             {fault !== null && <div>{fault}</div>}
             {lastSucceededAt !== null && (
               <div>

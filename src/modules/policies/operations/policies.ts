@@ -98,7 +98,11 @@ export const searchEscalationPolicies = defineAction({
     teamId: Type.Optional(IdText),
     ...pageInput(LIMIT, LIMIT_MAX),
   }),
-  result: Type.Object({ policies: Type.Array(PolicyInUseView), nextCursor: nullable(Type.String()) }),
+  result: Type.Object({
+    policies: Type.Array(PolicyInUseView),
+    total: Type.Integer({ minimum: 0, description: 'policies that match, on all pages' }),
+    nextCursor: nullable(Type.String()),
+  }),
   example: {
     text: 'wake',
     teamId: EXAMPLE_IDS.teamId,
@@ -108,12 +112,14 @@ export const searchEscalationPolicies = defineAction({
   async handle({ text, teamId, cursor, limit = LIMIT }, context) {
     const { caller, stores } = context;
     const team = teamId === undefined ? undefined : await stores.teams.get(caller.orgId, teamId);
+    const filter = { text: text?.trim(), teamId: team?.id };
     const page = await stores.policies.search(
       caller.orgId,
-      { text: text?.trim(), teamId: team?.id },
+      filter,
       { after: cursor === undefined ? null : parseNameCursor('policy', cursor), limit: limit + 1 },
     );
     const { shown, nextCursor } = pageOf(page, limit, nameCursorOf);
-    return { policies: await readPoliciesInUse(shown, LISTED_RULES_MAX, context), nextCursor };
+    const total = await stores.policies.count(caller.orgId, filter);
+    return { policies: await readPoliciesInUse(shown, LISTED_RULES_MAX, context), total, nextCursor };
   },
 });
