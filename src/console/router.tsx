@@ -342,6 +342,9 @@ const pageRoutes = [
     getParentRoute: () => inside,
     path: PAGES.explore,
     validateSearch: readExploreSearch,
+    beforeLoad: async ({ search }) => {
+      if (search.service === undefined) (await import('#console/pages/explore/explore.tsx')).redirectFirstVisit(search);
+    },
     component: lazyRouteComponent(() => import('#console/pages/explore/explore.tsx'), 'Explore'),
   }),
   createRoute({

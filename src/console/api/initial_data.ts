@@ -13,12 +13,14 @@ let takenOf: string | null = null;
 
 /** Returns the answer that the page holds, for the first query with this request. */
 export function takeDataOfPage(orgId: string, action: string, input: object): unknown {
-  answers ??= readAnswers();
   const key = keyOf(orgId, action, input);
-  const answer = answers.get(key);
-  if (answers.delete(key)) takenOf = orgId;
+  const answer = heldAnswers().get(key);
+  if (heldAnswers().delete(key)) takenOf = orgId;
   return answer;
 }
+
+/** Returns the answers that the page holds, by the organization, the action and the input as JSON. */
+export const heldAnswers = (): Map<string, unknown> => (answers ??= readAnswers());
 
 /** Returns the time when the page began to read the organization's data, in milliseconds of the page's clock. */
 export function shownSince(orgId: string): number {

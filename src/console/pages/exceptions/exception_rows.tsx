@@ -3,7 +3,7 @@ import { useMediaQuery } from '@mantine/hooks';
 import { IconArrowDown } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { type CSSProperties, useLayoutEffect, useRef, useState } from 'react';
+import { memo, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 
 import type { DeployDay, ExceptionGroup } from '#console/api/exceptions.ts';
 import { Status, type Tone } from '#console/components/status.tsx';
@@ -40,32 +40,44 @@ interface ExceptionRowsProps {
 /** Height of a row, as in the style sheet. */
 const ROW_HEIGHT = 52;
 const ROW_HEIGHT_ON_PHONE = 96;
-/** Rows rendered beyond the screen, so that a key finds the next one. */
+/** Rows rendered beyond the screen, so that a key finds the next one; a phone, which takes long to draw them, has no keys. */
 const OVERSCAN = 12;
+const OVERSCAN_ON_PHONE = 4;
+const NO_DEPLOYS: readonly DeployDay[] = [];
 
 /** List of any length: only the rows on the screen are in the document. */
 export function ExceptionRows(props: ExceptionRowsProps) {
   const { label, groups, total, sort, onSort, selected, onSelect, isSelecting } = props;
   const { days, deploys, showsStatus, isOld } = props;
   // Pages of the list repeat the deploys of services that are on several pages.
-  const distinct = new Map(deploys.map((deploy) => [`${deploy.serviceId} ${deploy.date}`, deploy]));
-  const deploysOf = Map.groupBy(distinct.values(), ({ serviceId }) => serviceId);
+  const deploysOf = useMemo(() => {
+    const distinct = new Map(deploys.map((deploy) => [`${deploy.serviceId} ${deploy.date}`, deploy]));
+    return Map.groupBy(distinct.values(), ({ serviceId }) => serviceId);
+  }, [deploys]);
   const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const rowHeight = isPhone ? ROW_HEIGHT_ON_PHONE : ROW_HEIGHT;
   const list = useRef<HTMLUListElement>(null);
   const [offset, setOffset] = useState(0);
-  useLayoutEffect(() => {
+  // After the rows are painted: before that, the browser would lay the page out twice.
+  useEffect(() => {
     const top = (list.current?.getBoundingClientRect().top ?? 0) + window.scrollY;
     if (Math.abs(top - offset) > 1) setOffset(top);
   });
   const rows = useWindowVirtualizer({
     count: groups.length,
     estimateSize: () => rowHeight,
-    overscan: OVERSCAN,
+    overscan: isPhone ? OVERSCAN_ON_PHONE : OVERSCAN,
+    // All rows of the screen are drawn at first, in pieces, and not at once after the list was drawn empty.
+    initialRect: { width: innerWidth, height: innerHeight },
     scrollMargin: offset,
     getItemKey: (index) => groups[index]?.groupId ?? index,
   });
-  useLayoutEffect(() => rows.measure(), [rows, rowHeight]);
+  const measuredHeight = useRef(rowHeight);
+  useLayoutEffect(() => {
+    if (measuredHeight.current === rowHeight) return;
+    measuredHeight.current = rowHeight;
+    rows.measure();
+  }, [rows, rowHeight]);
   const selectedCount = groups.filter(({ groupId }) => selected.has(groupId)).length;
   return (
     <div className={classes.frame} aria-busy={isOld}>
@@ -108,14 +120,14 @@ export function ExceptionRows(props: ExceptionRowsProps) {
               group={group}
               sort={sort}
               days={days}
-              deploys={deploysOf.get(group.serviceId) ?? []}
+              deploys={deploysOf.get(group.serviceId) ?? NO_DEPLOYS}
               showsStatus={showsStatus}
               isSelected={selected.has(group.groupId)}
-              onSelect={onSelect && ((isSelected) => onSelect([group.groupId], isSelected))}
+              onSelect={onSelect}
               isSelecting={isSelecting}
               position={index + 1}
               total={total}
-              style={{ transform: `translateY(${start - offset}px)` }}
+              top={start - offset}
             />
           );
         })}
@@ -165,18 +177,20 @@ interface ExceptionRowProps {
   readonly showsStatus: boolean;
   readonly isSelected: boolean;
   /** Called on a selection; without it, the row cannot be selected. */
-  readonly onSelect?: ((isSelected: boolean) => void) | undefined;
+  readonly onSelect?: ((groupIds: readonly string[], isSelected: boolean) => void) | undefined;
   /** Whether a tap on the row selects it rather than opens it, on a phone. */
   readonly isSelecting: boolean;
   readonly position: number;
   readonly total: number;
-  readonly style: CSSProperties;
+  /** Distance from the top of the list, in pixels. */
+  readonly top: number;
 }
 
 const NEW_MS = 24 * 3_600_000;
 
-function ExceptionRow(props: ExceptionRowProps) {
-  const { group, sort, days, deploys, showsStatus, isSelected, onSelect, isSelecting, position, total, style } = props;
+/** Row that is not drawn again while the list only finds its place. */
+const ExceptionRow = memo(function ExceptionRow(props: ExceptionRowProps) {
+  const { group, sort, days, deploys, showsStatus, isSelected, onSelect, isSelecting, position, total, top } = props;
   const { groupId, title, culprit, severity, serviceName, eventCount, userCount, dailyCounts } = group;
   const { assigneeName, newestRelease, releaseCount, firstSeenAt, lastSeenAt } = group;
   return (
@@ -185,7 +199,7 @@ function ExceptionRow(props: ExceptionRowProps) {
       data-row={groupId}
       data-level={severity}
       data-selecting={isSelecting ? '' : undefined}
-      style={style}
+      style={{ transform: `translateY(${top}px)` }}
       aria-posinset={position}
       aria-setsize={total}
     >
@@ -195,7 +209,7 @@ function ExceptionRow(props: ExceptionRowProps) {
         <label className={exceptionRowClasses.check}>
           <Checkbox
             checked={isSelected}
-            onChange={(event) => onSelect(event.currentTarget.checked)}
+            onChange={(event) => onSelect([groupId], event.currentTarget.checked)}
             aria-label={`Select ${title}`}
           />
         </label>
@@ -249,7 +263,7 @@ function ExceptionRow(props: ExceptionRowProps) {
       </div>
     </li>
   );
-}
+});
 
 /** Badge of a group that is new, back again, or dealt with. */
 function News({ group, showsStatus }: { readonly group: ExceptionGroup; readonly showsStatus: boolean }) {
@@ -278,6 +292,17 @@ const STEP = 8;
 /** Smallest height of a bar: a day with events must not look like one without. */
 const HEIGHT_MIN = 2;
 
+/** Returns the bars of some of the days as one path: a list draws hundreds. */
+function barsOf(counts: readonly number[], most: number, isMeant: (count: number) => boolean): string {
+  return counts
+    .map((count, index) => {
+      if (!isMeant(count)) return '';
+      const height = count === 0 ? 1 : Math.max(HEIGHT_MIN, (count / most) * HEIGHT);
+      return `M${index * STEP} ${HEIGHT}v${-height}h${STEP - 2}v${height}z`;
+    })
+    .join('');
+}
+
 /** Bars of the number of events on each of the last days. */
 function DayBars({ counts, days, deploys }: DayBarsProps) {
   const most = Math.max(1, ...counts);
@@ -296,26 +321,16 @@ function DayBars({ counts, days, deploys }: DayBarsProps) {
       aria-label={label}
     >
       <title>{label}</title>
-      {counts.map((count, index) => {
-        const height = count === 0 ? 1 : Math.max(HEIGHT_MIN, (count / most) * HEIGHT);
-        const deploy = deployOn.get(days[index] ?? '');
+      <path d={barsOf(counts, most, (count) => count === 0)} className={classes.none} />
+      <path d={barsOf(counts, most, (count) => count > 0)} className={classes.some} />
+      {days.map((day, index) => {
+        const deploy = deployOn.get(day);
         return (
-          // Days never change places.
-          // eslint-disable-next-line react/no-array-index-key
-          <g key={index}>
-            <rect
-              x={index * STEP}
-              y={HEIGHT - height}
-              width={STEP - 2}
-              height={height}
-              className={count === 0 ? classes.none : classes.some}
-            />
-            {deploy !== undefined && (
-              <rect x={index * STEP - 1.5} y={0} width={1} height={HEIGHT} className={classes.deploy}>
-                <title>{deployText(deploy)}</title>
-              </rect>
-            )}
-          </g>
+          deploy !== undefined && (
+            <rect key={day} x={index * STEP - 1.5} y={0} width={1} height={HEIGHT} className={classes.deploy}>
+              <title>{deployText(deploy)}</title>
+            </rect>
+          )
         );
       })}
     </svg>

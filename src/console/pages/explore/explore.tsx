@@ -2,11 +2,12 @@ import { Button, Skeleton } from '@mantine/core';
 import { useElementSize, useMediaQuery } from '@mantine/hooks';
 import { IconArrowLeft, IconChartLine, IconPlus } from '@tabler/icons-react';
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { getRouteApi, Link, redirect } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
 
 import { chartsQuery, metricListQuery } from '#console/api/charts.ts';
-import { actionQuery } from '#console/api/actions.ts';
+import { actionQuery, type ResultOf } from '#console/api/actions.ts';
+import { heldAnswers } from '#console/api/initial_data.ts';
 import { serviceSearchQuery } from '#console/api/services.ts';
 import { Card } from '#console/components/card.tsx';
 import { EmptyState } from '#console/components/lists/empty_state.tsx';
@@ -41,11 +42,9 @@ export function Explore() {
   const navigate = route.useNavigate();
   const queryClient = useQueryClient();
   const { ref, width } = useElementSize();
-  const { ref: listRef, width: listWidth } = useElementSize();
-  const isNarrow = useMediaQuery('(max-width: 60em)') ?? false;
-  /** Width of the chart, which stands beside the list, or in its place. */
-  const chartWidth = isNarrow ? listWidth : width;
-  const lastKey = `${LAST_PLACE}${org.orgId}`;
+  const list = useRef<HTMLElement>(null);
+  const isNarrow = useMediaQuery('(max-width: 60em)', false, { getInitialValueInEffect: false });
+  const lastKey = lastPlaceKey(org.orgId);
   // Somebody who comes back finds what they last looked at.
   const [last, setLast] = useState(() => (search.service === undefined ? readLastPlace(lastKey) : null));
   const { data, error, refetch } = useQuery({
@@ -105,7 +104,7 @@ export function Explore() {
       ) : (
         <div className={classes.columns}>
           {(!isNarrow || !isChosen) && (
-            <aside className={classes.list} ref={listRef} aria-label="Metrics of the service">
+            <aside className={classes.list} ref={list} aria-label="Metrics of the service">
               <ServicePicker
                 value={search.service}
                 name={chosen?.name ?? ''}
@@ -121,6 +120,8 @@ export function Explore() {
                   onChoose={(metric) => void navigate({ search: (before) => withMetric(before, metric) })}
                   onIntend={(metric) => {
                     // Prefetched before it is pressed, so that its chart is shown at once.
+                    // Its chart stands beside the list, or in its place.
+                    const chartWidth = isNarrow ? (list.current?.clientWidth ?? 0) : width;
                     const intended = queriesOf(withMetric(search, metric), chartWidth);
                     if (chartWidth > 0) void queryClient.prefetchQuery(chartsQuery(org.orgId, range, intended));
                   }}
@@ -166,8 +167,19 @@ export function Explore() {
   );
 }
 
-/** Key in the browser's store of where somebody last was, before the id of the organization. */
-const LAST_PLACE = 'tocsin.metrics.last.';
+/** Returns the key in the browser's store of where somebody last was. */
+const lastPlaceKey = (orgId: string): string => `tocsin.metrics.last.${orgId}`;
+
+/** Goes on to the service that a first visit opens, before anything is drawn, if the page holds it. */
+export function redirectFirstVisit(search: ExploreSearch): void {
+  for (const [key, answer] of heldAnswers()) {
+    const [orgId = '', action] = JSON.parse(key) as readonly string[];
+    if (action !== 'find_service_with_metrics' || localStorage.getItem(lastPlaceKey(orgId)) !== null) continue;
+    const { service } = answer as ResultOf<'find_service_with_metrics'>;
+    if (service === null) continue;
+    throw redirect({ to: '/explore', search: { ...search, service: service.serviceId }, replace: true });
+  }
+}
 
 function readLastPlace(key: string): ExploreSearch | null {
   try {

@@ -1,6 +1,6 @@
 import { useMediaQuery } from '@mantine/hooks';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { memo, useCallback, useEffect, useRef, useState } from 'react';
 
 import type { FoundIncident } from '#console/api/actions.ts';
 import classes from '#console/pages/incidents/incident_list.module.css';
@@ -35,6 +35,8 @@ export function IncidentRows(props: IncidentRowsProps) {
     count: incidents.length,
     estimateSize: () => (isPhone ? PHONE_PX : DESK_PX),
     overscan: OVERSCAN,
+    // All rows of the screen are drawn at first, in pieces, and not at once after the list was drawn empty.
+    initialRect: { width: innerWidth, height: innerHeight },
     scrollMargin: top,
     getItemKey: (index) => incidents[index]?.incidentId ?? index,
   });
@@ -107,7 +109,7 @@ const Row = memo(function Row({ incident, index, count, isSelected, measure, onS
 /** Returns the distance of the list from the top of the page. Banners above it come and go. */
 function useOffsetTop(list: React.RefObject<HTMLElement | null>): number {
   const [top, setTop] = useState(0);
-  useLayoutEffect(() => {
+  useEffect(() => {
     const measure = (): void => {
       if (list.current !== null) setTop(Math.round(list.current.getBoundingClientRect().top + window.scrollY));
     };

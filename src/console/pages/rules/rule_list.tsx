@@ -4,7 +4,7 @@ import { IconActivityHeartbeat, IconPlus } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 
 import { actionQuery, type ResultOf, type Rule } from '#console/api/actions.ts';
 import { ruleSearchQuery } from '#console/api/rules.ts';
@@ -185,7 +185,7 @@ interface RuleRowsProps {
 function RuleRows({ rules, isOld, mayEdit, onSwitch, onDelete }: RuleRowsProps) {
   const list = useRef<HTMLUListElement>(null);
   const [top, setTop] = useState(0);
-  useLayoutEffect(() => {
+  useEffect(() => {
     const { top: fromScreen = 0 } = list.current?.getBoundingClientRect() ?? {};
     setTop(Math.round(fromScreen + window.scrollY));
   }, []);
@@ -193,6 +193,8 @@ function RuleRows({ rules, isOld, mayEdit, onSwitch, onDelete }: RuleRowsProps) 
     count: rules.length,
     estimateSize: () => ROW_PX,
     overscan: 12,
+    // All rows of the screen are drawn at first, in pieces, and not at once after the list was drawn empty.
+    initialRect: { width: innerWidth, height: innerHeight },
     scrollMargin: top,
     getItemKey: (index) => rules[index]?.ruleId ?? index,
   });

@@ -4,7 +4,7 @@ import { IconFilterOff, IconPlus, IconSearch, IconServer2 } from '@tabler/icons-
 import { keepPreviousData, useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useEffect, useEffectEvent, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 
 import type { OpenCounts, Service } from '#console/api/actions.ts';
 import { openByServiceQuery } from '#console/api/incidents.ts';
@@ -141,7 +141,7 @@ type ServiceRowsProps = Pick<
 function ServiceRows({ rows, total, openOf, healthOf, hasMore, loadMore }: ServiceRowsProps) {
   const list = useRef<HTMLUListElement>(null);
   const [top, setTop] = useState(0);
-  useLayoutEffect(() => setTop((list.current?.getBoundingClientRect().top ?? 0) + window.scrollY), []);
+  useEffect(() => setTop((list.current?.getBoundingClientRect().top ?? 0) + window.scrollY), []);
   const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const height = isPhone ? ROW_ON_PHONE_PX : ROW_PX;
   const count = hasMore ? Math.max(total, rows.length) : rows.length;
@@ -149,6 +149,8 @@ function ServiceRows({ rows, total, openOf, healthOf, hasMore, loadMore }: Servi
     count,
     estimateSize: () => height,
     overscan: OVERSCAN,
+    // All rows of the screen are drawn at first, in pieces, and not at once after the list was drawn empty.
+    initialRect: { width: innerWidth, height: innerHeight },
     scrollMargin: top,
     getItemKey: (index) => rows[index]?.serviceId ?? index,
   });

@@ -113,11 +113,10 @@ export const searchEscalationPolicies = defineAction({
     const { caller, stores } = context;
     const team = teamId === undefined ? undefined : await stores.teams.get(caller.orgId, teamId);
     const filter = { text: text?.trim(), teamId: team?.id };
-    const page = await stores.policies.search(
-      caller.orgId,
-      filter,
-      { after: cursor === undefined ? null : parseNameCursor('policy', cursor), limit: limit + 1 },
-    );
+    const page = await stores.policies.search(caller.orgId, filter, {
+      after: cursor === undefined ? null : parseNameCursor('policy', cursor),
+      limit: limit + 1,
+    });
     const { shown, nextCursor } = pageOf(page, limit, nameCursorOf);
     const total = await stores.policies.count(caller.orgId, filter);
     return { policies: await readPoliciesInUse(shown, LISTED_RULES_MAX, context), total, nextCursor };
