@@ -225,6 +225,41 @@ test('who is on call for a service is told of its own team and of those that rul
   expect(await read()).toMatchObject([payments]);
 });
 
+test('the list of services has the rules of each, oldest first, and counts its open incidents', async () => {
+  const w = await world();
+  const till = await w.given.service({ name: 'till' });
+  const shop = await w.given.service({ name: 'shop' });
+  const added = async (name: string) =>
+    (await w.expectOk('create_alert_rule', { serviceId: till.serviceId, name, kind: 'exception', config: {} })).ruleId;
+  const [second, first] = [await added('Zeal'), await added('Alarm')];
+  await w.expectOk('update_alert_rule', { ruleId: first, enabled: false });
+  for (const [status, count] of [
+    ['triggered', 2],
+    ['acknowledged', 1],
+    ['resolved', 3],
+  ] as const) {
+    await givenIncidents(w, till.serviceId, { count, status });
+  }
+  const rule = { kind: 'exception', enabled: true };
+  expect(await w.expectOk('list_services')).toMatchObject({
+    total: 2,
+    services: [
+      {
+        serviceId: till.serviceId,
+        rules: [
+          { ...rule, ruleId: second, name: 'Zeal' },
+          { ...rule, ruleId: first, name: 'Alarm', enabled: false },
+        ],
+        openIncidents: { triggered: 2, acknowledged: 1 },
+      },
+      { serviceId: shop.serviceId, rules: [], openIncidents: { triggered: 0, acknowledged: 0 } },
+    ],
+  });
+  const key = await w.given.apiKey({ permissions: ['services:view'] });
+  const { services } = await w.expectOk('list_services', {}, { key });
+  expect(services).toMatchObject([{ openIncidents: null }, { openIncidents: null }]);
+});
+
 test('lists show what belongs to the services of a team, or of the teams of whoever looks', async () => {
   const w = await world();
   const [till, shop] = [await w.given.service({ name: 'till' }), await w.given.service({ name: 'shop' })];
