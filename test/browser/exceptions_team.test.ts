@@ -43,6 +43,9 @@ inBrowser('exceptions worked on by a team', () => {
     await page.getByRole('button', { name: '2 users' }).click();
     await page.getByRole('dialog').getByRole('link', { name: '42' }).click();
     await page.waitForURL(/q=user/);
+    await page.goBack();
+    await page.getByTitle('Exceptions with customer acme').last().click();
+    await page.waitForURL(/q=tag.customer/);
     await page.goto(`${h.baseUrl}/exceptions?status=all&assigned=me&q=tag.customer%3Aacme`);
     await page.locator('li[data-row]').filter({ hasText: 'Olga' }).waitFor();
     const search = page.getByRole('textbox', { name: 'Search exceptions' });
