@@ -23,18 +23,21 @@ export interface SettingFieldsProps {
 
 /** Fields that make a rule quieter; collapsed until they are needed. */
 export function SettingFields({ kind, values, onChange, errorOf }: SettingFieldsProps) {
+  const inputOf = (name: keyof SettingValues) => ({
+    value: values[name],
+    onChange: (value: string | number) => onChange({ [name]: value }),
+    error: errorOf(name),
+  });
+  const whole = { clampBehavior: 'none', allowDecimal: false } as const;
   const minutes = (name: keyof SettingValues, label: string, placeholder?: string) => (
     <NumberInput
       label={label}
       suffix=" min"
       placeholder={placeholder}
-      value={values[name]}
-      onChange={(value) => onChange({ [name]: value })}
+      {...inputOf(name)}
+      {...whole}
       min={0}
       max={1_440}
-      clampBehavior="none"
-      allowDecimal={false}
-      error={errorOf(name)}
     />
   );
   return (
@@ -68,21 +71,16 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
             label="True over the last as well"
             suffix=" min"
             placeholder="one window"
-            value={values.shortWindowMinutes}
-            onChange={(shortWindowMinutes) => onChange({ shortWindowMinutes })}
+            {...inputOf('shortWindowMinutes')}
+            {...whole}
             min={1}
-            clampBehavior="none"
-            allowDecimal={false}
-            error={errorOf('shortWindowMinutes')}
           />
           <NumberInput
             label="Judges from traffic of"
             placeholder="any"
-            value={values.trafficAtLeast}
-            onChange={(trafficAtLeast) => onChange({ trafficAtLeast })}
+            {...inputOf('trafficAtLeast')}
             min={0}
             clampBehavior="none"
-            error={errorOf('trafficAtLeast')}
           />
         </div>
         <TextInput
@@ -104,9 +102,7 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
           label="Recovers only past"
           description="A value between this and the threshold neither opens nor ends an incident."
           placeholder="the threshold"
-          value={values.recoveryThreshold}
-          onChange={(recoveryThreshold) => onChange({ recoveryThreshold })}
-          error={errorOf('recoveryThreshold')}
+          {...inputOf('recoveryThreshold')}
         />
         <div className={classes.pair}>
           <NativeSelect
@@ -123,13 +119,10 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
             label="Flaps from"
             suffix=" incidents"
             placeholder="never"
-            value={values.flapIncidents}
-            onChange={(flapIncidents) => onChange({ flapIncidents })}
+            {...inputOf('flapIncidents')}
+            {...whole}
             min={2}
             max={100}
-            clampBehavior="none"
-            allowDecimal={false}
-            error={errorOf('flapIncidents')}
           />
           {minutes('flapMinutes', 'within')}
         </div>
