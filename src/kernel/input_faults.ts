@@ -22,6 +22,18 @@ export interface Schema {
   readonly description?: string;
 }
 
+/** Schema of an object that has at least these properties; `required` names those that must be there, by default all. */
+export const objectWith = (properties: Readonly<Record<string, object>>, required = Object.keys(properties)) => {
+  return { type: 'object', properties, required };
+};
+
+/** Schema of an object that has no other properties. */
+export const closedObject = (properties: Readonly<Record<string, object>>, required = Object.keys(properties)) => {
+  return { ...objectWith(properties, required), additionalProperties: false };
+};
+
+export const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] });
+
 /**
  * Returns the faults of a value against a schema, each with its path and a sentence that says what was found and
  * allowed. Stops at `FAULTS_MAX`, so that a body that is all faults costs no more than one that has many.

@@ -28,6 +28,7 @@ import { PERSON_COLORS } from '#modules/schedules/decide/person_color.ts';
 import { HOLIDAYS_MAX } from '#modules/schedules/decide/ics_dates.ts';
 import { COMPONENTS_MAX, IMPACTS, STAGES } from '#modules/status_pages/decide/publication.ts';
 import { STORED_LAYERS } from '#modules/schedules/decide/stored_layers.ts';
+import { closedObject, objectWith, orNull } from '#kernel/input_faults.ts';
 import { ROLES } from '#kernel/permissions.ts';
 
 /** JSON schemas of columns, where their type does not say enough. */
@@ -46,48 +47,36 @@ const oneOf = (...values: readonly string[]): object => ({ enum: values });
 const list = (items: object, maxItems = 10_000): object => ({ type: 'array', items, maxItems });
 const whole = (minimum: number, maximum: number): object => ({ type: 'integer', minimum, maximum });
 const text = (maxLength: number): object => ({ type: 'string', maxLength });
-/** Schema of an object that has these properties, and no others. */
-const closed = (properties: Readonly<Record<string, object>>): object => {
-  return { type: 'object', properties, required: Object.keys(properties), additionalProperties: false };
-};
 const RECORD = { type: 'object' };
 const AT = { type: 'string', pattern: TIMESTAMP, description: 'a timestamp' };
 const TEXTS = list(text(TEXT_LENGTH_MAX));
-const TEXT_OR_NULL = { anyOf: [text(TEXT_LENGTH_MAX), { type: 'null' }] };
+const TEXT_OR_NULL = orNull(text(TEXT_LENGTH_MAX));
 const DAYS = whole(1, RETENTION_DAYS_MAX);
 const WEB_ADDRESS = { type: 'string', maxLength: 4_000, pattern: '^https?://', description: 'an address of the web' };
 const RULE_KIND = oneOf(...RULE_KIND_NAMES);
 const CAPABILITY = oneOf(...CAPABILITIES);
 const HISTORY_MAX = 100;
-const ALERT_LINK = {
-  type: 'object',
-  properties: { href: WEB_ADDRESS, text: text(TEXT_LENGTH_MAX) },
-  required: ['href', 'text'],
-};
-const ASSIGNMENT_RULE = closed({
+const ALERT_LINK = objectWith({ href: WEB_ADDRESS, text: text(TEXT_LENGTH_MAX) });
+const ASSIGNMENT_RULE = closedObject({
   path: TEXT_OR_NULL,
-  tag: { anyOf: [closed({ key: text(TEXT_LENGTH_MAX), value: text(TEXT_LENGTH_MAX) }), { type: 'null' }] },
+  tag: orNull(closedObject({ key: text(TEXT_LENGTH_MAX), value: text(TEXT_LENGTH_MAX) })),
   assigneeId: text(100),
 });
-const ACTIVITY_FACTS = {
-  type: 'object',
-  properties: {
-    kind: oneOf(
-      'comment',
-      'status',
-      'snoozed',
-      'snooze_ended',
-      'assigned',
-      'regressed',
-      'merged',
-      'merged_into',
-      'split_off',
-      'issue',
-    ),
-  },
-  required: ['kind'],
-};
-const INCIDENT_ACTOR = { type: 'object', properties: { via: oneOf(...VIAS) }, required: ['via'] };
+const ACTIVITY_FACTS = objectWith({
+  kind: oneOf(
+    'comment',
+    'status',
+    'snoozed',
+    'snooze_ended',
+    'assigned',
+    'regressed',
+    'merged',
+    'merged_into',
+    'split_off',
+    'issue',
+  ),
+});
+const INCIDENT_ACTOR = objectWith({ via: oneOf(...VIAS) });
 /** Step as stored: with optional fields filled in. */
 const STEP = { ...DetailedStepInput, required: Object.keys(StepInput.properties) };
 const SNAPSHOT_STEP = {
@@ -96,21 +85,21 @@ const SNAPSHOT_STEP = {
     ...STEP.properties,
     countsFrom: AT,
     index: whole(0, 2_147_483_647),
-    origin: closed({ policyId: text(100), teamId: text(100) }),
-    hours: closed({
+    origin: closedObject({ policyId: text(100), teamId: text(100) }),
+    hours: closedObject({
       timezone: text(100),
       windows: POLICY_DETAILS.hours.properties.windows,
       afterMinutes: whole(0, Number.MAX_SAFE_INTEGER),
     }),
   },
 };
-const REPEATS = closed({
+const REPEATS = closedObject({
   ...POLICY_DETAILS.repeat.properties,
   steps: list(SNAPSHOT_STEP, SNAPSHOT_STEPS_MAX),
   done: whole(0, REPEAT_TIMES_MAX),
 });
-const ACKNOWLEDGEMENT = closed({ userId: text(100), at: AT });
-const LAST_TURN = closed({ userId: text(100), position: whole(0, 1_000_000) });
+const ACKNOWLEDGEMENT = closedObject({ userId: text(100), at: AT });
+const LAST_TURN = closedObject({ userId: text(100), position: whole(0, 1_000_000) });
 const COUNTS = {
   margin_minutes: whole(1, MINUTES_MAX),
   runtime_minutes: whole(1, MINUTES_MAX),
@@ -173,14 +162,16 @@ export const COLUMN_CONTRACTS: Contracts = {
   monitor_runs: { status: oneOf(...RUN_STATUSES) },
   releases: {
     url: WEB_ADDRESS,
-    commits: list(closed({ id: text(TEXT_LENGTH_MAX), author: TEXT_OR_NULL, message: TEXT_OR_NULL, at: TEXT_OR_NULL })),
+    commits: list(
+      closedObject({ id: text(TEXT_LENGTH_MAX), author: TEXT_OR_NULL, message: TEXT_OR_NULL, at: TEXT_OR_NULL }),
+    ),
   },
   deploys: { url: WEB_ADDRESS },
   dashboards: { name: Name, layout: Layout },
   exception_groups: {
     level: oneOf(...LEVELS),
     status: oneOf(...GROUP_STATUSES),
-    grouping_parts: list(closed({ strategy: text(100), because: text(TEXT_LENGTH_MAX), lines: TEXTS })),
+    grouping_parts: list(closedObject({ strategy: text(100), because: text(TEXT_LENGTH_MAX), lines: TEXTS })),
     issue_url: WEB_ADDRESS,
   },
   group_activity: { actor: INCIDENT_ACTOR, facts: ACTIVITY_FACTS },
@@ -223,7 +214,7 @@ export const COLUMN_CONTRACTS: Contracts = {
   notifications: { channel: oneOf(...CHANNELS), news: oneOf(...NEWS_EVENTS) },
   agent_settings: { writes_an_hour: whole(1, 1_000), hold_minutes: whole(0, 10) },
   audit_log: {
-    actor: { type: 'object', properties: { kind: oneOf('user', 'api_key', 'system', 'unknown') }, required: ['kind'] },
+    actor: objectWith({ kind: oneOf('user', 'api_key', 'system', 'unknown') }),
     via: oneOf(...VIAS, 'system'),
     before: RECORD,
     after: RECORD,

@@ -1,5 +1,5 @@
 import type { Fault } from '#kernel/errors.ts';
-import { findFaults } from '#kernel/input_faults.ts';
+import { closedObject, findFaults } from '#kernel/input_faults.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { fault, faultsOf, ok, type Parsed, shown } from '#modules/contacts/decide/parsed.ts';
 import { nextRun, parseCrontab } from '#modules/monitors/decide/crontab.ts';
@@ -191,26 +191,19 @@ export function nextRuns(schedule: MonitorSchedule, after: Temporal.Instant, cou
 }
 
 const zone = { type: 'string', maxLength: 100 };
-const closed = (properties: object): object => ({
-  type: 'object',
-  properties,
-  required: Object.keys(properties),
-  additionalProperties: false,
-});
-
 const SHAPES: Readonly<Record<MonitorSchedule['type'], object>> = {
-  crontab: closed({
+  crontab: closedObject({
     type: { enum: ['crontab'] },
     crontab: { type: 'string', maxLength: CRONTAB_LENGTH_MAX },
     timezone: zone,
   }),
-  interval: closed({
+  interval: closedObject({
     type: { enum: ['interval'] },
     value: { type: 'integer', minimum: 1, maximum: INTERVAL_MAX },
     unit: { enum: INTERVAL_UNITS },
     timezone: zone,
   }),
-  unreadable: closed({
+  unreadable: closedObject({
     type: { enum: ['unreadable'] },
     text: { type: 'string', maxLength: CRONTAB_LENGTH_MAX },
     fault: { type: 'string', maxLength: 1_000 },
@@ -225,7 +218,7 @@ const THRESHOLD = { type: 'integer', minimum: 1, maximum: THRESHOLD_MAX };
 export function storedScheduleFaults(schedule: unknown, path: string): Fault[] {
   const type: unknown = typeof schedule === 'object' && schedule !== null ? Reflect.get(schedule, 'type') : undefined;
   const matchingShape = Object.entries(SHAPES).find(([name]) => name === type)?.[1];
-  const shape = matchingShape ?? closed({ type: { enum: Object.keys(SHAPES) } });
+  const shape = matchingShape ?? closedObject({ type: { enum: Object.keys(SHAPES) } });
   const faults = findFaults({ type: 'object', properties: { [path]: shape } }, { [path]: schedule });
   if (faults.length > 0) return faults;
   const { crontab, timezone } = schedule as { crontab?: string; timezone: string };
@@ -237,9 +230,8 @@ export function storedScheduleFaults(schedule: unknown, path: string): Fault[] {
 
 /** Returns the faults of a stored config of a job or a person; a person's has `at`. */
 export function storedConfigFaults(config: unknown, path: string): Fault[] {
-  const shape = {
-    type: 'object',
-    properties: {
+  const shape = closedObject(
+    {
       marginMinutes: COUNT,
       runtimeMinutes: COUNT,
       failureThreshold: THRESHOLD,
@@ -247,9 +239,8 @@ export function storedConfigFaults(config: unknown, path: string): Fault[] {
       schedule: {},
       at: { type: 'string', maxLength: 40 },
     },
-    required: ['schedule', 'marginMinutes', 'runtimeMinutes', 'failureThreshold', 'recoveryThreshold'],
-    additionalProperties: false,
-  };
+    ['schedule', 'marginMinutes', 'runtimeMinutes', 'failureThreshold', 'recoveryThreshold'],
+  );
   const faults = findFaults({ type: 'object', properties: { [path]: shape } }, { [path]: config });
   if (faults.length > 0) return faults;
   return storedScheduleFaults((config as { schedule: unknown }).schedule, `${path}.schedule`);

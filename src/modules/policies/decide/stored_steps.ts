@@ -1,24 +1,23 @@
 import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
 import { parseTimeZone } from '#modules/schedules/decide/schedule_times.ts';
-import { findFaults } from '#kernel/input_faults.ts';
+import { findFaults, objectWith, orNull } from '#kernel/input_faults.ts';
 import { PAUSE_MINUTES_MAX, type PolicyDetails, REPEAT_TIMES_MAX } from '#modules/policies/decide/policy_details.ts';
 
-const STEP = {
-  type: 'object',
-  properties: {
+const STEP = objectWith(
+  {
     afterMinutes: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
     channels: { type: 'array', items: { enum: CHANNELS } },
     targetUserIds: { type: 'array', items: { type: 'string' } },
     useSchedule: { type: 'boolean' },
     scheduleIds: { type: 'array', items: { type: 'string' } },
     turn: { enum: ['next'] },
-    members: { type: 'object', properties: { teamId: { type: 'string' } }, required: ['teamId'] },
+    members: objectWith({ teamId: { type: 'string' } }),
     policyId: { type: 'string' },
     needsEverybody: { type: 'boolean' },
   },
-  required: ['afterMinutes', 'channels', 'targetUserIds', 'useSchedule'],
-};
+  ['afterMinutes', 'channels', 'targetUserIds', 'useSchedule'],
+);
 const STEPS = { type: 'array', items: STEP };
 
 /** Steps in place of those that cannot be read: they page whoever is on call in the team, at once by every channel. */
@@ -27,37 +26,24 @@ const IN_PLACE: readonly EscalationStep[] = [
 ];
 
 const TIME = { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$' };
-const WINDOW = {
-  type: 'object',
-  properties: { days: { type: 'array', items: { type: 'integer', minimum: 1, maximum: 7 } }, from: TIME, to: TIME },
-  required: ['days', 'from', 'to'],
-};
+const WINDOW = objectWith({
+  days: { type: 'array', items: { type: 'integer', minimum: 1, maximum: 7 } },
+  from: TIME,
+  to: TIME,
+});
 const DETAILS = {
   type: 'object',
   properties: {
-    repeat: {
-      type: 'object',
-      properties: {
-        times: { type: 'integer', minimum: 1, maximum: REPEAT_TIMES_MAX },
-        pauseMinutes: { type: 'integer', minimum: 0, maximum: PAUSE_MINUTES_MAX },
-      },
-      required: ['times', 'pauseMinutes'],
-    },
-    hours: {
-      type: 'object',
-      properties: {
-        timezone: { type: 'string' },
-        windows: { type: 'array', items: WINDOW },
-        outside: {
-          anyOf: [
-            { enum: ['hold'] },
-            { type: 'object', properties: { policyId: { type: 'string' } }, required: ['policyId'] },
-          ],
-        },
-        exemptFrom: { anyOf: [{ type: 'string' }, { type: 'null' }] },
-      },
-      required: ['timezone', 'windows', 'outside', 'exemptFrom'],
-    },
+    repeat: objectWith({
+      times: { type: 'integer', minimum: 1, maximum: REPEAT_TIMES_MAX },
+      pauseMinutes: { type: 'integer', minimum: 0, maximum: PAUSE_MINUTES_MAX },
+    }),
+    hours: objectWith({
+      timezone: { type: 'string' },
+      windows: { type: 'array', items: WINDOW },
+      outside: { anyOf: [{ enum: ['hold'] }, objectWith({ policyId: { type: 'string' } })] },
+      exemptFrom: orNull({ type: 'string' }),
+    }),
   },
 };
 

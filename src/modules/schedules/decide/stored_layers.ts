@@ -1,5 +1,5 @@
 import type { Id } from '#kernel/ids.ts';
-import { findFaults } from '#kernel/input_faults.ts';
+import { findFaults, objectWith, orNull } from '#kernel/input_faults.ts';
 import { Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import { parseIsoMs } from '#kernel/wall_clock.ts';
 import { layerOfRotation, type Rotation, ROTATION_TYPES } from '#modules/schedules/decide/rotation.ts';
@@ -43,7 +43,6 @@ interface StoredSchedule extends StoredRotation {
 
 const TIME_OF_DAY = { type: 'string', pattern: String.raw`^([01]\d|2[0-3]):[0-5]\d$|^24:00$` };
 const DAY = { type: 'integer', minimum: 1, maximum: 7 };
-const NULL = { type: 'null' };
 const INSTANT = { type: 'string', pattern: String.raw`^[12]\d{3}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d\.\d{3}Z$` };
 const USER_IDS = { type: 'array', items: { type: 'string', maxLength: 200 } };
 
@@ -52,60 +51,30 @@ export const STORED_LAYERS = {
   type: 'array',
   minItems: 1,
   maxItems: LAYERS_MAX,
-  items: {
-    type: 'object',
-    properties: {
+  items: objectWith(
+    {
       id: { type: 'string', minLength: 1, maxLength: 100 },
       name: { type: 'string', maxLength: 200 },
-      rotation: {
-        type: 'object',
-        properties: {
-          every: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
-          unit: { enum: ROTATION_UNITS },
-        },
-        required: ['every', 'unit'],
-      },
-      turns: { type: 'array', items: { type: 'object', properties: { userIds: USER_IDS }, required: ['userIds'] } },
+      rotation: objectWith({
+        every: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+        unit: { enum: ROTATION_UNITS },
+      }),
+      turns: { type: 'array', items: objectWith({ userIds: USER_IDS }) },
       startsAt: INSTANT,
-      startWall: { anyOf: [{ type: 'string', maxLength: 40 }, NULL] },
-      activeFrom: { anyOf: [INSTANT, NULL] },
-      endsAt: { anyOf: [INSTANT, NULL] },
-      hours: {
-        anyOf: [
-          {
-            type: 'array',
-            items: {
-              type: 'object',
-              properties: { fromDay: DAY, from: TIME_OF_DAY, toDay: DAY, to: TIME_OF_DAY },
-              required: ['fromDay', 'from', 'toDay', 'to'],
-            },
-          },
-          NULL,
-        ],
-      },
-      holidays: {
-        anyOf: [
-          {
-            type: 'object',
-            properties: { calendarId: { type: 'string', maxLength: 100 }, on: { enum: ['speaks', 'silent'] } },
-            required: ['calendarId', 'on'],
-          },
-          NULL,
-        ],
-      },
-      carried: {
-        anyOf: [
-          {
-            type: 'object',
-            properties: { userIds: USER_IDS, since: INSTANT, until: INSTANT },
-            required: ['userIds', 'since', 'until'],
-          },
-          NULL,
-        ],
-      },
+      startWall: orNull({ type: 'string', maxLength: 40 }),
+      activeFrom: orNull(INSTANT),
+      endsAt: orNull(INSTANT),
+      hours: orNull({
+        type: 'array',
+        items: objectWith({ fromDay: DAY, from: TIME_OF_DAY, toDay: DAY, to: TIME_OF_DAY }),
+      }),
+      holidays: orNull(
+        objectWith({ calendarId: { type: 'string', maxLength: 100 }, on: { enum: ['speaks', 'silent'] } }),
+      ),
+      carried: orNull(objectWith({ userIds: USER_IDS, since: INSTANT, until: INSTANT })),
     },
-    required: ['id', 'name', 'endsAt', 'hours', 'holidays'],
-  },
+    ['id', 'name', 'endsAt', 'hours', 'holidays'],
+  ),
 };
 
 /** Whether stored layers can be read: the first is the rotation, and all others say everything. */
@@ -251,14 +220,13 @@ interface StoredRotation {
   readonly startWall: string | null;
 }
 
-const CONFIG = {
-  type: 'object',
-  properties: {
+const CONFIG = objectWith(
+  {
     userIds: { type: 'array', items: { type: 'string' } },
     shiftHours: { type: 'integer', maximum: Number.MAX_SAFE_INTEGER },
   },
-  required: ['userIds'],
-};
+  ['userIds'],
+);
 
 /** Whether a stored rotation can be read. */
 export function isRotation({ timezone, rotationType, rotationConfig, startAt, startWall }: StoredRotation): boolean {
