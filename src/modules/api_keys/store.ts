@@ -80,7 +80,7 @@ export class ApiKeyStore extends PostgresStore {
   }
 
   async touch(id: Id<'apikey'>, now: Temporal.Instant): Promise<void> {
-    await this.db.updateTable('api_keys').set({ last_used_at: now }).where('id', '=', id).execute();
+    await this.updateTable('api_keys').set({ last_used_at: now }).where('id', '=', id).execute();
   }
 
   /** True when the key existed and was not revoked before. */
@@ -111,8 +111,7 @@ export class ApiKeyStore extends PostgresStore {
 
   /** Returns the organization of the key; null when the key is unknown or revoked. */
   async findOrganization(id: string): Promise<Id<'org'> | null> {
-    const key = await this.db
-      .selectFrom('api_keys')
+    const key = await this.selectFrom('api_keys')
       .select('org_id')
       .where('id', '=', asId('apikey', id))
       .where('revoked_at', 'is', null)
@@ -142,8 +141,7 @@ export class ApiKeyStore extends PostgresStore {
   }
 
   async countOf(userId: Id<'user'>): Promise<number> {
-    const { count } = await this.db
-      .selectFrom('api_keys')
+    const { count } = await this.selectFrom('api_keys')
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .where('user_id', '=', userId)
       .where('revoked_at', 'is', null)
@@ -167,8 +165,7 @@ export class ApiKeyStore extends PostgresStore {
   }
 
   #listed(orgId: Id<'org'>) {
-    return this.db
-      .selectFrom('api_keys as k')
+    return this.selectFrom('api_keys as k')
       .leftJoin('users as u', 'u.id', 'k.user_id')
       .leftJoin('users as c', 'c.id', 'k.created_by')
       .select(columns(ApiKeyEntity, 'k', LISTED))
@@ -196,6 +193,6 @@ export class ApiKeyStore extends PostgresStore {
   }
 
   #revoking(now: Temporal.Instant) {
-    return this.db.updateTable('api_keys').set({ revoked_at: now }).where('revoked_at', 'is', null);
+    return this.updateTable('api_keys').set({ revoked_at: now }).where('revoked_at', 'is', null);
   }
 }

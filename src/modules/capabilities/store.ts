@@ -64,8 +64,7 @@ const LIST_PERIODS = prepared((db, { orgId, serviceId, limit }: Values<PeriodsOf
 export class CapabilityStore extends PostgresStore {
   /** Says whether the console shows the organization what capabilities cost; returns whether that was different before. */
   async setShowsPrices(orgId: Id<'org'>, showsPrices: boolean): Promise<boolean> {
-    const changed = await this.db
-      .updateTable('organizations')
+    const changed = await this.updateTable('organizations')
       .set({ shows_prices: showsPrices })
       .where('id', '=', orgId)
       .where('shows_prices', '<>', showsPrices)
@@ -74,8 +73,7 @@ export class CapabilityStore extends PostgresStore {
   }
 
   async find(serviceId: Id<'service'>, capability: Capability): Promise<CapabilityState | null> {
-    const state = await this.db
-      .selectFrom('service_capabilities')
+    const state = await this.selectFrom('service_capabilities')
       .select(['is_enabled as isEnabled', 'billing_anchor as anchor', 'billed_until as billedUntil'])
       .where('service_id', '=', serviceId)
       .where('capability', '=', capability)
@@ -91,8 +89,7 @@ export class CapabilityStore extends PostgresStore {
     now: Temporal.Instant,
   ): Promise<void> {
     const row = { serviceId, capability, isEnabled, enabledAt: now, billingAnchor, billedUntil };
-    await this.db
-      .insertInto('service_capabilities')
+    await this.insertInto('service_capabilities')
       .values(toColumns(ServiceCapabilityEntity, row))
       .onConflict((conflict) =>
         conflict
@@ -130,8 +127,7 @@ export class CapabilityStore extends PostgresStore {
       currency,
       createdAt: now,
     };
-    await this.db
-      .insertInto('billing_periods')
+    await this.insertInto('billing_periods')
       .values(toColumns(BillingPeriodEntity, row))
       .onConflict((conflict) => conflict.columns(['service_id', 'capability', 'starts_at']).doNothing())
       .execute();
@@ -158,8 +154,7 @@ export class CapabilityStore extends PostgresStore {
    * Lists the sums of the periods that began in each month, newest first: the months are those of UTC, as `2027-02`.
    */
   async listMonths(orgId: Id<'org'>): Promise<LedgerMonth[]> {
-    return await this.db
-      .selectFrom('billing_periods as b')
+    return await this.selectFrom('billing_periods as b')
       .select(({ fn, ref, val, cast }) => [
         fn<string>('to_char', [fn('timezone', [val('UTC'), ref('b.starts_at')]), val('YYYY-MM')]).as('month'),
         cast<number>(fn.sum('b.amount_cents'), 'double precision').as('totalCents'),
@@ -172,8 +167,7 @@ export class CapabilityStore extends PostgresStore {
   }
 
   async listDueRenewals(now: Temporal.Instant, limit: number): Promise<DueRenewal[]> {
-    return await this.db
-      .selectFrom('service_capabilities as c')
+    return await this.selectFrom('service_capabilities as c')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'c.service_id').on('s.deleted_at', 'is', null))
       .select(['s.org_id as orgId', 's.id as serviceId', 'c.capability'])
       .where('c.is_enabled', '=', true)

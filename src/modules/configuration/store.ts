@@ -174,8 +174,7 @@ export class ConfigurationStore extends PostgresStore {
   }
 
   async listManaged(orgId: Id<'org'>): Promise<ManagedResource[]> {
-    return await this.db
-      .selectFrom('managed_resources as m')
+    return await this.selectFrom('managed_resources as m')
       .select(columns(ManagedResourceEntity, 'm', MANAGED))
       .where('m.org_id', '=', orgId)
       .orderBy('m.kind')
@@ -185,8 +184,7 @@ export class ConfigurationStore extends PostgresStore {
 
   /** Lists the files by name, with how many resources each manages and when a key of it was recorded last. */
   async listFiles(orgId: Id<'org'>): Promise<{ file: string; resources: number; changedAt: Temporal.Instant }[]> {
-    return await this.db
-      .selectFrom('managed_resources')
+    return await this.selectFrom('managed_resources')
       .select(({ fn, cast }) => [
         'file',
         cast<number>(fn.countAll(), 'integer').as('resources'),
@@ -200,8 +198,7 @@ export class ConfigurationStore extends PostgresStore {
 
   /** Returns the resources among these that a file manages. */
   async listMarks(orgId: Id<'org'>, resourceIds: readonly string[]): Promise<ManagedMark[]> {
-    return await this.db
-      .selectFrom('managed_resources as m')
+    return await this.selectFrom('managed_resources as m')
       .select(columns(ManagedResourceEntity, 'm', ['kind', 'key', 'file', 'resourceId']))
       .where('m.org_id', '=', orgId)
       .where('m.resource_id', '=', anyOf(resourceIds))
@@ -211,8 +208,7 @@ export class ConfigurationStore extends PostgresStore {
 
   /** Finds resources by the keys that files have for them. */
   async listByKeys(orgId: Id<'org'>, keys: readonly string[]): Promise<ManagedMark[]> {
-    return await this.db
-      .selectFrom('managed_resources as m')
+    return await this.selectFrom('managed_resources as m')
       .select(columns(ManagedResourceEntity, 'm', ['kind', 'key', 'file', 'resourceId']))
       .where('m.org_id', '=', orgId)
       .where('m.key', '=', anyOf(keys))
@@ -221,8 +217,7 @@ export class ConfigurationStore extends PostgresStore {
 
   /** Returns one of these resources that only a file may change; null for none. */
   async findRefused(orgId: Id<'org'>, resourceIds: readonly string[]): Promise<ManagedMark | null> {
-    const refused = await this.db
-      .selectFrom('managed_resources as m')
+    const refused = await this.selectFrom('managed_resources as m')
       .innerJoin('organizations as o', 'o.id', 'm.org_id')
       .select(columns(ManagedResourceEntity, 'm', ['kind', 'key', 'file', 'resourceId']))
       .where('m.org_id', '=', orgId)
@@ -324,8 +319,7 @@ export class ConfigurationStore extends PostgresStore {
 
   async forget(orgId: Id<'org'>, records: readonly Pick<ManagedResource, 'kind' | 'key'>[]): Promise<void> {
     for (const { kind, key } of records) {
-      await this.db
-        .deleteFrom('managed_resources')
+      await this.deleteFrom('managed_resources')
         .where('org_id', '=', orgId)
         .where('kind', '=', kind)
         .where('key', '=', key)
@@ -334,8 +328,7 @@ export class ConfigurationStore extends PostgresStore {
   }
 
   async getManagedChanges(orgId: Id<'org'>): Promise<ManagedChanges> {
-    const row = await this.db
-      .selectFrom('organizations')
+    const row = await this.selectFrom('organizations')
       .select('managed_changes')
       .where('id', '=', orgId)
       .executeTakeFirstOrThrow();
@@ -345,7 +338,7 @@ export class ConfigurationStore extends PostgresStore {
   /** Returns what was chosen before. */
   async setManagedChanges(orgId: Id<'org'>, choice: ManagedChanges): Promise<ManagedChanges> {
     const before = await this.getManagedChanges(orgId);
-    await this.db.updateTable('organizations').set({ managed_changes: choice }).where('id', '=', orgId).execute();
+    await this.updateTable('organizations').set({ managed_changes: choice }).where('id', '=', orgId).execute();
     return before;
   }
 }

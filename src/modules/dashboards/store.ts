@@ -93,8 +93,7 @@ export class DashboardStore extends PostgresStore {
     now: Temporal.Instant,
   ): Promise<DashboardRow> {
     const row = { id: newId('dashboard'), orgId, ...dashboard, createdAt: now, updatedAt: now };
-    return await this.db
-      .insertInto('dashboards')
+    return await this.insertInto('dashboards')
       .values(toColumns(DashboardEntity, row))
       .returning(columns(DashboardEntity, 'dashboards'))
       .executeTakeFirstOrThrow();
@@ -102,8 +101,7 @@ export class DashboardStore extends PostgresStore {
 
   /** Writes the whole row. */
   async save(dashboard: DashboardRow): Promise<void> {
-    await this.db
-      .updateTable('dashboards')
+    await this.updateTable('dashboards')
       .set(toColumns(DashboardEntity, dashboard))
       .where('org_id', '=', dashboard.orgId)
       .where('id', '=', dashboard.id)
@@ -111,7 +109,7 @@ export class DashboardStore extends PostgresStore {
   }
 
   async remove(orgId: Id<'org'>, dashboardId: Id<'dashboard'>): Promise<void> {
-    await this.db.deleteFrom('dashboards').where('org_id', '=', orgId).where('id', '=', dashboardId).execute();
+    await this.deleteFrom('dashboards').where('org_id', '=', orgId).where('id', '=', dashboardId).execute();
   }
 
   #one(orgId: Id<'org'>, dashboardId: string) {
@@ -122,8 +120,7 @@ export class DashboardStore extends PostgresStore {
 
   /** A dashboard goes with its service, from the moment the service is deleted. */
   #visible(orgId: Id<'org'>) {
-    return this.db
-      .selectFrom('dashboards as d')
+    return this.selectFrom('dashboards as d')
       .where('d.org_id', '=', orgId)
       .where(({ not, exists, selectFrom }) =>
         not(

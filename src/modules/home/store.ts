@@ -25,8 +25,7 @@ export interface PagingPair {
 export class SetupReader extends PostgresStore {
   /** The oldest of them; null while no rule pages anybody. */
   async findPagingPair(orgId: Id<'org'>): Promise<PagingPair | null> {
-    const pair = await this.db
-      .selectFrom('alert_rules as r')
+    const pair = await this.selectFrom('alert_rules as r')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'r.service_id').on('s.deleted_at', 'is', null))
       .innerJoin('service_capabilities as c', (join) =>
         join.onRef('c.service_id', '=', 's.id').on('c.capability', '=', 'oncall').on('c.is_enabled', '=', true),

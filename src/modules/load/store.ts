@@ -19,8 +19,7 @@ export class LoadReader extends PostgresStore {
     { from, to }: { readonly from: Temporal.Instant; readonly to: Temporal.Instant },
     limit: number,
   ): Promise<(LoadPage & { readonly incidentId: Id<'incident'> })[]> {
-    const pages = await this.db
-      .selectFrom('incidents as i')
+    const pages = await this.selectFrom('incidents as i')
       .innerJoin('notifications as n', 'n.incident_id', 'i.id')
       .select(['i.id as incidentId', 'n.user_id as userId', 'n.channel', 'n.created_at as at'])
       .where('i.org_id', '=', orgId)
@@ -48,8 +47,7 @@ export class LoadReader extends PostgresStore {
   async listIncidents(
     ids: readonly Id<'incident'>[],
   ): Promise<(LoadIncident & { readonly ruleName: string | null })[]> {
-    const incidents = await this.db
-      .selectFrom('incidents as i')
+    const incidents = await this.selectFrom('incidents as i')
       .leftJoin('alert_rules as r', 'r.id', 'i.rule_id')
       .select(['i.id', 'i.rule_id', 'r.name', 'i.triggered_at', 'i.acknowledged_at', 'i.acknowledged_by'])
       .select(['i.resolved_at', 'i.resolved_by'])

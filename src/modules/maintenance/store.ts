@@ -29,8 +29,7 @@ export class MaintenanceStore extends PostgresStore {
 
   /** Newest first. */
   async list(orgId: Id<'org'>): Promise<MaintenanceRow[]> {
-    return await this.db
-      .selectFrom('maintenance_windows as m')
+    return await this.selectFrom('maintenance_windows as m')
       .select(columns(MaintenanceEntity, 'm'))
       .where('m.org_id', '=', orgId)
       .orderBy('m.starts_at', 'desc')
@@ -40,8 +39,7 @@ export class MaintenanceStore extends PostgresStore {
   }
 
   async get(orgId: Id<'org'>, maintenanceId: string): Promise<MaintenanceRow> {
-    const row = await this.db
-      .selectFrom('maintenance_windows as m')
+    const row = await this.selectFrom('maintenance_windows as m')
       .select(columns(MaintenanceEntity, 'm'))
       .where('m.org_id', '=', orgId)
       .where('m.id', '=', asId('maintenance', maintenanceId))
@@ -52,13 +50,12 @@ export class MaintenanceStore extends PostgresStore {
 
   async insert(maintenance: NewMaintenance, now: Temporal.Instant): Promise<MaintenanceRow> {
     const row = { id: newId('maintenance'), ...maintenance, createdAt: now, updatedAt: null };
-    await this.db.insertInto('maintenance_windows').values(toColumns(MaintenanceEntity, row)).execute();
+    await this.insertInto('maintenance_windows').values(toColumns(MaintenanceEntity, row)).execute();
     return row;
   }
 
   async save({ id, ...maintenance }: MaintenanceRow): Promise<void> {
-    await this.db
-      .updateTable('maintenance_windows')
+    await this.updateTable('maintenance_windows')
       .set(toColumns(MaintenanceEntity, maintenance))
       .where('id', '=', id)
       .execute();
@@ -66,8 +63,7 @@ export class MaintenanceStore extends PostgresStore {
 
   /** The rules of the organization, with the labels that maintenance knows of them. */
   async listRules(orgId: Id<'org'>): Promise<MaintainedRule[]> {
-    const rules = await this.db
-      .selectFrom('alert_rules as r')
+    const rules = await this.selectFrom('alert_rules as r')
       .select(columns(AlertRuleEntity, 'r', ['id', 'serviceId', 'kind', 'config']))
       .where('r.org_id', '=', orgId)
       .orderBy('r.id')
@@ -76,13 +72,12 @@ export class MaintenanceStore extends PostgresStore {
   }
 
   async delete(maintenanceId: Id<'maintenance'>): Promise<void> {
-    await this.db.deleteFrom('maintenance_windows').where('id', '=', maintenanceId).execute();
+    await this.deleteFrom('maintenance_windows').where('id', '=', maintenanceId).execute();
   }
 
   /** Removes those that ended before this time. */
   async prune(orgId: Id<'org'>, endedBefore: Temporal.Instant): Promise<void> {
-    await this.db
-      .deleteFrom('maintenance_windows')
+    await this.deleteFrom('maintenance_windows')
       .where('org_id', '=', orgId)
       .where('ends_at', '<', endedBefore)
       .execute();

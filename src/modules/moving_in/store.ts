@@ -41,8 +41,7 @@ export class MoveInStore extends PostgresStore {
 
   /** Throws `not_found`. Locked until the transaction ends. */
   async lock(orgId: Id<'org'>, moveInId: string): Promise<MoveInRow> {
-    await this.db
-      .selectFrom('move_ins as m')
+    await this.selectFrom('move_ins as m')
       .select('m.id')
       .where('m.org_id', '=', orgId)
       .where('m.id', '=', asId('movein', moveInId))
@@ -59,14 +58,13 @@ export class MoveInStore extends PostgresStore {
     const id = newId('movein');
     const empty = { status: 'collecting', progress: '', fault: null, file: null, markdown: null } as const;
     const row = { id, ...move, ...empty, summary: null, plan: null, applied: 0, createdAt: now, updatedAt: now };
-    await this.db.insertInto('move_ins').values(toColumns(MoveInEntity, row)).execute();
-    const newest = this.db
-      .selectFrom('move_ins as n')
+    await this.insertInto('move_ins').values(toColumns(MoveInEntity, row)).execute();
+    const newest = this.selectFrom('move_ins as n')
       .select('n.id')
       .where('n.org_id', '=', move.orgId)
       .orderBy('n.id', 'desc')
       .limit(KEPT_MAX);
-    await this.db.deleteFrom('move_ins').where('org_id', '=', move.orgId).where('id', 'not in', newest).execute();
+    await this.deleteFrom('move_ins').where('org_id', '=', move.orgId).where('id', 'not in', newest).execute();
     return id;
   }
 
@@ -74,7 +72,7 @@ export class MoveInStore extends PostgresStore {
     id: Id<'movein'>,
     changed: Partial<Omit<Row<typeof MoveInEntity>, 'id' | 'orgId' | 'tool' | 'createdAt'>>,
   ): Promise<void> {
-    await this.db.updateTable('move_ins').set(toColumns(MoveInEntity, changed)).where('id', '=', id).execute();
+    await this.updateTable('move_ins').set(toColumns(MoveInEntity, changed)).where('id', '=', id).execute();
   }
 
   /** Returns the configuration file or the Markdown of the report, from one character to another. */
@@ -96,8 +94,7 @@ export class MoveInStore extends PostgresStore {
 
   /** Characters of what is kept of a move until it is read. */
   async countKept(id: Id<'movein'>): Promise<number> {
-    const row = await this.db
-      .selectFrom('move_in_answers as a')
+    const row = await this.selectFrom('move_in_answers as a')
       .select(({ fn }) => fn.sum<string | null>(fn<number>('length', ['a.content'])).as('length'))
       .where('a.move_in_id', '=', id)
       .executeTakeFirst();
@@ -129,7 +126,7 @@ export class MoveInStore extends PostgresStore {
   }
 
   async deleteKept(moveInId: Id<'movein'>): Promise<void> {
-    await this.db.deleteFrom('move_in_answers').where('move_in_id', '=', moveInId).execute();
+    await this.deleteFrom('move_in_answers').where('move_in_id', '=', moveInId).execute();
   }
 
   /** Writes what was read anew. */
@@ -156,8 +153,7 @@ export class MoveInStore extends PostgresStore {
     moveInId: Id<'movein'>,
     { verdict, after, limit }: { readonly verdict: Verdict | null; readonly after: number; readonly limit: number },
   ): Promise<Row<typeof MoveInItemEntity>[]> {
-    let items = this.db
-      .selectFrom('move_in_items as i')
+    let items = this.selectFrom('move_in_items as i')
       .select(columns(MoveInItemEntity, 'i'))
       .where('i.move_in_id', '=', moveInId)
       .where('i.position', '>', after);
@@ -167,8 +163,7 @@ export class MoveInStore extends PostgresStore {
 
   async #keep(answer: Row<typeof MoveInAnswerEntity>): Promise<void> {
     const row = toColumns(MoveInAnswerEntity, { ...answer, content: answer.content.replaceAll('\0', '') });
-    await this.db
-      .insertInto('move_in_answers')
+    await this.insertInto('move_in_answers')
       .values(row)
       .onConflict((at) =>
         at.columns(['move_in_id', 'name', 'part']).doUpdateSet({ content: row.content, next: row.next }),
@@ -177,16 +172,14 @@ export class MoveInStore extends PostgresStore {
   }
 
   #answers(moveInId: Id<'movein'>, isUpload: boolean) {
-    return this.db
-      .selectFrom('move_in_answers as a')
+    return this.selectFrom('move_in_answers as a')
       .select(columns(MoveInAnswerEntity, 'a'))
       .where('a.move_in_id', '=', moveInId)
       .where('a.is_upload', '=', isUpload);
   }
 
   #rows() {
-    return this.db
-      .selectFrom('move_ins as m')
+    return this.selectFrom('move_ins as m')
       .select(columns(MoveInEntity, 'm', SHOWN))
       .select(({ eb }) => eb('m.file', 'is not', null).$castTo<boolean>().as('hasFile'));
   }

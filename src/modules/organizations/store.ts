@@ -104,8 +104,7 @@ export class InvitationStore extends PostgresStore {
 
   /** Accepts the invitation; of several calls at the same time one gets true. */
   async accept(invitationId: Id<'invitation'>, now: Temporal.Instant): Promise<boolean> {
-    const accepted = await this.db
-      .updateTable('invitations')
+    const accepted = await this.updateTable('invitations')
       .set({ accepted_at: now })
       .where('id', '=', invitationId)
       .where('accepted_at', 'is', null)
@@ -126,11 +125,7 @@ export class InvitationStore extends PostgresStore {
 
   /** Removes those that expired before without being accepted. */
   async removeOld(before: Temporal.Instant): Promise<void> {
-    await this.db
-      .deleteFrom('invitations')
-      .where('accepted_at', 'is', null)
-      .where('expires_at', '<=', before)
-      .execute();
+    await this.deleteFrom('invitations').where('accepted_at', 'is', null).where('expires_at', '<=', before).execute();
   }
 
   #found(orgId: Id<'org'>, { isAccepted }: InvitationFilter, now: Temporal.Instant) {
@@ -141,8 +136,7 @@ export class InvitationStore extends PostgresStore {
 
   /** An invitation ends with what its author may allow, so that nobody who was removed comes in again by their own. */
   #invitations(now: Temporal.Instant) {
-    return this.db
-      .selectFrom('invitations as i')
+    return this.selectFrom('invitations as i')
       .innerJoin('organizations as o', 'o.id', 'i.org_id')
       .leftJoin('users as u', 'u.id', 'i.invited_by')
       .leftJoin('memberships as m', (join) =>
@@ -167,8 +161,7 @@ export class InvitationStore extends PostgresStore {
   }
 
   #revoking(now: Temporal.Instant) {
-    return this.db
-      .updateTable('invitations')
+    return this.updateTable('invitations')
       .set({ revoked_at: now })
       .where('accepted_at', 'is', null)
       .where('revoked_at', 'is', null);

@@ -65,8 +65,7 @@ export class PolicyStore extends PostgresStore {
 
   /** Returns the last turn of a policy's round robin, locked until the transaction ends; null for the first. */
   async lockTurn(policyId: Id<'policy'>): Promise<LastTurn | null> {
-    const row = await this.db
-      .selectFrom('escalation_policies')
+    const row = await this.selectFrom('escalation_policies')
       .select('last_turn')
       .where('id', '=', policyId)
       .forNoKeyUpdate()
@@ -76,8 +75,7 @@ export class PolicyStore extends PostgresStore {
 
   /** Stores the last turn of a policy's round robin, which the caller has locked. */
   async setTurn(policyId: Id<'policy'>, turn: LastTurn): Promise<void> {
-    await this.db
-      .updateTable('escalation_policies')
+    await this.updateTable('escalation_policies')
       .set({ last_turn: json(turn) })
       .where('id', '=', policyId)
       .execute();
@@ -186,8 +184,7 @@ export class PolicyStore extends PostgresStore {
   }
 
   #policies(orgId: Id<'org'>) {
-    return this.db
-      .selectFrom('escalation_policies as p')
+    return this.selectFrom('escalation_policies as p')
       .select(columns(PolicyEntity, 'p'))
       .where('p.org_id', '=', orgId)
       .orderBy('p.id');

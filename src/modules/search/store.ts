@@ -104,8 +104,7 @@ export class SearchReader extends PostgresStore {
   /** Selects the best few of a kind, those that begin with the first word first, each with how many there are. */
   #best(kind: SearchKind, search: Search) {
     const [begin = ''] = search.words;
-    const best = this.db
-      .selectFrom(this.#things(kind, search).limit(FOUND_TOTAL_MAX).as('m'))
+    const best = this.selectFrom(this.#things(kind, search).limit(FOUND_TOTAL_MAX).as('m'))
       .select(['m.id', 'm.name', 'm.detail'])
       .select((eb) => eb.fn.countAll<number>().over().as('total'))
       .orderBy((eb) => eb('m.folded', 'like', `${escaped(begin)}%`), 'desc')
@@ -113,8 +112,7 @@ export class SearchReader extends PostgresStore {
       .orderBy('m.folded')
       .orderBy('m.id')
       .limit(FOUND_PER_KIND);
-    return this.db
-      .selectFrom(best.as('b'))
+    return this.selectFrom(best.as('b'))
       .select(['b.id', 'b.name', 'b.detail', 'b.total'])
       .select(sql<SearchKind>`${kind}::text`.as('kind'));
   }
@@ -232,16 +230,14 @@ export class SearchReader extends PostgresStore {
 
   /** Selects those of the things that hold all words. */
   #holding(things: Things, search: Search): Things {
-    return this.db
-      .selectFrom(things.offset(APART).as('t'))
+    return this.selectFrom(things.offset(APART).as('t'))
       .where(({ ref }) => this.#holdsAll(ref('t.folded'), search))
       .select(['t.id', 't.name', 't.detail', 't.folded']);
   }
 
   /** Selects those of the things of services that hold all words, themselves or in the name of their service. */
   #ofService(things: SelectQueryBuilder<never, never, OfService>, search: Search): Things {
-    return this.db
-      .selectFrom(things.offset(APART).as('t'))
+    return this.selectFrom(things.offset(APART).as('t'))
       .innerJoin('services as s', 's.id', 't.service_id')
       .where('s.deleted_at', 'is', null)
       .where(({ ref }) => this.#holdsAll(ref('t.folded'), search, ref('t.service_id')))

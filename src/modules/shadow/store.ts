@@ -26,8 +26,7 @@ export class ShadowStore extends PostgresStore {
   /** Returns those of the services that are in shadow mode, by themselves or with their organization. */
   async findServices(serviceIds: readonly Id<'service'>[]): Promise<Set<Id<'service'>>> {
     if (serviceIds.length === 0) return new Set();
-    const services = await this.db
-      .selectFrom('services as s')
+    const services = await this.selectFrom('services as s')
       .innerJoin('organizations as o', 'o.id', 's.org_id')
       .select('s.id')
       .where('s.id', '=', anyOf([...new Set(serviceIds)]))
@@ -38,8 +37,7 @@ export class ShadowStore extends PostgresStore {
 
   /** Sets since when the organization is in shadow mode, null to end it; returns the value before. */
   async setOrganization(orgId: Id<'org'>, since: Temporal.Instant | null): Promise<Temporal.Instant | null> {
-    const before = await this.db
-      .selectFrom('organizations')
+    const before = await this.selectFrom('organizations')
       .select('shadow_since as since')
       .where('id', '=', orgId)
       .forUpdate()
@@ -51,16 +49,14 @@ export class ShadowStore extends PostgresStore {
 
   /** Sets since when the service, which the caller has locked, is in shadow mode; null to end it. */
   async setService(serviceId: Id<'service'>, since: Temporal.Instant | null, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('services')
+    await this.updateTable('services')
       .set({ shadow_since: since, updated_at: now })
       .where('id', '=', serviceId)
       .execute();
   }
 
   async findOrganization(orgId: Id<'org'>): Promise<Temporal.Instant | null> {
-    const row = await this.db
-      .selectFrom('organizations')
+    const row = await this.selectFrom('organizations')
       .select('shadow_since as since')
       .where('id', '=', orgId)
       .executeTakeFirst();
@@ -72,8 +68,7 @@ export class ShadowStore extends PostgresStore {
     orgId: Id<'org'>,
     limit: number,
   ): Promise<{ readonly serviceId: Id<'service'>; readonly name: string; readonly since: Temporal.Instant }[]> {
-    return await this.db
-      .selectFrom('services as s')
+    return await this.selectFrom('services as s')
       .select(({ ref }) => ['s.id as serviceId', 's.name', ref('s.shadow_since').$notNull().as('since')])
       .where('s.org_id', '=', orgId)
       .where('s.shadow_since', 'is not', null)
@@ -86,8 +81,7 @@ export class ShadowStore extends PostgresStore {
 
   /** Counts the open incidents of the organization, or of one service, that were opened in shadow mode. */
   async countOpen(orgId: Id<'org'>, serviceId: Id<'service'> | null): Promise<number> {
-    const { count } = await this.db
-      .selectFrom('incidents')
+    const { count } = await this.selectFrom('incidents')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('org_id', '=', orgId)
       .where('is_shadow', '=', true)
@@ -99,8 +93,7 @@ export class ShadowStore extends PostgresStore {
 
   /** Lists open incidents that were opened in shadow mode, of services that page again; oldest first. */
   async listLeft(limit: number): Promise<Id<'incident'>[]> {
-    const left = await this.db
-      .selectFrom('incidents as i')
+    const left = await this.selectFrom('incidents as i')
       .innerJoin('services as s', 's.id', 'i.service_id')
       .innerJoin('organizations as o', 'o.id', 'i.org_id')
       .select('i.id')
@@ -125,8 +118,7 @@ export class ShadowStore extends PostgresStore {
     }: { readonly serviceId: Id<'service'> | null; readonly from: Temporal.Instant; readonly to: Temporal.Instant },
     limit: number,
   ): Promise<OpenedIncident[]> {
-    return await this.db
-      .selectFrom('incidents as i')
+    return await this.selectFrom('incidents as i')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'i.service_id').on('s.deleted_at', 'is', null))
       .select(columns(IncidentEntity, 'i', OPENED))
       .select('s.name as serviceName')
@@ -143,8 +135,7 @@ export class ShadowStore extends PostgresStore {
   /** Lists the first `perIncident` steps of each incident that paged people, or would have, in the order they fired. */
   async listFired(incidentIds: readonly Id<'incident'>[], perIncident: number): Promise<FiredStep[]> {
     if (incidentIds.length === 0) return [];
-    const ranked = this.db
-      .selectFrom('incident_timeline')
+    const ranked = this.selectFrom('incident_timeline')
       .select(['incident_id as incidentId', 'id', 'at', 'event', 'data'])
       .select(({ fn }) =>
         fn
@@ -154,8 +145,7 @@ export class ShadowStore extends PostgresStore {
       )
       .where('incident_id', '=', anyOf(incidentIds))
       .where('event', '=', sql<string>`any(${FIRED}::text[])`);
-    return await this.db
-      .selectFrom(ranked.as('r'))
+    return await this.selectFrom(ranked.as('r'))
       .select(['r.incidentId', 'r.at', 'r.event', 'r.data'])
       .where('r.place', '<=', perIncident)
       .orderBy('r.id')

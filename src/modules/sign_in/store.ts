@@ -24,8 +24,7 @@ export interface AdmittedNetworks {
 /** Providers of organizations, their mail domains, and the accounts that were signed in to through them. */
 export class OpenIdStore extends PostgresStore {
   async findConnection(orgId: Id<'org'>): Promise<OpenIdConnectionRow | null> {
-    const connection = await this.db
-      .selectFrom('openid_connections as c')
+    const connection = await this.selectFrom('openid_connections as c')
       .select(columns(OpenIdConnectionEntity, 'c'))
       .where('c.org_id', '=', orgId)
       .executeTakeFirst();
@@ -35,8 +34,7 @@ export class OpenIdStore extends PostgresStore {
   /** Adds the connection of an organization, or replaces it. */
   async saveConnection(connection: OpenIdConnectionRow): Promise<void> {
     const row = toColumns(OpenIdConnectionEntity, connection);
-    await this.db
-      .insertInto('openid_connections')
+    await this.insertInto('openid_connections')
       .values(row)
       .onConflict((conflict) => conflict.column('org_id').doUpdateSet(row))
       .execute();
@@ -44,21 +42,19 @@ export class OpenIdStore extends PostgresStore {
 
   /** Returns false when there was none. */
   async removeConnection(orgId: Id<'org'>): Promise<boolean> {
-    const removed = await this.db.deleteFrom('openid_connections').where('org_id', '=', orgId).execute();
+    const removed = await this.deleteFrom('openid_connections').where('org_id', '=', orgId).execute();
     return rowsChanged(removed) > 0;
   }
 
   async noteFault(orgId: Id<'org'>, fault: string, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('openid_connections')
+    await this.updateTable('openid_connections')
       .set({ last_fault: fault, last_fault_at: now })
       .where('org_id', '=', orgId)
       .execute();
   }
 
   async listDomains(orgId: Id<'org'>): Promise<OpenIdDomainRow[]> {
-    return await this.db
-      .selectFrom('openid_domains as d')
+    return await this.selectFrom('openid_domains as d')
       .select(columns(OpenIdDomainEntity, 'd'))
       .where('d.org_id', '=', orgId)
       .orderBy('d.domain')
@@ -72,8 +68,7 @@ export class OpenIdStore extends PostgresStore {
 
   /** Returns the organization that has proven the domain; null for none. */
   async findOwnerOfDomain(domain: string): Promise<Id<'org'> | null> {
-    const proven = await this.db
-      .selectFrom('openid_domains')
+    const proven = await this.selectFrom('openid_domains')
       .select('org_id')
       .where('domain', '=', domain)
       .where('proven_at', 'is not', null)
@@ -84,16 +79,14 @@ export class OpenIdStore extends PostgresStore {
   /** Adds the domain, or replaces it. Throws a unique violation where another organization has proven it. */
   async saveDomain(domain: OpenIdDomainRow): Promise<void> {
     const row = toColumns(OpenIdDomainEntity, domain);
-    await this.db
-      .insertInto('openid_domains')
+    await this.insertInto('openid_domains')
       .values(row)
       .onConflict((conflict) => conflict.columns(['org_id', 'domain']).doUpdateSet(row))
       .execute();
   }
 
   async removeDomain(orgId: Id<'org'>, domain: string): Promise<boolean> {
-    const removed = await this.db
-      .deleteFrom('openid_domains')
+    const removed = await this.deleteFrom('openid_domains')
       .where('org_id', '=', orgId)
       .where('domain', '=', domain)
       .execute();
@@ -105,8 +98,7 @@ export class OpenIdStore extends PostgresStore {
     orgId: Id<'org'>,
     { issuer, subject }: ProviderSubject,
   ): Promise<{ userId: Id<'user'>; role: Role | null } | null> {
-    const linked = await this.db
-      .selectFrom('openid_accounts as a')
+    const linked = await this.selectFrom('openid_accounts as a')
       .leftJoin('memberships as m', (join) =>
         join.onRef('m.org_id', '=', 'a.org_id').onRef('m.user_id', '=', 'a.user_id'),
       )
@@ -120,8 +112,7 @@ export class OpenIdStore extends PostgresStore {
 
   /** Whether a subject of this issuer signs in to the account. */
   async hasSubject(orgId: Id<'org'>, userId: Id<'user'>, issuer: string): Promise<boolean> {
-    const subject = await this.db
-      .selectFrom('openid_accounts')
+    const subject = await this.selectFrom('openid_accounts')
       .select('subject')
       .where('org_id', '=', orgId)
       .where('user_id', '=', userId)
@@ -133,16 +124,14 @@ export class OpenIdStore extends PostgresStore {
 
   /** Links the subject to the account in place of another subject of the same issuer, or notes that it signed in. */
   async link(orgId: Id<'org'>, userId: Id<'user'>, of: ProviderSubject, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .deleteFrom('openid_accounts')
+    await this.deleteFrom('openid_accounts')
       .where('org_id', '=', orgId)
       .where('user_id', '=', userId)
       .where('issuer', '=', of.issuer)
       .where('subject', '<>', of.subject)
       .execute();
     const row = toColumns(OpenIdAccountEntity, { orgId, userId, ...of, createdAt: now, lastUsedAt: now });
-    await this.db
-      .insertInto('openid_accounts')
+    await this.insertInto('openid_accounts')
       .values(row)
       .onConflict((conflict) => conflict.columns(['org_id', 'issuer', 'subject']).doUpdateSet({ last_used_at: now }))
       .execute();
@@ -150,8 +139,7 @@ export class OpenIdStore extends PostgresStore {
 
   /** Number of accounts that were signed in to through this issuer. */
   async countFollowers(orgId: Id<'org'>, issuer: string): Promise<number> {
-    const { count } = await this.db
-      .selectFrom('openid_accounts')
+    const { count } = await this.selectFrom('openid_accounts')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('org_id', '=', orgId)
       .where('issuer', '=', issuer)
@@ -160,16 +148,14 @@ export class OpenIdStore extends PostgresStore {
   }
 
   async setNetworks(orgId: Id<'org'>, networks: AdmittedNetworks): Promise<void> {
-    await this.db
-      .updateTable('organizations')
+    await this.updateTable('organizations')
       .set(toColumns(OrganizationEntity, { ...networks }))
       .where('id', '=', orgId)
       .execute();
   }
 
   async findNetworks(orgId: Id<'org'>): Promise<AdmittedNetworks> {
-    return await this.db
-      .selectFrom('organizations')
+    return await this.selectFrom('organizations')
       .select(['key_networks as keyNetworks', 'session_networks as sessionNetworks'])
       .where('id', '=', orgId)
       .executeTakeFirstOrThrow();

@@ -155,8 +155,7 @@ export class TeamStore extends PostgresStore {
 
   /** The numbers by which the organization knows the person, in their teams and of their own, each once. */
   async listPhonesOf(orgId: Id<'org'>, userId: Id<'user'>): Promise<string[]> {
-    const members = await this.db
-      .selectFrom('team_members')
+    const members = await this.selectFrom('team_members')
       .select('phone')
       .distinct()
       .where('org_id', '=', orgId)
@@ -260,8 +259,7 @@ export class TeamStore extends PostgresStore {
 
   /** Keeps the user in the organization until the transaction ends. */
   async #holdMembership(orgId: Id<'org'>, userId: string): Promise<Id<'user'>> {
-    const membership = await this.db
-      .selectFrom('memberships')
+    const membership = await this.selectFrom('memberships')
       .select('user_id')
       .where('org_id', '=', orgId)
       .where('user_id', '=', asId('user', userId))
@@ -273,8 +271,7 @@ export class TeamStore extends PostgresStore {
 
   /** After the last; once that is the largest integer of the contract, beside it. */
   async #nextSortOrder(teamId: Id<'team'>): Promise<number> {
-    const last = await this.db
-      .selectFrom('team_members')
+    const last = await this.selectFrom('team_members')
       .select(({ fn }) => fn.max('sort_order').as('sortOrder'))
       .where('team_id', '=', teamId)
       .executeTakeFirst();
@@ -282,8 +279,7 @@ export class TeamStore extends PostgresStore {
   }
 
   #named(orgId: Id<'org'>, { text, teamIds }: TeamNameFilter) {
-    return this.db
-      .selectFrom('teams as t')
+    return this.selectFrom('teams as t')
       .select(['t.id', 't.name'])
       .where('t.org_id', '=', orgId)
       .$if(text !== undefined, (query) =>
@@ -295,12 +291,11 @@ export class TeamStore extends PostgresStore {
   }
 
   #teams(orgId: Id<'org'>) {
-    return this.db.selectFrom('teams as t').select(columns(TeamEntity, 't')).where('t.org_id', '=', orgId);
+    return this.selectFrom('teams as t').select(columns(TeamEntity, 't')).where('t.org_id', '=', orgId);
   }
 
   #members(orgId: Id<'org'>) {
-    return this.db
-      .selectFrom('team_members as m')
+    return this.selectFrom('team_members as m')
       .innerJoin('users as u', 'u.id', 'm.user_id')
       .innerJoin('memberships as p', (join) =>
         join.onRef('p.org_id', '=', 'm.org_id').onRef('p.user_id', '=', 'm.user_id'),

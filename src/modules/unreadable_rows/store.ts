@@ -32,8 +32,7 @@ export class UnreadableRowStore extends PostgresStore {
     const noted = rows.map(({ orgId, rowId, name }) =>
       toColumns(UnreadableRowEntity, { kind, orgId, rowId, name, since: now, seenAt: now, toldAt: null }),
     );
-    await this.db
-      .insertInto('unreadable_rows')
+    await this.insertInto('unreadable_rows')
       .values(noted)
       .onConflict((conflict) => conflict.columns(['kind', 'row_id']).doUpdateSet({ seen_at: now }))
       .execute();
@@ -41,13 +40,12 @@ export class UnreadableRowStore extends PostgresStore {
 
   /** Forgets rows of a kind that the last scan has not seen: they can be read, or are gone. */
   async forget(kind: UnreadableKind, before: Temporal.Instant): Promise<void> {
-    await this.db.deleteFrom('unreadable_rows').where('kind', '=', kind).where('seen_at', '<', before).execute();
+    await this.deleteFrom('unreadable_rows').where('kind', '=', kind).where('seen_at', '<', before).execute();
   }
 
   /** Lists rows of an organization, those that were noted last first. */
   async list(orgId: Id<'org'>, limit: number): Promise<UnreadableRow[]> {
-    return await this.db
-      .selectFrom('unreadable_rows as u')
+    return await this.selectFrom('unreadable_rows as u')
       .select(columns(UnreadableRowEntity, 'u'))
       .where('u.org_id', '=', orgId)
       .orderBy('u.since', 'desc')
@@ -58,8 +56,7 @@ export class UnreadableRowStore extends PostgresStore {
 
   /** Lists organizations whose owners were not told of a row, and of none since `before`. */
   async listToTell(before: Temporal.Instant): Promise<Id<'org'>[]> {
-    const rows = await this.db
-      .selectFrom('unreadable_rows as u')
+    const rows = await this.selectFrom('unreadable_rows as u')
       .select('u.org_id')
       .groupBy('u.org_id')
       .having(({ fn, or, eb }) => or([eb(fn.max('u.told_at'), 'is', null), eb(fn.max('u.told_at'), '<', before)]))
@@ -69,8 +66,7 @@ export class UnreadableRowStore extends PostgresStore {
   }
 
   async setTold(orgIds: readonly Id<'org'>[], now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('unreadable_rows')
+    await this.updateTable('unreadable_rows')
       .set({ told_at: now })
       .where('org_id', '=', anyOf(orgIds))
       .where('told_at', 'is', null)

@@ -15,8 +15,7 @@ export class LeaseStore extends PostgresStore {
       name: ['text', works.map(({ name }) => name)],
       not_since: ['timestamptz', works.map(({ notSince }) => notSince)],
     });
-    const due = await this.db
-      .selectFrom(asked)
+    const due = await this.selectFrom(asked)
       .select('w.name')
       .where(({ not, exists, selectFrom }) =>
         not(
@@ -34,8 +33,7 @@ export class LeaseStore extends PostgresStore {
 
   /** Returns when the named work was last done; null for never. */
   async findDoneAt(name: string): Promise<Temporal.Instant | null> {
-    const lease = await this.db
-      .selectFrom('leases')
+    const lease = await this.selectFrom('leases')
       .select('done_at as doneAt')
       .where('name', '=', name)
       .executeTakeFirst();
@@ -55,8 +53,7 @@ export class LeaseStore extends PostgresStore {
       readonly heldUntil: Temporal.Instant;
     },
   ): Promise<boolean> {
-    const taken = await this.db
-      .insertInto('leases')
+    const taken = await this.insertInto('leases')
       .values({ name, holder, held_until: times.heldUntil })
       .onConflict((conflict) =>
         conflict
@@ -72,8 +69,7 @@ export class LeaseStore extends PostgresStore {
 
   /** Extends the lease, unless somebody else has it by now. */
   async extend(name: string, holder: string, heldUntil: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('leases')
+    await this.updateTable('leases')
       .set({ held_until: heldUntil })
       .where('name', '=', name)
       .where('holder', '=', holder)
@@ -83,8 +79,7 @@ export class LeaseStore extends PostgresStore {
 
   /** Gives the lease back, saying that the work was done as of `doneAt`; null when it failed and is still due. */
   async release(name: string, holder: string, doneAt: Temporal.Instant | null): Promise<void> {
-    await this.db
-      .updateTable('leases')
+    await this.updateTable('leases')
       .set({ held_until: EPOCH, ...(doneAt === null ? {} : { done_at: doneAt }) })
       .where('name', '=', name)
       .where('holder', '=', holder)
@@ -93,7 +88,7 @@ export class LeaseStore extends PostgresStore {
 
   /** Gives back the lease of work that is not done again and again; nothing remains of it. */
   async drop(name: string, holder: string): Promise<void> {
-    await this.db.deleteFrom('leases').where('name', '=', name).where('holder', '=', holder).execute();
+    await this.deleteFrom('leases').where('name', '=', name).where('holder', '=', holder).execute();
   }
 }
 

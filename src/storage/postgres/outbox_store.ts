@@ -12,8 +12,7 @@ export class OutboxStore extends PostgresStore {
     now: Temporal.Instant,
   ): Promise<number[]> {
     if (entries.length === 0) return [];
-    const inserted = await this.db
-      .insertInto('outbox')
+    const inserted = await this.insertInto('outbox')
       .values(
         entries.map(({ jobName, payload, runAt }) =>
           toColumns(OutboxEntity, { jobName, payload, runAt, createdAt: now }),
@@ -25,7 +24,7 @@ export class OutboxStore extends PostgresStore {
   }
 
   async hasAny(): Promise<boolean> {
-    return (await this.db.selectFrom('outbox').select('id').limit(1).executeTakeFirst()) !== undefined;
+    return (await this.selectFrom('outbox').select('id').limit(1).executeTakeFirst()) !== undefined;
   }
 
   /**
@@ -33,8 +32,7 @@ export class OutboxStore extends PostgresStore {
    * so that a message does not wait behind thousands of delayed jobs.
    */
   async claim(limit: number, except: readonly number[]): Promise<OutboxEntry[]> {
-    return await this.db
-      .selectFrom('outbox as o')
+    return await this.selectFrom('outbox as o')
       .select(columns(OutboxEntity, 'o'))
       .where(({ eb, not }) => not(eb('o.id', '=', anyOf(except))))
       .orderBy(({ fn }) => fn.coalesce('o.run_at', 'o.created_at'))
@@ -46,6 +44,6 @@ export class OutboxStore extends PostgresStore {
   }
 
   async remove(ids: readonly number[]): Promise<void> {
-    await this.db.deleteFrom('outbox').where('id', '=', anyOf(ids)).execute();
+    await this.deleteFrom('outbox').where('id', '=', anyOf(ids)).execute();
   }
 }

@@ -27,9 +27,26 @@ export class PostgresStore {
     this.session = session;
   }
 
-  /** Queries in the transaction of the session. */
+  /** Builder of queries in the transaction of the session. */
   protected get db(): Session['db'] {
     return this.session.db;
+  }
+
+  /** Queries in the transaction of the session, by their first word. */
+  protected get selectFrom(): Session['db']['selectFrom'] {
+    return this.db.selectFrom.bind(this.db);
+  }
+
+  protected get insertInto(): Session['db']['insertInto'] {
+    return this.db.insertInto.bind(this.db);
+  }
+
+  protected get updateTable(): Session['db']['updateTable'] {
+    return this.db.updateTable.bind(this.db);
+  }
+
+  protected get deleteFrom(): Session['db']['deleteFrom'] {
+    return this.db.deleteFrom.bind(this.db);
   }
 
   /** The unit of work for entities. */

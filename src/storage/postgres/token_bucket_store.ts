@@ -15,8 +15,7 @@ export class TokenBucketStore extends PostgresStore implements SharedBuckets {
     { burst, perSecond }: Allowance,
     now: Temporal.Instant,
   ): Promise<{ isGranted: boolean; left: number }> {
-    return await this.db
-      .insertInto('token_buckets')
+    return await this.insertInto('token_buckets')
       .values({ key, tokens: burst - amount, is_granted: true, at: now })
       .onConflict((conflict) =>
         conflict.column('key').doUpdateSet((eb) => {
@@ -36,6 +35,6 @@ export class TokenBucketStore extends PostgresStore implements SharedBuckets {
 
   /** A bucket that nobody has taken from for so long is full. */
   async removeOld(before: Temporal.Instant): Promise<void> {
-    await this.db.deleteFrom('token_buckets').where('at', '<=', before).execute();
+    await this.deleteFrom('token_buckets').where('at', '<=', before).execute();
   }
 }

@@ -139,6 +139,6 @@ export class WorkerStore extends PostgresStore {
 
   /** The member takes part no longer; the others take over at once. */
   async leave(works: readonly string[], member: string): Promise<void> {
-    await this.db.deleteFrom('workers').where('member', '=', member).where('work', '=', anyOf(works)).execute();
+    await this.deleteFrom('workers').where('member', '=', member).where('work', '=', anyOf(works)).execute();
   }
 }

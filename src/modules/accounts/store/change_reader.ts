@@ -108,8 +108,7 @@ export class ChangeReader extends PostgresStore {
       session_id: ['text', asked.map(({ sessionId }) => sessionId)],
       org_id: ['text', asked.map(({ orgId }) => orgId)],
     });
-    return await this.db
-      .selectFrom(listening)
+    return await this.selectFrom(listening)
       .innerJoin('sessions as s', 's.id', 'l.session_id')
       .innerJoin('memberships as m', (join) =>
         join.onRef('m.org_id', '=', 'l.org_id').onRef('m.user_id', '=', 's.user_id'),
@@ -127,8 +126,7 @@ export class ChangeReader extends PostgresStore {
 
   /** Overrides name their schedule, all others the team or the service itself. */
   #ownerIn(fields: Expression<object | null>): Expression<string | null> {
-    const schedule = this.db
-      .selectFrom('schedules as s')
+    const schedule = this.selectFrom('schedules as s')
       .select('s.team_id')
       .where('s.id', '=', field<Id<'schedule'>>(fields, 'scheduleId'));
     return sql<string | null>`coalesce(${field(fields, 'teamId')}, ${field(fields, 'serviceId')}, ${schedule})`;

@@ -23,13 +23,12 @@ export class PasswordResetStore extends PostgresStore {
     }: { readonly now: Temporal.Instant; readonly expiresAt: Temporal.Instant; readonly isMailed: boolean },
   ): Promise<Id<'reset'>> {
     const row = { id: newId('reset'), userId, tokenHash, createdAt: now, ...reset };
-    await this.db.insertInto('password_resets').values(toColumns(PasswordResetEntity, row)).execute();
+    await this.insertInto('password_resets').values(toColumns(PasswordResetEntity, row)).execute();
     return row.id;
   }
 
   async countSince(userId: Id<'user'>, since: Temporal.Instant): Promise<number> {
-    const { count } = await this.db
-      .selectFrom('password_resets')
+    const { count } = await this.selectFrom('password_resets')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('user_id', '=', userId)
       .where('created_at', '>', since)
@@ -39,8 +38,7 @@ export class PasswordResetStore extends PostgresStore {
 
   /** Null when it is unknown, used or expired. */
   async findOpen(tokenHash: Buffer, now: Temporal.Instant): Promise<OpenReset | null> {
-    const row = await this.db
-      .selectFrom('password_resets as r')
+    const row = await this.selectFrom('password_resets as r')
       .innerJoin('users as u', 'u.id', 'r.user_id')
       .select(['r.id as resetId', 'r.user_id as userId', 'u.email', 'u.name', 'r.is_mailed as isMailed'])
       .where('r.token_hash', '=', tokenHash)
@@ -64,15 +62,15 @@ export class PasswordResetStore extends PostgresStore {
 
   /** Deletes the reset as if it had never been made. */
   async remove(resetId: Id<'reset'>): Promise<void> {
-    await this.db.deleteFrom('password_resets').where('id', '=', resetId).execute();
+    await this.deleteFrom('password_resets').where('id', '=', resetId).execute();
   }
 
   async removeOld(before: Temporal.Instant): Promise<void> {
-    await this.db.deleteFrom('password_resets').where('expires_at', '<=', before).execute();
+    await this.deleteFrom('password_resets').where('expires_at', '<=', before).execute();
   }
 
   #closing(now: Temporal.Instant) {
-    return this.db.updateTable('password_resets').set({ used_at: now }).where('used_at', 'is', null);
+    return this.updateTable('password_resets').set({ used_at: now }).where('used_at', 'is', null);
   }
 }
 
@@ -80,8 +78,7 @@ export class PasswordResetStore extends PostgresStore {
 export class AddressProofStore extends PostgresStore {
   /** Whether this is the first proof. */
   async prove(userId: Id<'user'>, now: Temporal.Instant): Promise<boolean> {
-    const proven = await this.db
-      .updateTable('users')
+    const proven = await this.updateTable('users')
       .set({ address_proven_at: now })
       .where('id', '=', userId)
       .where('address_proven_at', 'is', null)

@@ -80,7 +80,7 @@ const FIND_ROLE = prepared((db, { orgId, userId }: Values<{ orgId: Id<'org'>; us
 export class PeopleStore extends PostgresStore {
   /** True once any organization exists: the first run is over. */
   async hasAnyOrganization(): Promise<boolean> {
-    const any = await this.db.selectFrom('organizations').select('id').limit(1).executeTakeFirst();
+    const any = await this.selectFrom('organizations').select('id').limit(1).executeTakeFirst();
     return any !== undefined;
   }
 
@@ -146,12 +146,11 @@ export class PeopleStore extends PostgresStore {
   }
 
   async saveName(userId: Id<'user'>, name: string, now: Temporal.Instant): Promise<void> {
-    await this.db.updateTable('users').set({ name, updated_at: now }).where('id', '=', userId).execute();
+    await this.updateTable('users').set({ name, updated_at: now }).where('id', '=', userId).execute();
   }
 
   async savePasswordHash(userId: Id<'user'>, passwordHash: string, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('users')
+    await this.updateTable('users')
       .set({ password_hash: passwordHash, updated_at: now })
       .where('id', '=', userId)
       .execute();
@@ -159,8 +158,7 @@ export class PeopleStore extends PostgresStore {
 
   /** Lists the user's memberships, by name of the organization. */
   async listMemberships(userId: Id<'user'>): Promise<MembershipOfUser[]> {
-    return await this.db
-      .selectFrom('memberships as m')
+    return await this.selectFrom('memberships as m')
       .innerJoin('organizations as o', 'o.id', 'm.org_id')
       .select(['o.id as orgId', 'o.name', 'm.role', 'm.color', 'o.second_factor_required as secondFactorRequired'])
       .select(['o.trace_link as traceLink', 'o.shows_prices as showsPrices'])
@@ -172,8 +170,7 @@ export class PeopleStore extends PostgresStore {
 
   /** Adds the user to the organization, or changes the role there. */
   async setMembership(orgId: Id<'org'>, userId: Id<'user'>, role: Role, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .insertInto('memberships')
+    await this.insertInto('memberships')
       .values({ org_id: orgId, user_id: userId, role, created_at: now })
       .onConflict((conflict) => conflict.columns(['org_id', 'user_id']).doUpdateSet({ role }))
       .execute();
@@ -186,8 +183,7 @@ export class PeopleStore extends PostgresStore {
 
   /** Returns the standing of a member in the organization; null for others. */
   async findStanding(orgId: Id<'org'>, userId: Id<'user'>): Promise<Standing | null> {
-    const standing = await this.db
-      .selectFrom('memberships as m')
+    const standing = await this.selectFrom('memberships as m')
       .innerJoin('organizations as o', 'o.id', 'm.org_id')
       .select(['m.role', 'o.second_factor_required as secondFactorRequired'])
       .select('o.session_networks as networks')
@@ -200,8 +196,7 @@ export class PeopleStore extends PostgresStore {
   }
 
   async setSecondFactorRequired(orgId: Id<'org'>, isRequired: boolean): Promise<void> {
-    await this.db
-      .updateTable('organizations')
+    await this.updateTable('organizations')
       .set({ second_factor_required: isRequired })
       .where('id', '=', orgId)
       .execute();
@@ -209,13 +204,12 @@ export class PeopleStore extends PostgresStore {
 
   /** Says where traces are looked at; returns what was said before. */
   async setTraceLink(orgId: Id<'org'>, traceLink: string | null): Promise<string | null> {
-    const before = await this.db
-      .selectFrom('organizations')
+    const before = await this.selectFrom('organizations')
       .select('trace_link as traceLink')
       .where('id', '=', orgId)
       .forUpdate()
       .executeTakeFirstOrThrow();
-    await this.db.updateTable('organizations').set({ trace_link: traceLink }).where('id', '=', orgId).execute();
+    await this.updateTable('organizations').set({ trace_link: traceLink }).where('id', '=', orgId).execute();
     return before.traceLink;
   }
 
@@ -259,8 +253,7 @@ export class PeopleStore extends PostgresStore {
 
   /** Every user with each place they have, by name; only those of one organization when it is given. */
   async listPlaces(orgId: Id<'org'> | null): Promise<PlaceOfUser[]> {
-    return await this.db
-      .selectFrom('users as u')
+    return await this.selectFrom('users as u')
       .leftJoin('memberships as m', 'm.user_id', 'u.id')
       .select(['u.id as userId', 'u.name', 'u.email', 'm.org_id as orgId', 'm.role'])
       .$if(orgId !== null, (query) => query.where('m.org_id', '=', orgId))
@@ -285,12 +278,11 @@ export class PeopleStore extends PostgresStore {
    * Locks memberships: until the transaction ends, nobody else changes who belongs to the organization with which role.
    */
   async lockMemberships(orgId: Id<'org'>): Promise<void> {
-    await this.db.selectFrom('organizations').select('id').where('id', '=', orgId).forNoKeyUpdate().execute();
+    await this.selectFrom('organizations').select('id').where('id', '=', orgId).forNoKeyUpdate().execute();
   }
 
   async countOwners(orgId: Id<'org'>): Promise<number> {
-    const { count } = await this.db
-      .selectFrom('memberships')
+    const { count } = await this.selectFrom('memberships')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('org_id', '=', orgId)
       .where('role', '=', 'owner')
@@ -300,7 +292,7 @@ export class PeopleStore extends PostgresStore {
 
   /** Returns the membership that it removed; null if there was none. */
   async removeMembership(orgId: Id<'org'>, userId: Id<'user'>): Promise<MembershipRow | null> {
-    const removing = this.db.deleteFrom('memberships as m').where('m.org_id', '=', orgId);
+    const removing = this.deleteFrom('memberships as m').where('m.org_id', '=', orgId);
     const removed = removing.where('m.user_id', '=', userId).returning(columns(MembershipEntity, 'm'));
     return (await removed.executeTakeFirst()) ?? null;
   }
@@ -365,12 +357,11 @@ export class PeopleStore extends PostgresStore {
   }
 
   #users() {
-    return this.db.selectFrom('users as u').select(columns(UserEntity, 'u'));
+    return this.selectFrom('users as u').select(columns(UserEntity, 'u'));
   }
 
   #members(orgId: Id<'org'>) {
-    return this.db
-      .selectFrom('memberships as m')
+    return this.selectFrom('memberships as m')
       .innerJoin('users as u', 'u.id', 'm.user_id')
       .select('u.id as userId')
       .where('m.org_id', '=', orgId);

@@ -63,8 +63,7 @@ export class SecondFactorStore extends PostgresStore {
 
   /** Oldest first. */
   async listPasskeys(userId: Id<'user'>): Promise<PasskeyRow[]> {
-    return await this.db
-      .selectFrom('passkeys as k')
+    return await this.selectFrom('passkeys as k')
       .select(columns(PasskeyEntity, 'k'))
       .where('k.user_id', '=', userId)
       .orderBy('k.created_at')
@@ -75,8 +74,7 @@ export class SecondFactorStore extends PostgresStore {
 
   /** False when the credential is known already. */
   async insertPasskey(passkey: Omit<PasskeyRow, 'lastUsedAt'>): Promise<boolean> {
-    const inserted = await this.db
-      .insertInto('passkeys')
+    const inserted = await this.insertInto('passkeys')
       .values(toColumns(PasskeyEntity, passkey))
       .onConflict((conflict) => conflict.doNothing())
       .execute();
@@ -84,18 +82,17 @@ export class SecondFactorStore extends PostgresStore {
   }
 
   async notePasskeyUse(id: string, counter: number, now: Temporal.Instant): Promise<void> {
-    await this.db.updateTable('passkeys').set({ counter, last_used_at: now }).where('id', '=', id).execute();
+    await this.updateTable('passkeys').set({ counter, last_used_at: now }).where('id', '=', id).execute();
   }
 
   /** False when the user has no such passkey. */
   async deletePasskey(userId: Id<'user'>, id: string): Promise<boolean> {
-    const deleted = await this.db.deleteFrom('passkeys').where('user_id', '=', userId).where('id', '=', id).execute();
+    const deleted = await this.deleteFrom('passkeys').where('user_id', '=', userId).where('id', '=', id).execute();
     return rowsChanged(deleted) > 0;
   }
 
   async findApp(userId: Id<'user'>): Promise<AuthenticatorAppRow | null> {
-    const app = await this.db
-      .selectFrom('authenticator_apps as a')
+    const app = await this.selectFrom('authenticator_apps as a')
       .select(columns(AuthenticatorAppEntity, 'a', ['secretSealed', 'confirmedAt', 'lastPeriod']))
       .where('a.user_id', '=', userId)
       .executeTakeFirst();
@@ -105,24 +102,22 @@ export class SecondFactorStore extends PostgresStore {
   /** Replaces the app by one that is not confirmed yet. */
   async replaceApp(userId: Id<'user'>, secretSealed: Buffer): Promise<void> {
     await this.deleteApp(userId);
-    await this.db
-      .insertInto('authenticator_apps')
+    await this.insertInto('authenticator_apps')
       .values(toColumns(AuthenticatorAppEntity, { userId, secretSealed }))
       .execute();
   }
 
   async confirmApp(userId: Id<'user'>, now: Temporal.Instant): Promise<void> {
-    await this.db.updateTable('authenticator_apps').set({ confirmed_at: now }).where('user_id', '=', userId).execute();
+    await this.updateTable('authenticator_apps').set({ confirmed_at: now }).where('user_id', '=', userId).execute();
   }
 
   async deleteApp(userId: Id<'user'>): Promise<void> {
-    await this.db.deleteFrom('authenticator_apps').where('user_id', '=', userId).execute();
+    await this.deleteFrom('authenticator_apps').where('user_id', '=', userId).execute();
   }
 
   /** True for the first who shows the code of this period; codes of earlier periods are refused as well. */
   async takePeriod(userId: Id<'user'>, period: number): Promise<boolean> {
-    const taken = await this.db
-      .updateTable('authenticator_apps')
+    const taken = await this.updateTable('authenticator_apps')
       .set({ last_period: period })
       .where('user_id', '=', userId)
       .where('last_period', '<', period)
@@ -142,8 +137,7 @@ export class SecondFactorStore extends PostgresStore {
 
   /** True for the first use. */
   async useRecoveryCode(userId: Id<'user'>, hash: Buffer, now: Temporal.Instant): Promise<boolean> {
-    const used = await this.db
-      .updateTable('recovery_codes')
+    const used = await this.updateTable('recovery_codes')
       .set({ used_at: now })
       .where('user_id', '=', userId)
       .where('code_hash', '=', hash)
@@ -155,7 +149,7 @@ export class SecondFactorStore extends PostgresStore {
   /** Deletes every second factor of somebody who has lost them. */
   async deleteAll(userId: Id<'user'>): Promise<void> {
     for (const table of ['passkeys', 'authenticator_apps', 'recovery_codes'] as const) {
-      await this.db.deleteFrom(table).where('user_id', '=', userId).execute();
+      await this.deleteFrom(table).where('user_id', '=', userId).execute();
     }
   }
 
@@ -175,8 +169,7 @@ export class SecondFactorStore extends PostgresStore {
     tokenHash: Buffer,
     now: Temporal.Instant,
   ): Promise<Pick<Row<typeof PendingSignInEntity>, 'userId' | 'providerOrgId'> | null> {
-    const pending = await this.db
-      .selectFrom('pending_sign_ins')
+    const pending = await this.selectFrom('pending_sign_ins')
       .select(['user_id as userId', 'provider_org_id as providerOrgId'])
       .where('token_hash', '=', tokenHash)
       .where('expires_at', '>', now)
@@ -186,13 +179,13 @@ export class SecondFactorStore extends PostgresStore {
 
   /** True for the first who uses it up. */
   async usePending(tokenHash: Buffer): Promise<boolean> {
-    const used = await this.db.deleteFrom('pending_sign_ins').where('token_hash', '=', tokenHash).execute();
+    const used = await this.deleteFrom('pending_sign_ins').where('token_hash', '=', tokenHash).execute();
     return rowsChanged(used) > 0;
   }
 
   /** A new password, or a role that is lowered, leaves no sign-in half done. */
   async endPendingOf(userId: Id<'user'>): Promise<void> {
-    await this.db.deleteFrom('pending_sign_ins').where('user_id', '=', userId).execute();
+    await this.deleteFrom('pending_sign_ins').where('user_id', '=', userId).execute();
   }
 
   async putChallenge(holder: string, challenge: string, now: Temporal.Instant, expiresAt: Temporal.Instant) {
@@ -206,8 +199,7 @@ export class SecondFactorStore extends PostgresStore {
 
   /** The challenge, once. */
   async takeChallenge(holder: string, now: Temporal.Instant): Promise<string | null> {
-    const taken = await this.db
-      .deleteFrom('passkey_challenges')
+    const taken = await this.deleteFrom('passkey_challenges')
       .where('holder', '=', holder)
       .where('expires_at', '>', now)
       .returning('challenge')

@@ -53,7 +53,7 @@ export class SessionStore extends PostgresStore {
     const id = newId('session');
     const { userId, tokenHash, address, userAgent, createdAt, lastUsedAt, expiresAt, providerOrgId } = session;
     const row = { id, userId, tokenHash, address, userAgent, createdAt, lastUsedAt, expiresAt, providerOrgId };
-    await this.db.insertInto('sessions').values(toColumns(SessionEntity, row)).execute();
+    await this.insertInto('sessions').values(toColumns(SessionEntity, row)).execute();
     return id;
   }
 
@@ -68,11 +68,11 @@ export class SessionStore extends PostgresStore {
   }
 
   async noteSecondFactor(sessionId: Id<'session'>, now: Temporal.Instant): Promise<void> {
-    await this.db.updateTable('sessions').set({ second_factor_at: now }).where('id', '=', sessionId).execute();
+    await this.updateTable('sessions').set({ second_factor_at: now }).where('id', '=', sessionId).execute();
   }
 
   async touch(sessionId: Id<'session'>, now: Temporal.Instant): Promise<void> {
-    await this.db.updateTable('sessions').set({ last_used_at: now }).where('id', '=', sessionId).execute();
+    await this.updateTable('sessions').set({ last_used_at: now }).where('id', '=', sessionId).execute();
   }
 
   /** The live ones that this one may know of, last used first. */
@@ -96,8 +96,7 @@ export class SessionStore extends PostgresStore {
 
   /** Whether a session of the user's was begun from this address. */
   async isKnownAddress(userId: Id<'user'>, address: string): Promise<boolean> {
-    const row = await this.db
-      .selectFrom('sessions')
+    const row = await this.selectFrom('sessions')
       .select('id')
       .where('user_id', '=', userId)
       .where('address', '=', address)
@@ -108,8 +107,7 @@ export class SessionStore extends PostgresStore {
 
   /** False when the user has no such session, or this one may not know of it. */
   async end(asking: AskingSession, sessionId: string): Promise<boolean> {
-    const ended = await this.db
-      .deleteFrom('sessions as s')
+    const ended = await this.deleteFrom('sessions as s')
       .where(isKnownTo(asking))
       .where('s.id', '=', asId('session', sessionId))
       .execute();
@@ -118,8 +116,7 @@ export class SessionStore extends PostgresStore {
 
   /** Ends the others that this one may know of; returns those that ended. */
   async endOthers(asking: AskingSession & { readonly sessionId: Id<'session'> }): Promise<Id<'session'>[]> {
-    const ended = await this.db
-      .deleteFrom('sessions as s')
+    const ended = await this.deleteFrom('sessions as s')
       .where(isKnownTo(asking))
       .where('s.id', '<>', asking.sessionId)
       .returning('s.id')
@@ -129,8 +126,7 @@ export class SessionStore extends PostgresStore {
 
   /** Ends all of the user's, or all but one; returns those that ended. */
   async endAll(userId: Id<'user'>, except: Id<'session'> | null): Promise<Id<'session'>[]> {
-    const ended = await this.db
-      .deleteFrom('sessions')
+    const ended = await this.deleteFrom('sessions')
       .where('user_id', '=', userId)
       .where('id', 'is distinct from', except)
       .returning('id')
@@ -140,8 +136,7 @@ export class SessionStore extends PostgresStore {
 
   /** Ends every session of a person who is a member of no organization any more. */
   async endAllOfFormer(userId: Id<'user'>): Promise<void> {
-    await this.db
-      .deleteFrom('sessions')
+    await this.deleteFrom('sessions')
       .where('user_id', '=', userId)
       .where(({ exists, not, selectFrom }) =>
         not(exists(selectFrom('memberships').select('org_id').where('user_id', '=', userId))),
@@ -173,8 +168,7 @@ export class SessionStore extends PostgresStore {
 
   /** Ends one or all sessions of a member that can act in the organization, and returns those that ended. */
   async endOfMember(orgId: Id<'org'>, userId: Id<'user'>, sessionId: string | null): Promise<Id<'session'>[]> {
-    const ended = await this.db
-      .deleteFrom('sessions')
+    const ended = await this.deleteFrom('sessions')
       .where('user_id', '=', userId)
       .where(({ eb, or }) => or([eb('provider_org_id', 'is', null), eb('provider_org_id', '=', orgId)]))
       .$if(sessionId !== null, (query) => query.where('id', '=', asId('session', sessionId ?? '')))
@@ -185,8 +179,7 @@ export class SessionStore extends PostgresStore {
 
   /** Ends those of a person that the provider of the organization began, and returns them. */
   async endOfProvider(orgId: Id<'org'>, userId: Id<'user'>): Promise<Id<'session'>[]> {
-    const ended = await this.db
-      .deleteFrom('sessions')
+    const ended = await this.deleteFrom('sessions')
       .where('user_id', '=', userId)
       .where('provider_org_id', '=', orgId)
       .returning('id')
@@ -196,8 +189,7 @@ export class SessionStore extends PostgresStore {
 
   /** Removes what no longer opens anything. */
   async removeEnded({ now, usedSince }: Liveness): Promise<void> {
-    await this.db
-      .deleteFrom('sessions')
+    await this.deleteFrom('sessions')
       .where(({ eb, or }) => or([eb('expires_at', '<=', now), eb('last_used_at', '<=', usedSince)]))
       .execute();
   }
@@ -211,8 +203,7 @@ export class SessionStore extends PostgresStore {
   }
 
   #live({ now, usedSince }: Liveness) {
-    return this.db
-      .selectFrom('sessions as s')
+    return this.selectFrom('sessions as s')
       .select(columns(SessionEntity, 's', LISTED))
       .select('s.id as sessionId')
       .where('s.expires_at', '>', now)

@@ -20,8 +20,7 @@ const FIND_SINCE = prepared((db, { key, windowSince }: Values<Window>) =>
 export class SignInLimitStore extends PostgresStore {
   /** Counts one try, and returns how many there are in the window; tries at the same time are counted one by one. */
   async count(key: string, windowSince: Temporal.Instant, now: Temporal.Instant): Promise<Tries> {
-    return await this.db
-      .insertInto('sign_in_limits')
+    return await this.insertInto('sign_in_limits')
       .values({ key, tries: 1, since: now })
       .onConflict((conflict) =>
         conflict.column('key').doUpdateSet(({ eb, fn, ref, val, case: when }) => ({
@@ -49,8 +48,7 @@ export class SignInLimitStore extends PostgresStore {
 
   /** Returns the number of tries in the window of the key, if it began after `windowSince`; counts nothing. */
   async findTries(key: string, windowSince: Temporal.Instant): Promise<number> {
-    const row = await this.db
-      .selectFrom('sign_in_limits')
+    const row = await this.selectFrom('sign_in_limits')
       .select('tries')
       .where('key', '=', key)
       .where('since', '>', windowSince)
@@ -59,13 +57,12 @@ export class SignInLimitStore extends PostgresStore {
   }
 
   async remove(key: string): Promise<void> {
-    await this.db.deleteFrom('sign_in_limits').where('key', '=', key).execute();
+    await this.deleteFrom('sign_in_limits').where('key', '=', key).execute();
   }
 
   /** No longer counts one try, which succeeded. */
   async undoAttempt(key: string): Promise<void> {
-    await this.db
-      .updateTable('sign_in_limits')
+    await this.updateTable('sign_in_limits')
       .set(({ eb }) => ({ tries: eb('tries', '-', 1) }))
       .where('key', '=', key)
       .where('tries', '>', 0)
@@ -73,6 +70,6 @@ export class SignInLimitStore extends PostgresStore {
   }
 
   async removeOld(before: Temporal.Instant): Promise<void> {
-    await this.db.deleteFrom('sign_in_limits').where('since', '<=', before).execute();
+    await this.deleteFrom('sign_in_limits').where('since', '<=', before).execute();
   }
 }

@@ -40,8 +40,7 @@ export class ProposalStore extends PostgresStore {
   async insert(proposal: NewProposal, now: Temporal.Instant): Promise<ProposalRow> {
     const { orgId } = proposal;
     await holdLock(this.session, `proposals ${orgId}`);
-    const { number } = await this.db
-      .selectFrom('proposals')
+    const { number } = await this.selectFrom('proposals')
       .select(({ fn, eb, val }) => eb(fn.coalesce(fn.max('number'), val(0)), '+', 1).as('number'))
       .where('org_id', '=', orgId)
       .executeTakeFirstOrThrow();
@@ -55,8 +54,7 @@ export class ProposalStore extends PostgresStore {
       decidedBy: null,
       answer: null,
     };
-    await this.db
-      .insertInto('proposals')
+    await this.insertInto('proposals')
       .values(toColumns(ProposalEntity, { ...row }))
       .execute();
     return row;
@@ -96,8 +94,7 @@ export class ProposalStore extends PostgresStore {
   }
 
   async countOf(incidentId: Id<'incident'>): Promise<number> {
-    const { count } = await this.db
-      .selectFrom('proposals')
+    const { count } = await this.selectFrom('proposals')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('incident_id', '=', incidentId)
       .executeTakeFirstOrThrow();
@@ -109,8 +106,7 @@ export class ProposalStore extends PostgresStore {
    * settled only while the agents of the organization are not stopped and its own may respond, by a key that still works.
    */
   async settle(proposal: ProposalRow, { status, by, answer }: Decided, now: Temporal.Instant): Promise<boolean> {
-    const settled = await this.db
-      .updateTable('proposals as p')
+    const settled = await this.updateTable('proposals as p')
       .set({ status, decided_at: now, decided_by: json(by), answer })
       .where('p.id', '=', proposal.id)
       .where('p.status', '=', 'proposed')
@@ -143,8 +139,7 @@ export class ProposalStore extends PostgresStore {
 
   /** Ends what waits of one agent, or of every agent of the organization, for good; returns how many. */
   async endOpen(orgId: Id<'org'>, agentId: string | null, now: Temporal.Instant): Promise<number> {
-    const ended = await this.db
-      .updateTable('proposals')
+    const ended = await this.updateTable('proposals')
       .set({ expires_at: now })
       .where('org_id', '=', orgId)
       .where('status', '=', 'proposed')
@@ -156,8 +151,7 @@ export class ProposalStore extends PostgresStore {
 
   /** Lists the people and addresses to which pages of this incident were sent, each once. */
   async listPagedAddresses(incidentId: Id<'incident'>): Promise<PagedAddress[]> {
-    return await this.db
-      .selectFrom('notifications as n')
+    return await this.selectFrom('notifications as n')
       .select(['n.user_id as userId', 'n.channel', 'n.address'])
       .distinct()
       .where('n.incident_id', '=', incidentId)
@@ -173,6 +167,6 @@ export class ProposalStore extends PostgresStore {
   }
 
   #proposals() {
-    return this.db.selectFrom('proposals as p').select(columns(ProposalEntity, 'p'));
+    return this.selectFrom('proposals as p').select(columns(ProposalEntity, 'p'));
   }
 }

@@ -76,8 +76,7 @@ export class ResponderStore extends PostgresStore {
   /** Lock them first. */
   async setSettings(orgId: Id<'org'>, settings: AgentSettings): Promise<void> {
     const row = toColumns(AgentSettingsEntity, { ...settings });
-    await this.db
-      .insertInto('agent_settings')
+    await this.insertInto('agent_settings')
       .values({ org_id: orgId, ...row })
       .onConflict((conflict) => conflict.column('org_id').doUpdateSet(row))
       .execute();
@@ -89,8 +88,7 @@ export class ResponderStore extends PostgresStore {
   }
 
   async isResponder(orgId: Id<'org'>, agentId: string): Promise<boolean> {
-    const row = await this.db
-      .selectFrom('responders')
+    const row = await this.selectFrom('responders')
       .select('agent_id')
       .where('agent_id', '=', agentId)
       .where('org_id', '=', orgId)
@@ -129,15 +127,14 @@ export class ResponderStore extends PostgresStore {
 
   /** Enabled already: nothing changes. */
   async enable(responder: ResponderRow): Promise<void> {
-    await this.db
-      .insertInto('responders')
+    await this.insertInto('responders')
       .values(toColumns(ResponderEntity, { ...responder }))
       .onConflict((conflict) => conflict.column('agent_id').doNothing())
       .execute();
   }
 
   async disable(orgId: Id<'org'>, agentId: string): Promise<void> {
-    await this.db.deleteFrom('responders').where('agent_id', '=', agentId).where('org_id', '=', orgId).execute();
+    await this.deleteFrom('responders').where('agent_id', '=', agentId).where('org_id', '=', orgId).execute();
   }
 
   /**
@@ -204,8 +201,7 @@ export class IncidentLeaseStore extends PostgresStore {
   /** Takes the place of the lease before it. */
   async save(lease: IncidentLeaseRow): Promise<void> {
     const row = toColumns(IncidentLeaseEntity, { ...lease });
-    await this.db
-      .insertInto('incident_leases')
+    await this.insertInto('incident_leases')
       .values(row)
       .onConflict((conflict) => conflict.column('incident_id').doUpdateSet(row))
       .execute();
@@ -224,6 +220,6 @@ export class IncidentLeaseStore extends PostgresStore {
   }
 
   #leases() {
-    return this.db.selectFrom('incident_leases as l').select(columns(IncidentLeaseEntity, 'l'));
+    return this.selectFrom('incident_leases as l').select(columns(IncidentLeaseEntity, 'l'));
   }
 }

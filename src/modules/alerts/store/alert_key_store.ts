@@ -25,13 +25,12 @@ export class AlertKeyStore extends PostgresStore {
     now: Temporal.Instant,
   ): Promise<void> {
     const row = { id: newId('alertkey'), orgId: service.orgId, serviceId: service.id, ...key, createdAt: now };
-    await this.db.insertInto('alert_keys').values(toColumns(AlertKeyEntity, row)).execute();
+    await this.insertInto('alert_keys').values(toColumns(AlertKeyEntity, row)).execute();
   }
 
   /** Whether there was one. */
   async revoke(serviceId: Id<'service'>, now: Temporal.Instant): Promise<boolean> {
-    const revoked = await this.db
-      .updateTable('alert_keys')
+    const revoked = await this.updateTable('alert_keys')
       .set({ revoked_at: now })
       .where('service_id', '=', serviceId)
       .where('revoked_at', 'is', null)
@@ -42,8 +41,7 @@ export class AlertKeyStore extends PostgresStore {
 
   /** The encrypted current key; null when there is none. */
   async findSecret(serviceId: Id<'service'>): Promise<Buffer | null> {
-    const key = await this.db
-      .selectFrom('alert_keys')
+    const key = await this.selectFrom('alert_keys')
       .select('secret')
       .where('service_id', '=', serviceId)
       .where('revoked_at', 'is', null)
@@ -53,8 +51,7 @@ export class AlertKeyStore extends PostgresStore {
 
   /** Finds the service of each key in one query; an unknown key is absent. */
   async findTargets(hashes: readonly Buffer[]): Promise<(AlertTarget & { readonly hash: Buffer })[]> {
-    return await this.db
-      .selectFrom('alert_keys as k')
+    return await this.selectFrom('alert_keys as k')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'k.service_id').on('s.deleted_at', 'is', null))
       .select(columns(ServiceEntity, 's', ['orgId']))
       .select(['s.id as serviceId', 'k.key_hash as hash'])

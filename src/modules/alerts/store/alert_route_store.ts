@@ -26,8 +26,7 @@ const LAST_ROUTE: AlertRouteRow = { conditions: [], outcome: 'page', policyId: n
 export class AlertRouteStore extends PostgresStore {
   /** Lists the routes in order; the last one has no conditions. */
   async list(serviceId: Id<'service'>): Promise<AlertRouteRow[]> {
-    const routes = await this.db
-      .selectFrom('alert_routes as r')
+    const routes = await this.selectFrom('alert_routes as r')
       .select(columns(AlertRouteEntity, 'r', ROUTE))
       .where('r.service_id', '=', serviceId)
       .orderBy('r.position')
@@ -55,8 +54,7 @@ export class AlertRouteStore extends PostgresStore {
   /** The policies by which routes page, by id. */
   async findPolicies(orgId: Id<'org'>, ids: readonly Id<'policy'>[]): Promise<Map<Id<'policy'>, RoutePolicy>> {
     if (ids.length === 0) return new Map();
-    const policies = await this.db
-      .selectFrom('escalation_policies')
+    const policies = await this.selectFrom('escalation_policies')
       .select(['id', 'team_id', 'steps'])
       .where('org_id', '=', orgId)
       .where('id', '=', anyOf(ids))

@@ -108,8 +108,7 @@ function isSource(stored: { readonly id: Id<'alertsource'> | null }): stored is 
 /** The tools that send alerts of a service. */
 export class AlertSourceStore extends PostgresStore {
   async list(serviceId: Id<'service'>): Promise<AlertSourceRow[]> {
-    return await this.db
-      .selectFrom('alert_sources as s')
+    return await this.selectFrom('alert_sources as s')
       .select(columns(AlertSourceEntity, 's'))
       .where('s.service_id', '=', serviceId)
       .orderBy('s.protocol')
@@ -119,8 +118,7 @@ export class AlertSourceStore extends PostgresStore {
   }
 
   async find(serviceId: Id<'service'>, { protocol, name }: SourceName): Promise<AlertSourceRow | null> {
-    const source = await this.db
-      .selectFrom('alert_sources as s')
+    const source = await this.selectFrom('alert_sources as s')
       .select(columns(AlertSourceEntity, 's'))
       .where('s.service_id', '=', serviceId)
       .where('s.protocol', '=', protocol)
@@ -160,8 +158,7 @@ export class AlertSourceStore extends PostgresStore {
   }
 
   #named(orgId: Id<'org'>, sourceId: string) {
-    return this.db
-      .selectFrom('alert_sources as s')
+    return this.selectFrom('alert_sources as s')
       .select(columns(AlertSourceEntity, 's'))
       .where('s.org_id', '=', orgId)
       .where('s.id', '=', asId('alertsource', sourceId));
@@ -178,15 +175,13 @@ export class AlertSourceStore extends PostgresStore {
   ): Promise<AlertSourceRow> {
     const source = await this.find(serviceId, wanted);
     if (source !== null) return source;
-    const { count } = await this.db
-      .selectFrom('alert_sources')
+    const { count } = await this.selectFrom('alert_sources')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('service_id', '=', serviceId)
       .executeTakeFirstOrThrow();
     const name = count >= SOURCES_MAX ? '' : wanted.name;
     const row = { id: newId('alertsource'), orgId, serviceId, protocol: wanted.protocol, name, settings: {} };
-    await this.db
-      .insertInto('alert_sources')
+    await this.insertInto('alert_sources')
       .values(toColumns(AlertSourceEntity, { ...row, createdAt: now, updatedAt: now }))
       .onConflict((conflict) => conflict.columns(['service_id', 'protocol', 'name']).doNothing())
       .execute();
@@ -207,8 +202,7 @@ export class AlertSourceStore extends PostgresStore {
   }
 
   async noteRefusal(id: Id<'alertsource'>, reason: string, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('alert_sources')
+    await this.updateTable('alert_sources')
       .set(({ eb }) => ({ refused: eb('refused', '+', 1), last_refusal: reason, last_refused_at: now }))
       .where('id', '=', id)
       .execute();
@@ -219,8 +213,7 @@ export class AlertSourceStore extends PostgresStore {
     settings: StoredSourceSettings,
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.db
-      .updateTable('alert_sources')
+    await this.updateTable('alert_sources')
       .set({ settings: json(settings), updated_at: now })
       .where('id', '=', id)
       .execute();
@@ -245,8 +238,7 @@ export class AlertSourceStore extends PostgresStore {
 
   /** Newest first. */
   async listBodies(sourceId: Id<'alertsource'>): Promise<Row<typeof AlertBodyEntity>[]> {
-    return await this.db
-      .selectFrom('alert_bodies as b')
+    return await this.selectFrom('alert_bodies as b')
       .select(columns(AlertBodyEntity, 'b'))
       .where('b.source_id', '=', sourceId)
       .orderBy('b.id', 'desc')

@@ -119,8 +119,7 @@ export class AlertStore extends PostgresStore {
     serviceId: Id<'service'>,
     { hour, day }: { readonly hour: Temporal.Instant; readonly day: Temporal.Instant },
   ): Promise<Map<Id<'alertsource'>, { readonly hour: number; readonly day: number }>> {
-    const counts = await this.db
-      .selectFrom('alerts as a')
+    const counts = await this.selectFrom('alerts as a')
       .select(({ fn }) => [
         'a.source_id as sourceId',
         fn.countAll<number>().filterWhere('a.last_seen_at', '>', hour).as('hour'),
@@ -178,8 +177,7 @@ export class AlertStore extends PostgresStore {
   /** Lists those of these incidents that still have an open alert. */
   async listStillOpen(incidentIds: readonly Id<'incident'>[]): Promise<Set<Id<'incident'>>> {
     if (incidentIds.length === 0) return new Set();
-    const open = await this.db
-      .selectFrom('alerts')
+    const open = await this.selectFrom('alerts')
       .select('incident_id')
       .distinct()
       .where('incident_id', '=', anyOf(incidentIds))
@@ -190,8 +188,7 @@ export class AlertStore extends PostgresStore {
 
   /** Returns whether an alert of this group of the source is open. */
   async hasOpenOfGroup(sourceId: Id<'alertsource'>, scope: string, groupKey: string): Promise<boolean> {
-    const open = await this.db
-      .selectFrom('alerts')
+    const open = await this.selectFrom('alerts')
       .select('id')
       .where('source_id', '=', sourceId)
       .where('scope', '=', scope)
@@ -204,8 +201,7 @@ export class AlertStore extends PostgresStore {
 
   /** The alerts that an incident stands for, oldest first. */
   async listOfIncident(incidentId: Id<'incident'>, limit: number): Promise<AlertRow[]> {
-    return await this.db
-      .selectFrom('alerts as a')
+    return await this.selectFrom('alerts as a')
       .select(columns(AlertEntity, 'a'))
       .where('a.incident_id', '=', incidentId)
       .orderBy('a.first_seen_at')
@@ -220,8 +216,7 @@ export class AlertStore extends PostgresStore {
     protocol: string,
     by: { readonly id: string } | { readonly key: string },
   ): Promise<AlertRow | null> {
-    const row = await this.db
-      .selectFrom('alerts as a')
+    const row = await this.selectFrom('alerts as a')
       .innerJoin('alert_sources as s', 's.id', 'a.source_id')
       .select(columns(AlertEntity, 'a'))
       .where('a.service_id', '=', serviceId)
@@ -256,8 +251,7 @@ export class AlertStore extends PostgresStore {
   }
 
   #ofProtocol(serviceId: Id<'service'>, protocol: string, filter: AlertFilter | null) {
-    return this.db
-      .selectFrom('alerts as a')
+    return this.selectFrom('alerts as a')
       .where('a.service_id', '=', serviceId)
       .where('a.source_id', 'in', ({ selectFrom }) =>
         selectFrom('alert_sources as s')
@@ -272,8 +266,7 @@ export class AlertStore extends PostgresStore {
 
   /** Services with open alerts whose lease is over, and that are not shown as silent yet. */
   async listSilentServices(now: Temporal.Instant, limit: number): Promise<Id<'service'>[]> {
-    const services = await this.db
-      .selectFrom('alerts')
+    const services = await this.selectFrom('alerts')
       .select('service_id')
       .distinct()
       .where('lease_until', '<=', now)
@@ -286,8 +279,7 @@ export class AlertStore extends PostgresStore {
 
   /** Lists alerts of the service, which `hold` has locked, whose lease has ended. */
   async listSilent(serviceId: Id<'service'>, now: Temporal.Instant, limit: number): Promise<AlertRow[]> {
-    return await this.db
-      .selectFrom('alerts as a')
+    return await this.selectFrom('alerts as a')
       .select(columns(AlertEntity, 'a'))
       .where('a.service_id', '=', serviceId)
       .where('a.lease_until', '<=', now)
@@ -300,8 +292,7 @@ export class AlertStore extends PostgresStore {
 
   /** Removes up to `limit` resolved alerts that are older than their service keeps incidents; returns how many. */
   async removeOutdated(now: Temporal.Instant, limit: number): Promise<number> {
-    const removed = await this.db
-      .deleteFrom('alerts')
+    const removed = await this.deleteFrom('alerts')
       .where('id', 'in', ({ selectFrom }) =>
         selectFrom('alerts as a')
           .innerJoin('services as s', 's.id', 'a.service_id')
@@ -316,8 +307,7 @@ export class AlertStore extends PostgresStore {
 
   /** Removes resolved alerts beyond the newest `kept` of each service; returns how many. */
   async removeExcess(kept: number, limit: number): Promise<number> {
-    const removed = await this.db
-      .deleteFrom('alerts')
+    const removed = await this.deleteFrom('alerts')
       .where('id', 'in', ({ selectFrom }) =>
         selectFrom(
           selectFrom('alerts as a')

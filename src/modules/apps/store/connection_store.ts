@@ -72,15 +72,13 @@ const FIND_BY_TOKEN = prepared((db, { tokenHash, resource, now }: Values<ByToken
 /** Connected apps. One that was disconnected is a row that is gone, and its tokens with it. */
 export class ConnectionStore extends PostgresStore {
   async insert({ connectionId: id, ...connection }: ConnectionRow): Promise<void> {
-    await this.db
-      .insertInto('connections')
+    await this.insertInto('connections')
       .values(toColumns(ConnectionEntity, { id, ...connection }))
       .execute();
   }
 
   async find(connectionId: string): Promise<ConnectionRow | null> {
-    const connection = await this.db
-      .selectFrom('connections as c')
+    const connection = await this.selectFrom('connections as c')
       .select(SELECTED)
       .where('c.id', '=', asId('connection', connectionId))
       .executeTakeFirst();
@@ -93,7 +91,7 @@ export class ConnectionStore extends PostgresStore {
   }
 
   async touch(connectionId: Id<'connection'>, now: Temporal.Instant): Promise<void> {
-    await this.db.updateTable('connections').set({ last_used_at: now }).where('id', '=', connectionId).execute();
+    await this.updateTable('connections').set({ last_used_at: now }).where('id', '=', connectionId).execute();
   }
 
   /** Newest first, with the name of the user. */
@@ -166,8 +164,7 @@ export class ConnectionStore extends PostgresStore {
   }
 
   #found(orgId: Id<'org'>, { ofUser, text }: ConnectionFilter) {
-    let query = this.db
-      .selectFrom('connections as c')
+    let query = this.selectFrom('connections as c')
       .innerJoin('users as u', 'u.id', 'c.user_id')
       .where('c.org_id', '=', orgId);
     if (ofUser !== null) query = query.where('c.user_id', '=', ofUser);
@@ -181,6 +178,6 @@ export class ConnectionStore extends PostgresStore {
   }
 
   #removing() {
-    return this.db.deleteFrom('connections as c').returning(SELECTED);
+    return this.deleteFrom('connections as c').returning(SELECTED);
   }
 }

@@ -12,8 +12,7 @@ export type FoundRecord = Pick<Row<typeof OAuthRecordEntity>, 'payload' | 'consu
 export class OAuthRecordStore extends PostgresStore {
   /** Adds the record or replaces what it holds; one that was consumed stays so. */
   async put(record: OAuthRecord): Promise<void> {
-    await this.db
-      .insertInto('oauth_records')
+    await this.insertInto('oauth_records')
       .values(toColumns(OAuthRecordEntity, record))
       .onConflict((conflict) =>
         conflict
@@ -25,8 +24,7 @@ export class OAuthRecordStore extends PostgresStore {
 
   /** null when unknown or expired. */
   async find(kind: string, hash: Buffer, now: Temporal.Instant): Promise<FoundRecord | null> {
-    const row = await this.db
-      .selectFrom('oauth_records as r')
+    const row = await this.selectFrom('oauth_records as r')
       .select(columns(OAuthRecordEntity, 'r', ['payload', 'consumedAt']))
       .where('r.kind', '=', kind)
       .where('r.hash', '=', hash)
@@ -37,8 +35,7 @@ export class OAuthRecordStore extends PostgresStore {
 
   /** True for exactly one of those who ask, however many do at once. */
   async consume(kind: string, hash: Buffer, now: Temporal.Instant): Promise<boolean> {
-    const consumed = await this.db
-      .updateTable('oauth_records')
+    const consumed = await this.updateTable('oauth_records')
       .set({ consumed_at: now })
       .where('kind', '=', kind)
       .where('hash', '=', hash)
@@ -48,8 +45,7 @@ export class OAuthRecordStore extends PostgresStore {
   }
 
   async keepUntil(kind: string, hash: Buffer, expiresAt: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('oauth_records')
+    await this.updateTable('oauth_records')
       .set({ expires_at: expiresAt })
       .where('kind', '=', kind)
       .where('hash', '=', hash)
@@ -58,12 +54,11 @@ export class OAuthRecordStore extends PostgresStore {
   }
 
   async remove(kind: string, hash: Buffer): Promise<void> {
-    await this.db.deleteFrom('oauth_records').where('kind', '=', kind).where('hash', '=', hash).execute();
+    await this.deleteFrom('oauth_records').where('kind', '=', kind).where('hash', '=', hash).execute();
   }
 
   async removeOfConnection(kind: string, connectionId: string): Promise<void> {
-    await this.db
-      .deleteFrom('oauth_records')
+    await this.deleteFrom('oauth_records')
       .where('kind', '=', kind)
       .where('connection_id', '=', asId('connection', connectionId))
       .execute();
@@ -71,8 +66,7 @@ export class OAuthRecordStore extends PostgresStore {
 
   /** Removes what has expired, at most so many; a client stays as long as a connection of it does. */
   async removeExpired(now: Temporal.Instant, limit: number): Promise<number> {
-    const removed = await this.db
-      .deleteFrom('oauth_records')
+    const removed = await this.deleteFrom('oauth_records')
       .where(({ eb, refTuple, selectFrom }) =>
         eb(
           refTuple('kind', 'hash'),

@@ -32,7 +32,7 @@ export class AuditStore extends PostgresStore {
       const rows = entries.slice(from, from + APPENDED_AT_ONCE).map(({ origin: { address, requestId }, ...entry }) => {
         return toColumns(AuditLogEntity, { id: newId('audit'), at: now, ...entry, address, requestId });
       });
-      await this.db.insertInto('audit_log').values(rows).execute();
+      await this.insertInto('audit_log').values(rows).execute();
     }
   }
 }
@@ -71,8 +71,7 @@ export class AuditReader extends PostgresStore {
   /** Lists at most `limit` lines after `after`, or from the newest on. Lines that arrive meanwhile disturb no page. */
   async list(orgId: Id<'org'>, filter: AuditFilter, after: AuditPlace | null, limit: number): Promise<AuditLine[]> {
     const { from, to, actor, via, action, target, targets, changesOnly, result } = filter;
-    let lines = this.db
-      .selectFrom('audit_log as a')
+    let lines = this.selectFrom('audit_log as a')
       .leftJoin('users as u', (join) =>
         join.on((eb) => eb('u.id', '=', field<Id<'user'>>(eb.ref('a.actor'), 'userId'))),
       )
@@ -130,8 +129,7 @@ type AuditHead = Omit<Row<typeof AuditHeadEntity>, 'orgId'>;
 export class AuditChainReader extends PostgresStore {
   /** Returns the head of the chain; null before the first row. */
   async findHead(orgId: Id<'org'>): Promise<AuditHead | null> {
-    const head = await this.db
-      .selectFrom('audit_heads')
+    const head = await this.selectFrom('audit_heads')
       .select(['number', 'hash'])
       .where('org_id', '=', orgId)
       .executeTakeFirst();
@@ -140,8 +138,7 @@ export class AuditChainReader extends PostgresStore {
 
   /** Lists links after `after`, in the order of the chain. */
   async list(orgId: Id<'org'>, after: number, upTo: number, limit: number): Promise<AuditLink[]> {
-    return await this.db
-      .selectFrom('audit_links as l')
+    return await this.selectFrom('audit_links as l')
       .leftJoin('audit_log as a', 'a.id', 'l.audit_id')
       .select(columns(AuditLinkEntity, 'l', ['number', 'auditId', 'hash']))
       .select((eb) => {
@@ -177,8 +174,7 @@ export class AuditChainReader extends PostgresStore {
 
   /** The oldest row that no link holds. */
   async findUnlinked(orgId: Id<'org'>): Promise<string | null> {
-    const row = await this.db
-      .selectFrom('audit_log as a')
+    const row = await this.selectFrom('audit_log as a')
       .select('a.id')
       .where('a.org_id', '=', orgId)
       .where(({ not, exists, selectFrom }) =>

@@ -46,7 +46,7 @@ export class AuditStreamStore extends PostgresStore {
       claimedUntil: null,
       createdAt: now,
     };
-    await this.db.insertInto('audit_streams').values(toColumns(AuditStreamEntity, row)).execute();
+    await this.insertInto('audit_streams').values(toColumns(AuditStreamEntity, row)).execute();
     return row;
   }
 
@@ -55,21 +55,16 @@ export class AuditStreamStore extends PostgresStore {
     changed: Partial<Pick<AuditStreamRow, 'isOn' | 'sentNumber' | 'sentHash' | 'lastSuccessAt'>> &
       Partial<StreamHealth>,
   ): Promise<void> {
-    await this.db
-      .updateTable('audit_streams')
-      .set(toColumns(AuditStreamEntity, changed))
-      .where('id', '=', id)
-      .execute();
+    await this.updateTable('audit_streams').set(toColumns(AuditStreamEntity, changed)).where('id', '=', id).execute();
   }
 
   async delete(id: Id<'auditstream'>): Promise<void> {
-    await this.db.deleteFrom('audit_streams').where('id', '=', id).execute();
+    await this.deleteFrom('audit_streams').where('id', '=', id).execute();
   }
 
   /** Lists streams that are on and behind their log, or ahead of it after a restore. */
   async listReady(now: Temporal.Instant, limit: number): Promise<ReadyStream[]> {
-    return await this.db
-      .selectFrom('audit_streams as s')
+    return await this.selectFrom('audit_streams as s')
       .innerJoin('audit_heads as h', 'h.org_id', 's.org_id')
       .select(['s.id', 's.org_id as orgId'])
       .where('s.is_on', '=', true)
@@ -83,8 +78,7 @@ export class AuditStreamStore extends PostgresStore {
 
   /** Claims the turn of a stream, so that one process at a time sends to it; null when another has it. */
   async claim(id: Id<'auditstream'>, now: Temporal.Instant, until: Temporal.Instant): Promise<AuditStreamRow | null> {
-    const claimed = await this.db
-      .updateTable('audit_streams')
+    const claimed = await this.updateTable('audit_streams')
       .set({ claimed_until: until })
       .where('id', '=', id)
       .where('is_on', '=', true)
@@ -94,8 +88,7 @@ export class AuditStreamStore extends PostgresStore {
   }
 
   async release(id: Id<'auditstream'>, until: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('audit_streams')
+    await this.updateTable('audit_streams')
       .set({ claimed_until: null })
       .where('id', '=', id)
       .where('claimed_until', '=', until)
@@ -103,6 +96,6 @@ export class AuditStreamStore extends PostgresStore {
   }
 
   #streams() {
-    return this.db.selectFrom('audit_streams as s').select(columns(AuditStreamEntity, 's'));
+    return this.selectFrom('audit_streams as s').select(columns(AuditStreamEntity, 's'));
   }
 }

@@ -30,8 +30,7 @@ const WAKING: readonly Channel[] = CHANNELS.filter((channel) => declarationOf(ch
  */
 export class NumberCampaignStore extends PostgresStore {
   async find(orgId: Id<'org'>): Promise<Row<typeof NumberCampaignEntity> | null> {
-    const campaign = await this.db
-      .selectFrom('number_campaigns as c')
+    const campaign = await this.selectFrom('number_campaigns as c')
       .select(columns(NumberCampaignEntity, 'c'))
       .where('c.org_id', '=', orgId)
       .executeTakeFirst();
@@ -40,14 +39,13 @@ export class NumberCampaignStore extends PostgresStore {
 
   /** Organizations with a campaign. */
   async listOrganizations(): Promise<Id<'org'>[]> {
-    const campaigns = await this.db.selectFrom('number_campaigns').select('org_id as orgId').execute();
+    const campaigns = await this.selectFrom('number_campaigns').select('org_id as orgId').execute();
     return campaigns.map(({ orgId }) => orgId);
   }
 
   /** Begins a campaign unless there is one; whether there was none. */
   async start(orgId: Id<'org'>, startedBy: string | null, now: Temporal.Instant): Promise<boolean> {
-    const inserted = await this.db
-      .insertInto('number_campaigns')
+    const inserted = await this.insertInto('number_campaigns')
       .values(toColumns(NumberCampaignEntity, { orgId, since: now, startedBy }))
       .onConflict((at) => at.doNothing())
       .execute();
@@ -55,7 +53,7 @@ export class NumberCampaignStore extends PostgresStore {
   }
 
   async stop(orgId: Id<'org'>): Promise<void> {
-    await this.db.deleteFrom('number_campaigns').where('org_id', '=', orgId).execute();
+    await this.deleteFrom('number_campaigns').where('org_id', '=', orgId).execute();
   }
 
   /** Lists the people who still have something to do, by name. */
@@ -74,8 +72,7 @@ export class NumberCampaignStore extends PostgresStore {
     simulatedIds: string,
     now: Temporal.Instant,
   ): Promise<{ people: number; done: number }> {
-    const row = await this.db
-      .selectFrom(this.#people(orgId, simulatedIds, now).as('p'))
+    const row = await this.selectFrom(this.#people(orgId, simulatedIds, now).as('p'))
       .select(({ fn }) => fn.countAll<number>().as('people'))
       .select(({ fn, and, eb }) =>
         fn
@@ -106,8 +103,7 @@ export class NumberCampaignStore extends PostgresStore {
 
   /** Records that a person is asked; false if somebody else has just asked them. */
   async recordAsk(orgId: Id<'org'>, userId: Id<'user'>, now: Temporal.Instant): Promise<boolean> {
-    const asked = await this.db
-      .insertInto('number_asks')
+    const asked = await this.insertInto('number_asks')
       .values({ org_id: orgId, user_id: userId, times: 1, asked_at: now })
       .onConflict((at) =>
         at
@@ -125,8 +121,7 @@ export class NumberCampaignStore extends PostgresStore {
   }
 
   #open(orgId: Id<'org'>, simulatedIds: string, now: Temporal.Instant) {
-    return this.db
-      .selectFrom(this.#people(orgId, simulatedIds, now).as('p'))
+    return this.selectFrom(this.#people(orgId, simulatedIds, now).as('p'))
       .selectAll('p')
       .where(({ or, eb }) =>
         or([eb('p.hasNumber', '=', false), eb('p.hasUnconfirmed', '=', true), eb('p.isTested', '=', false)]),
@@ -135,8 +130,7 @@ export class NumberCampaignStore extends PostgresStore {
 
   /** Members of teams, for whom somebody may be paged. */
   #people(orgId: Id<'org'>, simulatedIds: string, now: Temporal.Instant) {
-    return this.db
-      .selectFrom('memberships as m')
+    return this.selectFrom('memberships as m')
       .innerJoin('users as u', 'u.id', 'm.user_id')
       .leftJoin('number_asks as a', (join) =>
         join.onRef('a.org_id', '=', 'm.org_id').onRef('a.user_id', '=', 'm.user_id'),

@@ -30,8 +30,7 @@ type AskedAbout = { readonly incidentId: Id<'incident'> } | { readonly proposalN
 /** Phone numbers (E.164) that people have confirmed, codes that confirm them, and what a reply from one may act on. */
 export class PhoneNumberStore extends PostgresStore {
   async isConfirmed(userId: Id<'user'>, phone: string): Promise<boolean> {
-    const confirmed = await this.db
-      .selectFrom('confirmed_numbers')
+    const confirmed = await this.selectFrom('confirmed_numbers')
       .select('phone')
       .where('user_id', '=', userId)
       .where('phone', '=', phone)
@@ -41,8 +40,7 @@ export class PhoneNumberStore extends PostgresStore {
 
   /** Returns the person's claim to the number, for a message from it that is to speak for this person. */
   async claimOf(userId: Id<'user'>, phone: string): Promise<NumberClaim> {
-    const confirmed = await this.db
-      .selectFrom('confirmed_numbers as c')
+    const confirmed = await this.selectFrom('confirmed_numbers as c')
       .select(({ eb }) => [
         eb
           .and([eb('c.user_id', '=', userId), eb('c.phone', '=', phone)])
@@ -64,8 +62,7 @@ export class PhoneNumberStore extends PostgresStore {
   }
 
   async listConfirmed(userId: Id<'user'>): Promise<string[]> {
-    const numbers = await this.db
-      .selectFrom('confirmed_numbers')
+    const numbers = await this.selectFrom('confirmed_numbers')
       .select('phone')
       .where('user_id', '=', userId)
       .orderBy('confirmed_at')
@@ -76,8 +73,7 @@ export class PhoneNumberStore extends PostgresStore {
 
   /** The confirmed numbers of each of these people who has any. */
   async listConfirmedOf(userIds: readonly Id<'user'>[]): Promise<Map<Id<'user'>, ReadonlySet<string>>> {
-    const numbers = await this.db
-      .selectFrom('confirmed_numbers as c')
+    const numbers = await this.selectFrom('confirmed_numbers as c')
       .select(['c.user_id as userId', 'c.phone'])
       .where('c.user_id', '=', anyOf([...new Set(userIds)]))
       .execute();
@@ -128,13 +124,12 @@ export class PhoneNumberStore extends PostgresStore {
     expiresAt: Temporal.Instant,
   ): Promise<void> {
     const row = { notificationId, userId, phone, code, expiresAt };
-    await this.db.insertInto('phone_codes').values(toColumns(PhoneCodeEntity, row)).execute();
+    await this.insertInto('phone_codes').values(toColumns(PhoneCodeEntity, row)).execute();
   }
 
   /** The code that a message carries; null once it was used. */
   async findCodeOf(notificationId: Id<'notification'>): Promise<string | null> {
-    const row = await this.db
-      .selectFrom('phone_codes')
+    const row = await this.selectFrom('phone_codes')
       .select('code')
       .where('notification_id', '=', notificationId)
       .executeTakeFirst();
@@ -143,8 +138,7 @@ export class PhoneNumberStore extends PostgresStore {
 
   /** The newest code for this number that has not expired, locked; null without one. */
   async lockCode(userId: Id<'user'>, phone: string, now: Temporal.Instant): Promise<PhoneCode | null> {
-    const code = await this.db
-      .selectFrom('phone_codes as c')
+    const code = await this.selectFrom('phone_codes as c')
       .select(columns(PhoneCodeEntity, 'c', CODE))
       .where('c.user_id', '=', userId)
       .where('c.phone', '=', phone)
@@ -157,8 +151,7 @@ export class PhoneNumberStore extends PostgresStore {
   }
 
   async countWrongTry(notificationId: Id<'notification'>): Promise<void> {
-    await this.db
-      .updateTable('phone_codes')
+    await this.updateTable('phone_codes')
       .set(({ eb }) => ({ wrong_tries: eb('wrong_tries', '+', 1) }))
       .where('notification_id', '=', notificationId)
       .execute();
@@ -166,8 +159,7 @@ export class PhoneNumberStore extends PostgresStore {
 
   /** Whether the number belongs to somebody: a member's, somebody's own, or confirmed by its owner. */
   async isKnown(phone: string): Promise<boolean> {
-    const row = await this.db
-      .selectFrom('team_members')
+    const row = await this.selectFrom('team_members')
       .select('user_id')
       .where('phone', '=', phone)
       .unionAll(({ selectFrom }) => selectFrom('memberships').select('user_id').where('phone', '=', phone))
@@ -219,19 +211,18 @@ export class PhoneNumberStore extends PostgresStore {
     limit: number,
   ): Promise<{ incidentId: Id<'incident'>; number: number; isWaiting: boolean }[]> {
     const open = this.#askedAt(phone, { number: null, acknowledgedToo: true }).clearGroupBy();
-    return await this.db
-      .selectFrom(
-        open
-          .clearSelect()
-          .select(({ eb, fn }) => [
-            'i.number',
-            'i.id',
-            eb('i.status', '=', 'triggered').$castTo<boolean>().as('isWaiting'),
-            fn.max('page.created_at').as('at'),
-          ])
-          .groupBy(['i.id', 'i.number', 'i.status'])
-          .as('open'),
-      )
+    return await this.selectFrom(
+      open
+        .clearSelect()
+        .select(({ eb, fn }) => [
+          'i.number',
+          'i.id',
+          eb('i.status', '=', 'triggered').$castTo<boolean>().as('isWaiting'),
+          fn.max('page.created_at').as('at'),
+        ])
+        .groupBy(['i.id', 'i.number', 'i.status'])
+        .as('open'),
+    )
       .select(['open.id as incidentId', 'open.number', 'open.isWaiting'])
       .orderBy('open.isWaiting', 'desc')
       .orderBy('open.at', 'desc')
@@ -259,8 +250,7 @@ export class PhoneNumberStore extends PostgresStore {
 
   /** Notes that the owner of a number has stopped SMS. The first time counts. */
   async stopSms(phone: string, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .insertInto('sms_opt_outs')
+    await this.insertInto('sms_opt_outs')
       .values({ phone, since: now })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
@@ -268,8 +258,7 @@ export class PhoneNumberStore extends PostgresStore {
 
   /** Notes that SMS reach the number again, as far as was known at `asOf`: a later STOP stays. False if none was stopped. */
   async resumeSms(phone: string, asOf: Temporal.Instant): Promise<boolean> {
-    const resumed = await this.db
-      .deleteFrom('sms_opt_outs')
+    const resumed = await this.deleteFrom('sms_opt_outs')
       .where('phone', '=', phone)
       .where('since', '<=', asOf)
       .execute();
@@ -278,14 +267,12 @@ export class PhoneNumberStore extends PostgresStore {
 
   /** The numbers of these people, of their own or in a team of the organization, to which SMS are stopped. */
   async listStoppedOf(orgId: Id<'org'>, userIds: readonly Id<'user'>[]): Promise<ReadonlySet<string>> {
-    const stopped = await this.db
-      .selectFrom('sms_opt_outs as o')
+    const stopped = await this.selectFrom('sms_opt_outs as o')
       .select('o.phone')
       .where(
         'o.phone',
         'in',
-        this.db
-          .selectFrom('team_members as t')
+        this.selectFrom('team_members as t')
           .select('t.phone')
           .where('t.org_id', '=', orgId)
           .where('t.user_id', '=', anyOf([...new Set(userIds)]))
@@ -305,11 +292,7 @@ export class PhoneNumberStore extends PostgresStore {
 
   /** The hash of the PIN that the person has set for replies; null without one. */
   async findPin(userId: Id<'user'>): Promise<string | null> {
-    const pin = await this.db
-      .selectFrom('reply_pins')
-      .select('pin_hash')
-      .where('user_id', '=', userId)
-      .executeTakeFirst();
+    const pin = await this.selectFrom('reply_pins').select('pin_hash').where('user_id', '=', userId).executeTakeFirst();
     return pin?.pin_hash ?? null;
   }
 
@@ -322,8 +305,7 @@ export class PhoneNumberStore extends PostgresStore {
 
   /** Pages that their receivers may have got: by themselves, or as part of a digest. */
   #pagesThatLeft() {
-    return this.db
-      .selectFrom('notifications as n')
+    return this.selectFrom('notifications as n')
       .select(['n.org_id', 'n.user_id', 'n.incident_id', 'n.created_at'])
       .where('n.kind', '=', 'page')
       .where(({ eb, or }) =>
@@ -341,8 +323,7 @@ export class PhoneNumberStore extends PostgresStore {
           .innerJoin('confirmed_numbers as c', 'c.user_id', 'n.user_id')
           .where('c.phone', '=', phone),
       );
-    return this.db
-      .selectFrom(pages.as('page'))
+    return this.selectFrom(pages.as('page'))
       .innerJoin('incidents as i', 'i.id', 'page.incident_id')
       .innerJoin('memberships as m', (join) =>
         join.onRef('m.org_id', '=', 'page.org_id').onRef('m.user_id', '=', 'page.user_id'),

@@ -49,8 +49,7 @@ export class PushSubscriptionStore extends PostgresStore {
 
   /** Oldest first. */
   async listOf(userId: Id<'user'>): Promise<PushSubscriptionRow[]> {
-    return await this.db
-      .selectFrom('push_subscriptions as s')
+    return await this.selectFrom('push_subscriptions as s')
       .select(columns(PushSubscriptionEntity, 's'))
       .where('s.user_id', '=', userId)
       .orderBy('s.created_at')
@@ -61,8 +60,7 @@ export class PushSubscriptionStore extends PostgresStore {
 
   /** Returns the given users who have subscribed a browser. */
   async listSubscribers(userIds: readonly Id<'user'>[]): Promise<Set<Id<'user'>>> {
-    const subscribers = await this.db
-      .selectFrom('push_subscriptions')
+    const subscribers = await this.selectFrom('push_subscriptions')
       .select('user_id')
       .distinct()
       .where('user_id', '=', anyOf([...new Set(userIds)]))
@@ -72,8 +70,7 @@ export class PushSubscriptionStore extends PostgresStore {
 
   /** Null when the person has no such subscription. */
   async removeOf(userId: Id<'user'>, subscriptionId: string): Promise<PushSubscriptionRow | null> {
-    const removed = await this.db
-      .deleteFrom('push_subscriptions as s')
+    const removed = await this.deleteFrom('push_subscriptions as s')
       .where('s.user_id', '=', userId)
       .where('s.id', '=', asId('subscription', subscriptionId))
       .returning(columns(PushSubscriptionEntity, 's'))
@@ -83,6 +80,6 @@ export class PushSubscriptionStore extends PostgresStore {
 
   /** Removes one that its push service no longer knows. */
   async remove(subscriptionId: Id<'subscription'>): Promise<void> {
-    await this.db.deleteFrom('push_subscriptions').where('id', '=', subscriptionId).execute();
+    await this.deleteFrom('push_subscriptions').where('id', '=', subscriptionId).execute();
   }
 }

@@ -50,8 +50,7 @@ export function hasArrived(simulatedIds: string): Expression<SqlBool> {
 export class ReadinessReader extends PostgresStore {
   /** Returns the devices of the users who have any. */
   async listDevices(userIds: readonly Id<'user'>[]): Promise<Map<Id<'user'>, Devices>> {
-    const rows = await this.db
-      .selectFrom('push_subscriptions as s')
+    const rows = await this.selectFrom('push_subscriptions as s')
       .select(({ fn }) => [
         's.user_id as userId',
         fn.countAll<number>().as('count'),
@@ -75,8 +74,7 @@ export class ReadinessReader extends PostgresStore {
       user_id: ['text', asked.map(({ userId }) => userId)],
       channel: ['text', asked.map(({ channel }) => channel)],
     });
-    return await this.db
-      .selectFrom(places)
+    return await this.selectFrom(places)
       .innerJoinLateral(
         (eb) =>
           eb

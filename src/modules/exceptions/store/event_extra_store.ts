@@ -29,8 +29,7 @@ export class EventExtraStore extends PostgresStore {
   async addAttachment(attachment: EventAttachment, bytesMax: number): Promise<boolean> {
     // One service at a time, so that two requests never both take the last room.
     await holdLock(this.session, `attachments ${attachment.serviceId}`);
-    const { bytes, files } = await this.db
-      .selectFrom('event_attachments')
+    const { bytes, files } = await this.selectFrom('event_attachments')
       .select(({ fn, cast }) => [
         cast<number>(fn.coalesce(fn.sum('bytes'), sql<number>`0`), 'bigint').as('bytes'),
         fn.countAll<number>().filterWhere('event_id', '=', attachment.eventId).as('files'),
@@ -38,15 +37,14 @@ export class EventExtraStore extends PostgresStore {
       .where('service_id', '=', attachment.serviceId)
       .executeTakeFirstOrThrow();
     if (bytes + attachment.bytes > bytesMax || files >= ATTACHMENTS_MAX) return false;
-    await this.db.insertInto('event_attachments').values(toColumns(EventAttachmentEntity, attachment)).execute();
+    await this.insertInto('event_attachments').values(toColumns(EventAttachmentEntity, attachment)).execute();
     return true;
   }
 
   /** False when the service has enough of it. */
   async addFeedback(feedback: EventFeedback): Promise<boolean> {
     if ((await this.#countFeedback(feedback.serviceId)) >= FEEDBACK_OF_SERVICE_MAX) return false;
-    await this.db
-      .insertInto('event_feedback')
+    await this.insertInto('event_feedback')
       .values(toColumns(EventFeedbackEntity, feedback))
       .onConflict((conflict) => conflict.column('id').doNothing())
       .execute();
@@ -58,8 +56,7 @@ export class EventExtraStore extends PostgresStore {
     serviceId: Id<'service'>,
     limit: number,
   ): Promise<{ readonly feedback: readonly EventFeedback[]; readonly total: number }> {
-    const feedback = await this.db
-      .selectFrom('event_feedback as f')
+    const feedback = await this.selectFrom('event_feedback as f')
       .select(columns(EventFeedbackEntity, 'f'))
       .where('f.service_id', '=', serviceId)
       .orderBy('f.created_at', 'desc')
@@ -75,8 +72,7 @@ export class EventExtraStore extends PostgresStore {
     eventIds: readonly string[],
   ): Promise<Pick<EventAttachment, 'id' | 'eventId' | 'name'>[]> {
     if (eventIds.length === 0) return [];
-    return await this.db
-      .selectFrom('event_attachments as a')
+    return await this.selectFrom('event_attachments as a')
       .select(columns(EventAttachmentEntity, 'a', ['id', 'eventId', 'name']))
       .where('a.service_id', '=', serviceId)
       .where('a.event_id', 'in', eventIds)
@@ -87,8 +83,7 @@ export class EventExtraStore extends PostgresStore {
   }
 
   async #countFeedback(serviceId: Id<'service'>): Promise<number> {
-    const { count } = await this.db
-      .selectFrom('event_feedback')
+    const { count } = await this.selectFrom('event_feedback')
       .select(({ fn }) => fn.countAll<string>().as('count'))
       .where('service_id', '=', serviceId)
       .executeTakeFirstOrThrow();
@@ -97,8 +92,7 @@ export class EventExtraStore extends PostgresStore {
 
   /** Lists the attachments of an event without their content. */
   async listAttachments(serviceId: Id<'service'>, eventId: string): Promise<Omit<EventAttachment, 'content'>[]> {
-    return await this.db
-      .selectFrom('event_attachments as a')
+    return await this.selectFrom('event_attachments as a')
       .select(columns(EventAttachmentEntity, 'a', allBut(EventAttachmentEntity, 'content')))
       .where('a.service_id', '=', serviceId)
       .where('a.event_id', '=', eventId)
@@ -109,8 +103,7 @@ export class EventExtraStore extends PostgresStore {
   }
 
   async findAttachment(serviceId: Id<'service'>, attachmentId: string): Promise<EventAttachment | null> {
-    const row = await this.db
-      .selectFrom('event_attachments as a')
+    const row = await this.selectFrom('event_attachments as a')
       .select(columns(EventAttachmentEntity, 'a'))
       .where('a.service_id', '=', serviceId)
       .where('a.id', '=', attachmentId)
@@ -119,8 +112,7 @@ export class EventExtraStore extends PostgresStore {
   }
 
   async listFeedback(serviceId: Id<'service'>, eventId: string): Promise<EventFeedback[]> {
-    return await this.db
-      .selectFrom('event_feedback as f')
+    return await this.selectFrom('event_feedback as f')
       .select(columns(EventFeedbackEntity, 'f'))
       .where('f.service_id', '=', serviceId)
       .where('f.event_id', '=', eventId)
@@ -132,8 +124,7 @@ export class EventExtraStore extends PostgresStore {
 
   /** Removes up to `limit` of each that are older than the events of their service; returns how many. */
   async removeOutdated(now: Temporal.Instant, limit: number): Promise<number> {
-    const attachments = await this.db
-      .deleteFrom('event_attachments')
+    const attachments = await this.deleteFrom('event_attachments')
       .where('id', 'in', (eb) =>
         eb
           .selectFrom('event_attachments as x')
@@ -143,8 +134,7 @@ export class EventExtraStore extends PostgresStore {
           .limit(limit),
       )
       .execute();
-    const feedback = await this.db
-      .deleteFrom('event_feedback')
+    const feedback = await this.deleteFrom('event_feedback')
       .where('id', 'in', (eb) =>
         eb
           .selectFrom('event_feedback as x')

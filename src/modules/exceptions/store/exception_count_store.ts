@@ -83,8 +83,7 @@ const MARK_DUE = prepared(
 export class ExceptionCountStore extends PostgresStore {
   /** Returns counts by group id; a group that nobody has counted yet is absent. */
   async find(groupIds: readonly Id<'group'>[]): Promise<Map<Id<'group'>, GroupCountsRow>> {
-    const rows = await this.db
-      .selectFrom('exception_group_counts as c')
+    const rows = await this.selectFrom('exception_group_counts as c')
       .select(columns(ExceptionGroupCountsEntity, 'c'))
       .where('c.group_id', '=', anyOf(groupIds))
       .where('c.counted_at', 'is not', null)
@@ -99,8 +98,7 @@ export class ExceptionCountStore extends PostgresStore {
 
   /** The service keeps events for a shorter or longer time from now on. */
   async markServiceDue(serviceId: Id<'service'>, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('exception_group_counts as c')
+    await this.updateTable('exception_group_counts as c')
       .from('exception_groups as g')
       .set({ due_at: now })
       .whereRef('g.id', '=', 'c.group_id')
@@ -110,8 +108,7 @@ export class ExceptionCountStore extends PostgresStore {
 
   /** Groups to which events have come that nobody marked, as those of a release that counts nothing. */
   async markMissed(now: Temporal.Instant): Promise<void> {
-    await this.db
-      .insertInto('exception_group_counts')
+    await this.insertInto('exception_group_counts')
       .columns(['group_id', 'org_id', 'service_id', 'due_at'])
       .expression((eb) =>
         eb
@@ -159,8 +156,7 @@ export class ExceptionCountStore extends PostgresStore {
   }
 
   async #listDue(now: Temporal.Instant, limit: number, busy: readonly string[]): Promise<Id<'group'>[]> {
-    const oldest = await this.db
-      .selectFrom('exception_group_counts')
+    const oldest = await this.selectFrom('exception_group_counts')
       .select(['group_id', 'org_id'])
       .where('due_at', '<=', now)
       .orderBy('due_at')
@@ -249,8 +245,7 @@ export class ExceptionCountStore extends PostgresStore {
       group_id: ['text', counted.map(({ group }) => group.id)],
       taken_until: ['timestamptz', counted.map(({ group }) => group.takenUntil)],
     });
-    await this.db
-      .updateTable('exception_group_counts as c')
+    await this.updateTable('exception_group_counts as c')
       .from(recordsOf('u', ExceptionGroupCountsEntity, toRecords(rows)))
       .innerJoin(taken, 't.group_id', 'u.group_id')
       .set((eb) => ({

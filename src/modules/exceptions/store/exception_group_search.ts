@@ -74,8 +74,7 @@ export class ExceptionGroupSearch extends PostgresStore {
     serviceId: Id<'service'> | null,
     now: Temporal.Instant,
   ): Promise<{ serviceIds: Id<'service'>[]; keptSince: Temporal.Instant }[]> {
-    let services = this.db
-      .selectFrom('services')
+    let services = this.selectFrom('services')
       .select(({ fn }) => ['retention_exceptions', fn.agg<Id<'service'>[]>('array_agg', ['id']).as('serviceIds')])
       .where('org_id', '=', orgId)
       .where('deleted_at', 'is', null)
@@ -89,8 +88,7 @@ export class ExceptionGroupSearch extends PostgresStore {
 
   /** Lists the incidents that the group has opened, newest first, with their total; storms that it is part of, too. */
   async listIncidents(orgId: Id<'org'>, groupId: Id<'group'>, limit: number) {
-    return await this.db
-      .selectFrom('incidents as i')
+    return await this.selectFrom('incidents as i')
       .select((eb) => [
         'i.id as incidentId',
         eb.ref('i.number').$notNull().as('number'),
@@ -122,8 +120,7 @@ export class ExceptionGroupSearch extends PostgresStore {
     { id, serviceId, type, culprit }: Pick<ExceptionGroupRow, 'id' | 'serviceId' | 'type' | 'culprit'>,
     limit: number,
   ) {
-    return await this.db
-      .selectFrom('exception_groups as g')
+    return await this.selectFrom('exception_groups as g')
       .select(['g.id', 'g.title', 'g.type', 'g.culprit', 'g.status', 'g.grouping_parts as groupingParts'])
       .select('g.last_seen_at as lastSeenAt')
       .where('g.service_id', '=', serviceId)

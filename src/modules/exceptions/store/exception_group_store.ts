@@ -107,8 +107,7 @@ export class ExceptionGroupStore extends PostgresStore {
 
   /** Returns listed groups by id; a group that is gone is absent. */
   async findListed(ids: readonly Id<'group'>[]): Promise<Map<Id<'group'>, ListedGroupRow>> {
-    const groups = await this.db
-      .selectFrom('exception_groups as g')
+    const groups = await this.selectFrom('exception_groups as g')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'g.service_id').on('s.deleted_at', 'is', null))
       .select(columns(ExceptionGroupEntity, 'g', LISTED))
       .select(({ ref }) => [
@@ -127,8 +126,7 @@ export class ExceptionGroupStore extends PostgresStore {
   /** Throws `not_found`. */
   async get(orgId: Id<'org'>, groupId: string, now: Temporal.Instant): Promise<WholeGroup> {
     const group = found(await this.#visible(orgId, groupId, now).executeTakeFirst());
-    const merged = await this.db
-      .selectFrom('exception_groups')
+    const merged = await this.selectFrom('exception_groups')
       .select('id')
       .where('merged_into_id', '=', group.id)
       .orderBy('id')
@@ -152,8 +150,7 @@ export class ExceptionGroupStore extends PostgresStore {
     if (before.status === status && fix === null && snooze === null) return { before, after: before };
     const resolvedInRelease = status === 'resolved' ? releaseToResolveIn(before.lastRelease, knownReleases) : null;
     const change = { status, statusChangedAt: now, resolvedInRelease, regressedAt: null, updatedAt: now };
-    await this.db
-      .updateTable('exception_groups')
+    await this.updateTable('exception_groups')
       .set(toColumns(ExceptionGroupEntity, change))
       .where('id', '=', before.id)
       .execute();
@@ -176,16 +173,14 @@ export class ExceptionGroupStore extends PostgresStore {
   ): Promise<{ before: ExceptionGroupRow; after: ExceptionGroupRow } | null> {
     const before = found(await this.#visible(orgId, groupId, now).forUpdate('g').executeTakeFirst());
     if (!before.statusChangedAt.equals(decidedAt)) return null;
-    const replaced = await this.db
-      .deleteFrom('group_decisions as d')
+    const replaced = await this.deleteFrom('group_decisions as d')
       .where('d.group_id', '=', before.id)
       .where('d.decided_at', '=', decidedAt)
       .returning(columns(GroupDecisionEntity, 'd', REPLACED))
       .executeTakeFirst();
     if (replaced === undefined) return null;
     const change = { ...replaced, updatedAt: now };
-    await this.db
-      .updateTable('exception_groups')
+    await this.updateTable('exception_groups')
       .set(toColumns(ExceptionGroupEntity, change))
       .where('id', '=', before.id)
       .execute();
@@ -197,8 +192,7 @@ export class ExceptionGroupStore extends PostgresStore {
     decidedAt: Temporal.Instant,
   ): Promise<void> {
     const replaced = { decidedAt, status, statusChangedAt, resolvedInRelease, regressedAt };
-    await this.db
-      .insertInto('group_decisions')
+    await this.insertInto('group_decisions')
       .values(toColumns(GroupDecisionEntity, { groupId, ...replaced }))
       .onConflict((conflict) => conflict.column('group_id').doUpdateSet(toColumns(GroupDecisionEntity, replaced)))
       .execute();
@@ -206,8 +200,7 @@ export class ExceptionGroupStore extends PostgresStore {
 
   /** The service of each group, by the group's id; a group that is not of the organization is absent. */
   async findServices(orgId: Id<'org'>, groupIds: readonly string[]): Promise<Map<string, Id<'service'>>> {
-    const groups = await this.db
-      .selectFrom('exception_groups as g')
+    const groups = await this.selectFrom('exception_groups as g')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'g.service_id').on('s.deleted_at', 'is', null))
       .select(['g.id', 'g.service_id as serviceId'])
       .where('g.org_id', '=', orgId)
@@ -218,8 +211,7 @@ export class ExceptionGroupStore extends PostgresStore {
 
   /** Locks several groups in the order in which workers do, so that neither waits for the other for ever. */
   async lockInOrder(orgId: Id<'org'>, groupIds: readonly string[]): Promise<void> {
-    await this.db
-      .selectFrom('exception_groups as g')
+    await this.selectFrom('exception_groups as g')
       .select('g.id')
       .where('g.org_id', '=', orgId)
       .where('g.id', '=', anyOf(groupIds.map((id) => asId('group', id))))
@@ -233,8 +225,7 @@ export class ExceptionGroupStore extends PostgresStore {
     serviceId: Id<'service'>,
     key: string,
   ): Promise<{ readonly id: Id<'group'>; readonly mergedIntoId: Id<'group'> | null } | null> {
-    const group = await this.db
-      .selectFrom('exception_groups')
+    const group = await this.selectFrom('exception_groups')
       .select(['id', 'merged_into_id as mergedIntoId'])
       .where('service_id', '=', serviceId)
       .where('key', '=', key)
@@ -244,8 +235,7 @@ export class ExceptionGroupStore extends PostgresStore {
 
   /** Nobody decides anything else of the group until the transaction ends; null when it is gone. */
   async lockStatus(groupId: Id<'group'>): Promise<GroupStatus | null> {
-    const group = await this.db
-      .selectFrom('exception_groups')
+    const group = await this.selectFrom('exception_groups')
       .select('status')
       .where('id', '=', groupId)
       .forShare()
@@ -255,8 +245,7 @@ export class ExceptionGroupStore extends PostgresStore {
 
   /** Returns the time of the service's newest event; null when no group is left. */
   async lastSeenAt(serviceId: Id<'service'>): Promise<Temporal.Instant | null> {
-    const group = await this.db
-      .selectFrom('exception_groups')
+    const group = await this.selectFrom('exception_groups')
       .select('last_seen_at')
       .where('service_id', '=', serviceId)
       .orderBy('last_seen_at', 'desc')
@@ -267,8 +256,7 @@ export class ExceptionGroupStore extends PostgresStore {
 
   /** The incident that is open because of the group, if any. */
   async findOpenIncidentId(orgId: Id<'org'>, groupId: Id<'group'>): Promise<Id<'incident'> | null> {
-    const incident = await this.db
-      .selectFrom('incidents as i')
+    const incident = await this.selectFrom('incidents as i')
       .select('i.id')
       .where('i.org_id', '=', orgId)
       .where('i.status', '<>', 'resolved')
@@ -297,8 +285,7 @@ export class ExceptionGroupStore extends PostgresStore {
    * event is just coming to is left alone.
    */
   async removeOutdated(now: Temporal.Instant, limit: number): Promise<number> {
-    const removed = await this.db
-      .deleteFrom('exception_groups')
+    const removed = await this.deleteFrom('exception_groups')
       .where('id', 'in', (eb) =>
         eb
           .selectFrom('services as s')
@@ -333,8 +320,7 @@ export class ExceptionGroupStore extends PostgresStore {
 
   /** Groups are hidden with their service, and once their last event is older than the service keeps. */
   #visible(orgId: Id<'org'>, groupId: string, now: Temporal.Instant) {
-    return this.db
-      .selectFrom('exception_groups as g')
+    return this.selectFrom('exception_groups as g')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'g.service_id').on('s.deleted_at', 'is', null))
       .select(GROUP)
       .select('s.retention_exceptions as retentionDays')

@@ -23,8 +23,7 @@ export interface StoredExceptionSettings extends ExceptionSettings {
 export class ExceptionSettingsStore extends PostgresStore {
   /** A service that leaves out nothing may be absent. */
   async find(serviceIds: readonly Id<'service'>[]): Promise<Map<Id<'service'>, StoredExceptionSettings>> {
-    const rows = await this.db
-      .selectFrom('exception_settings as x')
+    const rows = await this.selectFrom('exception_settings as x')
       .select(columns(ExceptionSettingsEntity, 'x', SETTINGS))
       .where('x.service_id', '=', anyOf(serviceIds))
       .execute();
@@ -33,8 +32,7 @@ export class ExceptionSettingsStore extends PostgresStore {
 
   async save(serviceId: Id<'service'>, settings: ExceptionSettings, now: Temporal.Instant): Promise<void> {
     const values = { ...settings, updatedAt: now };
-    await this.db
-      .insertInto('exception_settings')
+    await this.insertInto('exception_settings')
       .values(toColumns(ExceptionSettingsEntity, { serviceId, assignmentRules: NO_RULES, ...values }))
       .onConflict((conflict) => conflict.column('service_id').doUpdateSet(toColumns(ExceptionSettingsEntity, values)))
       .execute();
@@ -47,8 +45,7 @@ export class ExceptionSettingsStore extends PostgresStore {
     now: Temporal.Instant,
   ): Promise<void> {
     const values = { ...assignment, updatedAt: now };
-    await this.db
-      .insertInto('exception_settings')
+    await this.insertInto('exception_settings')
       .values(toColumns(ExceptionSettingsEntity, { serviceId, ...NO_SETTINGS, ...values }))
       .onConflict((conflict) => conflict.column('service_id').doUpdateSet(toColumns(ExceptionSettingsEntity, values)))
       .execute();
@@ -56,8 +53,7 @@ export class ExceptionSettingsStore extends PostgresStore {
 
   /** Lists services whose usual traffic has not been learnt since then. */
   async listToLearn(since: Temporal.Instant, limit: number): Promise<Id<'service'>[]> {
-    const rows = await this.db
-      .selectFrom('exception_settings as x')
+    const rows = await this.selectFrom('exception_settings as x')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'x.service_id').on('s.deleted_at', 'is', null))
       .select('x.service_id')
       .where('x.learns_spikes', '=', true)
@@ -77,8 +73,7 @@ export class ExceptionSettingsStore extends PostgresStore {
       service_id: ['text', learnt.map(({ serviceId }) => serviceId)],
       per_hour: ['bigint', learnt.map(({ learntPerHour }) => learntPerHour)],
     });
-    await this.db
-      .updateTable('exception_settings as x')
+    await this.updateTable('exception_settings as x')
       .from(rows)
       .set((eb) => ({ learnt_per_hour: eb.ref('l.per_hour'), learnt_at: now }))
       .whereRef('x.service_id', '=', 'l.service_id')
@@ -87,8 +82,7 @@ export class ExceptionSettingsStore extends PostgresStore {
 
   /** Adds events to the running hour; returns how many came within it, these among them. */
   async countHour(serviceId: Id<'service'>, hour: Temporal.Instant, count: number): Promise<number> {
-    const row = await this.db
-      .insertInto('exception_hours')
+    const row = await this.insertInto('exception_hours')
       .values(toColumns(ExceptionHourEntity, { serviceId, hour, count }))
       .onConflict((conflict) =>
         conflict.column('service_id').doUpdateSet((eb) => ({

@@ -58,8 +58,7 @@ export class GroupActivityStore extends PostgresStore {
   }
 
   async countComments(groupId: Id<'group'>): Promise<number> {
-    const { count } = await this.db
-      .selectFrom('group_activity')
+    const { count } = await this.selectFrom('group_activity')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('group_id', '=', groupId)
       .where('body', 'is not', null)
@@ -82,8 +81,7 @@ export class GroupActivityStore extends PostgresStore {
 
   /** Writes the text unless the comment was changed since it was `before`; false then. */
   async edit(activityId: Id<'activity'>, before: string, body: string, now: Temporal.Instant): Promise<boolean> {
-    const edited = await this.db
-      .updateTable('group_activity')
+    const edited = await this.updateTable('group_activity')
       .set({ body, edited_at: now })
       .where('id', '=', activityId)
       .where('body', '=', before)
@@ -92,16 +90,15 @@ export class GroupActivityStore extends PostgresStore {
   }
 
   async delete(activityId: Id<'activity'>): Promise<void> {
-    await this.db.deleteFrom('group_activity').where('id', '=', activityId).execute();
+    await this.deleteFrom('group_activity').where('id', '=', activityId).execute();
   }
 
   async #insert(row: Row<typeof GroupActivityEntity>): Promise<void> {
-    await this.db.insertInto('group_activity').values(toColumns(GroupActivityEntity, row)).execute();
+    await this.insertInto('group_activity').values(toColumns(GroupActivityEntity, row)).execute();
   }
 
   #entries(groupId: Id<'group'>) {
-    return this.db
-      .selectFrom('group_activity as a')
+    return this.selectFrom('group_activity as a')
       .select(columns(GroupActivityEntity, 'a', SHOWN))
       .where('a.group_id', '=', groupId);
   }

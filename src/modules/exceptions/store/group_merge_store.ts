@@ -16,8 +16,7 @@ interface MergedGroup {
 export class GroupMergeStore extends PostgresStore {
   /** Lists the groups merged into these groups, oldest first. */
   async list(groupIds: readonly Id<'group'>[]): Promise<MergedGroup[]> {
-    return await this.db
-      .selectFrom('exception_groups')
+    return await this.selectFrom('exception_groups')
       .select((eb) => [
         'id as groupId',
         eb.ref('merged_into_id').$notNull().as('intoId'),
@@ -33,8 +32,7 @@ export class GroupMergeStore extends PostgresStore {
 
   /** All of a service that are part of another one, each with the one that takes its events. */
   async listOfService(serviceId: Id<'service'>): Promise<{ groupId: Id<'group'>; intoId: Id<'group'> }[]> {
-    return await this.db
-      .selectFrom('exception_groups')
+    return await this.selectFrom('exception_groups')
       .select((eb) => ['id as groupId', eb.ref('merged_into_id').$notNull().as('intoId')])
       .where('service_id', '=', serviceId)
       .where('merged_into_id', 'is not', null)
@@ -43,8 +41,7 @@ export class GroupMergeStore extends PostgresStore {
 
   /** The groups that take the events of these. */
   async listTakers(groupIds: readonly Id<'group'>[]): Promise<Id<'group'>[]> {
-    const rows = await this.db
-      .selectFrom('exception_groups')
+    const rows = await this.selectFrom('exception_groups')
       .select((eb) => eb.ref('merged_into_id').$notNull().as('takerId'))
       .distinct()
       .where('id', '=', anyOf(groupIds))
@@ -91,8 +88,7 @@ export class GroupMergeStore extends PostgresStore {
 
   /** The group is one of its own again. */
   async split(groupId: Id<'group'>, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('exception_groups')
+    await this.updateTable('exception_groups')
       .set({ merged_into_id: null, merged_at: null, updated_at: now })
       .where('id', '=', groupId)
       .execute();
@@ -108,8 +104,7 @@ export class GroupMergeStore extends PostgresStore {
     intoKey: string,
     now: Temporal.Instant,
   ): Promise<readonly string[]> {
-    const rows = await this.db
-      .selectFrom('exception_groups')
+    const rows = await this.selectFrom('exception_groups')
       .select(['id', 'key', 'status', 'merged_into_id as mergedIntoId'])
       .where('service_id', '=', serviceId)
       .where('key', '=', anyOf([intoKey, ...keys]))

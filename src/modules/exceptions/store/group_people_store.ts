@@ -15,8 +15,7 @@ export class GroupAssignmentStore extends PostgresStore {
     { assignedUserId, assignedTeamId }: Assignment,
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.db
-      .updateTable('exception_groups')
+    await this.updateTable('exception_groups')
       .set({ assigned_user_id: assignedUserId, assigned_team_id: assignedTeamId, updated_at: now })
       .where('id', '=', anyOf(groupIds))
       .execute();
@@ -24,8 +23,7 @@ export class GroupAssignmentStore extends PostgresStore {
 
   /** Saves the address of the issue of a group; null for none. */
   async saveIssue(groupId: Id<'group'>, issueUrl: string | null, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('exception_groups')
+    await this.updateTable('exception_groups')
       .set({ issue_url: issueUrl, updated_at: now })
       .where('id', '=', groupId)
       .execute();
@@ -62,8 +60,7 @@ export class GroupAssignmentStore extends PostgresStore {
 /** Stores who is told when a group comes back. */
 export class GroupWatcherStore extends PostgresStore {
   async has(groupId: Id<'group'>, userId: Id<'user'>): Promise<boolean> {
-    const watcher = await this.db
-      .selectFrom('group_watchers')
+    const watcher = await this.selectFrom('group_watchers')
       .select('user_id')
       .where('group_id', '=', groupId)
       .where('user_id', '=', userId)
@@ -72,21 +69,19 @@ export class GroupWatcherStore extends PostgresStore {
   }
 
   async add(groupId: Id<'group'>, userId: Id<'user'>, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .insertInto('group_watchers')
+    await this.insertInto('group_watchers')
       .values({ group_id: groupId, user_id: userId, created_at: now })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   }
 
   async remove(groupId: Id<'group'>, userId: Id<'user'>): Promise<void> {
-    await this.db.deleteFrom('group_watchers').where('group_id', '=', groupId).where('user_id', '=', userId).execute();
+    await this.deleteFrom('group_watchers').where('group_id', '=', groupId).where('user_id', '=', userId).execute();
   }
 
   /** Removes all watchers of the group and returns them: each is told once. */
   async take(groupId: Id<'group'>): Promise<Id<'user'>[]> {
-    const watchers = await this.db
-      .deleteFrom('group_watchers')
+    const watchers = await this.deleteFrom('group_watchers')
       .where('group_id', '=', groupId)
       .returning('user_id as userId')
       .execute();

@@ -22,8 +22,7 @@ interface Opened {
 export class GroupRateStore extends PostgresStore {
   /** The rules of exceptions that look at rates, by id; active or not. */
   async listRuleIds(): Promise<Id<'rule'>[]> {
-    const rules = await this.db
-      .selectFrom('alert_rules as r')
+    const rules = await this.selectFrom('alert_rules as r')
       .select('r.id')
       .where('r.kind', '=', 'exception')
       .where('r.enabled', '=', true)
@@ -40,8 +39,7 @@ export class GroupRateStore extends PostgresStore {
 
   /** The groups that take the events of these, as far as people have not resolved or ignored them. */
   async listTakers(groupIds: readonly Id<'group'>[]): Promise<RatedGroup[]> {
-    return await this.db
-      .selectFrom('exception_groups as g')
+    return await this.selectFrom('exception_groups as g')
       .select(columns(ExceptionGroupEntity, 'g', SHOWN))
       .where('g.id', 'in', (eb) =>
         eb

@@ -43,8 +43,7 @@ export class GroupReleaseStore extends PostgresStore {
   /** Returns the fixes of the decisions behind the groups' statuses; a group without one is absent. */
   async listFixes(groupIds: readonly Id<'group'>[]): Promise<Map<Id<'group'>, Fix>> {
     if (groupIds.length === 0) return new Map();
-    const fixes = await this.db
-      .selectFrom('group_fixes as f')
+    const fixes = await this.selectFrom('group_fixes as f')
       .innerJoin('exception_groups as g', (join) =>
         join.onRef('g.id', '=', 'f.group_id').onRef('g.status_changed_at', '=', 'f.decided_at'),
       )
@@ -56,8 +55,7 @@ export class GroupReleaseStore extends PostgresStore {
 
   async addRegressions(regressions: readonly Row<typeof GroupRegressionEntity>[]): Promise<void> {
     if (regressions.length === 0) return;
-    await this.db
-      .insertInto('group_regressions')
+    await this.insertInto('group_regressions')
       .values(regressions.map((row) => toColumns(GroupRegressionEntity, row)))
       .onConflict((conflict) =>
         conflict.columns(['group_id', 'release']).doUpdateSet((eb) => ({ at: eb.ref('excluded.at') })),
@@ -67,8 +65,7 @@ export class GroupReleaseStore extends PostgresStore {
 
   /** The release in which a group came back at that time; null when its event named none. */
   async findRegression(groupId: Id<'group'>, at: Temporal.Instant): Promise<string | null> {
-    const regression = await this.db
-      .selectFrom('group_regressions')
+    const regression = await this.selectFrom('group_regressions')
       .select('release')
       .where('group_id', '=', groupId)
       .where('at', '=', at)
@@ -169,8 +166,7 @@ export class GroupReleaseStore extends PostgresStore {
 
   /** Groups that are part of no other, each with the release in which it is said to be fixed. */
   #own(serviceId: Id<'service'>) {
-    return this.db
-      .selectFrom('exception_groups as g')
+    return this.selectFrom('exception_groups as g')
       .leftJoin('group_fixes as f', (join) =>
         join
           .onRef('f.group_id', '=', 'g.id')

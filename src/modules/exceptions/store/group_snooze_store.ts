@@ -74,8 +74,7 @@ export class GroupSnoozeStore extends PostgresStore {
           )
           .as('turn'),
       );
-    return await this.db
-      .selectFrom(due.as('d'))
+    return await this.selectFrom(due.as('d'))
       .selectAll('d')
       .orderBy('d.turn')
       .orderBy('d.groupId')
@@ -88,8 +87,7 @@ export class GroupSnoozeStore extends PostgresStore {
    * it did: a person's decision meanwhile, or another process, comes first.
    */
   async reopen({ groupId, decidedAt }: DueSnooze, now: Temporal.Instant): Promise<boolean> {
-    const reopened = await this.db
-      .updateTable('exception_groups')
+    const reopened = await this.updateTable('exception_groups')
       .set({ status: 'unresolved', status_changed_at: now, regressed_at: null, updated_at: now })
       .where('id', '=', groupId)
       .where('status', '=', 'ignored')
@@ -99,8 +97,7 @@ export class GroupSnoozeStore extends PostgresStore {
   }
 
   async saveChecked({ groupId, decidedAt }: DueSnooze, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('group_snoozes')
+    await this.updateTable('group_snoozes')
       .set({ checked_at: now })
       .where('group_id', '=', groupId)
       .where('decided_at', '=', decidedAt)
@@ -109,13 +106,11 @@ export class GroupSnoozeStore extends PostgresStore {
 
   /** Selects snoozes that count: of the decision behind the group's status. */
   #current() {
-    return this.db
-      .selectFrom('group_snoozes as s')
-      .innerJoin('exception_groups as g', (join) =>
-        join
-          .onRef('g.id', '=', 's.group_id')
-          .onRef('g.status_changed_at', '=', 's.decided_at')
-          .on('g.status', '=', 'ignored'),
-      );
+    return this.selectFrom('group_snoozes as s').innerJoin('exception_groups as g', (join) =>
+      join
+        .onRef('g.id', '=', 's.group_id')
+        .onRef('g.status_changed_at', '=', 's.decided_at')
+        .on('g.status', '=', 'ignored'),
+    );
   }
 }

@@ -39,8 +39,7 @@ export class IssueTrackerStore extends PostgresStore {
    * oldest of the organization unless the service has an address for new issues; null for none.
    */
   async findOfService(orgId: Id<'org'>, serviceId: Id<'service'>): Promise<IssueTrackerRow | null> {
-    const settings = await this.db
-      .selectFrom('exception_settings as x')
+    const settings = await this.selectFrom('exception_settings as x')
       .select(columns(ExceptionSettingsEntity, 'x', ['trackerId', 'trackerProject', 'issueLink']))
       .where('x.service_id', '=', serviceId)
       .executeTakeFirst();
@@ -53,20 +52,16 @@ export class IssueTrackerStore extends PostgresStore {
 
   async insert(tracker: Omit<IssueTrackerRow, 'id'>): Promise<IssueTrackerRow> {
     const row = { id: newId('tracker'), ...tracker };
-    await this.db.insertInto('issue_trackers').values(toColumns(IssueTrackerEntity, row)).execute();
+    await this.insertInto('issue_trackers').values(toColumns(IssueTrackerEntity, row)).execute();
     return row;
   }
 
   async save(id: Id<'tracker'>, changed: Partial<Omit<IssueTrackerRow, 'id' | 'orgId' | 'kind'>>): Promise<void> {
-    await this.db
-      .updateTable('issue_trackers')
-      .set(toColumns(IssueTrackerEntity, changed))
-      .where('id', '=', id)
-      .execute();
+    await this.updateTable('issue_trackers').set(toColumns(IssueTrackerEntity, changed)).where('id', '=', id).execute();
   }
 
   async delete(id: Id<'tracker'>): Promise<void> {
-    await this.db.deleteFrom('issue_trackers').where('id', '=', id).execute();
+    await this.deleteFrom('issue_trackers').where('id', '=', id).execute();
   }
 
   /** Claims the creation of a group's issue until then. False while somebody else creates it, or once it has one. */
@@ -76,8 +71,7 @@ export class IssueTrackerStore extends PostgresStore {
     claimedUntil: Temporal.Instant,
   ): Promise<boolean> {
     const values = { ...issue, number: null, claimedUntil };
-    const claimed = await this.db
-      .insertInto('group_issues')
+    const claimed = await this.insertInto('group_issues')
       .values(toColumns(GroupIssueEntity, values))
       .onConflict((conflict) =>
         conflict
@@ -96,8 +90,7 @@ export class IssueTrackerStore extends PostgresStore {
     issue: Pick<GroupIssueRow, 'groupId' | 'trackerId' | 'project' | 'number' | 'claimedUntil'>,
   ): Promise<void> {
     const values = toColumns(GroupIssueEntity, issue);
-    await this.db
-      .insertInto('group_issues')
+    await this.insertInto('group_issues')
       .values(values)
       .onConflict((conflict) => conflict.column('group_id').doUpdateSet(values))
       .execute();
@@ -105,8 +98,7 @@ export class IssueTrackerStore extends PostgresStore {
 
   /** Finds the issue of a group that was created in a tracker. */
   async findIssue(groupId: Id<'group'>): Promise<GroupIssueRow | null> {
-    const issue = await this.db
-      .selectFrom('group_issues as i')
+    const issue = await this.selectFrom('group_issues as i')
       .select(columns(GroupIssueEntity, 'i'))
       .where('i.group_id', '=', groupId)
       .where('i.number', 'is not', null)
@@ -116,8 +108,7 @@ export class IssueTrackerStore extends PostgresStore {
 
   /** Claims asking for the state of a group's issue. False if it was asked for since then. */
   async claimState(groupId: Id<'group'>, now: Temporal.Instant, since: Temporal.Instant): Promise<boolean> {
-    const claimed = await this.db
-      .updateTable('group_issues')
+    const claimed = await this.updateTable('group_issues')
       .set({ asked_at: now })
       .where('group_id', '=', groupId)
       .where(({ eb, or }) => or([eb('asked_at', 'is', null), eb('asked_at', '<=', since)]))
@@ -127,8 +118,7 @@ export class IssueTrackerStore extends PostgresStore {
   }
 
   async saveState(groupId: Id<'group'>, state: Pick<GroupIssueRow, 'state' | 'isDone' | 'stateAt'>): Promise<void> {
-    await this.db
-      .updateTable('group_issues')
+    await this.updateTable('group_issues')
       .set(toColumns(GroupIssueEntity, state))
       .where('group_id', '=', groupId)
       .execute();
@@ -136,12 +126,11 @@ export class IssueTrackerStore extends PostgresStore {
 
   /** Forgets the issue of a group, or the claim to create it. */
   async forgetIssue(groupId: Id<'group'>): Promise<void> {
-    await this.db.deleteFrom('group_issues').where('group_id', '=', groupId).execute();
+    await this.deleteFrom('group_issues').where('group_id', '=', groupId).execute();
   }
 
   #trackers(orgId: Id<'org'>) {
-    return this.db
-      .selectFrom('issue_trackers as t')
+    return this.selectFrom('issue_trackers as t')
       .select(columns(IssueTrackerEntity, 't'))
       .where('t.org_id', '=', orgId);
   }

@@ -85,8 +85,7 @@ export class MessageTemplateStore extends PostgresStore {
 
   /** The messages of a group stay its own from now on, whatever else is learnt. */
   async pin(serviceId: Id<'service'>, groupId: Id<'group'>, now: Temporal.Instant): Promise<void> {
-    const group = await this.db
-      .selectFrom('exception_groups')
+    const group = await this.selectFrom('exception_groups')
       .select(['key', 'grouping_parts as parts'])
       .where('id', '=', groupId)
       .executeTakeFirstOrThrow();
@@ -115,8 +114,7 @@ export class MessageTemplateStore extends PostgresStore {
 
   async #pin(template: Omit<Message, 'index'>, now: Temporal.Instant): Promise<void> {
     const row = { ...template, isPinned: true, createdAt: now };
-    await this.db
-      .insertInto('message_templates')
+    await this.insertInto('message_templates')
       .values(toColumns(MessageTemplateEntity, row))
       .onConflict((conflict) => conflict.columns(['service_id', 'key']).doUpdateSet({ is_pinned: true }))
       .execute();
@@ -124,8 +122,7 @@ export class MessageTemplateStore extends PostgresStore {
 
   /** Returns the template of the group's messages; null when they are not grouped by a template. */
   async findOfGroup(groupId: Id<'group'>): Promise<Pick<MessageTemplate, 'tokens' | 'isPinned'> | null> {
-    const template = await this.db
-      .selectFrom('exception_groups as g')
+    const template = await this.selectFrom('exception_groups as g')
       .innerJoin('message_templates as t', (join) =>
         join.onRef('t.service_id', '=', 'g.service_id').onRef('t.key', '=', 'g.key'),
       )
@@ -136,8 +133,7 @@ export class MessageTemplateStore extends PostgresStore {
   }
 
   async remove(serviceId: Id<'service'>, keys: readonly string[]): Promise<void> {
-    await this.db
-      .deleteFrom('message_templates')
+    await this.deleteFrom('message_templates')
       .where('service_id', '=', serviceId)
       .where('key', '=', anyOf(keys))
       .execute();
@@ -160,8 +156,7 @@ export class MessageTemplateStore extends PostgresStore {
     const { serviceId, template } = change;
     const merged = await new GroupMergeStore(this.session).mergeByKey(serviceId, absorbed, template.key, now);
     await this.remove(serviceId, merged);
-    await this.db
-      .updateTable('message_templates')
+    await this.updateTable('message_templates')
       .set({ is_pinned: true })
       .where('service_id', '=', serviceId)
       .where('key', '=', anyOf(absorbed.filter((key) => !merged.includes(key))))
@@ -170,14 +165,12 @@ export class MessageTemplateStore extends PostgresStore {
 
   async #write({ serviceId, bucket, template }: Omit<Change, 'absorbed'>, now: Temporal.Instant): Promise<void> {
     const { key, tokens, isPinned } = template;
-    const { total } = await this.db
-      .selectFrom('message_templates')
+    const { total } = await this.selectFrom('message_templates')
       .select(({ fn }) => fn.countAll<number>().as('total'))
       .where('service_id', '=', serviceId)
       .executeTakeFirstOrThrow();
     if (total >= TEMPLATES_OF_SERVICE_MAX && !isPinned) return;
-    await this.db
-      .insertInto('message_templates')
+    await this.insertInto('message_templates')
       .values(toColumns(MessageTemplateEntity, { serviceId, key, bucket, tokens, isPinned, createdAt: now }))
       .onConflict((conflict) =>
         conflict.columns(['service_id', 'key']).doUpdateSet(toColumns(MessageTemplateEntity, { tokens, isPinned })),

@@ -72,8 +72,7 @@ export class QuarantinedEventStore extends PostgresStore {
     nextAt: Temporal.Instant,
     except: readonly Id<'org'>[],
   ): Promise<(Row<typeof QuarantinedEventsEntity> & { readonly orgId: Id<'org'> }) | null> {
-    const taken = await this.db
-      .updateTable('quarantined_events as e')
+    const taken = await this.updateTable('quarantined_events as e')
       .from('services as s')
       .set(({ eb }) => ({ tries: eb('e.tries', '+', 1), due_at: nextAt }))
       .whereRef('s.id', '=', 'e.service_id')
@@ -95,13 +94,12 @@ export class QuarantinedEventStore extends PostgresStore {
   }
 
   async remove(id: string): Promise<boolean> {
-    const removed = await this.db.deleteFrom('quarantined_events').where('id', '=', id).execute();
+    const removed = await this.deleteFrom('quarantined_events').where('id', '=', id).execute();
     return rowsChanged(removed) > 0;
   }
 
   async removeBefore(quarantinedAt: Temporal.Instant): Promise<readonly QuarantinedRow[]> {
-    return await this.db
-      .deleteFrom('quarantined_events as e')
+    return await this.deleteFrom('quarantined_events as e')
       .where('e.quarantined_at', '<', quarantinedAt)
       .returning(columns(QuarantinedEventsEntity, 'e', LISTED))
       .execute();
@@ -109,8 +107,7 @@ export class QuarantinedEventStore extends PostgresStore {
 
   /** Makes them due now. Null is all of them. Returns how many. */
   async retry(id: string | null, now: Temporal.Instant): Promise<number> {
-    const changed = await this.db
-      .updateTable('quarantined_events')
+    const changed = await this.updateTable('quarantined_events')
       .set({ due_at: now })
       .$if(id !== null, (query) => query.where('id', '=', id))
       .execute();
@@ -119,8 +116,7 @@ export class QuarantinedEventStore extends PostgresStore {
 
   /** The oldest first. */
   async list(limit: number): Promise<QuarantinedRow[]> {
-    return await this.db
-      .selectFrom('quarantined_events as e')
+    return await this.selectFrom('quarantined_events as e')
       .select(columns(QuarantinedEventsEntity, 'e', LISTED))
       .orderBy('e.quarantined_at')
       .orderBy('e.id')
@@ -130,8 +126,7 @@ export class QuarantinedEventStore extends PostgresStore {
 
   /** Summarizes the events of one service, or of all if null. */
   async summary(serviceId: Id<'service'> | null): Promise<QuarantineSummary> {
-    return await this.db
-      .selectFrom('quarantined_events')
+    return await this.selectFrom('quarantined_events')
       .select(({ fn, cast, val }) => [
         cast<number>(fn.coalesce(fn.sum('events'), val(0)), 'integer').as('events'),
         fn.min('quarantined_at').as('since'),

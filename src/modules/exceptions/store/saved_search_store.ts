@@ -38,8 +38,7 @@ export class SavedSearchStore extends PostgresStore {
   }
 
   async countOf(orgId: Id<'org'>, userId: Id<'user'>): Promise<number> {
-    const { count } = await this.db
-      .selectFrom('saved_searches')
+    const { count } = await this.selectFrom('saved_searches')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('org_id', '=', orgId)
       .where('user_id', '=', userId)
@@ -51,8 +50,7 @@ export class SavedSearchStore extends PostgresStore {
   async save({ id, ...saved }: Saved & { readonly id: Id<'search'> | null }, now: Temporal.Instant) {
     const row = { ...saved, id: id ?? newId('search'), createdAt: now, updatedAt: now };
     const { createdAt: _, orgId: __, id: ___, ...changes } = row;
-    await this.db
-      .insertInto('saved_searches')
+    await this.insertInto('saved_searches')
       .values(toColumns(SavedSearchEntity, row))
       .onConflict((conflict) => conflict.column('id').doUpdateSet(toColumns(SavedSearchEntity, changes)))
       .execute();
@@ -60,12 +58,11 @@ export class SavedSearchStore extends PostgresStore {
   }
 
   async delete(searchId: Id<'search'>): Promise<void> {
-    await this.db.deleteFrom('saved_searches').where('id', '=', searchId).execute();
+    await this.deleteFrom('saved_searches').where('id', '=', searchId).execute();
   }
 
   #searches(orgId: Id<'org'>) {
-    return this.db
-      .selectFrom('saved_searches as x')
+    return this.selectFrom('saved_searches as x')
       .select(columns(SavedSearchEntity, 'x', SHOWN))
       .where('x.org_id', '=', orgId);
   }

@@ -52,7 +52,7 @@ export class SessionOutcomeStore extends PostgresStore {
 
   /** Forgets sessions of hours that began before. */
   async removeBefore(before: Temporal.Instant): Promise<void> {
-    await this.db.deleteFrom('session_outcomes').where('hour', '<', before).execute();
+    await this.deleteFrom('session_outcomes').where('hour', '<', before).execute();
   }
 
   async #find(outcomes: readonly SessionOutcomeRow[]): Promise<ReadonlyMap<string, SessionOutcomeRow>> {
@@ -60,8 +60,7 @@ export class SessionOutcomeStore extends PostgresStore {
       service_id: ['text', outcomes.map(({ serviceId }) => serviceId)],
       session_id: ['text', outcomes.map(({ sessionId }) => sessionId)],
     });
-    const rows = await this.db
-      .selectFrom('session_outcomes as o')
+    const rows = await this.selectFrom('session_outcomes as o')
       .innerJoin(wanted, (join) =>
         join.onRef('w.service_id', '=', 'o.service_id').onRef('w.session_id', '=', 'o.session_id'),
       )
@@ -72,8 +71,7 @@ export class SessionOutcomeStore extends PostgresStore {
 
   /** Returns how many more sessions may be remembered; a service that is gone is absent. */
   async #roomOf(serviceIds: readonly Id<'service'>[]): Promise<Map<Id<'service'>, number>> {
-    const rows = await this.db
-      .selectFrom('services as s')
+    const rows = await this.selectFrom('services as s')
       .select((eb) => [
         's.id',
         eb
@@ -98,8 +96,7 @@ export class SessionOutcomeStore extends PostgresStore {
       environment: ['text', rows.map(({ environment }) => environment)],
       hour: ['timestamptz', rows.map(({ hour }) => hour)],
     });
-    await this.db
-      .insertInto('session_outcomes')
+    await this.insertInto('session_outcomes')
       .columns(['service_id', 'session_id', 'outcome', 'release', 'environment', 'hour'])
       .expression(({ selectFrom }) => selectFrom(written).selectAll('w'))
       .onConflict((conflict) =>

@@ -77,8 +77,7 @@ export class IncidentContextReader extends PostgresStore {
     { since, keptSince }: { readonly since: Temporal.Instant; readonly keptSince: Temporal.Instant },
     limit: number,
   ): Promise<SimilarIncident[]> {
-    const recent = this.db
-      .selectFrom('incidents')
+    const recent = this.selectFrom('incidents')
       .select([
         'id as incidentId',
         'number',
@@ -95,8 +94,7 @@ export class IncidentContextReader extends PostgresStore {
       .where('triggered_at', '>', since)
       .orderBy('triggered_at', 'desc')
       .limit(LOOKED_THROUGH_MAX);
-    return await this.db
-      .selectFrom(recent.as('i'))
+    return await this.selectFrom(recent.as('i'))
       .select([
         'i.incidentId',
         'i.number',
@@ -126,15 +124,13 @@ export class IncidentContextReader extends PostgresStore {
 
   /** Returns the newest incident that the same cause has opened since; null for none. */
   async findLater({ id, serviceId, triggeredAt }: IncidentRow): Promise<LaterIncident | null> {
-    const since = this.db
-      .selectFrom('incidents')
+    const since = this.selectFrom('incidents')
       .select(['id', 'number', 'title', 'status', 'triggered_at as triggeredAt', 'dedup_key as dedupKey'])
       .where('service_id', '=', serviceId)
       .where('triggered_at', '>', triggeredAt)
       .orderBy('triggered_at', 'desc')
       .limit(LOOKED_THROUGH_MAX);
-    const later = await this.db
-      .selectFrom(since.as('l'))
+    const later = await this.selectFrom(since.as('l'))
       .innerJoin('incidents as i', 'i.dedup_key', 'l.dedupKey')
       .select(['l.id', 'l.number', 'l.title', 'l.status', 'l.triggeredAt'])
       .select((eb) => eb.fn.countAll<number>().over().as('count'))
@@ -155,8 +151,7 @@ export class IncidentContextReader extends PostgresStore {
     { from, to }: Span,
     limit: number,
   ): Promise<Nearby<NeighbourIncident>> {
-    const all = this.db
-      .selectFrom('incidents as i')
+    const all = this.selectFrom('incidents as i')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'i.service_id').on('s.deleted_at', 'is', null))
       .select([
         'i.id as incidentId',
@@ -176,8 +171,7 @@ export class IncidentContextReader extends PostgresStore {
       .orderBy(distanceOf('i.triggered_at', triggeredAt))
       .orderBy('i.id')
       .limit(COUNTED_MAX);
-    const rows = await this.db
-      .selectFrom(all.as('nearby'))
+    const rows = await this.selectFrom(all.as('nearby'))
       .selectAll()
       .select((eb) => countsOf(eb, serviceId))
       .limit(limit)
@@ -191,8 +185,7 @@ export class IncidentContextReader extends PostgresStore {
     { from, to }: Span,
     limit: number,
   ): Promise<Nearby<NewGroup>> {
-    const all = this.db
-      .selectFrom('services as s')
+    const all = this.selectFrom('services as s')
       .innerJoin('exception_groups as g', 'g.service_id', 's.id')
       .select([
         'g.id as groupId',
@@ -213,8 +206,7 @@ export class IncidentContextReader extends PostgresStore {
       .orderBy(distanceOf('g.created_at', triggeredAt))
       .orderBy('g.id')
       .limit(COUNTED_MAX);
-    const rows = await this.db
-      .selectFrom(all.as('nearby'))
+    const rows = await this.selectFrom(all.as('nearby'))
       .selectAll()
       .select((eb) => countsOf(eb, serviceId))
       .limit(limit)

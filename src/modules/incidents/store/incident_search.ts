@@ -163,8 +163,7 @@ export class IncidentSearch extends PostgresStore {
     },
     limit: number,
   ): Promise<RuleCount[]> {
-    const noisiest = this.db
-      .selectFrom('incidents as i')
+    const noisiest = this.selectFrom('incidents as i')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'i.service_id').on('s.deleted_at', 'is', null))
       .select((eb) => ['i.rule_id as ruleId', eb.fn.countAll<number>().as('count')])
       .where('i.org_id', '=', orgId)
@@ -175,8 +174,7 @@ export class IncidentSearch extends PostgresStore {
       .orderBy('count', 'desc')
       .orderBy('i.rule_id')
       .limit(limit);
-    return await this.db
-      .selectFrom(noisiest.as('n'))
+    return await this.selectFrom(noisiest.as('n'))
       .leftJoin('alert_rules as r', 'r.id', 'n.ruleId')
       .select(['n.ruleId', 'r.name as ruleName', 'n.count'])
       .orderBy('n.count', 'desc')

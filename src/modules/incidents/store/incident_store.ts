@@ -98,8 +98,7 @@ export class IncidentStore extends PostgresStore {
     const wanted = opening.map((incident) => ({ ...incident, id: newId('incident') }));
     const inserted = new Set<string>();
     for (let from = 0; from < wanted.length; from += OPENED_AT_ONCE) {
-      const rows = await this.db
-        .insertInto('incidents')
+      const rows = await this.insertInto('incidents')
         .values(
           wanted
             .slice(from, from + OPENED_AT_ONCE)
@@ -123,8 +122,7 @@ export class IncidentStore extends PostgresStore {
   }
 
   async #countOccurrence(dedupKey: string, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('incidents')
+    await this.updateTable('incidents')
       .set((eb) => ({ occurrences: eb('occurrences', '+', 1), counted_at: now, clear_since: null, updated_at: now }))
       .where('dedup_key', '=', dedupKey)
       .where('status', '<>', 'resolved')
@@ -133,8 +131,7 @@ export class IncidentStore extends PostgresStore {
 
   /** The one that is open under this key. */
   async findOpenId(dedupKey: string): Promise<Id<'incident'> | null> {
-    const open = await this.db
-      .selectFrom('incidents')
+    const open = await this.selectFrom('incidents')
       .select('id')
       .where('dedup_key', '=', dedupKey)
       .where('status', '<>', 'resolved')
@@ -149,8 +146,7 @@ export class IncidentStore extends PostgresStore {
 
   /** Counts the incidents that people have declared since then; counts no further than `most`. */
   async countDeclared(orgId: Id<'org'>, since: Temporal.Instant, most: number): Promise<number> {
-    const declared = await this.db
-      .selectFrom('incidents')
+    const declared = await this.selectFrom('incidents')
       .select('id')
       .where('org_id', '=', orgId)
       .where('triggered_at', '>', since)
@@ -231,8 +227,7 @@ export class IncidentStore extends PostgresStore {
    * them; returns how many. One that is being looked at is left for the next time.
    */
   async removeOutdated(now: Temporal.Instant, limit: number): Promise<number> {
-    const removed = await this.db
-      .deleteFrom('incidents')
+    const removed = await this.deleteFrom('incidents')
       .where('id', 'in', (eb) =>
         eb
           .selectFrom('services as s')
@@ -257,16 +252,14 @@ export class IncidentStore extends PostgresStore {
   }
 
   async acknowledge(incidentId: Id<'incident'>, by: IncidentActor, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('incidents')
+    await this.updateTable('incidents')
       .set({ status: 'acknowledged', acknowledged_at: now, acknowledged_by: json(by), updated_at: now })
       .where('id', '=', incidentId)
       .execute();
   }
 
   async resolve(incidentId: Id<'incident'>, by: IncidentActor, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('incidents')
+    await this.updateTable('incidents')
       .set({ status: 'resolved', resolved_at: now, resolved_by: json(by), updated_at: now })
       .where('id', '=', incidentId)
       .execute();
@@ -282,8 +275,7 @@ export class IncidentStore extends PostgresStore {
     now: Temporal.Instant,
   ): Promise<void> {
     const { escalationPolicyId, teamId } = incident;
-    await this.db
-      .updateTable('incidents')
+    await this.updateTable('incidents')
       .set({ ...toColumns(IncidentEntity, { escalationPolicyId, teamId, updatedAt: now }), acknowledgements: null })
       .where('id', '=', incident.id)
       .execute();
@@ -296,13 +288,11 @@ export class IncidentStore extends PostgresStore {
     timers: readonly PlannedStep[],
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.db
-      .updateTable('incidents')
+    await this.updateTable('incidents')
       .set(toColumns(IncidentEntity, { steps, repeats, updatedAt: now }))
       .where('id', '=', id)
       .execute();
-    await this.db
-      .deleteFrom('incident_steps')
+    await this.deleteFrom('incident_steps')
       .where('incident_id', '=', id)
       .where('step_index', '<', firstStepIndex(steps))
       .execute();
@@ -315,8 +305,7 @@ export class IncidentStore extends PostgresStore {
    */
   async reopen(incidentId: Id<'incident'>, to: 'triggered' | 'acknowledged', now: Temporal.Instant): Promise<boolean> {
     try {
-      const reopened = await this.db
-        .updateTable('incidents as i')
+      const reopened = await this.updateTable('incidents as i')
         .set((eb) => ({
           status: to,
           resolved_at: null,
@@ -354,8 +343,7 @@ export class IncidentStore extends PostgresStore {
       step_index: ['integer', steps.map(({ stepIndex }) => stepIndex)],
       due_at: ['timestamptz', steps.map(({ dueAt }) => dueAt)],
     });
-    await this.db
-      .insertInto('incident_steps')
+    await this.insertInto('incident_steps')
       .columns(['incident_id', 'step_index', 'due_at'])
       .expression((eb) => eb.selectFrom(planned).selectAll())
       .execute();

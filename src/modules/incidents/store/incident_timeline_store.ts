@@ -25,8 +25,7 @@ export class IncidentTimelineStore extends PostgresStore {
       event: ['text', events.map(({ event }) => event)],
       data: ['json', events.map(({ data }) => json(data))],
     });
-    await this.db
-      .insertInto('incident_timeline')
+    await this.insertInto('incident_timeline')
       .columns(['incident_id', 'at', 'event', 'data'])
       .expression((eb) =>
         eb
@@ -40,8 +39,7 @@ export class IncidentTimelineStore extends PostgresStore {
 
   /** The newest so many, oldest first. */
   async list(incidentId: Id<'incident'>, limit: number): Promise<TimelineRow[]> {
-    const newest = await this.db
-      .selectFrom('incident_timeline')
+    const newest = await this.selectFrom('incident_timeline')
       .select(['at', 'event', 'data'])
       .where('incident_id', '=', incidentId)
       .orderBy('id', 'desc')
@@ -57,8 +55,7 @@ export class IncidentTimelineStore extends PostgresStore {
     { events, since }: { readonly events: readonly string[]; readonly since: Temporal.Instant },
   ): Promise<Pick<Row<typeof IncidentTimelineEntity>, 'incidentId' | 'at' | 'event'>[]> {
     if (incidentIds.length === 0) return [];
-    return await this.db
-      .selectFrom('incident_timeline')
+    return await this.selectFrom('incident_timeline')
       .select(['incident_id as incidentId', 'at', 'event'])
       .where('incident_id', 'in', incidentIds)
       .where('event', 'in', events)
@@ -69,8 +66,7 @@ export class IncidentTimelineStore extends PostgresStore {
   }
 
   async count(incidentId: Id<'incident'>): Promise<number> {
-    const { count } = await this.db
-      .selectFrom('incident_timeline')
+    const { count } = await this.selectFrom('incident_timeline')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('incident_id', '=', incidentId)
       .executeTakeFirstOrThrow();
@@ -109,14 +105,13 @@ export class IncidentNoteStore extends PostgresStore {
 
   async insert(note: NewNote, now: Temporal.Instant): Promise<NoteRow> {
     const row = { id: newId('note'), ...note, createdAt: now, editedAt: null };
-    await this.db.insertInto('incident_notes').values(toColumns(IncidentNoteEntity, row)).execute();
+    await this.insertInto('incident_notes').values(toColumns(IncidentNoteEntity, row)).execute();
     return row;
   }
 
   /** Writes the text unless somebody has changed it since it was `before`; false then. */
   async edit(noteId: Id<'note'>, before: string, body: string, now: Temporal.Instant): Promise<boolean> {
-    const edited = await this.db
-      .updateTable('incident_notes')
+    const edited = await this.updateTable('incident_notes')
       .set({ body, edited_at: now })
       .where('id', '=', noteId)
       .where('body', '=', before)
@@ -125,12 +120,11 @@ export class IncidentNoteStore extends PostgresStore {
   }
 
   async delete(noteId: Id<'note'>): Promise<void> {
-    await this.db.deleteFrom('incident_notes').where('id', '=', noteId).execute();
+    await this.deleteFrom('incident_notes').where('id', '=', noteId).execute();
   }
 
   #notes(incidentId: Id<'incident'>) {
-    return this.db
-      .selectFrom('incident_notes as n')
+    return this.selectFrom('incident_notes as n')
       .select(columns(IncidentNoteEntity, 'n', SHOWN))
       .where('n.incident_id', '=', incidentId);
   }

@@ -17,8 +17,7 @@ export interface DueStep {
 /** The timers of incidents: one for each step of the policy. They change only while their incident is locked. */
 export class StepTimerStore extends PostgresStore {
   async listSteps(incidentIds: readonly string[]): Promise<(StepTimerRow & { incidentId: Id<'incident'> })[]> {
-    return await this.db
-      .selectFrom('incident_steps as t')
+    return await this.selectFrom('incident_steps as t')
       .select(columns(IncidentStepEntity, 't'))
       .where('t.incident_id', '=', anyOf(incidentIds.map((id) => asId('incident', id))))
       .orderBy('t.incident_id')
@@ -38,8 +37,7 @@ export class StepTimerStore extends PostgresStore {
 
   /** Returns when a timer that has not fired yet is due; null when it has fired or was cancelled. */
   async findPendingDueAt(incidentId: Id<'incident'>, stepIndex: number): Promise<Temporal.Instant | null> {
-    const timer = await this.db
-      .selectFrom('incident_steps')
+    const timer = await this.selectFrom('incident_steps')
       .select('due_at')
       .where('incident_id', '=', incidentId)
       .where('step_index', '=', stepIndex)
@@ -49,8 +47,7 @@ export class StepTimerStore extends PostgresStore {
   }
 
   async markSkipped(incidentId: Id<'incident'>, stepIndex: number, reason: string): Promise<void> {
-    await this.db
-      .updateTable('incident_steps')
+    await this.updateTable('incident_steps')
       .set({ state: 'skipped', reason })
       .where('incident_id', '=', incidentId)
       .where('step_index', '=', stepIndex)
@@ -95,8 +92,7 @@ export class StepTimerStore extends PostgresStore {
 
   /** No timer that the incident has fires any more, nor is any resumed: other steps take their place. */
   async supersedeSteps(incidentId: Id<'incident'>, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('incident_steps')
+    await this.updateTable('incident_steps')
       .set((eb) => ({
         state: 'cancelled',
         reason: 'reassigned',
@@ -113,8 +109,7 @@ export class StepTimerStore extends PostgresStore {
       step_index: ['integer', timers.map(({ stepIndex }) => stepIndex)],
       due_at: ['timestamptz', timers.map(({ dueAt }) => dueAt)],
     });
-    await this.db
-      .updateTable('incident_steps as t')
+    await this.updateTable('incident_steps as t')
       .from(resumed)
       .set((eb) => ({ state: 'pending', due_at: eb.ref('r.due_at'), settled_at: null, reason: null }))
       .where('t.incident_id', '=', incidentId)
@@ -128,8 +123,7 @@ export class StepTimerStore extends PostgresStore {
    * waits for longer than its step says. Doing it again changes nothing.
    */
   async restartTimers(now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('incident_steps as t')
+    await this.updateTable('incident_steps as t')
       .from((eb) =>
         eb
           .selectFrom('incident_steps as own')
@@ -159,8 +153,7 @@ export class StepTimerStore extends PostgresStore {
 
   /** Timers that were due at `before` and have not fired: their job was lost or is late. Organizations have equal turns. */
   async listDueSteps(before: Temporal.Instant, limit: number): Promise<DueStep[]> {
-    return await this.db
-      .selectFrom('incident_steps as t')
+    return await this.selectFrom('incident_steps as t')
       .innerJoin('incidents as i', 'i.id', 't.incident_id')
       .select(['t.incident_id as incidentId', 't.step_index as stepIndex', 'i.org_id as orgId'])
       .where('t.state', '=', 'pending')
@@ -172,6 +165,6 @@ export class StepTimerStore extends PostgresStore {
   }
 
   #pending(incidentId: Id<'incident'>) {
-    return this.db.updateTable('incident_steps').where('incident_id', '=', incidentId).where('state', '=', 'pending');
+    return this.updateTable('incident_steps').where('incident_id', '=', incidentId).where('state', '=', 'pending');
   }
 }

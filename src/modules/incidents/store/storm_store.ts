@@ -48,8 +48,7 @@ export class StormStore extends PostgresStore {
       service_id: ['text', sources.map(({ serviceId }) => serviceId)],
       kind: ['text', sources.map(({ kind }) => kind)],
     });
-    const counted = await this.db
-      .selectFrom(wanted)
+    const counted = await this.selectFrom(wanted)
       .select(({ selectFrom }) => {
         const opened = selectFrom('incidents as i')
           .select('i.id')
@@ -122,8 +121,7 @@ export class StormStore extends PostgresStore {
     keyStart: string,
     now: Temporal.Instant,
   ): Promise<{ readonly id: Id<'incident'>; readonly severity: string } | null> {
-    const storm = await this.db
-      .selectFrom('incidents')
+    const storm = await this.selectFrom('incidents')
       .select(['id', 'severity'])
       .where('service_id', '=', serviceId)
       .where('kind', '=', kind)
@@ -148,8 +146,7 @@ export class StormStore extends PostgresStore {
       const member = { dedupKey, ruleId, exceptionGroupId, title, severity };
       return toColumns(IncidentMemberEntity, { incidentId, serviceId, kind, ...member, joinedAt: now, countedAt: now });
     });
-    await this.db
-      .insertInto('incident_members')
+    await this.insertInto('incident_members')
       .values(rows)
       .onConflict((conflict) =>
         conflict
@@ -166,8 +163,7 @@ export class StormStore extends PostgresStore {
   }
 
   async count(incidentId: Id<'incident'>): Promise<number> {
-    const { count } = await this.db
-      .selectFrom('incident_members')
+    const { count } = await this.selectFrom('incident_members')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('incident_id', '=', incidentId)
       .executeTakeFirstOrThrow();
@@ -191,17 +187,12 @@ export class StormStore extends PostgresStore {
       countedAt: now,
       updatedAt: now,
     };
-    await this.db
-      .updateTable('incidents')
-      .set(toColumns(IncidentEntity, changed))
-      .where('id', '=', incidentId)
-      .execute();
+    await this.updateTable('incidents').set(toColumns(IncidentEntity, changed)).where('id', '=', incidentId).execute();
   }
 
   /** Newest first. */
   async listMembers(incidentId: Id<'incident'>, limit: number): Promise<StormMember[]> {
-    return await this.db
-      .selectFrom('incident_members as m')
+    return await this.selectFrom('incident_members as m')
       .select(columns(IncidentMemberEntity, 'm', SHOWN))
       .where('m.incident_id', '=', incidentId)
       .orderBy('m.joined_at', 'desc')
@@ -212,8 +203,7 @@ export class StormStore extends PostgresStore {
 
   /** The storms that stand for the exception group. */
   async listOfGroup(groupId: Id<'group'>): Promise<Id<'incident'>[]> {
-    const storms = await this.db
-      .selectFrom('incident_members')
+    const storms = await this.selectFrom('incident_members')
       .select('incident_id')
       .where('exception_group_id', '=', groupId)
       .where('ended_at', 'is', null)
@@ -224,8 +214,7 @@ export class StormStore extends PostgresStore {
 
   /** The storms that stand for something of the service under a key which begins so. */
   async listWithKey(serviceId: Id<'service'>, keyStart: string): Promise<Id<'incident'>[]> {
-    const storms = await this.db
-      .selectFrom('incident_members')
+    const storms = await this.selectFrom('incident_members')
       .select('incident_id')
       .distinct()
       .where('service_id', '=', serviceId)
@@ -242,8 +231,7 @@ export class StormStore extends PostgresStore {
     { groupId, ruleId, keyStart, keys }: MembersOf,
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.db
-      .updateTable('incident_members')
+    await this.updateTable('incident_members')
       .set({ ended_at: now })
       .where('incident_id', '=', incidentId)
       .where('ended_at', 'is', null)
@@ -257,8 +245,7 @@ export class StormStore extends PostgresStore {
   }
 
   async hasOpenMembers(incidentId: Id<'incident'>): Promise<boolean> {
-    const member = await this.db
-      .selectFrom('incident_members')
+    const member = await this.selectFrom('incident_members')
       .select('dedup_key')
       .where('incident_id', '=', incidentId)
       .where('ended_at', 'is', null)

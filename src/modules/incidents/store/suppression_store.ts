@@ -30,8 +30,7 @@ type Paging = Pick<Row<typeof IncidentEntity>, 'steps' | 'suppressedUntil' | 'pa
 export class SuppressionStore extends PostgresStore {
   /** Incidents of the organization that nobody has answered and whose pages wait, oldest first; their ids. */
   async listSuppressed(orgId: Id<'org'>, now: Temporal.Instant, limit: number): Promise<Id<'incident'>[]> {
-    const quiet = await this.db
-      .selectFrom('incidents')
+    const quiet = await this.selectFrom('incidents')
       .select('id')
       .where('org_id', '=', orgId)
       .where('suppressed_until', '>', now)
@@ -44,8 +43,7 @@ export class SuppressionStore extends PostgresStore {
 
   /** Sets from when on the incident's steps count, which incident pages for it, and until when its pages wait. */
   async setPaging(incidentId: Id<'incident'>, paging: Paging, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('incidents')
+    await this.updateTable('incidents')
       .set(toColumns(IncidentEntity, { ...paging, updatedAt: now }))
       .where('id', '=', incidentId)
       .execute();
@@ -57,8 +55,7 @@ export class SuppressionStore extends PostgresStore {
     acknowledgements: readonly Acknowledgement[],
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.db
-      .updateTable('incidents')
+    await this.updateTable('incidents')
       .set({ acknowledgements: acknowledgements.length === 0 ? null : json(acknowledgements), updated_at: now })
       .where('id', '=', incidentId)
       .execute();
@@ -69,8 +66,7 @@ export class SuppressionStore extends PostgresStore {
    * them ends meanwhile.
    */
   async lockParents(serviceId: Id<'service'>, since: Temporal.Instant, isShadow: boolean): Promise<Parent[]> {
-    const rows = await this.db
-      .selectFrom('incidents as i')
+    const rows = await this.selectFrom('incidents as i')
       .select(columns(IncidentEntity, 'i', [...PARENT, ...BINDING]))
       .where('i.service_id', '=', serviceId)
       .where('i.triggered_at', '>=', since)
@@ -85,8 +81,7 @@ export class SuppressionStore extends PostgresStore {
 
   /** Lists the ids of open incidents for which this incident pages, oldest first. */
   async listChildren(parentId: Id<'incident'>): Promise<Id<'incident'>[]> {
-    const children = await this.db
-      .selectFrom('incidents')
+    const children = await this.selectFrom('incidents')
       .select('id')
       .where('parent_id', '=', parentId)
       .where('status', '<>', 'resolved')
@@ -101,8 +96,7 @@ export class SuppressionStore extends PostgresStore {
     { ids, parentId }: { readonly ids?: readonly Id<'incident'>[]; readonly parentId?: Id<'incident'> },
     limit: number,
   ): Promise<LinkedIncident[]> {
-    return await this.db
-      .selectFrom('incidents as i')
+    return await this.selectFrom('incidents as i')
       .select(columns(IncidentEntity, 'i', LINKED))
       .where('i.org_id', '=', orgId)
       .$if(ids !== undefined, (query) => query.where('i.id', '=', anyOf(ids ?? [])))
@@ -115,8 +109,7 @@ export class SuppressionStore extends PostgresStore {
   }
 
   async countChildren(parentId: Id<'incident'>): Promise<number> {
-    const row = await this.db
-      .selectFrom('incidents')
+    const row = await this.selectFrom('incidents')
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .where('parent_id', '=', parentId)
       .executeTakeFirst();
@@ -133,8 +126,7 @@ export class SuppressionStore extends PostgresStore {
     }: { readonly from: Temporal.Instant; readonly to: Temporal.Instant; readonly exceptRuleId: Id<'rule'> | null },
     limit: number,
   ): Promise<(Parent & Pick<Row<typeof IncidentEntity>, 'serviceId' | 'resolvedAt' | 'number'>)[]> {
-    const rows = await this.db
-      .selectFrom('incidents as i')
+    const rows = await this.selectFrom('incidents as i')
       .select(columns(IncidentEntity, 'i', [...PARENT, ...BINDING, 'serviceId', 'resolvedAt', 'number']))
       .where('i.service_id', '=', serviceId)
       .where('i.triggered_at', '>=', from)
@@ -151,13 +143,12 @@ export class SuppressionStore extends PostgresStore {
 
   async link(incidentIds: readonly Id<'incident'>[], parentId: Id<'incident'>): Promise<void> {
     if (incidentIds.length === 0) return;
-    await this.db.updateTable('incidents').set({ parent_id: parentId }).where('id', '=', anyOf(incidentIds)).execute();
+    await this.updateTable('incidents').set({ parent_id: parentId }).where('id', '=', anyOf(incidentIds)).execute();
   }
 
   /** Acknowledged incidents that pages were sent about, whose rule or source of alerts pages again by now; oldest first. */
   async listStale(now: Temporal.Instant, limit: number): Promise<Id<'incident'>[]> {
-    const stale = await this.db
-      .selectFrom('incidents as i')
+    const stale = await this.selectFrom('incidents as i')
       .leftJoin('alert_rules as r', 'r.id', 'i.rule_id')
       .select('i.id')
       .where('i.status', '=', 'acknowledged')
@@ -180,8 +171,7 @@ export class SuppressionStore extends PostgresStore {
 
   /** Returns the shortest acknowledgement timeout of the sources whose alerts the incident stands for; null for none. */
   async findRepageMinutes(incidentId: Id<'incident'>): Promise<number | null> {
-    const row = await this.db
-      .selectFrom('alerts as a')
+    const row = await this.selectFrom('alerts as a')
       .innerJoin('alert_sources as s', 's.id', 'a.source_id')
       .select(({ ref }) => sql<number | null>`min((${field(ref('s.settings'), 'repageMinutes')})::int)`.as('minutes'))
       .where('a.incident_id', '=', incidentId)

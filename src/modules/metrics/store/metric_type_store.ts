@@ -18,8 +18,7 @@ type ChangedType = Pick<MetricTypeRow, 'name' | 'type' | 'changes'> & {
 export class MetricTypeStore extends PostgresStore {
   /** Lists types of these services that were announced since then; all when `since` is null. */
   async list(serviceIds: readonly Id<'service'>[], since: Temporal.Instant | null): Promise<AnnouncedType[]> {
-    let query = this.db
-      .selectFrom('metric_types')
+    let query = this.selectFrom('metric_types')
       .select(['service_id as serviceId', 'name', 'type', 'unit'])
       .where('service_id', '=', anyOf(serviceIds));
     if (since !== null) query = query.where('told_at', '>=', since);
@@ -28,8 +27,7 @@ export class MetricTypeStore extends PostgresStore {
 
   /** Returns the types of these metrics of a service, by name. */
   async listNamed(serviceId: Id<'service'>, names: readonly string[]): Promise<Map<string, AnnouncedType>> {
-    const rows = await this.db
-      .selectFrom('metric_types')
+    const rows = await this.selectFrom('metric_types')
       .select(['service_id as serviceId', 'name', 'type', 'unit'])
       .where('service_id', '=', serviceId)
       .where('name', '=', anyOf(names))
@@ -45,8 +43,7 @@ export class MetricTypeStore extends PostgresStore {
       type: ['integer', types.map(({ type }) => type)],
       unit: ['text', types.map(({ unit }) => unit)],
     });
-    await this.db
-      .insertInto('metric_types')
+    await this.insertInto('metric_types')
       .columns(['service_id', 'name', 'type', 'unit', 'told_at', 'changes'])
       .expression(({ selectFrom }) =>
         selectFrom(added)
@@ -99,8 +96,7 @@ export class MetricTypeStore extends PostgresStore {
     since: Temporal.Instant,
     limit: number,
   ): Promise<{ changed: ChangedType[]; total: number }> {
-    const rows = await this.db
-      .selectFrom('metric_types')
+    const rows = await this.selectFrom('metric_types')
       .select(['name', 'type', 'before', 'changed_at as changedAt', 'changes'])
       .select(({ fn, cast }) => cast<number>(fn.countAll().over(), 'bigint').as('total'))
       .where('service_id', '=', serviceId)
@@ -119,6 +115,6 @@ export class MetricTypeStore extends PostgresStore {
 
   /** Removes what nobody has said since. */
   async removeAnnouncedBefore(at: Temporal.Instant): Promise<void> {
-    await this.db.deleteFrom('metric_types').where('told_at', '<', at).execute();
+    await this.deleteFrom('metric_types').where('told_at', '<', at).execute();
   }
 }

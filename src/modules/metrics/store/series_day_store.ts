@@ -14,8 +14,7 @@ export type SeriesOfDay = Omit<Row<typeof SeriesDayEntity>, 'id'>;
 export class SeriesDayStore extends PostgresStore {
   /** All that any process has added for this day of the service. */
   async list(serviceId: Id<'service'>, day: string): Promise<Buffer[]> {
-    const rows = await this.db
-      .selectFrom('series_days')
+    const rows = await this.selectFrom('series_days')
       .select('keys')
       .where('day', '=', day)
       .where('service_id', '=', serviceId)
@@ -25,8 +24,7 @@ export class SeriesDayStore extends PostgresStore {
 
   /** A mark for `listAddedAfter`; 0 before there is anything. */
   async latestMark(): Promise<number> {
-    const row = await this.db
-      .selectFrom('series_days')
+    const row = await this.selectFrom('series_days')
       .select(({ fn }) => fn.max('id').as('mark'))
       .executeTakeFirst();
     return row?.mark ?? 0;
@@ -37,8 +35,7 @@ export class SeriesDayStore extends PostgresStore {
    * again from the mark before misses nothing.
    */
   async listAddedAfter(mark: number, serviceIds: readonly Id<'service'>[]): Promise<SeriesOfDay[]> {
-    return await this.db
-      .selectFrom('series_days')
+    return await this.selectFrom('series_days')
       .select(['service_id as serviceId', 'day', 'keys'])
       .where('id', '>', mark)
       .where('service_id', '=', anyOf(serviceIds))
@@ -51,8 +48,7 @@ export class SeriesDayStore extends PostgresStore {
       day: ['date', series.map(({ day }) => day)],
       keys: ['bytea', series.map(({ keys }) => keys)],
     });
-    await this.db
-      .insertInto('series_days')
+    await this.insertInto('series_days')
       .columns(['service_id', 'day', 'keys'])
       .expression(({ selectFrom }) => selectFrom(added).selectAll())
       .execute();
@@ -60,7 +56,7 @@ export class SeriesDayStore extends PostgresStore {
 
   /** Removes the days before this one. */
   async removeBefore(day: string): Promise<void> {
-    await this.db.deleteFrom('series_days').where('day', '<', day).execute();
+    await this.deleteFrom('series_days').where('day', '<', day).execute();
   }
 }
 
@@ -99,8 +95,7 @@ export class LatePointsStore extends PostgresStore {
   /** Services that are gone are left out. */
   async record(serviceIds: readonly Id<'service'>[], storedAt: Temporal.Instant): Promise<void> {
     const late = rowsOf('late', { service_id: ['text', [...new Set(serviceIds)]] });
-    await this.db
-      .insertInto('late_points')
+    await this.insertInto('late_points')
       .columns(['service_id', 'stored_at'])
       .expression(({ selectFrom, val }) =>
         selectFrom(late)
@@ -116,8 +111,7 @@ export class LatePointsStore extends PostgresStore {
 
   /** A time that lies ahead was written before the clock was set back: it counts. */
   async listSince(time: Temporal.Instant): Promise<Id<'service'>[]> {
-    const rows = await this.db
-      .selectFrom('late_points')
+    const rows = await this.selectFrom('late_points')
       .select('service_id as serviceId')
       .where('stored_at', '>=', time)
       .execute();

@@ -65,8 +65,7 @@ export class CheckInStore extends PostgresStore {
   /** Some of each service, the organizations in turn; those of a service in the order in which they came. */
   async listWaiting(limit: number): Promise<WaitingCheckIn[]> {
     const all = Object.keys(CheckInEntity.properties) as (keyof WaitingCheckIn)[];
-    const ofServices = this.db
-      .selectFrom('check_ins as c')
+    const ofServices = this.selectFrom('check_ins as c')
       .select(columns(CheckInEntity, 'c'))
       .select(({ fn }) =>
         fn
@@ -74,8 +73,7 @@ export class CheckInStore extends PostgresStore {
           .over((over) => over.partitionBy('c.service_id').orderBy('c.number'))
           .as('nth'),
       );
-    const ofOrganizations = this.db
-      .selectFrom(ofServices.as('w'))
+    const ofOrganizations = this.selectFrom(ofServices.as('w'))
       .select(all)
       .select(({ fn }) =>
         fn
@@ -84,8 +82,7 @@ export class CheckInStore extends PostgresStore {
           .as('turn'),
       )
       .where('nth', '<=', TURN_MAX);
-    return await this.db
-      .selectFrom(ofOrganizations.as('o'))
+    return await this.selectFrom(ofOrganizations.as('o'))
       .select(all)
       .orderBy('turn')
       .orderBy('number')
@@ -95,8 +92,7 @@ export class CheckInStore extends PostgresStore {
 
   /** Returns the check-ins that are still there, in their order, locked until the transaction ends. */
   async lock(numbers: readonly number[]): Promise<WaitingCheckIn[]> {
-    return await this.db
-      .selectFrom('check_ins as c')
+    return await this.selectFrom('check_ins as c')
       .select(columns(CheckInEntity, 'c'))
       .where('c.number', '=', anyOf(numbers))
       .orderBy('c.number')
@@ -107,6 +103,6 @@ export class CheckInStore extends PostgresStore {
 
   async remove(numbers: readonly number[]): Promise<void> {
     if (numbers.length === 0) return;
-    await this.db.deleteFrom('check_ins').where('number', '=', anyOf(numbers)).execute();
+    await this.deleteFrom('check_ins').where('number', '=', anyOf(numbers)).execute();
   }
 }

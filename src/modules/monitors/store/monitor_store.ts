@@ -67,8 +67,7 @@ export class MonitorStore extends PostgresStore {
   }
 
   async #lockNamed({ serviceId, slug, environment }: MonitorName): Promise<MonitorRow | null> {
-    const row = await this.db
-      .selectFrom('monitors as m')
+    const row = await this.selectFrom('monitors as m')
       .select(columns(MonitorEntity, 'm'))
       .where('m.service_id', '=', serviceId)
       .where('m.slug', '=', slug)
@@ -80,8 +79,7 @@ export class MonitorStore extends PostgresStore {
 
   /** Locked until the transaction ends; null when it is gone, or another process has it. */
   async lockFree(monitorId: Id<'monitor'>): Promise<MonitorRow | null> {
-    const row = await this.db
-      .selectFrom('monitors as m')
+    const row = await this.selectFrom('monitors as m')
       .select(columns(MonitorEntity, 'm'))
       .where('m.id', '=', monitorId)
       .forUpdate()
@@ -92,8 +90,7 @@ export class MonitorStore extends PostgresStore {
 
   /** Locked until the transaction ends. Throws `not_found`. */
   async lock(orgId: Id<'org'>, monitorId: string): Promise<MonitorRow> {
-    const row = await this.db
-      .selectFrom('monitors as m')
+    const row = await this.selectFrom('monitors as m')
       .select(columns(MonitorEntity, 'm'))
       .where('m.org_id', '=', orgId)
       .where('m.id', '=', asId('monitor', monitorId))
@@ -114,25 +111,23 @@ export class MonitorStore extends PostgresStore {
     const expected = { schedule, marginMinutes, runtimeMinutes, failureThreshold, recoveryThreshold };
     const config = { ...expected, editedConfig, sentConfig };
     const values = { ...config, isFailing, failures, successes, nextDueAt, overdueFrom, updatedAt: now };
-    await this.db.updateTable('monitors').set(toColumns(MonitorEntity, values)).where('id', '=', monitorId).execute();
+    await this.updateTable('monitors').set(toColumns(MonitorEntity, values)).where('id', '=', monitorId).execute();
   }
 
   /** Marks the monitor as kept: from now on no other takes its place. */
   async keep(monitorId: Id<'monitor'>): Promise<void> {
-    await this.db.updateTable('monitors').set({ is_kept: true }).where('id', '=', monitorId).execute();
+    await this.updateTable('monitors').set({ is_kept: true }).where('id', '=', monitorId).execute();
   }
 
   async setKeyOnly(monitorId: Id<'monitor'>, keyOnly: boolean, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('monitors')
+    await this.updateTable('monitors')
       .set({ key_only: keyOnly, is_kept: true, updated_at: now })
       .where('id', '=', monitorId)
       .execute();
   }
 
   async setMuted(monitorId: Id<'monitor'>, isMuted: boolean, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('monitors')
+    await this.updateTable('monitors')
       .set({ is_muted: isMuted, is_kept: true, updated_at: now })
       .where('id', '=', monitorId)
       .execute();
@@ -140,7 +135,7 @@ export class MonitorStore extends PostgresStore {
 
   /** Deletes the monitor with its runs. */
   async delete(monitorId: Id<'monitor'>): Promise<void> {
-    await this.db.deleteFrom('monitors').where('id', '=', monitorId).execute();
+    await this.deleteFrom('monitors').where('id', '=', monitorId).execute();
   }
 
   /**
@@ -148,8 +143,7 @@ export class MonitorStore extends PostgresStore {
    * out are those of which a check-in waits: it may say otherwise.
    */
   async listOverdue(now: Temporal.Instant, limit: number): Promise<Id<'monitor'>[]> {
-    const overdue = this.db
-      .selectFrom('monitors as m')
+    const overdue = this.selectFrom('monitors as m')
       .select(['m.id', 'm.overdue_from'])
       .select(({ fn }) =>
         fn
@@ -169,8 +163,7 @@ export class MonitorStore extends PostgresStore {
           ),
         ),
       );
-    const rows = await this.db
-      .selectFrom(overdue.as('o'))
+    const rows = await this.selectFrom(overdue.as('o'))
       .select('o.id')
       .orderBy('o.turn')
       .orderBy('o.overdue_from')
@@ -182,8 +175,7 @@ export class MonitorStore extends PostgresStore {
 
   /** Lists monitors of all environments, failing ones first, then by name. */
   async list(serviceId: Id<'service'>): Promise<MonitorRow[]> {
-    return await this.db
-      .selectFrom('monitors as m')
+    return await this.selectFrom('monitors as m')
       .select(columns(MonitorEntity, 'm'))
       .where('m.service_id', '=', serviceId)
       .orderBy('m.is_failing', 'desc')
@@ -195,20 +187,19 @@ export class MonitorStore extends PostgresStore {
 
   /** Lists the newest runs of each monitor, newest first. */
   async listRuns(monitorIds: readonly Id<'monitor'>[], limit: number): Promise<MonitorRun[]> {
-    return await this.db
-      .selectFrom((eb) =>
-        eb
-          .selectFrom('monitor_runs as r')
-          .select(columns(MonitorRunEntity, 'r'))
-          .select(({ fn }) =>
-            fn
-              .agg<number>('row_number')
-              .over((over) => over.partitionBy('r.monitor_id').orderBy('r.started_at', 'desc').orderBy('r.run_id'))
-              .as('rank'),
-          )
-          .where('r.monitor_id', '=', anyOf(monitorIds))
-          .as('w'),
-      )
+    return await this.selectFrom((eb) =>
+      eb
+        .selectFrom('monitor_runs as r')
+        .select(columns(MonitorRunEntity, 'r'))
+        .select(({ fn }) =>
+          fn
+            .agg<number>('row_number')
+            .over((over) => over.partitionBy('r.monitor_id').orderBy('r.started_at', 'desc').orderBy('r.run_id'))
+            .as('rank'),
+        )
+        .where('r.monitor_id', '=', anyOf(monitorIds))
+        .as('w'),
+    )
       .select(['monitorId', 'runId', 'status', 'startedAt', 'endedAt', 'timeoutAt', 'release'])
       .where('rank', '<=', limit)
       .orderBy('monitorId')
@@ -217,8 +208,7 @@ export class MonitorStore extends PostgresStore {
   }
 
   async findRun(monitorId: Id<'monitor'>, runId: string): Promise<MonitorRun | null> {
-    const run = await this.db
-      .selectFrom('monitor_runs as r')
+    const run = await this.selectFrom('monitor_runs as r')
       .select(columns(MonitorRunEntity, 'r'))
       .where('r.monitor_id', '=', monitorId)
       .where('r.run_id', '=', runId)
@@ -228,8 +218,7 @@ export class MonitorStore extends PostgresStore {
 
   /** Lists runs that have begun and not ended, newest first. */
   async listRunning(monitorId: Id<'monitor'>): Promise<MonitorRun[]> {
-    return await this.db
-      .selectFrom('monitor_runs as r')
+    return await this.selectFrom('monitor_runs as r')
       .select(columns(MonitorRunEntity, 'r'))
       .where('r.monitor_id', '=', monitorId)
       .where('r.timeout_at', 'is not', null)
@@ -240,8 +229,7 @@ export class MonitorStore extends PostgresStore {
 
   async saveRun(run: MonitorRun): Promise<void> {
     const { status, startedAt, endedAt, timeoutAt } = run;
-    await this.db
-      .insertInto('monitor_runs')
+    await this.insertInto('monitor_runs')
       .values(toColumns(MonitorRunEntity, run))
       .onConflict((conflict) =>
         conflict
@@ -254,8 +242,7 @@ export class MonitorStore extends PostgresStore {
   /** Runs that have taken too long are over. */
   async endTimedOut(monitorId: Id<'monitor'>, now: Temporal.Instant): Promise<void> {
     const status: RunStatus = 'timeout';
-    await this.db
-      .updateTable('monitor_runs')
+    await this.updateTable('monitor_runs')
       .set({ status, ended_at: now, timeout_at: null })
       .where('monitor_id', '=', monitorId)
       .where('timeout_at', '<=', now)
@@ -264,8 +251,7 @@ export class MonitorStore extends PostgresStore {
 
   /** Removes all but the newest of the runs that have ended; returns how many. */
   async pruneRuns(monitorId: Id<'monitor'>): Promise<number> {
-    const removed = await this.db
-      .deleteFrom('monitor_runs')
+    const removed = await this.deleteFrom('monitor_runs')
       .where('monitor_id', '=', monitorId)
       .where('timeout_at', 'is', null)
       .where('run_id', 'in', (eb) =>
@@ -288,8 +274,7 @@ export class MonitorStore extends PostgresStore {
    */
   async watch(now: Temporal.Instant, gapSeconds: number): Promise<Temporal.Instant> {
     const gapBegan = now.subtract({ seconds: gapSeconds });
-    const row = await this.db
-      .insertInto('monitor_watch')
+    const row = await this.insertInto('monitor_watch')
       .values({ id: true, since: now, seen_at: now })
       .onConflict((conflict) =>
         conflict

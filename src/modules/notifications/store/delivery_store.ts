@@ -89,8 +89,7 @@ export class DeliveryStore extends PostgresStore {
 
   /** Returns when a queued message is due; null when it is not queued, or waits for its digest. */
   async findQueuedDueAt(notificationId: Id<'notification'>): Promise<Temporal.Instant | null> {
-    const message = await this.db
-      .selectFrom('notifications')
+    const message = await this.selectFrom('notifications')
       .select('due_at')
       .where('id', '=', notificationId)
       .where('status', '=', 'queued')
@@ -100,8 +99,7 @@ export class DeliveryStore extends PostgresStore {
 
   /** Extends the lease of a claimed message; false when it has ended and another worker has taken the message over. */
   async extend(claimed: ClaimedNotification, leaseUntil: Temporal.Instant): Promise<boolean> {
-    const extended = await this.db
-      .updateTable('notifications')
+    const extended = await this.updateTable('notifications')
       .set({ lease_until: leaseUntil, due_at: leaseUntil })
       .where('id', '=', claimed.id)
       .where('status', '=', 'sending')
@@ -112,8 +110,7 @@ export class DeliveryStore extends PostgresStore {
 
   /** Notes what the provider calls this message, unless that is known. */
   async setProviderId(notificationId: Id<'notification'>, providerId: string): Promise<void> {
-    await this.db
-      .updateTable('notifications')
+    await this.updateTable('notifications')
       .set({ provider_id: providerId })
       .where(({ eb, or }) => or([eb('id', '=', notificationId), eb('digest_id', '=', notificationId)]))
       .where('provider_id', 'is', null)
@@ -202,8 +199,7 @@ export class DeliveryStore extends PostgresStore {
     now: Temporal.Instant,
   ): Promise<NotificationRow[]> {
     const behind = STATUSES.filter((earlier) => RANK[earlier] < RANK[status]);
-    return await this.db
-      .updateTable('notifications as n')
+    return await this.updateTable('notifications as n')
       .set((eb) => ({
         status,
         // An entry of a digest says so if it has no other reason.
@@ -220,8 +216,7 @@ export class DeliveryStore extends PostgresStore {
 
   /** Gives up a message that has nothing left to say. */
   async cancel(notificationId: Id<'notification'>, reason: string, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('notifications')
+    await this.updateTable('notifications')
       .set({ status: 'cancelled', reason, due_at: null, lease_until: null, updated_at: now })
       .where('id', '=', notificationId)
       .where('status', 'in', ['queued', 'sending'])
@@ -233,8 +228,7 @@ export class DeliveryStore extends PostgresStore {
    * Organizations have equal turns.
    */
   async listDue(before: Temporal.Instant, limit: number): Promise<DueMessage[]> {
-    return await this.db
-      .selectFrom('notifications as n')
+    return await this.selectFrom('notifications as n')
       .select(['n.id', 'n.org_id as orgId'])
       .where('n.status', 'in', ['queued', 'sending'])
       .where(({ ref }) => isMessageDue(ref('n.due_at'), before))
@@ -252,8 +246,7 @@ export class DeliveryStore extends PostgresStore {
    * the phone simulator took, with ids that match `simulatedIds`, says nothing of a provider.
    */
   async listHealth(orgId: Id<'org'>, since: Temporal.Instant, simulatedIds: string): Promise<ChannelHealth[]> {
-    const lately = this.db
-      .selectFrom('notifications as n')
+    const lately = this.selectFrom('notifications as n')
       .select(['n.updated_at as at', 'n.reason'])
       .where('n.org_id', '=', orgId)
       .where('n.channel', '=', sql.ref<Channel>('c.channel'))
@@ -265,8 +258,7 @@ export class DeliveryStore extends PostgresStore {
     // As the two partial indexes say it.
     const wasTaken = sql<boolean>`(${ref('n.provider_id')} is not null or ${ref('n.status')} in ('sent', 'delivered'))`;
     const wasRefused = sql<boolean>`(${ref('n.reason')} = ${sql.lit(UNCONFIRMED)} or starts_with(${ref('n.reason')}, 'provider_'))`;
-    return await this.db
-      .selectFrom(rowsOf('c', { channel: ['text', CHANNELS] }))
+    return await this.selectFrom(rowsOf('c', { channel: ['text', CHANNELS] }))
       .leftJoinLateral(
         lately
           .where(wasTaken)

@@ -89,8 +89,7 @@ export class DigestStore extends PostgresStore {
   async open(line: Line, dueAt: Temporal.Instant, now: Temporal.Instant): Promise<Id<'notification'>> {
     const { orgId, userId, channel, address } = line;
     const id = newId('notification');
-    await this.db
-      .insertInto('notifications')
+    await this.insertInto('notifications')
       .values(
         toColumns(NotificationEntity, {
           id,
@@ -111,8 +110,7 @@ export class DigestStore extends PostgresStore {
 
   /** The message waits for the digest from now on, and has no time of its own. */
   async fold(notificationId: Id<'notification'>, digestId: Id<'notification'>, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('notifications')
+    await this.updateTable('notifications')
       .set({ digest_id: digestId, reason: 'digest', due_at: null, updated_at: now })
       .where('id', '=', notificationId)
       .execute();
@@ -120,8 +118,7 @@ export class DigestStore extends PostgresStore {
 
   /** The message stands for itself again and is due at once. */
   async unfold(notificationId: Id<'notification'>, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('notifications')
+    await this.updateTable('notifications')
       .set({ digest_id: null, reason: null, due_at: now, updated_at: now })
       .where('id', '=', notificationId)
       .execute();
@@ -136,8 +133,7 @@ export class DigestStore extends PostgresStore {
 
   /** The members leave with their digest. */
   async markSending(digestId: Id<'notification'>, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('notifications')
+    await this.updateTable('notifications')
       .set((eb) => ({ status: 'sending', attempts: eb('attempts', '+', 1), updated_at: now }))
       .where('digest_id', '=', digestId)
       .where('status', 'in', ['queued', 'sending'])
@@ -150,8 +146,7 @@ export class DigestStore extends PostgresStore {
   }
 
   #members(digestId: Id<'notification'>) {
-    return this.db
-      .selectFrom('notifications as n')
+    return this.selectFrom('notifications as n')
       .select(NOTIFICATION)
       .where('n.digest_id', '=', digestId)
       .orderBy('n.id');

@@ -72,8 +72,7 @@ export class NotificationStore extends PostgresStore {
         updatedAt: now,
       }),
     );
-    const inserted = await this.db
-      .insertInto('notifications')
+    const inserted = await this.insertInto('notifications')
       .values(rows)
       .onConflict((conflict) =>
         conflict
@@ -98,8 +97,7 @@ export class NotificationStore extends PostgresStore {
   }
 
   async countOf(incidentId: Id<'incident'>): Promise<number> {
-    const { count } = await this.db
-      .selectFrom('notifications')
+    const { count } = await this.selectFrom('notifications')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('incident_id', '=', incidentId)
       .executeTakeFirstOrThrow();
@@ -154,8 +152,7 @@ export class NotificationStore extends PostgresStore {
 
   /** The states of all pages to the person of each of these pages, in its step. */
   async listStatuses(pages: readonly NotificationRow[]): Promise<PageStatus[]> {
-    const asked = this.db
-      .selectFrom('notifications')
+    const asked = this.selectFrom('notifications')
       .select(['incident_id', 'step_index', 'user_id'])
       .distinct()
       .where('id', '=', anyOf(pages.map(({ id }) => id)));
@@ -209,8 +206,7 @@ export class NotificationStore extends PostgresStore {
     { since, now }: { readonly since: Temporal.Instant; readonly now: Temporal.Instant },
   ): Promise<number> {
     await holdLock(this.session, ['asked for', kind, userId, channel].join(' '));
-    const { count } = await this.db
-      .selectFrom('notifications')
+    const { count } = await this.selectFrom('notifications')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('incident_id', 'is', null)
       .where('created_at', '>', since)
@@ -251,8 +247,7 @@ export class NotificationStore extends PostgresStore {
       .where('status', '=', 'cancelled')
       .where('reason', 'in', ['acknowledged', 'resolved'])
       .$if(except.length > 0, (query) => query.where('user_id', 'not in', except));
-    const requeued = await this.db
-      .updateTable('notifications as n')
+    const requeued = await this.updateTable('notifications as n')
       .from(cancelled.as('waiting'))
       .set({ ...WAITING_AGAIN, digest_id: null, due_at: now, updated_at: now })
       .whereRef('n.id', '=', 'waiting.id')
@@ -278,8 +273,7 @@ export class NotificationStore extends PostgresStore {
 
   /** Lets a page leave now that was skipped. */
   async queueSkipped(id: Id<'notification'>, address: string | null, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('notifications')
+    await this.updateTable('notifications')
       .set({ ...WAITING_AGAIN, address, due_at: now, updated_at: now })
       .where('id', '=', id)
       .execute();
@@ -307,8 +301,7 @@ export class NotificationStore extends PostgresStore {
       .where('news', '=', news)
       .where('status', '=', 'queued');
     await this.#cancelling('taken_back', now).from(waiting.as('waiting')).whereRef('n.id', '=', 'waiting.id').execute();
-    const last = this.db
-      .selectFrom('notifications')
+    const last = this.selectFrom('notifications')
       .distinctOn(['user_id', 'address'])
       .select(['user_id as userId', 'address', 'news'])
       .where('incident_id', '=', incidentId)
@@ -318,8 +311,7 @@ export class NotificationStore extends PostgresStore {
       .orderBy('address')
       .orderBy('created_at', 'desc')
       .orderBy('id', 'desc');
-    return await this.db
-      .selectFrom(last.as('last'))
+    return await this.selectFrom(last.as('last'))
       .select(['last.userId', 'last.address'])
       .where('last.news', '=', news)
       .$narrowType<{ address: NotNull }>()
@@ -328,8 +320,7 @@ export class NotificationStore extends PostgresStore {
 
   /** Notes that the receiver of a message had it, and all that it stands for. The first time counts. */
   async markAnswered(notificationId: Id<'notification'>, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('notifications')
+    await this.updateTable('notifications')
       .set({ answered_at: now })
       .where(({ eb, or }) => or([eb('id', '=', notificationId), eb('digest_id', '=', notificationId)]))
       .where('answered_at', 'is', null)
@@ -338,8 +329,7 @@ export class NotificationStore extends PostgresStore {
 
   /** Marks the pages about these incidents by SMS to this number as answered. */
   async markRepliedTo(phone: string, incidentIds: readonly Id<'incident'>[], now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('notifications')
+    await this.updateTable('notifications')
       .set({ answered_at: now })
       .where('incident_id', '=', anyOf(incidentIds))
       .where('kind', '=', 'page')
@@ -352,25 +342,20 @@ export class NotificationStore extends PostgresStore {
 
   /** Removes digests and messages about accounts from before then. */
   async pruneWithoutIncident(before: Temporal.Instant): Promise<void> {
-    await this.db
-      .deleteFrom('notifications')
-      .where('incident_id', 'is', null)
-      .where('created_at', '<', before)
-      .execute();
+    await this.deleteFrom('notifications').where('incident_id', 'is', null).where('created_at', '<', before).execute();
   }
 
   #entries() {
-    return this.db.selectFrom('notifications as n').select(NOTIFICATION);
+    return this.selectFrom('notifications as n').select(NOTIFICATION);
   }
 
   #pages() {
-    return this.db.selectFrom('notifications as n').where('n.kind', '=', 'page');
+    return this.selectFrom('notifications as n').where('n.kind', '=', 'page');
   }
 
   /** The ids of entries of the incident, or of one person's, in the order in which all transactions lock them. */
   #lockable(incidentId: Id<'incident'>, userId: Id<'user'> | null = null) {
-    return this.db
-      .selectFrom('notifications')
+    return this.selectFrom('notifications')
       .select('id')
       .where('incident_id', '=', incidentId)
       .$if(userId !== null, (query) => query.where('user_id', '=', userId ?? asId('user', '')))
@@ -379,9 +364,7 @@ export class NotificationStore extends PostgresStore {
   }
 
   #cancelling(reason: string, now: Temporal.Instant) {
-    return this.db
-      .updateTable('notifications as n')
-      .set({ status: 'cancelled', reason, due_at: null, updated_at: now });
+    return this.updateTable('notifications as n').set({ status: 'cancelled', reason, due_at: null, updated_at: now });
   }
 }
 

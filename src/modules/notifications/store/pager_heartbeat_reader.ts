@@ -52,8 +52,7 @@ export class PagerSignsReader extends PostgresStore {
    * back.
    */
   #aliveUntil(role: string, now: Temporal.Instant) {
-    return this.db
-      .selectFrom('workers')
+    return this.selectFrom('workers')
       .select(({ fn }) => fn.max('alive_until').as('at'))
       .where('work', '=', role)
       .where('alive_until', '<=', now.add({ minutes: 1 }));
@@ -61,8 +60,7 @@ export class PagerSignsReader extends PostgresStore {
 
   /** Selects as of when all of the named work was done; long ago when some of it never was. */
   #doneAt(names: readonly string[]) {
-    return this.db
-      .selectFrom(rowsOf('w', { name: ['text', names] }))
+    return this.selectFrom(rowsOf('w', { name: ['text', names] }))
       .leftJoin('leases as l', 'l.name', 'w.name')
       .select(({ fn, val }) => fn.min(fn.coalesce('l.done_at', val(NEVER))).as('at'));
   }

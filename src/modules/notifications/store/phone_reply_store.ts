@@ -22,8 +22,7 @@ export class ReplyNumberStore extends PostgresStore {
       const assigned = await this.#numberOf(phone, incidentId, proposalId);
       if (assigned !== null) return assigned;
       const number = await this.#freeFrom(phone, kind, own);
-      const made = await this.db
-        .insertInto('reply_numbers')
+      const made = await this.insertInto('reply_numbers')
         .values({ phone, kind, number, incident_id: incidentId, proposal_id: proposalId })
         .onConflict((conflict) => conflict.doNothing())
         .execute();
@@ -41,8 +40,7 @@ export class ReplyNumberStore extends PostgresStore {
     kind: 'incident' | 'proposal',
     number: number,
   ): Promise<Pick<Numbered, 'incidentId' | 'proposalId'> | null> {
-    const row = await this.db
-      .selectFrom('reply_numbers')
+    const row = await this.selectFrom('reply_numbers')
       .select(['incident_id as incidentId', 'proposal_id as proposalId'])
       .where('phone', '=', phone)
       .where('kind', '=', kind)
@@ -54,8 +52,7 @@ export class ReplyNumberStore extends PostgresStore {
   /** The first number from this one on that means nothing to the phone yet. */
   async #freeFrom(phone: string, kind: 'incident' | 'proposal', number: number): Promise<number> {
     if ((await this.find(phone, kind, number)) === null) return number;
-    const last = await this.db
-      .selectFrom('reply_numbers as r')
+    const last = await this.selectFrom('reply_numbers as r')
       .select(({ fn }) => fn.min('r.number').as('number'))
       .where('r.phone', '=', phone)
       .where('r.kind', '=', kind)
@@ -80,8 +77,7 @@ export class ReplyNumberStore extends PostgresStore {
     incidentId: Id<'incident'>,
     proposalId: Id<'proposal'> | null,
   ): Promise<number | null> {
-    const row = await this.db
-      .selectFrom('reply_numbers')
+    const row = await this.selectFrom('reply_numbers')
       .select('number')
       .where('phone', '=', phone)
       .where('incident_id', '=', incidentId)
@@ -95,8 +91,7 @@ export class ReplyNumberStore extends PostgresStore {
 export class InboundMessageStore extends PostgresStore {
   /** True for the first who takes it. */
   async take(providerId: string, now: Temporal.Instant): Promise<boolean> {
-    const taken = await this.db
-      .insertInto('inbound_messages')
+    const taken = await this.insertInto('inbound_messages')
       .values({ provider_id: providerId, received_at: now })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
@@ -105,17 +100,16 @@ export class InboundMessageStore extends PostgresStore {
 
   /** Gives back one that could not be acted upon. */
   async release(providerId: string): Promise<void> {
-    await this.db.deleteFrom('inbound_messages').where('provider_id', '=', providerId).execute();
+    await this.deleteFrom('inbound_messages').where('provider_id', '=', providerId).execute();
   }
 
   async setAnswer(providerId: string, answer: string | null): Promise<void> {
-    await this.db.updateTable('inbound_messages').set({ answer }).where('provider_id', '=', providerId).execute();
+    await this.updateTable('inbound_messages').set({ answer }).where('provider_id', '=', providerId).execute();
   }
 
   /** Returns the answer to the message; null for none, or none yet. */
   async findAnswer(providerId: string): Promise<string | null> {
-    const message = await this.db
-      .selectFrom('inbound_messages')
+    const message = await this.selectFrom('inbound_messages')
       .select('answer')
       .where('provider_id', '=', providerId)
       .executeTakeFirst();
@@ -127,8 +121,7 @@ export class InboundMessageStore extends PostgresStore {
 export class EndedCallStore extends PostgresStore {
   /** The first report counts: one that is sent again moves nothing. */
   async note(providerId: string, notificationId: Id<'notification'>, endedAt: Temporal.Instant): Promise<void> {
-    await this.db
-      .insertInto('ended_calls')
+    await this.insertInto('ended_calls')
       .values({ provider_id: providerId, notification_id: notificationId, ended_at: endedAt })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
@@ -136,8 +129,7 @@ export class EndedCallStore extends PostgresStore {
 
   /** Null while it lasts, as far as is known. */
   async findEnd(providerId: string): Promise<Temporal.Instant | null> {
-    const call = await this.db
-      .selectFrom('ended_calls')
+    const call = await this.selectFrom('ended_calls')
       .select('ended_at')
       .where('provider_id', '=', providerId)
       .executeTakeFirst();

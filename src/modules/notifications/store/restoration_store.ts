@@ -8,8 +8,7 @@ import { UNCERTAIN } from '#modules/notifications/store/delivery_store.ts';
 /** Backups that were restored, and how their timers and messages are brought to the present. */
 export class RestorationStore extends PostgresStore {
   async insert(backupId: string, snapshotAt: Temporal.Instant, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .insertInto('restorations')
+    await this.insertInto('restorations')
       .values({ backup_id: backupId, snapshot_at: snapshotAt, restored_at: now, resumed_at: null })
       .execute();
   }
@@ -19,8 +18,7 @@ export class RestorationStore extends PostgresStore {
    * pager resumes.
    */
   async lockWaiting(): Promise<Temporal.Instant | null> {
-    const waiting = await this.db
-      .selectFrom('restorations')
+    const waiting = await this.selectFrom('restorations')
       .select('snapshot_at')
       .where('resumed_at', 'is', null)
       .orderBy('restored_at', 'desc')
@@ -31,13 +29,12 @@ export class RestorationStore extends PostgresStore {
   }
 
   async markResumed(now: Temporal.Instant): Promise<void> {
-    await this.db.updateTable('restorations').set({ resumed_at: now }).where('resumed_at', 'is', null).execute();
+    await this.updateTable('restorations').set({ resumed_at: now }).where('resumed_at', 'is', null).execute();
   }
 
   /** Sets every timer that is pending later by so much; returns the incidents that wait for one. */
   async postponeSteps(minutes: number): Promise<Id<'incident'>[]> {
-    const changed = await this.db
-      .updateTable('incident_steps as t')
+    const changed = await this.updateTable('incident_steps as t')
       .from('incidents as i')
       .set(({ ref }) => ({
         due_at: sql<Temporal.Instant>`least(${ref('t.due_at')} + ${minutes} * interval '1 minute', ${FAR_FUTURE}::timestamptz)`,
@@ -52,8 +49,7 @@ export class RestorationStore extends PostgresStore {
 
   /** Pages that wait may have left after the backup: the provider is asked before one is sent. Returns how many. */
   async markWaitingPagesUncertain(): Promise<number> {
-    const doubted = await this.db
-      .updateTable('notifications')
+    const doubted = await this.updateTable('notifications')
       .set({ reason: UNCERTAIN })
       .where('status', '=', 'queued')
       .where('kind', '=', 'page')
@@ -64,8 +60,7 @@ export class RestorationStore extends PostgresStore {
 
   /** Gives up messages that only say what was true then; those that page or warn somebody stay. */
   async cancelNews(reason: string, now: Temporal.Instant): Promise<number> {
-    const cancelled = await this.db
-      .updateTable('notifications')
+    const cancelled = await this.updateTable('notifications')
       .set({ status: 'cancelled', reason, due_at: null, lease_until: null, updated_at: now })
       .where('status', 'in', ['queued', 'sending'])
       .where('kind', 'in', ['update', 'test', 'code'])

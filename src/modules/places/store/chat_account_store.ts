@@ -31,16 +31,14 @@ export class ChatAccountStore extends PostgresStore {
     code: Pick<ChatAccountRow, 'orgId' | 'userId' | 'kind' | 'codeHash' | 'codeExpiresAt'>,
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.db
-      .deleteFrom('chat_accounts')
+    await this.deleteFrom('chat_accounts')
       .where('org_id', '=', code.orgId)
       .where('user_id', '=', code.userId)
       .where('kind', '=', code.kind)
       .where('account', 'is', null)
       .execute();
     const row = { id: newId('chataccount'), ...code, account: null, name: null, presses: [], createdAt: now };
-    await this.db
-      .insertInto('chat_accounts')
+    await this.insertInto('chat_accounts')
       .values(toColumns(ChatAccountEntity, { ...row, linkedAt: null }))
       .execute();
   }
@@ -86,8 +84,7 @@ export class ChatAccountStore extends PostgresStore {
   }
 
   async savePresses(id: Id<'chataccount'>, presses: readonly string[]): Promise<void> {
-    await this.db
-      .updateTable('chat_accounts')
+    await this.updateTable('chat_accounts')
       .set({ presses: json(presses) })
       .where('id', '=', id)
       .execute();
@@ -104,17 +101,17 @@ export class ChatAccountStore extends PostgresStore {
       .forUpdate()
       .executeTakeFirst();
     if (account === undefined) throw notFound('chatAccountId', 'linked chat account');
-    await this.db.deleteFrom('chat_accounts').where('id', '=', id).execute();
+    await this.deleteFrom('chat_accounts').where('id', '=', id).execute();
     return account;
   }
 
   /** Removes codes that nobody typed in time. */
   async removeExpired(now: Temporal.Instant): Promise<void> {
-    await this.db.deleteFrom('chat_accounts').where('code_expires_at', '<', now).execute();
+    await this.deleteFrom('chat_accounts').where('code_expires_at', '<', now).execute();
   }
 
   #accounts() {
-    return this.db.selectFrom('chat_accounts as a').select(columns(ChatAccountEntity, 'a'));
+    return this.selectFrom('chat_accounts as a').select(columns(ChatAccountEntity, 'a'));
   }
 
   #linked({ orgId, kind, account }: ChatIdentity) {

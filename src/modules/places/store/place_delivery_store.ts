@@ -32,8 +32,7 @@ export class PlaceDeliveryStore extends PostgresStore {
   async insert(deliveries: readonly NewDelivery[], now: Temporal.Instant): Promise<number> {
     if (deliveries.length === 0) return 0;
     const expiresAt = now.add({ hours: DELIVERY_HOURS });
-    const inserted = await this.db
-      .insertInto('place_deliveries')
+    const inserted = await this.insertInto('place_deliveries')
       .values(
         deliveries.map((delivery) => ({
           ...toColumns(PlaceDeliveryEntity, { id: newId('delivery'), ...delivery, status: 'waiting' }),
@@ -63,8 +62,7 @@ export class PlaceDeliveryStore extends PostgresStore {
     { id, tries }: Pick<PlaceDeliveryRow, 'id' | 'tries'>,
     attempt: Pick<PlaceDeliveryRow, 'status' | 'dueAt' | 'endedAt' | 'body' | 'answerStatus' | 'answer' | 'failure'>,
   ): Promise<void> {
-    await this.db
-      .updateTable('place_deliveries')
+    await this.updateTable('place_deliveries')
       .set(toColumns(PlaceDeliveryEntity, { ...attempt, tries: tries + 1 }))
       .where('id', '=', id)
       .execute();
@@ -72,8 +70,7 @@ export class PlaceDeliveryStore extends PostgresStore {
 
   /** The last number of a waiting delivery of this incident; 0 for none. What is read after it is at least as new. */
   async lastWaiting(placeId: Id<'place'>, incidentId: Id<'incident'>): Promise<number> {
-    const { last } = await this.db
-      .selectFrom('place_deliveries')
+    const { last } = await this.selectFrom('place_deliveries')
       .select(({ fn }) => fn.max('number').as('last'))
       .where('place_id', '=', placeId)
       .where('incident_id', '=', incidentId)
@@ -87,8 +84,7 @@ export class PlaceDeliveryStore extends PostgresStore {
     { placeId, incidentId, upTo }: { placeId: Id<'place'>; incidentId: Id<'incident'>; upTo: number },
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.db
-      .updateTable('place_deliveries')
+    await this.updateTable('place_deliveries')
       .set({ status: 'superseded', ended_at: now })
       .where('place_id', '=', placeId)
       .where('incident_id', '=', incidentId)
@@ -100,8 +96,7 @@ export class PlaceDeliveryStore extends PostgresStore {
 
   /** Ends all waiting deliveries of a place. */
   async end(placeId: Id<'place'>, failure: string, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('place_deliveries')
+    await this.updateTable('place_deliveries')
       .set({ status: 'dead', ended_at: now, failure })
       .where('place_id', '=', placeId)
       .where('status', '=', 'waiting')
@@ -121,8 +116,7 @@ export class PlaceDeliveryStore extends PostgresStore {
 
   /** Counts the deliveries of each place that wait. */
   async countWaiting(orgId: Id<'org'>): Promise<Map<Id<'place'>, number>> {
-    const counted = await this.db
-      .selectFrom('place_deliveries')
+    const counted = await this.selectFrom('place_deliveries')
       .select(({ fn }) => ['place_id as placeId', fn.countAll<number>().as('count')])
       .where('org_id', '=', orgId)
       .where('status', '=', 'waiting')
@@ -145,8 +139,7 @@ export class PlaceDeliveryStore extends PostgresStore {
   /** Sends a delivery again, for as long as a new one. */
   async redeliver(id: Id<'delivery'>, now: Temporal.Instant): Promise<void> {
     const expiresAt = now.add({ hours: DELIVERY_HOURS });
-    await this.db
-      .updateTable('place_deliveries')
+    await this.updateTable('place_deliveries')
       .set({ status: 'waiting', tries: 0, due_at: now, expires_at: expiresAt, ended_at: null, failure: null })
       .where('id', '=', id)
       .execute();
@@ -154,8 +147,7 @@ export class PlaceDeliveryStore extends PostgresStore {
 
   /** Removes deliveries that ended, and were made before. */
   async removeEnded(before: Temporal.Instant, limit: number): Promise<number> {
-    const removed = await this.db
-      .deleteFrom('place_deliveries')
+    const removed = await this.deleteFrom('place_deliveries')
       .where('id', 'in', ({ selectFrom }) =>
         selectFrom('place_deliveries')
           .select('id')
@@ -173,8 +165,7 @@ export class PlaceDeliveryStore extends PostgresStore {
     incidentIds: readonly Id<'incident'>[],
   ): Promise<ReadonlySet<string>> {
     if (placeIds.length === 0 || incidentIds.length === 0) return new Set();
-    const announced = await this.db
-      .selectFrom('place_deliveries')
+    const announced = await this.selectFrom('place_deliveries')
       .select(['place_id as placeId', 'incident_id as incidentId'])
       .distinct()
       .where('incident_id', 'in', incidentIds)
@@ -197,13 +188,12 @@ export class PlaceDeliveryStore extends PostgresStore {
   }
 
   async saveCursor(timelineId: number): Promise<void> {
-    await this.db.updateTable('place_cursor').set({ timeline_id: timelineId }).execute();
+    await this.updateTable('place_cursor').set({ timeline_id: timelineId }).execute();
   }
 
   /** Lists entries of all timelines behind the cursor, in their order. */
   async listEntries(after: number, limit: number): Promise<AnnouncedEntry[]> {
-    return await this.db
-      .selectFrom('incident_timeline as t')
+    return await this.selectFrom('incident_timeline as t')
       .innerJoin('incidents as i', 'i.id', 't.incident_id')
       .select(['t.id', 't.at', 't.event', 't.data', 't.incident_id as incidentId', 'i.org_id as orgId'])
       .select(['i.service_id as serviceId', 'i.team_id as teamId', 'i.severity', 'i.is_shadow as isShadow'])
@@ -229,6 +219,6 @@ export class PlaceDeliveryStore extends PostgresStore {
   }
 
   #deliveries() {
-    return this.db.selectFrom('place_deliveries as d').select(columns(PlaceDeliveryEntity, 'd'));
+    return this.selectFrom('place_deliveries as d').select(columns(PlaceDeliveryEntity, 'd'));
   }
 }

@@ -69,7 +69,7 @@ export class PlaceStore extends PostgresStore {
       createdAt: now,
       updatedAt: now,
     };
-    await this.db.insertInto('places').values(toColumns(PlaceEntity, row)).execute();
+    await this.insertInto('places').values(toColumns(PlaceEntity, row)).execute();
     return row;
   }
 
@@ -79,8 +79,7 @@ export class PlaceStore extends PostgresStore {
       Partial<PlaceHealth>,
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.db
-      .updateTable('places')
+    await this.updateTable('places')
       .set({
         ...toColumns(PlaceEntity, { ...changed, updatedAt: now }),
         ...(changed.isOn === undefined ? {} : { switched_off_at: null }),
@@ -90,13 +89,12 @@ export class PlaceStore extends PostgresStore {
   }
 
   async delete(id: Id<'place'>): Promise<void> {
-    await this.db.deleteFrom('places').where('id', '=', id).execute();
+    await this.deleteFrom('places').where('id', '=', id).execute();
   }
 
   /** Lists places that are on and have something to send, the longest waiting first. */
   async listReady(now: Temporal.Instant, limit: number): Promise<ReadyPlace[]> {
-    return await this.db
-      .selectFrom('place_deliveries as d')
+    return await this.selectFrom('place_deliveries as d')
       .innerJoin('places as p', 'p.id', 'd.place_id')
       .select(['p.id', 'p.org_id as orgId'])
       .where('d.status', '=', 'waiting')
@@ -112,8 +110,7 @@ export class PlaceStore extends PostgresStore {
 
   /** Claims the turn of a place, so that one process at a time sends to it; null when another has it. */
   async claim(id: Id<'place'>, now: Temporal.Instant, until: Temporal.Instant): Promise<PlaceRow | null> {
-    const claimed = await this.db
-      .updateTable('places')
+    const claimed = await this.updateTable('places')
       .set({ claimed_until: until })
       .where('id', '=', id)
       .where('is_on', '=', true)
@@ -123,8 +120,7 @@ export class PlaceStore extends PostgresStore {
   }
 
   async release(id: Id<'place'>, until: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('places')
+    await this.updateTable('places')
       .set({ claimed_until: null })
       .where('id', '=', id)
       .where('claimed_until', '=', until)
@@ -132,13 +128,12 @@ export class PlaceStore extends PostgresStore {
   }
 
   async saveHealth(id: Id<'place'>, health: PlaceHealth): Promise<void> {
-    await this.db.updateTable('places').set(toColumns(PlaceEntity, health)).where('id', '=', id).execute();
+    await this.updateTable('places').set(toColumns(PlaceEntity, health)).where('id', '=', id).execute();
   }
 
   /** Switches a place off that has failed for a day; false when it is off already. */
   async switchOff(id: Id<'place'>, now: Temporal.Instant): Promise<boolean> {
-    const switched = await this.db
-      .updateTable('places')
+    const switched = await this.updateTable('places')
       .set({ is_on: false, switched_off_at: now, updated_at: now })
       .where('id', '=', id)
       .where('is_on', '=', true)
@@ -148,8 +143,7 @@ export class PlaceStore extends PostgresStore {
 
   /** Finds the message of an incident at a place. */
   async findMessage(placeId: Id<'place'>, incidentId: Id<'incident'>): Promise<MessageReference | null> {
-    const message = await this.db
-      .selectFrom('place_messages')
+    const message = await this.selectFrom('place_messages')
       .select('reference')
       .where('place_id', '=', placeId)
       .where('incident_id', '=', incidentId)
@@ -163,8 +157,7 @@ export class PlaceStore extends PostgresStore {
     reference: MessageReference,
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.db
-      .insertInto('place_messages')
+    await this.insertInto('place_messages')
       .values({ place_id: placeId, incident_id: incidentId, reference: json(reference), sent_at: now })
       .onConflict((conflict) =>
         conflict.columns(['place_id', 'incident_id']).doUpdateSet({ reference: json(reference), sent_at: now }),
@@ -178,8 +171,7 @@ export class PlaceStore extends PostgresStore {
     kind: ChatPlace,
     incidentId: string,
   ): Promise<{ placeId: Id<'place'>; reference: MessageReference }[]> {
-    return await this.db
-      .selectFrom('place_messages as m')
+    return await this.selectFrom('place_messages as m')
       .innerJoin('places as p', 'p.id', 'm.place_id')
       .select(['m.place_id as placeId', 'm.reference'])
       .where('p.org_id', '=', orgId)
@@ -194,8 +186,7 @@ export class PlaceStore extends PostgresStore {
     kind: ChatPlace,
     reference: MessageReference,
   ): Promise<{ placeId: Id<'place'>; incidentId: Id<'incident'> } | null> {
-    const message = await this.db
-      .selectFrom('place_messages as m')
+    const message = await this.selectFrom('place_messages as m')
       .innerJoin('places as p', 'p.id', 'm.place_id')
       .select(['m.place_id as placeId', 'm.incident_id as incidentId'])
       .where('p.org_id', '=', orgId)
@@ -206,7 +197,7 @@ export class PlaceStore extends PostgresStore {
   }
 
   #places() {
-    return this.db.selectFrom('places as p').select(columns(PlaceEntity, 'p'));
+    return this.selectFrom('places as p').select(columns(PlaceEntity, 'p'));
   }
 
   #named(orgId: Id<'org'>, placeId: string) {

@@ -80,8 +80,7 @@ const STILL_NAMED_MAX = 200;
 /** Stores the people whom an identity provider has named, and the token by which it comes. */
 export class ProvisioningStore extends PostgresStore {
   async findToken(orgId: Id<'org'>): Promise<ProvisioningToken | null> {
-    const token = await this.db
-      .selectFrom('api_keys as k')
+    const token = await this.selectFrom('api_keys as k')
       .leftJoin('users as u', 'u.id', 'k.created_by')
       .select(['k.id as apiKeyId', 'k.hint', 'k.created_at as createdAt', 'k.last_used_at as lastUsedAt'])
       .select('u.name as createdBy')
@@ -93,8 +92,7 @@ export class ProvisioningStore extends PostgresStore {
   }
 
   async findProvisionedRole(orgId: Id<'org'>): Promise<ProvisionedRole> {
-    const { role } = await this.db
-      .selectFrom('organizations')
+    const { role } = await this.selectFrom('organizations')
       .select('provisioned_role as role')
       .where('id', '=', orgId)
       .executeTakeFirstOrThrow();
@@ -103,8 +101,7 @@ export class ProvisioningStore extends PostgresStore {
 
   /** Returns the same, and locks the memberships of the organization until the transaction ends. */
   async lockProvisionedRole(orgId: Id<'org'>): Promise<ProvisionedRole> {
-    const { role } = await this.db
-      .selectFrom('organizations')
+    const { role } = await this.selectFrom('organizations')
       .select('provisioned_role as role')
       .where('id', '=', orgId)
       .forNoKeyUpdate()
@@ -113,7 +110,7 @@ export class ProvisioningStore extends PostgresStore {
   }
 
   async setProvisionedRole(orgId: Id<'org'>, role: ProvisionedRole): Promise<void> {
-    await this.db.updateTable('organizations').set({ provisioned_role: role }).where('id', '=', orgId).execute();
+    await this.updateTable('organizations').set({ provisioned_role: role }).where('id', '=', orgId).execute();
   }
 
   /** Lists a page, by id if no other order is wanted, which is the order in which accounts were made. */
@@ -173,8 +170,7 @@ export class ProvisioningStore extends PostgresStore {
 
   /** Counts the people whom the identity provider has named. */
   async countNamed(orgId: Id<'org'>): Promise<number> {
-    const { count } = await this.db
-      .selectFrom('scim_users')
+    const { count } = await this.selectFrom('scim_users')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('org_id', '=', orgId)
       .executeTakeFirstOrThrow();
@@ -185,8 +181,7 @@ export class ProvisioningStore extends PostgresStore {
   async listKnown(orgId: Id<'org'>, userIds: readonly string[]): Promise<Id<'user'>[]> {
     if (userIds.length === 0) return [];
     const ids = userIds.map((userId) => asId('user', userId));
-    const people = await this.db
-      .selectFrom('memberships')
+    const people = await this.selectFrom('memberships')
       .select('user_id as userId')
       .where('org_id', '=', orgId)
       .where('user_id', '=', anyOf(ids))
@@ -245,12 +240,12 @@ export class ProvisioningStore extends PostgresStore {
   }
 
   async delete(orgId: Id<'org'>, userId: Id<'user'>): Promise<void> {
-    await this.db.deleteFrom('scim_users').where('org_id', '=', orgId).where('user_id', '=', userId).execute();
+    await this.deleteFrom('scim_users').where('org_id', '=', orgId).where('user_id', '=', userId).execute();
   }
 
   /** Counts the organizations that know the account, without this one. Locks the account until the transaction ends. */
   async countElsewhere(orgId: Id<'org'>, userId: Id<'user'>): Promise<number> {
-    await this.db.selectFrom('users').select('id').where('id', '=', userId).forUpdate().execute();
+    await this.selectFrom('users').select('id').where('id', '=', userId).forUpdate().execute();
     const { db } = this;
     const { count } = await db
       .selectFrom(({ selectFrom }) =>
@@ -268,9 +263,8 @@ export class ProvisioningStore extends PostgresStore {
 
   /** Gives an account another address, which nobody has proven yet. Unused links to set a password end. */
   async saveEmail(userId: Id<'user'>, email: string, now: Temporal.Instant): Promise<void> {
-    await this.db.deleteFrom('password_resets').where('user_id', '=', userId).execute();
-    await this.db
-      .updateTable('users')
+    await this.deleteFrom('password_resets').where('user_id', '=', userId).execute();
+    await this.updateTable('users')
       .set({ email, address_proven_at: null, updated_at: now })
       .where('id', '=', userId)
       .execute();
@@ -284,7 +278,7 @@ export class ProvisioningStore extends PostgresStore {
     createdAt: Temporal.Instant,
   ): Promise<void> {
     const membership = toColumns(MembershipEntity, { orgId, userId, role, createdAt, ...contact });
-    await this.db.insertInto('memberships').values(membership).execute();
+    await this.insertInto('memberships').values(membership).execute();
   }
 
   /** Lists people who are deactivated and whom schedules name in their turns, or in overrides to come, by name. */
@@ -297,8 +291,7 @@ export class ProvisioningStore extends PostgresStore {
   }
 
   async #listInOverrides(orgId: Id<'org'>, now: Temporal.Instant): Promise<StillNamed[]> {
-    return await this.db
-      .selectFrom('schedule_overrides as o')
+    return await this.selectFrom('schedule_overrides as o')
       .innerJoin('schedules as s', 's.id', 'o.schedule_id')
       .innerJoin('scim_users as x', (join) =>
         join.onRef('x.org_id', '=', 'o.org_id').onRef('x.user_id', '=', 'o.user_id'),
@@ -317,8 +310,7 @@ export class ProvisioningStore extends PostgresStore {
   }
 
   async #listInTurns(orgId: Id<'org'>): Promise<StillNamed[]> {
-    return await this.db
-      .selectFrom('schedules as s')
+    return await this.selectFrom('schedules as s')
       .innerJoinLateral(
         sql<{ user_id: Id<'user'> }>`(
           select distinct (regexp_matches(
@@ -343,8 +335,7 @@ export class ProvisioningStore extends PostgresStore {
   }
 
   async revokeToken(orgId: Id<'org'>, now: Temporal.Instant): Promise<boolean> {
-    const revoked = await this.db
-      .updateTable('api_keys')
+    const revoked = await this.updateTable('api_keys')
       .set({ revoked_at: now })
       .where('org_id', '=', orgId)
       .where('is_provisioning', '=', true)
@@ -372,8 +363,7 @@ export class ProvisioningStore extends PostgresStore {
   }
 
   #people(orgId: Id<'org'>, ids: UserIds) {
-    return this.db
-      .selectFrom(ids.as('p'))
+    return this.selectFrom(ids.as('p'))
       .innerJoin('users as u', 'u.id', 'p.userId')
       .leftJoin('memberships as m', (join) => join.onRef('m.user_id', '=', 'p.userId').on('m.org_id', '=', orgId))
       .leftJoin('scim_users as s', (join) => join.onRef('s.user_id', '=', 'p.userId').on('s.org_id', '=', orgId))

@@ -70,8 +70,7 @@ export class ScimGroupStore extends PostgresStore {
     orgId: Id<'org'>,
     displayName: string,
   ): Promise<{ readonly holder: Id<'scimgroup'> | null; readonly count: number }> {
-    return await this.db
-      .selectFrom('scim_groups')
+    return await this.selectFrom('scim_groups')
       .select(({ eb, fn, val }) => [
         fn
           .max('id')
@@ -94,26 +93,24 @@ export class ScimGroupStore extends PostgresStore {
   }
 
   async insert(row: ScimGroupRow): Promise<void> {
-    await this.db.insertInto('scim_groups').values(toColumns(ScimGroupEntity, row)).execute();
+    await this.insertInto('scim_groups').values(toColumns(ScimGroupEntity, row)).execute();
   }
 
   async save({ id, displayName, externalId, teamId, role, version, updatedAt }: ScimGroupRow): Promise<void> {
-    await this.db
-      .updateTable('scim_groups')
+    await this.updateTable('scim_groups')
       .set(toColumns(ScimGroupEntity, { displayName, externalId, teamId, role, version, updatedAt }))
       .where('id', '=', id)
       .execute();
   }
 
   async delete(groupId: Id<'scimgroup'>): Promise<void> {
-    await this.db.deleteFrom('scim_groups').where('id', '=', groupId).execute();
+    await this.deleteFrom('scim_groups').where('id', '=', groupId).execute();
   }
 
   /** The members of the groups who are people of the organization, by group and id. */
   async listMembers(orgId: Id<'org'>, groupIds: readonly Id<'scimgroup'>[]): Promise<GroupMember[]> {
     if (groupIds.length === 0) return [];
-    return await this.db
-      .selectFrom('scim_group_members as c')
+    return await this.selectFrom('scim_group_members as c')
       .innerJoin('scim_groups as g', 'g.id', 'c.group_id')
       .innerJoin('users as u', 'u.id', 'c.user_id')
       .select(['c.group_id as groupId', 'c.user_id as userId', 'u.name'])
@@ -125,8 +122,7 @@ export class ScimGroupStore extends PostgresStore {
   }
 
   async listMemberIds(groupId: Id<'scimgroup'>): Promise<Id<'user'>[]> {
-    const members = await this.db
-      .selectFrom('scim_group_members')
+    const members = await this.selectFrom('scim_group_members')
       .select('user_id as userId')
       .where('group_id', '=', groupId)
       .execute();
@@ -134,8 +130,7 @@ export class ScimGroupStore extends PostgresStore {
   }
 
   async countMembers(groupId: Id<'scimgroup'>): Promise<number> {
-    const { count } = await this.db
-      .selectFrom('scim_group_members')
+    const { count } = await this.selectFrom('scim_group_members')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('group_id', '=', groupId)
       .executeTakeFirstOrThrow();
@@ -148,8 +143,7 @@ export class ScimGroupStore extends PostgresStore {
     userIds: readonly Id<'user'>[],
   ): Promise<(Pick<ScimGroupRow, 'id' | 'displayName' | 'teamId'> & { readonly userId: Id<'user'> })[]> {
     if (userIds.length === 0) return [];
-    return await this.db
-      .selectFrom('scim_group_members as c')
+    return await this.selectFrom('scim_group_members as c')
       .innerJoin('scim_groups as g', 'g.id', 'c.group_id')
       .select(['g.id', 'g.display_name as displayName', 'g.team_id as teamId', 'c.user_id as userId'])
       .where('g.org_id', '=', orgId)
@@ -162,8 +156,7 @@ export class ScimGroupStore extends PostgresStore {
   /** Adds people to the group; returns those who were not in it. */
   async addMembers(groupId: Id<'scimgroup'>, userIds: readonly Id<'user'>[]): Promise<Id<'user'>[]> {
     if (userIds.length === 0) return [];
-    const added = await this.db
-      .insertInto('scim_group_members')
+    const added = await this.insertInto('scim_group_members')
       .columns(['group_id', 'user_id'])
       .expression(({ selectFrom, val }) =>
         selectFrom(rowsOf('r', { user_id: ['text', userIds] })).select([
@@ -180,8 +173,7 @@ export class ScimGroupStore extends PostgresStore {
   /** Takes people out of the group; returns those who were in it. */
   async removeMembers(groupId: Id<'scimgroup'>, userIds: readonly Id<'user'>[]): Promise<Id<'user'>[]> {
     if (userIds.length === 0) return [];
-    const removed = await this.db
-      .deleteFrom('scim_group_members')
+    const removed = await this.deleteFrom('scim_group_members')
       .where('group_id', '=', groupId)
       .where('user_id', '=', anyOf(userIds))
       .returning('user_id as userId')
@@ -191,8 +183,7 @@ export class ScimGroupStore extends PostgresStore {
 
   /** Takes a person out of every group of the organization. */
   async removeFromAll(orgId: Id<'org'>, userId: Id<'user'>): Promise<void> {
-    await this.db
-      .deleteFrom('scim_group_members')
+    await this.deleteFrom('scim_group_members')
       .where('user_id', '=', userId)
       .where('group_id', 'in', ({ selectFrom }) => selectFrom('scim_groups').select('id').where('org_id', '=', orgId))
       .execute();
@@ -254,8 +245,7 @@ export class ScimGroupStore extends PostgresStore {
     byGroup: Id<'scimgroup'>,
   ): Promise<Id<'user'>[]> {
     if (userIds.length === 0) return [];
-    const removed = await this.db
-      .deleteFrom('team_members as t')
+    const removed = await this.deleteFrom('team_members as t')
       .where('t.org_id', '=', orgId)
       .where('t.team_id', '=', teamId)
       .where('t.user_id', '=', anyOf(userIds))
@@ -279,8 +269,7 @@ export class ScimGroupStore extends PostgresStore {
   /** Roles of these members of the organization, with those that their groups give. */
   async listRoles(orgId: Id<'org'>, userIds: readonly Id<'user'>[]): Promise<MemberRoles[]> {
     if (userIds.length === 0) return [];
-    return await this.db
-      .selectFrom('memberships as m')
+    return await this.selectFrom('memberships as m')
       .select(['m.user_id as userId', 'm.role'])
       .select(({ selectFrom }) =>
         selectFrom('scim_group_members as c')
@@ -300,8 +289,7 @@ export class ScimGroupStore extends PostgresStore {
 
   /** Gives all of these members the role. */
   async setRole(orgId: Id<'org'>, userIds: readonly Id<'user'>[], role: Role): Promise<void> {
-    await this.db
-      .updateTable('memberships')
+    await this.updateTable('memberships')
       .set({ role })
       .where('org_id', '=', orgId)
       .where('user_id', '=', anyOf(userIds))
@@ -310,8 +298,7 @@ export class ScimGroupStore extends PostgresStore {
 
   #found(orgId: Id<'org'>, filter: Filter | null) {
     const member = filter === null ? null : requiredValue(filter, ['members', 'members.value']);
-    let groups = this.db
-      .selectFrom('scim_groups as g')
+    let groups = this.selectFrom('scim_groups as g')
       .select(columns(ScimGroupEntity, 'g'))
       .where('g.org_id', '=', orgId);
     if (filter !== null) groups = groups.where(conditionOf(filter, groupAttributes(member)));

@@ -11,8 +11,7 @@ type ChunkRow = Row<typeof UploadChunkEntity>;
 export class ArtifactStore extends PostgresStore {
   /** A part that is there already stays for another day. */
   async addChunk(chunk: ChunkRow): Promise<void> {
-    await this.db
-      .insertInto('upload_chunks')
+    await this.insertInto('upload_chunks')
       .values(toColumns(UploadChunkEntity, chunk))
       .onConflict((conflict) => conflict.columns(['org_id', 'sha1']).doUpdateSet({ created_at: chunk.createdAt }))
       .execute();
@@ -20,8 +19,7 @@ export class ArtifactStore extends PostgresStore {
 
   /** Sizes by checksum, of those that are there. */
   async chunkSizes(orgId: Id<'org'>, checksums: readonly string[]): Promise<Map<string, number>> {
-    const rows = await this.db
-      .selectFrom('upload_chunks')
+    const rows = await this.selectFrom('upload_chunks')
       .select(['sha1', 'size'])
       .where('org_id', '=', orgId)
       .where('sha1', '=', anyOf([...new Set(checksums)]))
@@ -30,8 +28,7 @@ export class ArtifactStore extends PostgresStore {
   }
 
   async findChunk(orgId: Id<'org'>, sha1: string): Promise<Buffer | null> {
-    const row = await this.db
-      .selectFrom('upload_chunks')
+    const row = await this.selectFrom('upload_chunks')
       .select('content')
       .where('org_id', '=', orgId)
       .where('sha1', '=', sha1)
@@ -41,8 +38,7 @@ export class ArtifactStore extends PostgresStore {
 
   /** Bytes that wait of the organization. */
   async waitingBytes(orgId: Id<'org'>): Promise<number> {
-    const { bytes } = await this.db
-      .selectFrom('upload_chunks')
+    const { bytes } = await this.selectFrom('upload_chunks')
       .select(({ fn, cast, val }) => cast<number>(fn.coalesce(fn.sum('size'), val(0)), 'bigint').as('bytes'))
       .where('org_id', '=', orgId)
       .executeTakeFirstOrThrow();
@@ -50,17 +46,12 @@ export class ArtifactStore extends PostgresStore {
   }
 
   async removeChunks(orgId: Id<'org'>, checksums: readonly string[]): Promise<void> {
-    await this.db
-      .deleteFrom('upload_chunks')
-      .where('org_id', '=', orgId)
-      .where('sha1', '=', anyOf(checksums))
-      .execute();
+    await this.deleteFrom('upload_chunks').where('org_id', '=', orgId).where('sha1', '=', anyOf(checksums)).execute();
   }
 
   /** Parts of uploads that were never finished. */
   async removeChunksBefore(at: Temporal.Instant, limit: number): Promise<number> {
-    const removed = await this.db
-      .deleteFrom('upload_chunks')
+    const removed = await this.deleteFrom('upload_chunks')
       .where(({ eb, refTuple, selectFrom }) =>
         eb(
           refTuple('org_id', 'sha1'),
@@ -86,8 +77,7 @@ export class ArtifactStore extends PostgresStore {
 
   /** The oldest upload of each organization that waits to be read. */
   async listWaiting(): Promise<Pick<BundleRow, 'id' | 'orgId'>[]> {
-    return await this.db
-      .selectFrom('artifact_bundles')
+    return await this.selectFrom('artifact_bundles')
       .select(['id', 'org_id as orgId'])
       .distinctOn('org_id')
       .where('state', '=', 'waiting')
@@ -99,8 +89,7 @@ export class ArtifactStore extends PostgresStore {
 
   /** False when another request has made it first. */
   async insertBundle(bundle: BundleRow): Promise<boolean> {
-    const inserted = await this.db
-      .insertInto('artifact_bundles')
+    const inserted = await this.insertInto('artifact_bundles')
       .values(toColumns(ArtifactBundleEntity, bundle))
       .onConflict((conflict) => conflict.columns(['org_id', 'key']).doNothing())
       .execute();
@@ -108,7 +97,7 @@ export class ArtifactStore extends PostgresStore {
   }
 
   async removeBundle(bundleId: Id<'bundle'>): Promise<void> {
-    await this.db.deleteFrom('artifact_bundles').where('id', '=', bundleId).execute();
+    await this.deleteFrom('artifact_bundles').where('id', '=', bundleId).execute();
   }
 
   /** Notes how the reading of a bundle ended. */
@@ -116,8 +105,7 @@ export class ArtifactStore extends PostgresStore {
     bundleId: Id<'bundle'>,
     { state, detail, maps, bytes }: Pick<BundleRow, 'state' | 'detail' | 'maps' | 'bytes'>,
   ): Promise<void> {
-    await this.db
-      .updateTable('artifact_bundles')
+    await this.updateTable('artifact_bundles')
       .set({ state, detail, maps, bytes, ...toColumns(ArtifactBundleEntity, { chunks: [] }) })
       .where('id', '=', bundleId)
       .execute();
@@ -125,8 +113,7 @@ export class ArtifactStore extends PostgresStore {
 
   /** Marks bundles as used, so that a bundle whose maps are in use stays; writes at most once a day. */
   async markUsed(bundleIds: readonly Id<'bundle'>[], now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('artifact_bundles')
+    await this.updateTable('artifact_bundles')
       .set({ used_at: now })
       .where('id', '=', anyOf(bundleIds))
       .where('used_at', '<', now.subtract({ hours: 24 }))
@@ -146,8 +133,7 @@ export class ArtifactStore extends PostgresStore {
   }
 
   async removeBundlesUnusedSince(at: Temporal.Instant, limit: number): Promise<number> {
-    const removed = await this.db
-      .deleteFrom('artifact_bundles')
+    const removed = await this.deleteFrom('artifact_bundles')
       .where('id', 'in', ({ selectFrom }) =>
         selectFrom('artifact_bundles').select('id').where('used_at', '<', at).limit(limit),
       )
@@ -156,8 +142,7 @@ export class ArtifactStore extends PostgresStore {
   }
 
   #bundles(orgId: Id<'org'>) {
-    return this.db
-      .selectFrom('artifact_bundles as b')
+    return this.selectFrom('artifact_bundles as b')
       .select(columns(ArtifactBundleEntity, 'b'))
       .where('b.org_id', '=', orgId);
   }

@@ -19,8 +19,7 @@ const NOTHING_SAID = { url: null, ref: null, commits: [], commitCount: 0, releas
 export class ReleaseStore extends PostgresStore {
   /** Locked until the transaction ends; null when it is not known. */
   async lock(serviceId: Id<'service'>, version: string): Promise<ReleaseRow | null> {
-    const row = await this.db
-      .selectFrom('releases as r')
+    const row = await this.selectFrom('releases as r')
       .select(columns(ReleaseEntity, 'r'))
       .where('r.service_id', '=', serviceId)
       .where('r.version', '=', version)
@@ -52,8 +51,7 @@ export class ReleaseStore extends PostgresStore {
 
   /** Counts the releases of a service, so that a program cannot make any number of them. */
   async count(serviceId: Id<'service'>): Promise<number> {
-    const { count } = await this.db
-      .selectFrom('releases')
+    const { count } = await this.selectFrom('releases')
       .select(({ fn, cast }) => cast<number>(fn.countAll(), 'integer').as('count'))
       .where('service_id', '=', serviceId)
       .executeTakeFirstOrThrow();
@@ -67,8 +65,7 @@ export class ReleaseStore extends PostgresStore {
     now: Temporal.Instant,
   ): Promise<boolean> {
     const row: ReleaseRow = { orgId, serviceId, version, ...NOTHING_SAID, ...fields, createdAt: now, updatedAt: now };
-    const inserted = await this.db
-      .insertInto('releases')
+    const inserted = await this.insertInto('releases')
       .values(toColumns(ReleaseEntity, row))
       .onConflict((conflict) => conflict.columns(['service_id', 'version']).doNothing())
       .execute();
@@ -76,8 +73,7 @@ export class ReleaseStore extends PostgresStore {
   }
 
   async update(serviceId: Id<'service'>, version: string, fields: ReleaseFields, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('releases')
+    await this.updateTable('releases')
       .set({ ...toColumns(ReleaseEntity, fields), updated_at: now })
       .where('service_id', '=', serviceId)
       .where('version', '=', version)
@@ -85,12 +81,11 @@ export class ReleaseStore extends PostgresStore {
   }
 
   async remove(serviceId: Id<'service'>, version: string): Promise<void> {
-    await this.db.deleteFrom('releases').where('service_id', '=', serviceId).where('version', '=', version).execute();
+    await this.deleteFrom('releases').where('service_id', '=', serviceId).where('version', '=', version).execute();
   }
 
   async titlesOfGroups(orgId: Id<'org'>, groupIds: readonly Id<'group'>[]): Promise<Map<Id<'group'>, string>> {
-    const rows = await this.db
-      .selectFrom('exception_groups')
+    const rows = await this.selectFrom('exception_groups')
       .select(['id', 'title'])
       .where('org_id', '=', orgId)
       .where('id', '=', anyOf(groupIds))
@@ -100,7 +95,7 @@ export class ReleaseStore extends PostgresStore {
 
   async addDeploy(deploy: Omit<DeployRow, 'id'>): Promise<DeployRow> {
     const row: DeployRow = { id: newId('deploy'), ...deploy };
-    await this.db.insertInto('deploys').values(toColumns(DeployEntity, row)).execute();
+    await this.insertInto('deploys').values(toColumns(DeployEntity, row)).execute();
     return row;
   }
 
@@ -108,8 +103,7 @@ export class ReleaseStore extends PostgresStore {
   async findDeploy(
     same: Pick<DeployRow, 'serviceId' | 'release' | 'environment' | 'finishedAt'>,
   ): Promise<DeployRow | null> {
-    const row = await this.db
-      .selectFrom('deploys as d')
+    const row = await this.selectFrom('deploys as d')
       .select(columns(DeployEntity, 'd'))
       .where('d.service_id', '=', same.serviceId)
       .where('d.release', '=', same.release)
@@ -127,8 +121,7 @@ export class ReleaseStore extends PostgresStore {
    */
   async countDeploys(serviceId: Id<'service'>, since: Temporal.Instant): Promise<number> {
     await holdLock(this.session, `deploys ${serviceId}`);
-    const { count } = await this.db
-      .selectFrom('deploys')
+    const { count } = await this.selectFrom('deploys')
       .select(({ fn, cast }) => cast<number>(fn.countAll(), 'integer').as('count'))
       .where('service_id', '=', serviceId)
       .where('created_at', '>=', since)
@@ -148,7 +141,7 @@ export class ReleaseStore extends PostgresStore {
     limit: number,
   ): Promise<DeployRow[]> {
     const { serviceIds, release, from, to } = filter;
-    let query = this.db.selectFrom('deploys as d').select(columns(DeployEntity, 'd')).where('d.org_id', '=', orgId);
+    let query = this.selectFrom('deploys as d').select(columns(DeployEntity, 'd')).where('d.org_id', '=', orgId);
     if (serviceIds !== undefined) query = query.where('d.service_id', '=', anyOf([...serviceIds]));
     if (release !== undefined) query = query.where('d.release', '=', release);
     if (from !== undefined) query = query.where('d.finished_at', '>=', from);
@@ -163,8 +156,7 @@ export class ReleaseStore extends PostgresStore {
     before: Temporal.Instant,
   ): Promise<Set<string>> {
     if (releases.length === 0) return new Set();
-    const rows = await this.db
-      .selectFrom('deploys')
+    const rows = await this.selectFrom('deploys')
       .select('release')
       .distinct()
       .where('service_id', '=', serviceId)
@@ -180,8 +172,7 @@ export class ReleaseStore extends PostgresStore {
     serviceIds: readonly Id<'service'>[],
     from: Temporal.Instant,
   ): Promise<{ serviceId: Id<'service'>; date: string; count: number; release: string }[]> {
-    return await this.db
-      .selectFrom('deploys')
+    return await this.selectFrom('deploys')
       .select(({ fn, cast }) => ['service_id as serviceId', cast<number>(fn.countAll(), 'integer').as('count')])
       .select(({ ref }) => [
         dayOf(ref('finished_at')).as('date'),
@@ -199,7 +190,7 @@ export class ReleaseStore extends PostgresStore {
   }
 
   #releases(orgId: Id<'org'>) {
-    return this.db.selectFrom('releases as r').select(columns(ReleaseEntity, 'r')).where('r.org_id', '=', orgId);
+    return this.selectFrom('releases as r').select(columns(ReleaseEntity, 'r')).where('r.org_id', '=', orgId);
   }
 }
 

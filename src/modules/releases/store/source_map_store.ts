@@ -29,8 +29,7 @@ export interface FoundPlace {
 /** Source maps, each stored once in an organization, and the code that they describe. */
 export class SourceMapStore extends PostgresStore {
   async insert(map: SourceMapRow): Promise<void> {
-    await this.db
-      .insertInto('source_maps')
+    await this.insertInto('source_maps')
       .values(toColumns(SourceMapEntity, map))
       .onConflict((conflict) => conflict.columns(['org_id', 'hash']).doUpdateSet({ created_at: map.createdAt }))
       .execute();
@@ -48,21 +47,19 @@ export class SourceMapStore extends PostgresStore {
       url: ['text', places.map(({ url }) => url)],
       hash: ['text', places.map(({ hash }) => hash)],
     });
-    await this.db
-      .insertInto('source_map_places')
+    await this.insertInto('source_map_places')
       .columns(['org_id', 'bundle_id', 'service_id', 'debug_id', 'release', 'dist', 'url', 'hash'])
       .expression(({ selectFrom }) => selectFrom(added).selectAll('added'))
       .execute();
   }
 
   async removePlacesOf(bundleId: Id<'bundle'>): Promise<void> {
-    await this.db.deleteFrom('source_map_places').where('bundle_id', '=', bundleId).execute();
+    await this.deleteFrom('source_map_places').where('bundle_id', '=', bundleId).execute();
   }
 
   /** Returns maps by debug id; of several uploads the newest counts. */
   async findByDebugIds(orgId: Id<'org'>, debugIds: readonly string[]): Promise<Map<string, FoundPlace>> {
-    const rows = await this.db
-      .selectFrom('source_map_places')
+    const rows = await this.selectFrom('source_map_places')
       .select(['debug_id as debugId', 'bundle_id as bundleId', 'hash'])
       .distinctOn('debug_id')
       .where('org_id', '=', orgId)
@@ -83,8 +80,7 @@ export class SourceMapStore extends PostgresStore {
       dist: ['text', addresses.map(({ dist }) => dist ?? '')],
       url: ['text', addresses.map(({ url }) => url)],
     });
-    const rows = await this.db
-      .selectFrom(wanted)
+    const rows = await this.selectFrom(wanted)
       .innerJoin('source_map_places as p', (join) =>
         join
           .onRef('p.service_id', '=', 'wanted.service_id')
@@ -102,8 +98,7 @@ export class SourceMapStore extends PostgresStore {
   }
 
   async findContent(orgId: Id<'org'>, hash: string): Promise<StoredContent | null> {
-    const row = await this.db
-      .selectFrom('source_maps')
+    const row = await this.selectFrom('source_maps')
       .select(['content', 'size'])
       .where('org_id', '=', orgId)
       .where('hash', '=', hash)
@@ -113,8 +108,7 @@ export class SourceMapStore extends PostgresStore {
 
   /** Bytes that the maps of the organization take. */
   async storedBytes(orgId: Id<'org'>): Promise<number> {
-    const { bytes } = await this.db
-      .selectFrom('source_maps')
+    const { bytes } = await this.selectFrom('source_maps')
       .select(({ fn, cast, val }) => cast<number>(fn.coalesce(fn.sum('stored_bytes'), val(0)), 'bigint').as('bytes'))
       .where('org_id', '=', orgId)
       .executeTakeFirstOrThrow();
@@ -123,8 +117,7 @@ export class SourceMapStore extends PostgresStore {
 
   /** Removes maps that describe nothing any more. Those that came lately may be about to be placed. */
   async removeUnplaced(orgId: Id<'org'> | null, before: Temporal.Instant, limit: number): Promise<number> {
-    const removed = await this.db
-      .deleteFrom('source_maps')
+    const removed = await this.deleteFrom('source_maps')
       .where(({ eb, refTuple, selectFrom }) =>
         eb(
           refTuple('org_id', 'hash'),

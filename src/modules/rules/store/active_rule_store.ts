@@ -99,8 +99,7 @@ export class ActiveRuleStore extends PostgresStore {
 
   /** Counts the rules that `listMetricChecks` can list of each of these parts, or of all, whatever their windows. */
   async countMetricChecks(parts: readonly number[] | null): Promise<Map<number, number>> {
-    const counted = await this.db
-      .selectFrom('alert_rules as r')
+    const counted = await this.selectFrom('alert_rules as r')
       .where('r.kind', '=', 'metric_threshold')
       .where('r.enabled', '=', true)
       .$if(parts !== null, (query) =>
@@ -165,8 +164,7 @@ export class ActiveRuleStore extends PostgresStore {
       changes.filter((change) => change.isMember === isMember),
     );
     if (keyChanges !== undefined && keyChanges.length > 0) {
-      await this.db
-        .updateTable('incidents as i')
+      await this.updateTable('incidents as i')
         .from(changesOf(keyChanges))
         .set((eb) => ({ clear_since: eb.ref('c.since') }))
         .whereRef('i.id', '=', 'c.incident_id')
@@ -175,8 +173,7 @@ export class ActiveRuleStore extends PostgresStore {
         .execute();
     }
     if (members !== undefined && members.length > 0) {
-      await this.db
-        .updateTable('incident_members as m')
+      await this.updateTable('incident_members as m')
         .from(changesOf(members))
         .set((eb) => ({ clear_since: eb.ref('c.since') }))
         .whereRef('m.incident_id', '=', 'c.incident_id')
@@ -196,8 +193,7 @@ export class ActiveRuleStore extends PostgresStore {
     minutes: number,
     most: number,
   ): Promise<number> {
-    const opened = await this.db
-      .selectFrom('incidents')
+    const opened = await this.selectFrom('incidents')
       .select('id')
       .where('rule_id', '=', ruleId)
       .where('dedup_key', '=', dedupKey)

@@ -55,8 +55,7 @@ export class AlertRuleStore extends PostgresStore {
     policyIds: readonly Id<'policy'>[],
     perPolicy: number,
   ): Promise<RuleOfPolicy[]> {
-    const ranked = this.db
-      .selectFrom('alert_rules as r')
+    const ranked = this.selectFrom('alert_rules as r')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'r.service_id').on('s.deleted_at', 'is', null))
       .select((eb) => [
         'r.id as ruleId',
@@ -78,8 +77,7 @@ export class AlertRuleStore extends PostgresStore {
       ])
       .where('r.org_id', '=', orgId)
       .where('r.escalation_policy_id', '=', anyOf(policyIds));
-    return await this.db
-      .selectFrom(ranked.as('rule'))
+    return await this.selectFrom(ranked.as('rule'))
       .select([
         'rule.ruleId',
         'rule.name',
@@ -97,8 +95,7 @@ export class AlertRuleStore extends PostgresStore {
 
   /** The names of those that are there. */
   async findNames(orgId: Id<'org'>, ruleIds: readonly Id<'rule'>[]): Promise<Map<Id<'rule'>, string>> {
-    const rows = await this.db
-      .selectFrom('alert_rules')
+    const rows = await this.selectFrom('alert_rules')
       .select(['id', 'name'])
       .where('org_id', '=', orgId)
       .where('id', '=', anyOf(ruleIds))
@@ -111,8 +108,7 @@ export class AlertRuleStore extends PostgresStore {
     orgId: Id<'org'>,
     serviceIds: readonly Id<'service'>[],
   ): Promise<Map<Id<'service'>, { readonly rules: number; readonly paging: number }>> {
-    const rows = await this.db
-      .selectFrom('alert_rules')
+    const rows = await this.selectFrom('alert_rules')
       .select(({ fn, cast, eb }) => [
         'service_id as serviceId',
         cast<number>(fn.countAll(), 'integer').as('rules'),
@@ -130,8 +126,7 @@ export class AlertRuleStore extends PostgresStore {
 
   /** Throws `not_found` with the path of the field that named it. */
   async get(orgId: Id<'org'>, ruleId: string, path = 'ruleId'): Promise<AlertRuleRow> {
-    const rule = await this.db
-      .selectFrom('alert_rules as r')
+    const rule = await this.selectFrom('alert_rules as r')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'r.service_id').on('s.deleted_at', 'is', null))
       .select(columns(AlertRuleEntity, 'r'))
       .where('r.org_id', '=', orgId)
@@ -177,11 +172,7 @@ export class AlertRuleStore extends PostgresStore {
 
   /** Disables the rule: it is evaluated no longer, until somebody enables it again. */
   async disable(ruleId: Id<'rule'>, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('alert_rules')
-      .set({ enabled: false, updated_at: now })
-      .where('id', '=', ruleId)
-      .execute();
+    await this.updateTable('alert_rules').set({ enabled: false, updated_at: now }).where('id', '=', ruleId).execute();
   }
 
   /** An open incident of the rule stays, for people to resolve. */
@@ -191,8 +182,7 @@ export class AlertRuleStore extends PostgresStore {
 
   /** Leaves the rules of these policies without one; the caller holds the locks on the policies. The ids, sorted. */
   async detach(orgId: Id<'org'>, policyIds: readonly Id<'policy'>[], now: Temporal.Instant): Promise<Id<'rule'>[]> {
-    const rules = await this.db
-      .updateTable('alert_rules')
+    const rules = await this.updateTable('alert_rules')
       .set({ escalation_policy_id: null, updated_at: now })
       .where('org_id', '=', orgId)
       .where('escalation_policy_id', '=', anyOf(policyIds))

@@ -21,8 +21,7 @@ export class RuleMemoryStore extends PostgresStore {
       const [memory] = await this.listParts([ruleId], part);
       return memory ?? NO_MEMORY;
     }
-    const memory = await this.db
-      .selectFrom('rule_memory')
+    const memory = await this.selectFrom('rule_memory')
       .select(['breached_since as breachedSince', 'silent_since as silentSince', 'missing_since as missingSince'])
       .where('rule_id', '=', ruleId)
       .executeTakeFirst();
@@ -32,8 +31,7 @@ export class RuleMemoryStore extends PostgresStore {
   /** Lists the memory of the parts of these rules; of one part only if it is named. */
   async listParts(ruleIds: readonly Id<'rule'>[], part: string | null = null): Promise<PartMemory[]> {
     if (ruleIds.length === 0) return [];
-    return await this.db
-      .selectFrom('rule_part_memory as m')
+    return await this.selectFrom('rule_part_memory as m')
       .select(columns(RulePartMemoryEntity, 'm'))
       .where('m.rule_id', '=', anyOf(ruleIds))
       .$if(part !== null, (query) => query.where('m.part', '=', part ?? ''))
@@ -53,8 +51,7 @@ export class RuleMemoryStore extends PostgresStore {
 
   async #insert(kept: readonly MemoryChange[]): Promise<void> {
     if (kept.length === 0) return;
-    await this.db
-      .insertInto('rule_memory')
+    await this.insertInto('rule_memory')
       .columns(['rule_id', 'breached_since', 'silent_since', 'missing_since'])
       .expression((eb) =>
         eb
@@ -79,8 +76,7 @@ export class RuleMemoryStore extends PostgresStore {
   async #insertParts(kept: readonly MemoryChange[]): Promise<void> {
     if (kept.length === 0) return;
     const rows = rowsOf('m', { ...memoryColumns(kept), part: ['text', kept.map(({ part = '' }) => part)] });
-    await this.db
-      .insertInto('rule_part_memory')
+    await this.insertInto('rule_part_memory')
       .columns(['rule_id', 'part', 'breached_since', 'silent_since', 'missing_since'])
       .expression((eb) =>
         eb
@@ -106,12 +102,11 @@ export class RuleMemoryStore extends PostgresStore {
   async clear(of: readonly Pick<MemoryChange, 'ruleId' | 'part'>[]): Promise<void> {
     const whole = of.filter(({ part = '' }) => part === '').map(({ ruleId }) => ruleId);
     if (whole.length > 0) {
-      await this.db.deleteFrom('rule_memory').where('rule_id', '=', anyOf(whole)).execute();
+      await this.deleteFrom('rule_memory').where('rule_id', '=', anyOf(whole)).execute();
     }
     for (const [part, ofPart] of Map.groupBy(of, ({ part = '' }) => part)) {
       if (part === '') continue;
-      await this.db
-        .deleteFrom('rule_part_memory')
+      await this.deleteFrom('rule_part_memory')
         .where('rule_id', '=', anyOf(ofPart.map(({ ruleId }) => ruleId)))
         .where('part', '=', part)
         .execute();
@@ -121,7 +116,7 @@ export class RuleMemoryStore extends PostgresStore {
   /** Forgets what is remembered of a rule and of all its parts. */
   async clearAll(ruleId: Id<'rule'>): Promise<void> {
     await this.clear([{ ruleId }]);
-    await this.db.deleteFrom('rule_part_memory').where('rule_id', '=', ruleId).execute();
+    await this.deleteFrom('rule_part_memory').where('rule_id', '=', ruleId).execute();
   }
 }
 

@@ -101,8 +101,7 @@ export class RuleSearch extends PostgresStore {
 
   /** Returns rules by id. */
   async findAll(orgId: Id<'org'>, ruleIds: readonly string[]): Promise<ReadonlyMap<string, AlertRuleRow>> {
-    const rows = await this.db
-      .selectFrom('alert_rules as r')
+    const rows = await this.selectFrom('alert_rules as r')
       .select(columns(AlertRuleEntity, 'r'))
       .where('r.org_id', '=', orgId)
       .where('r.id', '=', anyOf(ruleIds.map((id) => asId('rule', id))))
@@ -112,8 +111,7 @@ export class RuleSearch extends PostgresStore {
 
   /** Enabled rules of these kinds, of the whole organization. */
   async listWatching(orgId: Id<'org'>, kinds: readonly RuleKind[]): Promise<WatchingRule[]> {
-    return await this.db
-      .selectFrom('alert_rules as r')
+    return await this.selectFrom('alert_rules as r')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'r.service_id').on('s.deleted_at', 'is', null))
       .select(columns(AlertRuleEntity, 'r', ['id', 'serviceId', 'kind', 'config']))
       .select('s.retention_metrics as retentionDays')
@@ -129,8 +127,7 @@ export class RuleSearch extends PostgresStore {
     ruleIds: readonly Id<'rule'>[],
     since: Temporal.Instant,
   ): Promise<ReadonlyMap<Id<'rule'>, RuleActivity>> {
-    const incidents = this.db
-      .selectFrom('incidents as i')
+    const incidents = this.selectFrom('incidents as i')
       .select((eb) => [
         eb.ref('i.rule_id').$notNull().as('ruleId'),
         'i.triggered_at as firedAt',
@@ -139,8 +136,7 @@ export class RuleSearch extends PostgresStore {
       ])
       .where('i.rule_id', '=', anyOf(ruleIds))
       .where('i.storm_until', 'is', null);
-    const members = this.db
-      .selectFrom('incident_members as m')
+    const members = this.selectFrom('incident_members as m')
       .select((eb) => [
         eb.ref('m.rule_id').$notNull().as('ruleId'),
         'm.joined_at as firedAt',
@@ -148,8 +144,7 @@ export class RuleSearch extends PostgresStore {
         eb('m.ended_at', 'is', null).as('isOpen'),
       ])
       .where('m.rule_id', '=', anyOf(ruleIds));
-    const rows = await this.db
-      .selectFrom(incidents.unionAll(members).as('f'))
+    const rows = await this.selectFrom(incidents.unionAll(members).as('f'))
       .select((eb) => [
         'f.ruleId',
         eb.fn.max('f.firedAt').as('lastFiredAt'),
@@ -163,8 +158,7 @@ export class RuleSearch extends PostgresStore {
   }
 
   async listPolicies(orgId: Id<'org'>, policyIds: readonly Id<'policy'>[]): Promise<PolicyOfTeam[]> {
-    const policies = await this.db
-      .selectFrom('escalation_policies as p')
+    const policies = await this.selectFrom('escalation_policies as p')
       .innerJoin('teams as t', 't.id', 'p.team_id')
       .select(columns(PolicyEntity, 'p'))
       .select('t.name as teamName')

@@ -33,16 +33,14 @@ export class CalendarFeedStore extends PostgresStore {
     feed: Pick<Row<typeof CalendarFeedEntity>, 'orgId' | 'scheduleId' | 'secretSealed' | 'userId' | 'secretHash'>,
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.db
-      .insertInto('calendar_feeds')
+    await this.insertInto('calendar_feeds')
       .values(toColumns(CalendarFeedEntity, { id: newId('feed'), ...feed, createdAt: now }))
       .execute();
   }
 
   /** All of the schedule. False when none was live. */
   async revoke(orgId: Id<'org'>, scheduleId: string, now: Temporal.Instant): Promise<boolean> {
-    const revoked = await this.db
-      .updateTable('calendar_feeds')
+    const revoked = await this.updateTable('calendar_feeds')
       .set({ revoked_at: now })
       .where('org_id', '=', orgId)
       .where('schedule_id', '=', asId('schedule', scheduleId))
@@ -52,8 +50,7 @@ export class CalendarFeedStore extends PostgresStore {
   }
 
   #live() {
-    return this.db
-      .selectFrom('calendar_feeds as f')
+    return this.selectFrom('calendar_feeds as f')
       .select(columns(CalendarFeedEntity, 'f', FEED))
       .where('f.revoked_at', 'is', null);
   }
@@ -82,8 +79,7 @@ export class OwnCalendarStore extends PostgresStore {
   /** The address before it stops working. */
   async replace(calendar: Row<typeof OwnCalendarEntity>): Promise<void> {
     const { secretHash, secretSealed, createdAt } = calendar;
-    await this.db
-      .insertInto('own_calendars')
+    await this.insertInto('own_calendars')
       .values(toColumns(OwnCalendarEntity, calendar))
       .onConflict((conflict) =>
         conflict
@@ -95,8 +91,7 @@ export class OwnCalendarStore extends PostgresStore {
 
   /** False when there was none. */
   async delete(orgId: Id<'org'>, userId: Id<'user'>): Promise<boolean> {
-    const deleted = await this.db
-      .deleteFrom('own_calendars')
+    const deleted = await this.deleteFrom('own_calendars')
       .where('org_id', '=', orgId)
       .where('user_id', '=', userId)
       .execute();
@@ -104,6 +99,6 @@ export class OwnCalendarStore extends PostgresStore {
   }
 
   #calendars() {
-    return this.db.selectFrom('own_calendars as c').select(columns(OwnCalendarEntity, 'c', CALENDAR));
+    return this.selectFrom('own_calendars as c').select(columns(OwnCalendarEntity, 'c', CALENDAR));
   }
 }

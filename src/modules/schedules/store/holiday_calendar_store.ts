@@ -19,8 +19,7 @@ export class HolidayCalendarStore extends PostgresStore {
     calendarIds: readonly Id<'calendar'>[],
   ): Promise<ReadonlyMap<string, readonly string[]>> {
     if (calendarIds.length === 0) return new Map();
-    const calendars = await this.db
-      .selectFrom('holiday_calendars as c')
+    const calendars = await this.selectFrom('holiday_calendars as c')
       .select(columns(HolidayCalendarEntity, 'c', ['id', 'dates']))
       .where('c.org_id', '=', orgId)
       .where('c.id', '=', anyOf(calendarIds))
@@ -30,8 +29,7 @@ export class HolidayCalendarStore extends PostgresStore {
 
   /** All calendars of an organization, by name. */
   async list(orgId: Id<'org'>): Promise<HolidayCalendarRow[]> {
-    const calendars = await this.db
-      .selectFrom('holiday_calendars as c')
+    const calendars = await this.selectFrom('holiday_calendars as c')
       .select(columns(HolidayCalendarEntity, 'c'))
       .where('c.org_id', '=', orgId)
       .orderBy(({ fn }) => fn('lower', ['c.name']))
@@ -42,8 +40,7 @@ export class HolidayCalendarStore extends PostgresStore {
 
   /** Returns the calendar, locked until the transaction ends. Throws `not_found`. */
   async lock(orgId: Id<'org'>, calendarId: string): Promise<HolidayCalendarRow> {
-    const calendar = await this.db
-      .selectFrom('holiday_calendars as c')
+    const calendar = await this.selectFrom('holiday_calendars as c')
       .select(columns(HolidayCalendarEntity, 'c'))
       .where('c.org_id', '=', orgId)
       .where('c.id', '=', asId('calendar', calendarId))
@@ -58,15 +55,14 @@ export class HolidayCalendarStore extends PostgresStore {
     now: Temporal.Instant,
   ): Promise<HolidayCalendarRow> {
     const row = { id: newId('calendar'), ...calendar, createdAt: now, updatedAt: now };
-    await this.db.insertInto('holiday_calendars').values(toColumns(HolidayCalendarEntity, row)).execute();
+    await this.insertInto('holiday_calendars').values(toColumns(HolidayCalendarEntity, row)).execute();
     return row;
   }
 
   /** The caller holds the lock on the calendar. */
   async save(calendar: HolidayCalendarRow, now: Temporal.Instant): Promise<HolidayCalendarRow> {
     const { id, name, url, dates, fetchedAt, triedAt, fault } = calendar;
-    await this.db
-      .updateTable('holiday_calendars')
+    await this.updateTable('holiday_calendars')
       .set(toColumns(HolidayCalendarEntity, { name, url, dates, fetchedAt, triedAt, fault, updatedAt: now }))
       .where('id', '=', id)
       .execute();
@@ -74,13 +70,12 @@ export class HolidayCalendarStore extends PostgresStore {
   }
 
   async delete(calendarId: Id<'calendar'>): Promise<void> {
-    await this.db.deleteFrom('holiday_calendars').where('id', '=', calendarId).execute();
+    await this.deleteFrom('holiday_calendars').where('id', '=', calendarId).execute();
   }
 
   /** The schedules with a layer that uses the calendar, oldest first. */
   async listSchedules(orgId: Id<'org'>, calendarId: string): Promise<{ id: Id<'schedule'>; name: string }[]> {
-    return await this.db
-      .selectFrom('schedules as s')
+    return await this.selectFrom('schedules as s')
       .select(['s.id', 's.name'])
       .where('s.org_id', '=', orgId)
       .where(({ ref }) => sql<boolean>`${ref('s.layers')}::jsonb @> ${json([{ holidays: { calendarId } }])}::jsonb`)
@@ -90,8 +85,7 @@ export class HolidayCalendarStore extends PostgresStore {
 
   /** Takes the calendar whose address was asked longest ago, before this time; null when there is none. */
   async claimDue(before: Temporal.Instant, now: Temporal.Instant): Promise<HolidayCalendarRow | null> {
-    const claimed = await this.db
-      .updateTable('holiday_calendars as c')
+    const claimed = await this.updateTable('holiday_calendars as c')
       .set({ tried_at: now })
       .where('c.id', '=', ({ selectFrom }) =>
         selectFrom('holiday_calendars as d')
@@ -118,8 +112,7 @@ export class HolidayCalendarStore extends PostgresStore {
       'dates' in fetched
         ? toColumns(HolidayCalendarEntity, { dates: fetched.dates, fetchedAt: now, fault: null })
         : toColumns(HolidayCalendarEntity, { fault: fetched.fault });
-    const changed = await this.db
-      .updateTable('holiday_calendars')
+    const changed = await this.updateTable('holiday_calendars')
       .set(answer)
       .where('id', '=', id)
       .where('url', '=', url)

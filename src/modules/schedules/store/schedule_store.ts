@@ -48,8 +48,7 @@ export interface ScheduleFilter {
 export class ScheduleStore extends PostgresStore {
   /** The schedules of all the teams, oldest first. */
   async listOfTeams(orgId: Id<'org'>, teamIds: readonly Id<'team'>[]): Promise<ScheduleRow[]> {
-    const schedules = await this.db
-      .selectFrom('schedules as s')
+    const schedules = await this.selectFrom('schedules as s')
       .select(columns(ScheduleEntity, 's'))
       .where('s.org_id', '=', orgId)
       .where('s.team_id', '=', anyOf(teamIds))
@@ -79,8 +78,7 @@ export class ScheduleStore extends PostgresStore {
 
   /** Lists schedules of all organizations, in the order of their ids; null for the first. */
   async listAllAfter(after: Id<'schedule'> | null, limit: number): Promise<ScheduleRow[]> {
-    const schedules = await this.db
-      .selectFrom('schedules as s')
+    const schedules = await this.selectFrom('schedules as s')
       .select(columns(ScheduleEntity, 's'))
       .$if(after !== null, (query) => query.where('s.id', '>', after ?? asId('schedule', '')))
       .orderBy('s.id')
@@ -105,8 +103,7 @@ export class ScheduleStore extends PostgresStore {
     userId: Id<'user'>,
     { after, limit = null }: { readonly after: Temporal.Instant; readonly limit?: number | null },
   ): Promise<ScheduleRow[]> {
-    const naming = await this.db
-      .selectFrom('schedules as s')
+    const naming = await this.selectFrom('schedules as s')
       .select(columns(ScheduleEntity, 's'))
       .where('s.org_id', '=', orgId)
       .where(({ exists, or, ref, selectFrom }) => {
@@ -128,8 +125,7 @@ export class ScheduleStore extends PostgresStore {
 
   /** Null when the organization has no such schedule. */
   async find(orgId: Id<'org'>, scheduleId: string): Promise<ScheduleRow | null> {
-    const schedule = await this.db
-      .selectFrom('schedules as s')
+    const schedule = await this.selectFrom('schedules as s')
       .select(columns(ScheduleEntity, 's'))
       .where('s.org_id', '=', orgId)
       .where('s.id', '=', asId('schedule', scheduleId))
@@ -139,8 +135,7 @@ export class ScheduleStore extends PostgresStore {
 
   /** The organization of a schedule, for those who administer all of them; null when there is no such schedule. */
   async findOrganization(scheduleId: string): Promise<Id<'org'> | null> {
-    const schedule = await this.db
-      .selectFrom('schedules')
+    const schedule = await this.selectFrom('schedules')
       .select('org_id')
       .where('id', '=', asId('schedule', scheduleId))
       .executeTakeFirst();
@@ -149,8 +144,7 @@ export class ScheduleStore extends PostgresStore {
 
   /** Null when the organization has no such schedule. */
   async findTimezone(orgId: Id<'org'>, scheduleId: string): Promise<string | null> {
-    const schedule = await this.db
-      .selectFrom('schedules')
+    const schedule = await this.selectFrom('schedules')
       .select('timezone')
       .where('org_id', '=', orgId)
       .where('id', '=', asId('schedule', scheduleId))
@@ -222,8 +216,7 @@ export class ScheduleStore extends PostgresStore {
 
   /** Removes the overrides for layers that are none of these. Resolves to how many; the caller holds the lock. */
   async deleteOverridesOfOtherLayers(schedule: ScheduleRow, layerIds: readonly string[]): Promise<number> {
-    const deleted = await this.db
-      .deleteFrom('schedule_overrides')
+    const deleted = await this.deleteFrom('schedule_overrides')
       .where('org_id', '=', schedule.orgId)
       .where('schedule_id', '=', schedule.id)
       .where('layer_id', 'is not', null)
@@ -238,8 +231,7 @@ export class ScheduleStore extends PostgresStore {
     overrideId: string,
     path = 'overrideId',
   ): Promise<Pick<ScheduleOverrideRow, 'scheduleId' | 'startAt' | 'endAt'>> {
-    const override = await this.db
-      .selectFrom('schedule_overrides as o')
+    const override = await this.selectFrom('schedule_overrides as o')
       .select(columns(ScheduleOverrideEntity, 'o', ['scheduleId', 'startAt', 'endAt']))
       .where('o.org_id', '=', orgId)
       .where('o.id', '=', asId('override', overrideId))
@@ -254,8 +246,7 @@ export class ScheduleStore extends PostgresStore {
     overrideId: string,
     path = 'overrideId',
   ): Promise<Pick<ScheduleOverrideRow, 'id' | 'scheduleId' | 'layerId' | 'userId' | 'startAt' | 'endAt'>> {
-    const deleted = await this.db
-      .deleteFrom('schedule_overrides as o')
+    const deleted = await this.deleteFrom('schedule_overrides as o')
       .where('o.org_id', '=', orgId)
       .where('o.id', '=', asId('override', overrideId))
       .returning(columns(ScheduleOverrideEntity, 'o', ['id', 'scheduleId', 'layerId', 'userId', 'startAt', 'endAt']))
@@ -270,8 +261,7 @@ export class ScheduleStore extends PostgresStore {
     scheduleIds: readonly Id<'schedule'>[],
     after: Temporal.Instant,
   ): Promise<OverrideOfSchedule[]> {
-    return await this.db
-      .selectFrom('schedule_overrides as o')
+    return await this.selectFrom('schedule_overrides as o')
       .select(
         columns(ScheduleOverrideEntity, 'o', ['scheduleId', 'layerId', 'userId', 'startAt', 'endAt', 'createdAt']),
       )
@@ -284,8 +274,7 @@ export class ScheduleStore extends PostgresStore {
   }
 
   #found(orgId: Id<'org'>, { teamIds, scheduleIds }: ScheduleFilter) {
-    return this.db
-      .selectFrom('schedules as s')
+    return this.selectFrom('schedules as s')
       .where('s.org_id', '=', orgId)
       .$if(teamIds !== undefined, (query) =>
         query.where('s.team_id', '=', anyOf((teamIds ?? []).map((teamId) => asId('team', teamId)))),

@@ -53,8 +53,7 @@ export class IngestKeyStore extends PostgresStore {
 
   /** Gives the current pair of the service another DSN key; the caller holds the lock on the service. */
   async changePair({ id }: { readonly id: Id<'service'> }, key: StoredIngestKey): Promise<void> {
-    await this.db
-      .updateTable('ingest_keys')
+    await this.updateTable('ingest_keys')
       .set(toColumns(IngestKeyEntity, key))
       .where('service_id', '=', id)
       .where('revoked_at', 'is', null)
@@ -64,8 +63,7 @@ export class IngestKeyStore extends PostgresStore {
 
   /** Returns the sealed DSN keys beside the current pair, by service. */
   async listFurther(serviceIds: readonly Id<'service'>[]): Promise<Map<Id<'service'>, Buffer[]>> {
-    const rows = await this.db
-      .selectFrom('ingest_keys as k')
+    const rows = await this.selectFrom('ingest_keys as k')
       .select(columns(IngestKeyEntity, 'k', ['serviceId', 'secrets']))
       .where('k.service_id', '=', anyOf(serviceIds))
       .where('k.revoked_at', 'is', null)
@@ -78,8 +76,7 @@ export class IngestKeyStore extends PostgresStore {
 
   /** Takes away the DSN keys beside the current pair that are not in the list; the caller holds the lock on the service. */
   async removeFurther({ id }: { readonly id: Id<'service'> }, kept: readonly Buffer[]): Promise<void> {
-    await this.db
-      .deleteFrom('ingest_keys')
+    await this.deleteFrom('ingest_keys')
       .where('service_id', '=', id)
       .where('is_further', '=', true)
       .where('revoked_at', 'is', null)
@@ -98,7 +95,7 @@ export class IngestKeyStore extends PostgresStore {
       const ids = { id: newId('ingestkey'), orgId: service.orgId, serviceId: service.id };
       return toColumns(IngestKeyEntity, { ...ids, ...key, createdAt: now, isFurther: true });
     });
-    await this.db.insertInto('ingest_keys').values(rows).execute();
+    await this.insertInto('ingest_keys').values(rows).execute();
   }
 
   /** The encrypted current pair; null only for a service that is being created. */
@@ -109,8 +106,7 @@ export class IngestKeyStore extends PostgresStore {
 
   /** Returns the target of each of the keys, in one query; a key that opens nothing is absent. */
   async findTargets(by: IngestKeyColumn, hashes: readonly Buffer[]): Promise<OpenedTarget[]> {
-    return await this.db
-      .selectFrom('ingest_keys as k')
+    return await this.selectFrom('ingest_keys as k')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'k.service_id').on('s.deleted_at', 'is', null))
       .select(columns(ServiceEntity, 's', TARGET))
       .select(['s.id as serviceId', `k.${by} as hash`])

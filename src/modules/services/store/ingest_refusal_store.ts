@@ -30,8 +30,7 @@ export class IngestRefusalStore extends PostgresStore {
     serviceIds: readonly Id<'service'>[],
     since: Temporal.Instant,
   ): Promise<Map<Id<'service'>, number>> {
-    const rows = await this.db
-      .selectFrom('ingest_refusals')
+    const rows = await this.selectFrom('ingest_refusals')
       .select(({ fn, cast }) => ['service_id as serviceId', cast<number>(fn.sum('count'), 'bigint').as('count')])
       .where('service_id', '=', anyOf(serviceIds))
       .where('last_at', '>', since)
@@ -43,8 +42,7 @@ export class IngestRefusalStore extends PostgresStore {
 
   /** Counts refusals of all services by reason, within the hour that begins at `hour`. */
   async countByReason(hour: Temporal.Instant): Promise<Map<string, number>> {
-    const rows = await this.db
-      .selectFrom('ingest_refusals')
+    const rows = await this.selectFrom('ingest_refusals')
       .select(({ fn, cast }) => ['reason', cast<number>(fn.sum('count'), 'bigint').as('count')])
       .where('hour', '=', hour)
       .groupBy('reason')
@@ -54,6 +52,6 @@ export class IngestRefusalStore extends PostgresStore {
 
   /** Removes the hours that began before. */
   async removeBefore(hour: Temporal.Instant): Promise<void> {
-    await this.db.deleteFrom('ingest_refusals').where('hour', '<', hour).execute();
+    await this.deleteFrom('ingest_refusals').where('hour', '<', hour).execute();
   }
 }

@@ -29,8 +29,7 @@ export class SentItemStore extends PostgresStore {
       crashed: ['bigint', sessions.map(({ crashed }) => crashed)],
       abnormal: ['bigint', sessions.map(({ abnormal }) => abnormal)],
     });
-    await this.db
-      .insertInto('release_sessions')
+    await this.insertInto('release_sessions')
       .columns(['service_id', 'release', 'environment', 'hour', 'sessions', 'errored', 'crashed', 'abnormal'])
       .expression(({ selectFrom }) =>
         selectFrom(added)
@@ -70,8 +69,7 @@ export class SentItemStore extends PostgresStore {
     since: Temporal.Instant,
     limit: number,
   ): Promise<(ReleaseHealth & { readonly total: number })[]> {
-    return await this.db
-      .selectFrom('release_sessions')
+    return await this.selectFrom('release_sessions')
       .select(({ fn, cast }) => [
         'release',
         cast<number>(fn.sum('sessions'), 'bigint').as('sessions'),
@@ -91,7 +89,7 @@ export class SentItemStore extends PostgresStore {
 
   /** Removes the hours that began before: of counts, and of sessions. */
   async removeBefore(itemsBefore: Temporal.Instant, sessionsBefore: Temporal.Instant): Promise<void> {
-    await this.db.deleteFrom('sent_items').where('hour', '<', itemsBefore).execute();
-    await this.db.deleteFrom('release_sessions').where('hour', '<', sessionsBefore).execute();
+    await this.deleteFrom('sent_items').where('hour', '<', itemsBefore).execute();
+    await this.deleteFrom('release_sessions').where('hour', '<', sessionsBefore).execute();
   }
 }

@@ -127,8 +127,7 @@ export class ServiceStore extends PostgresStore {
 
   /** The oldest first; all of them without a limit. */
   async listIds(orgId: Id<'org'>, limit: number | null): Promise<Id<'service'>[]> {
-    const rows = await this.db
-      .selectFrom('services as s')
+    const rows = await this.selectFrom('services as s')
       .select('s.id')
       .where('s.org_id', '=', orgId)
       .where('s.deleted_at', 'is', null)
@@ -171,8 +170,7 @@ export class ServiceStore extends PostgresStore {
 
   /** Counts the services that match. */
   async count(orgId: Id<'org'>, { text, ownedByTeams }: ServiceNameFilter): Promise<number> {
-    const { count } = await this.db
-      .selectFrom('services as s')
+    const { count } = await this.selectFrom('services as s')
       .select(({ fn, cast }) => cast<number>(fn.countAll(), 'integer').as('count'))
       .where('s.org_id', '=', orgId)
       .where('s.deleted_at', 'is', null)
@@ -200,8 +198,7 @@ export class ServiceStore extends PostgresStore {
 
   /** The names of those that are there. */
   async findNames(orgId: Id<'org'>, serviceIds: readonly Id<'service'>[]): Promise<Map<Id<'service'>, string>> {
-    const rows = await this.db
-      .selectFrom('services')
+    const rows = await this.selectFrom('services')
       .select(['id', 'name'])
       .where('org_id', '=', orgId)
       .where('deleted_at', 'is', null)
@@ -219,8 +216,7 @@ export class ServiceStore extends PostgresStore {
 
   /** The organization of the service; null when there is none. */
   async findOrganization(serviceId: string): Promise<Id<'org'> | null> {
-    const service = await this.db
-      .selectFrom('services')
+    const service = await this.selectFrom('services')
       .select('org_id')
       .where('id', '=', asId('service', serviceId))
       .where('deleted_at', 'is', null)
@@ -238,8 +234,7 @@ export class ServiceStore extends PostgresStore {
 
   /** Deleted services whose data is not all removed yet. */
   async listDeleted(limit: number): Promise<Id<'service'>[]> {
-    const services = await this.db
-      .selectFrom('services')
+    const services = await this.selectFrom('services')
       .select('id')
       .where('deleted_at', 'is not', null)
       .orderBy('deleted_at')
@@ -249,8 +244,7 @@ export class ServiceStore extends PostgresStore {
   }
 
   async isDeleted(serviceId: Id<'service'>): Promise<boolean> {
-    const row = await this.db
-      .selectFrom('services')
+    const row = await this.selectFrom('services')
       .select('id')
       .where('id', '=', serviceId)
       .where('deleted_at', 'is not', null)
@@ -260,8 +254,7 @@ export class ServiceStore extends PostgresStore {
 
   /** Returns the ids that name no service, or a deleted one. */
   async listGone(serviceIds: readonly Id<'service'>[]): Promise<Id<'service'>[]> {
-    const present = await this.db
-      .selectFrom('services')
+    const present = await this.selectFrom('services')
       .select('id')
       .where('id', '=', anyOf(serviceIds))
       .where('deleted_at', 'is', null)
@@ -294,8 +287,7 @@ export class ServiceStore extends PostgresStore {
   /** The services that are there, by how many days they keep the capability's data. */
   async listRetentionTiers(capability: Capability): Promise<{ days: number; serviceIds: Id<'service'>[] }[]> {
     const column = `retention_${capability}` as const;
-    return await this.db
-      .selectFrom('services')
+    return await this.selectFrom('services')
       .select(({ fn, ref }) => [ref(column).as('days'), fn.agg<Id<'service'>[]>('array_agg', ['id']).as('serviceIds')])
       .where('deleted_at', 'is', null)
       .groupBy(column)

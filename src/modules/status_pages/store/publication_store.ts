@@ -61,7 +61,7 @@ export class PublicationStore extends PostgresStore {
 
   async insert(publication: NewPublication, now: Temporal.Instant): Promise<Id<'publication'>> {
     const row = { id: newId('publication'), ...publication, endedAt: null, changedAt: now };
-    await this.db.insertInto('status_publications').values(toColumns(StatusPublicationEntity, row)).execute();
+    await this.insertInto('status_publications').values(toColumns(StatusPublicationEntity, row)).execute();
     return row.id;
   }
 
@@ -70,15 +70,14 @@ export class PublicationStore extends PostgresStore {
     changed: Partial<Pick<PublicationRow, 'title' | 'impact' | 'serviceIds' | 'endedAt'>>,
     now: Temporal.Instant,
   ): Promise<void> {
-    await this.db
-      .updateTable('status_publications')
+    await this.updateTable('status_publications')
       .set(toColumns(StatusPublicationEntity, { ...changed, changedAt: now }))
       .where('id', '=', id)
       .execute();
   }
 
   async delete(id: Id<'publication'>): Promise<void> {
-    await this.db.deleteFrom('status_publications').where('id', '=', id).execute();
+    await this.deleteFrom('status_publications').where('id', '=', id).execute();
   }
 
   async addUpdate(
@@ -86,7 +85,7 @@ export class PublicationStore extends PostgresStore {
     now: Temporal.Instant,
   ): Promise<Id<'statusupdate'>> {
     const row = { id: newId('statusupdate'), ...update, at: now };
-    await this.db.insertInto('status_updates').values(toColumns(StatusUpdateEntity, row)).execute();
+    await this.insertInto('status_updates').values(toColumns(StatusUpdateEntity, row)).execute();
     return row.id;
   }
 
@@ -94,8 +93,7 @@ export class PublicationStore extends PostgresStore {
   async findUpdate(
     updateId: string,
   ): Promise<(UpdateRow & Pick<PublicationRow, 'pageId' | 'title' | 'serviceIds'>) | null> {
-    const update = await this.db
-      .selectFrom('status_updates as t')
+    const update = await this.selectFrom('status_updates as t')
       .innerJoin('status_publications as u', 'u.id', 't.publication_id')
       .select(columns(StatusUpdateEntity, 't'))
       .select(['u.page_id as pageId', 'u.title', 'u.service_ids as serviceIds'])
@@ -119,8 +117,7 @@ export class PublicationStore extends PostgresStore {
   /** Lists the updates of these publications, newest first. */
   async listUpdates(ids: readonly Id<'publication'>[]): Promise<UpdateRow[]> {
     if (ids.length === 0) return [];
-    return await this.db
-      .selectFrom('status_updates as t')
+    return await this.selectFrom('status_updates as t')
       .select(columns(StatusUpdateEntity, 't'))
       .where('t.publication_id', '=', anyOf(ids))
       .orderBy('t.at', 'desc')
@@ -130,8 +127,7 @@ export class PublicationStore extends PostgresStore {
   }
 
   #publications() {
-    return this.db
-      .selectFrom('status_publications as u')
+    return this.selectFrom('status_publications as u')
       .leftJoin('incidents as i', 'i.id', 'u.incident_id')
       .select(columns(StatusPublicationEntity, 'u'))
       .select(['i.status as incidentStatus', 'i.resolved_at as incidentResolvedAt']);

@@ -85,7 +85,7 @@ export class StatusPageStore extends PostgresStore {
     now: Temporal.Instant,
   ): Promise<StatusPageRow> {
     const row = { id: newId('statuspage'), ...page, version: 1, createdAt: now, updatedAt: now };
-    await withFreeSlug(() => this.db.insertInto('status_pages').values(toColumns(StatusPageEntity, row)).execute());
+    await withFreeSlug(() => this.insertInto('status_pages').values(toColumns(StatusPageEntity, row)).execute());
     return row;
   }
 
@@ -96,8 +96,7 @@ export class StatusPageStore extends PostgresStore {
     now: Temporal.Instant,
   ): Promise<void> {
     await withFreeSlug(() =>
-      this.db
-        .updateTable('status_pages')
+      this.updateTable('status_pages')
         .set({ ...toColumns(StatusPageEntity, { ...changed, updatedAt: now }), version: sql`version + 1` })
         .where('id', '=', id)
         .execute(),
@@ -109,20 +108,20 @@ export class StatusPageStore extends PostgresStore {
     { id: pageId, orgId }: Pick<StatusPageRow, 'id' | 'orgId'>,
     components: readonly NewComponent[],
   ): Promise<void> {
-    await this.db.deleteFrom('status_components').where('page_id', '=', pageId).execute();
+    await this.deleteFrom('status_components').where('page_id', '=', pageId).execute();
     if (components.length === 0) return;
     const rows = components.map((component, position) =>
       toColumns(StatusComponentEntity, { pageId, orgId, position, ...component }),
     );
-    await this.db.insertInto('status_components').values(rows).execute();
+    await this.insertInto('status_components').values(rows).execute();
   }
 
   async delete(id: Id<'statuspage'>): Promise<void> {
-    await this.db.deleteFrom('status_pages').where('id', '=', id).execute();
+    await this.deleteFrom('status_pages').where('id', '=', id).execute();
   }
 
   #pages() {
-    return this.db.selectFrom('status_pages as p').select(columns(StatusPageEntity, 'p'));
+    return this.selectFrom('status_pages as p').select(columns(StatusPageEntity, 'p'));
   }
 
   #named(orgId: Id<'org'>, pageId: string) {
@@ -130,8 +129,7 @@ export class StatusPageStore extends PostgresStore {
   }
 
   #components() {
-    return this.db
-      .selectFrom('status_components as c')
+    return this.selectFrom('status_components as c')
       .innerJoin('services as s', 's.id', 'c.service_id')
       .select(columns(StatusComponentEntity, 'c'))
       .where('s.deleted_at', 'is', null)

@@ -22,8 +22,7 @@ export class SubscriberStore extends PostgresStore {
 
   /** Counts the subscribers of each page of an organization who have confirmed. */
   async countConfirmed(orgId: Id<'org'>): Promise<Map<string, number>> {
-    const counts = await this.db
-      .selectFrom('status_subscribers')
+    const counts = await this.selectFrom('status_subscribers')
       .select(({ fn }) => ['page_id as pageId', fn.countAll<number>().as('count')])
       .where('org_id', '=', orgId)
       .where('confirmed_at', 'is not', null)
@@ -64,8 +63,7 @@ export class SubscriberStore extends PostgresStore {
     now: Temporal.Instant,
   ): Promise<Id<'statussubscriber'>> {
     const row = { id: newId('statussubscriber'), ...asked, askedAt: now, confirmedAt: null };
-    const { id } = await this.db
-      .insertInto('status_subscribers')
+    const { id } = await this.insertInto('status_subscribers')
       .values(toColumns(StatusSubscriberEntity, row))
       .onConflict((conflict) => conflict.columns(['page_id', 'email']).doUpdateSet({ asked_at: now }))
       .returning('id')
@@ -74,8 +72,7 @@ export class SubscriberStore extends PostgresStore {
   }
 
   async confirm(id: Id<'statussubscriber'>, now: Temporal.Instant): Promise<void> {
-    await this.db
-      .updateTable('status_subscribers')
+    await this.updateTable('status_subscribers')
       .set({ confirmed_at: now })
       .where('id', '=', id)
       .where('confirmed_at', 'is', null)
@@ -83,13 +80,12 @@ export class SubscriberStore extends PostgresStore {
   }
 
   async remove(id: Id<'statussubscriber'>): Promise<void> {
-    await this.db.deleteFrom('status_subscribers').where('id', '=', id).execute();
+    await this.deleteFrom('status_subscribers').where('id', '=', id).execute();
   }
 
   /** Lists who has confirmed, at most `limit` after an id. */
   async listConfirmed(pageId: Id<'statuspage'>, after: string, limit: number): Promise<Id<'statussubscriber'>[]> {
-    const rows = await this.db
-      .selectFrom('status_subscribers')
+    const rows = await this.selectFrom('status_subscribers')
       .select('id')
       .where('page_id', '=', pageId)
       .where('confirmed_at', 'is not', null)
@@ -102,14 +98,13 @@ export class SubscriberStore extends PostgresStore {
 
   /** Removes who asked before a time and never confirmed. */
   async removeUnconfirmed(before: Temporal.Instant): Promise<void> {
-    await this.db
-      .deleteFrom('status_subscribers')
+    await this.deleteFrom('status_subscribers')
       .where('confirmed_at', 'is', null)
       .where('asked_at', '<', before)
       .execute();
   }
 
   #subscribers() {
-    return this.db.selectFrom('status_subscribers as b').select(columns(StatusSubscriberEntity, 'b'));
+    return this.selectFrom('status_subscribers as b').select(columns(StatusSubscriberEntity, 'b'));
   }
 }
