@@ -86,9 +86,13 @@ inBrowser('a long name', () => {
     // No provider of SMS is set up here, of which the page of all schedules warns.
     const steps = [{ afterMinutes: 0, channels: ['sms'], useSchedule: true }];
     await h.expectOk('create_escalation_policy', { teamId, name: long, steps });
+    const { serviceId } = await h.given.service();
+    const incidentId = await h.incident(serviceId, `${long} is slow`);
+    await h.expectOk('resolve_incident', { incidentId });
     const widths = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
     for (const [path, shows] of [
       ['', 'Your next shifts'],
+      ['incidents', 'Last resolved'],
       ['oncall', 'would reach nobody now'],
     ] as const) {
       await page.goto(`${h.baseUrl}/${path}`);
