@@ -89,8 +89,10 @@ test('a new member has every channel on, no phone, and the person of the account
     sortOrder: 0,
     createdAt: expect.any(String),
     updatedAt: expect.any(String),
+    warnings: [],
   });
-  expect((await w.expectOk('list_teams')).teams[0].members).toEqual([member]);
+  const { warnings: _, ...listed } = member;
+  expect((await w.expectOk('list_teams')).teams[0].members).toEqual([listed]);
 });
 
 test('members keep the order in which they joined until it is changed', async () => {
@@ -209,9 +211,10 @@ test('an update of a member without a change leaves updatedAt and the audit log 
   const w = await world();
   const { member } = await teamWithMember(w, { phone: '+31612345678' });
   w.clock.advance({ minutes: 1 });
+  const { warnings: _, ...unchanged } = member;
   const { memberId } = member;
-  expect(await w.expectOk('update_team_member', { memberId })).toEqual(member);
-  expect(await w.expectOk('update_team_member', { memberId, phone: '+31612345678', sortOrder: 0 })).toEqual(member);
+  expect(await w.expectOk('update_team_member', { memberId })).toEqual(unchanged);
+  expect(await w.expectOk('update_team_member', { memberId, phone: '+31612345678', sortOrder: 0 })).toEqual(unchanged);
   expect(await auditOf(w, memberId)).toHaveLength(1);
 });
 
