@@ -39,12 +39,13 @@ export function SearchField(props: SearchFieldProps) {
 
 /**
  * Keeps the typed text. The field shows it at once, although the address follows later: otherwise fast letters are
- * lost. Any other change of the address, as after a step back, is taken over.
+ * lost. Any other change of the address, as after a step back, is taken over. `keep` shows a text that the address does
+ * not get yet.
  */
-function useTypedText(
+export function useTypedText(
   inAddress: string,
   toAddress: (text: string) => void,
-): readonly [typed: string, type: (text: string) => void] {
+): readonly [typed: string, type: (text: string) => void, keep: (text: string) => void] {
   const [typed, setTyped] = useState(inAddress);
   /** Values sent to the address that have not come back yet, in order. */
   const sent = useRef<string[]>([]);
@@ -58,7 +59,7 @@ function useTypedText(
     sent.current.push(text);
     toAddress(text);
   };
-  return [typed, type];
+  return [typed, type, setTyped];
 }
 
 /** Search text of a list in an address. */

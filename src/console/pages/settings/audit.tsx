@@ -1,6 +1,7 @@
-import { Button, NativeSelect, Skeleton, TextInput } from '@mantine/core';
+import { Button, NativeSelect, Skeleton } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import { IconDownload, IconHistoryOff } from '@tabler/icons-react';
-import { useInfiniteQuery, useQueries } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 
@@ -18,12 +19,14 @@ import { Page } from '#console/components/page.tsx';
 import { PersonPicker } from '#console/components/forms/person_picker.tsx';
 import { Status } from '#console/components/status.tsx';
 import { TextButton } from '#console/components/buttons.tsx';
-import { useNamesOf } from '#console/components/text/use_names_of.ts';
+import { Choice } from '#console/components/forms/choice.tsx';
+import { DayField } from '#console/components/forms/day_field.tsx';
+import { isolateBidi } from '#console/components/text/bidi.ts';
 import { AdminsOnly } from '#console/pages/settings/admins_only.tsx';
 import classes from '#console/pages/settings/audit.module.css';
 import { AuditDetails, whoText, viaText } from '#console/pages/settings/audit_details.tsx';
-import { type AuditFilter, auditInput } from '#console/pages/settings/audit_filter.ts';
-import { ownerOf, targetText } from '#console/pages/settings/audit_target.ts';
+import { type AuditFilter, auditInput, daySpans } from '#console/pages/settings/audit_filter.ts';
+import { actionText, type NameOf, targetText } from '#console/pages/settings/audit_target.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { VIAS } from '#modules/accounts/decide/caller.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
@@ -92,10 +95,11 @@ function AuditLog() {
     getNextPageParam: ({ nextCursor }) => nextCursor,
   });
   const entries = data?.pages.flatMap((page) => page.entries);
-  const nameOf = useTargetNames(entries ?? []);
+  const names = new Map(data?.pages.flatMap((page) => Object.entries(page.names)));
+  const nameOf: NameOf = (id) => names.get(id);
   return (
     <>
-      <Filters filter={filter} />
+      <Filters filter={filter} actions={data?.pages[0]?.actions ?? []} />
       {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Skeleton height={320} radius="lg" />}
       {entries?.length === 0 && (
@@ -118,12 +122,10 @@ function AuditLog() {
           </Button>
         </div>
       )}
-      {opened !== null && <AuditDetails entry={opened} onClose={() => setOpened(null)} />}
+      {opened !== null && <AuditDetails entry={opened} nameOf={nameOf} onClose={() => setOpened(null)} />}
     </>
   );
 }
-
-type NameOf = (id: string) => string | undefined;
 
 const columnsWith = (onOpen: (entry: AuditEntry) => void, nameOf: NameOf): Column<AuditEntry>[] => [
   {
@@ -131,8 +133,12 @@ const columnsWith = (onOpen: (entry: AuditEntry) => void, nameOf: NameOf): Colum
     title: 'Action',
     isMain: true,
     cell: (entry) => (
-      <TextButton data-row-link onClick={() => onOpen(entry)} aria-label={`${entry.action}: show what changed`}>
-        {entry.action}
+      <TextButton
+        data-row-link
+        onClick={() => onOpen(entry)}
+        aria-label={`${actionText(entry.action)}: show what changed`}
+      >
+        {actionText(entry.action)}
       </TextButton>
     ),
   },
@@ -147,59 +153,32 @@ const columnsWith = (onOpen: (entry: AuditEntry) => void, nameOf: NameOf): Colum
   { id: 'at', title: 'When', isRightAligned: true, cell: ({ at }) => <Timestamp at={at} format="date_time" /> },
 ];
 
-/** Returns the names of the entries' targets, and of their owners, where they still exist. */
-function useTargetNames(entries: readonly AuditEntry[]): NameOf {
-  const { orgId } = useOrganization().org;
-  const incidents = useQueries({
-    queries: targetsIn(entries, 'incident_').map((incidentIds) =>
-      actionQuery(orgId, 'settings', 'search_incidents', { incidentIds, limit: IDS_MAX }),
-    ),
-  }).flatMap(({ data }) => data?.incidents ?? []);
-  const services = useQueries({
-    queries: targetsIn(entries, 'service_').map((serviceIds) =>
-      actionQuery(orgId, 'settings', 'search_services', { serviceIds, limit: IDS_MAX }),
-    ),
-  }).flatMap(({ data }) => data?.services ?? []);
-  const { nameOf } = useNamesOf(
-    entries.flatMap((entry) =>
-      [entry.target, ownerOf(entry)].filter((id) => id !== null).filter((id) => id.startsWith('user_')),
-    ),
-  );
-  const names = new Map([
-    ...incidents.map(({ incidentId, number, title }) => [incidentId, `#${number} ${title}`] as const),
-    ...services.map(({ serviceId, name }) => [serviceId, name] as const),
-  ]);
-  return (id) => names.get(id) ?? nameOf(id);
+interface FiltersProps {
+  readonly filter: AuditFilter;
+  /** Actions that the log holds. */
+  readonly actions: readonly string[];
 }
 
-const IDS_MAX = 200;
-
-/** Returns the ids of the targets with this prefix, in batches for one request each. */
-function targetsIn(entries: readonly AuditEntry[], prefix: string): string[][] {
-  const ids = [...new Set(entries.flatMap(({ target }) => (target?.startsWith(prefix) === true ? [target] : [])))];
-  return Array.from({ length: Math.ceil(ids.length / IDS_MAX) }, (_, index) =>
-    ids.slice(index * IDS_MAX, (index + 1) * IDS_MAX),
-  );
-}
-
-function Filters({ filter }: { readonly filter: AuditFilter }) {
+function Filters({ filter, actions }: FiltersProps) {
   const navigate = route.useNavigate();
   const show = (change: Partial<AuditFilter>) =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  const { action } = filter;
+  const offered = action === undefined || actions.includes(action) ? actions : [action, ...actions];
+  const spans = daySpans(new Date());
   return (
     <div className={classes.filters}>
-      <TextInput
-        type="date"
-        label="From"
-        value={filter.from ?? ''}
-        onChange={(event) => show({ from: event.currentTarget.value || undefined })}
+      <NativeSelect
+        label="Days"
+        value={spans.find(({ from, to }) => from === filter.from && to === filter.to)?.title ?? OTHER_DAYS}
+        onChange={({ currentTarget: { value } }) => {
+          const { from, to } = spans.find(({ title }) => title === value) ?? filter;
+          show({ from, to });
+        }}
+        data={[...spans.map(({ title }) => title), OTHER_DAYS]}
       />
-      <TextInput
-        type="date"
-        label="To"
-        value={filter.to ?? ''}
-        onChange={(event) => show({ to: event.currentTarget.value || undefined })}
-      />
+      <DayField label="From" value={filter.from} onChange={(from) => show({ from })} />
+      <DayField label="To" value={filter.to} onChange={(to) => show({ to })} />
       <PersonPicker
         label="Who"
         placeholder="Everybody"
@@ -220,32 +199,59 @@ function Filters({ filter }: { readonly filter: AuditFilter }) {
         onChange={(event) => show({ result: event.currentTarget.value || undefined })}
         data={[{ value: '', label: 'Any' }, 'done', 'forbidden', 'refused']}
       />
-      <WordFilter label="Action" value={filter.action} onChange={(action) => show({ action })} />
-      <WordFilter label="Target id" value={filter.target} onChange={(target) => show({ target })} />
+      <Choice
+        label="Action"
+        placeholder="Any"
+        clearLabel="Any"
+        options={offered.map((value) => ({ value, label: actionText(value) }))}
+        value={action ?? null}
+        onChange={(value) => show({ action: value ?? undefined })}
+        emptyText="Nobody did this yet"
+      />
+      <TargetPicker value={filter.target ?? null} onChange={(target) => show({ target: target ?? undefined })} />
     </div>
   );
 }
 
-interface WordFilterProps {
-  readonly label: string;
-  readonly value: string | undefined;
-  readonly onChange: (value: string | undefined) => void;
+const OTHER_DAYS = 'As chosen';
+
+interface TargetPickerProps {
+  readonly value: string | null;
+  onChange(value: string | null): void;
 }
 
-/** Filter for whole words, which the server compares, so it changes when the person has finished typing. */
-function WordFilter({ label, value = '', onChange }: WordFilterProps) {
-  const finish = (text: string): void => {
-    if (text.trim() !== value) onChange(text.trim() || undefined);
-  };
+/** Picker of what was changed, by a word of its name, or by its id. */
+function TargetPicker({ value, onChange }: TargetPickerProps) {
+  const { orgId } = useOrganization().org;
+  const [typed, setTyped] = useState('');
+  const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
+  const { data } = useQuery({
+    ...actionQuery(orgId, 'settings', 'search_everything', { text }),
+    enabled: text !== '',
+    placeholderData: keepPreviousData,
+  });
+  const found = data?.found.flatMap(({ items }) => items) ?? [];
+  const ids = [typed.trim(), value].filter((id) => id?.includes('_') === true && !found.some((item) => item.id === id));
   return (
-    <TextInput
-      key={value}
-      label={label}
-      defaultValue={value}
-      onBlur={(event) => finish(event.currentTarget.value)}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter') finish(event.currentTarget.value);
-      }}
+    <Choice
+      label="Target"
+      placeholder="Name or id"
+      clearLabel="Anything"
+      options={[
+        ...[...new Set(ids)].map((id) => ({ value: id ?? '', label: id ?? '' })),
+        ...found.map(({ id, name, detail }) => ({
+          value: id,
+          label: isolateBidi(detail === null ? name : `${name} (${detail})`),
+        })),
+      ]}
+      value={value}
+      onChange={onChange}
+      onSearch={setTyped}
+      opensOnFocus={false}
+      emptyText={text === '' ? 'Type part of a name' : 'Nothing has this name: paste its id'}
     />
   );
 }
+
+/** Pause in typing, in milliseconds, after which the server is asked. */
+const DEBOUNCE_MS = 150;

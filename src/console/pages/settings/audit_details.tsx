@@ -5,6 +5,7 @@ import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { Sentence } from '#console/components/text/name.tsx';
 import classes from '#console/pages/settings/audit.module.css';
 import { VIAS, viaTexts } from '#modules/accounts/decide/caller.ts';
+import { actionText, fieldText, type NameOf, targetText, withNames } from '#console/pages/settings/audit_target.ts';
 import { visibleJson, visibleText } from '#modules/agents/decide/visible_text.ts';
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -29,19 +30,27 @@ export function viaText({ via }: AuditEntry): string {
   return knownVia === undefined ? via : viaTexts(knownVia).title;
 }
 
+interface AuditDetailsProps {
+  readonly entry: AuditEntry;
+  readonly nameOf: NameOf;
+  readonly onClose: () => void;
+}
+
 /** Dialog of one entry, with the changed fields before and after. */
-export function AuditDetails({ entry, onClose }: { readonly entry: AuditEntry; readonly onClose: () => void }) {
+export function AuditDetails({ entry, nameOf, onClose }: AuditDetailsProps) {
   const { action, at, target, result, address, requestId, before, after } = entry;
   const facts: readonly (readonly [string, React.ReactNode])[] = [
     ['When', <Timestamp key="at" at={at} format="date_time" />],
     ['Who', `${whoText(entry)}, via ${viaText(entry)}`],
-    ['Target', target],
+    ['Target', target === null ? null : targetText(entry, nameOf)],
     ['Result', result],
     ['Address', address],
+    ['Action', action],
+    ['Id', target],
     ['Request', requestId],
   ];
   return (
-    <Dialog onClose={onClose} title={action} isWide>
+    <Dialog onClose={onClose} title={actionText(action)} isWide>
       <dl className={classes.change}>
         {facts
           .filter(([, value]) => value !== null)
@@ -52,12 +61,18 @@ export function AuditDetails({ entry, onClose }: { readonly entry: AuditEntry; r
             </div>
           ))}
       </dl>
-      <Changes before={before} after={after} />
+      <Changes before={before} after={after} nameOf={nameOf} />
     </Dialog>
   );
 }
 
-function Changes({ before, after }: { readonly before: unknown; readonly after: unknown }) {
+interface ChangesProps {
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly nameOf: NameOf;
+}
+
+function Changes({ before, after, nameOf }: ChangesProps) {
   const [old, fresh] = [fieldsOf(before), fieldsOf(after)];
   const names = [...new Set([...Object.keys(old), ...Object.keys(fresh)])];
   const changed = names.filter((name) => textOf(old[name]) !== textOf(fresh[name]));
@@ -74,12 +89,12 @@ function Changes({ before, after }: { readonly before: unknown; readonly after: 
       <tbody>
         {changed.map((name) => (
           <tr key={name}>
-            <th scope="row">{name}</th>
+            <th scope="row">{fieldText(name)}</th>
             <td className={classes.before}>
-              <Sentence>{textOf(old[name])}</Sentence>
+              <Sentence>{withNames(textOf(old[name]), nameOf)}</Sentence>
             </td>
             <td className={classes.after}>
-              <Sentence>{textOf(fresh[name])}</Sentence>
+              <Sentence>{withNames(textOf(fresh[name]), nameOf)}</Sentence>
             </td>
           </tr>
         ))}

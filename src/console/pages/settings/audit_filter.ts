@@ -41,3 +41,26 @@ function startOfDay(day: string | undefined, daysLater: number): string | null {
   if (year === undefined) return null;
   return new Date(Number(year), Number(month) - 1, Number(date) + daysLater).toISOString();
 }
+
+/** A choice of days for the filter. */
+interface DaySpan {
+  readonly title: string;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
+
+/** Returns the usual choices of days, in the viewer's zone. */
+export function daySpans(now: Date): DaySpan[] {
+  const daysAgo = (days: number): string => {
+    const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() - days, 12);
+    return [day.getFullYear(), day.getMonth() + 1, day.getDate()]
+      .map((part) => String(part).padStart(2, '0'))
+      .join('-');
+  };
+  return [
+    { title: 'All days', from: undefined, to: undefined },
+    { title: 'Today', from: daysAgo(0), to: daysAgo(0) },
+    { title: 'Yesterday', from: daysAgo(1), to: daysAgo(1) },
+    { title: 'Last 7 days', from: daysAgo(6), to: daysAgo(0) },
+  ];
+}

@@ -1,5 +1,8 @@
 import type { AuditEntry } from '#console/api/organization.ts';
 
+/** Returns the name of the thing with this id; undefined if it is not known. */
+export type NameOf = (id: string) => string | undefined;
+
 type Entry = Pick<AuditEntry, 'target' | 'before' | 'after'>;
 
 /** Nouns of things without a name of their own, by the prefix of their ids. */
@@ -27,6 +30,39 @@ const NOUNS: Readonly<Record<string, string>> = {
   org: 'organization',
 };
 
+/** Short forms in the names of actions and fields, as they are written. */
+const SHORT_FORMS: Readonly<Record<string, string>> = {
+  api: 'API',
+  sms: 'SMS',
+  csv: 'CSV',
+  scim: 'SCIM',
+  dsn: 'DSN',
+  url: 'URL',
+  id: 'id',
+};
+
+function sentenceOf(words: readonly string[]): string {
+  const text = words.map((word) => SHORT_FORMS[word] ?? word).join(' ');
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
+/** Returns an action in words: "Set exception status". */
+export function actionText(action: string): string {
+  return sentenceOf(action.split('_'));
+}
+
+/** Returns a field in words, as "Service" for `serviceId` and "Created by" for `createdBy`. */
+export function fieldText(name: string): string {
+  const words = name.split(/(?=[A-Z])|_/).map((word) => word.toLowerCase());
+  const isId = words.length > 1 && /^ids?$/.test(words.at(-1) ?? '');
+  return sentenceOf(isId ? words.slice(0, -1) : words);
+}
+
+/** Replaces ids in a text by the names of what they are of, as far as these are known. */
+export function withNames(text: string, nameOf: NameOf): string {
+  return text.replaceAll(/\b[a-z]+_[0-9a-hjkmnp-tv-z]{26}\b/g, (id) => nameOf(id) ?? id);
+}
+
 /** Fields that name the owner of a thing. */
 const OWNER_FIELDS = ['userId', 'createdBy'] as const;
 
@@ -41,7 +77,7 @@ export function ownerOf(entry: Entry): string | null {
 }
 
 /** Returns the subject of an entry: a name, or else the kind of thing and its owner: ids say nothing to people. */
-export function targetText(entry: Entry, nameOf: (id: string) => string | undefined): string {
+export function targetText(entry: Entry, nameOf: NameOf): string {
   const { target } = entry;
   if (target === null) return '';
   const fields = fieldsOf(entry);

@@ -107,6 +107,12 @@ function idOf(actor: AuditLine['actor']): string | null {
   }
 }
 
+/** Returns the ids that lines hold, in their targets and fields. */
+function idsIn(lines: readonly AuditLine[]): string[] {
+  const text = JSON.stringify(lines.map(({ target, before, after }) => [target, before, after]));
+  return [...new Set(text.match(/\b[a-z]+_[0-9a-hjkmnp-tv-z]{26}\b/g))];
+}
+
 const LIMIT = 50;
 
 export const listAuditLog = defineAction({
@@ -123,6 +129,14 @@ export const listAuditLog = defineAction({
   result: Type.Object({
     entries: Type.Array(AuditEntryView),
     nextCursor: nullable(Type.String({ description: 'null on the last page' })),
+    names: Type.Record(Type.String(), Type.String(), {
+      description: 'names of today of the things whose ids the entries hold, as far as they exist',
+    }),
+    actions: nullable(
+      Type.Array(Type.String(), {
+        description: 'actions in the newest entries, whatever the filter; null on later pages',
+      }),
+    ),
   }),
   example: {
     from: '2026-11-01T00:00:00Z',
@@ -140,6 +154,12 @@ export const listAuditLog = defineAction({
     const after = place === null ? null : { at: place.at, auditId: place.id };
     const lines = await stores.auditLog.list(caller.orgId, parseFilter(filter), after, limit + 1);
     const { shown, nextCursor } = pageOf(lines, limit, (last) => timeCursorOf({ at: last.at, id: last.auditId }));
-    return { entries: shown.map(toAuditEntryView), nextCursor };
+    const names = await stores.search.namesOf(caller.orgId, idsIn(shown));
+    return {
+      entries: shown.map(toAuditEntryView),
+      nextCursor,
+      names: Object.fromEntries(names),
+      actions: place === null ? await stores.auditLog.listActions(caller.orgId) : null,
+    };
   },
 });

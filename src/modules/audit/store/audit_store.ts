@@ -66,8 +66,23 @@ export interface AuditFilter {
 /** The last line of a page: the next one begins behind it. */
 export type AuditPlace = Pick<AuditLine, 'auditId' | 'at'>;
 
+/** Lines that are looked through for the actions in use: of these an organization may have very many. */
+const LOOKED_THROUGH_MAX = 5_000;
+
 /** Reads the audit log, newest first. */
 export class AuditReader extends PostgresStore {
+  /** Lists the names of the actions of the newest lines, in order. */
+  async listActions(orgId: Id<'org'>): Promise<string[]> {
+    const newest = this.db
+      .selectFrom('audit_log')
+      .select('action')
+      .where('org_id', '=', orgId)
+      .orderBy('at', 'desc')
+      .limit(LOOKED_THROUGH_MAX);
+    const rows = await this.db.selectFrom(newest.as('a')).select('action').distinct().orderBy('action').execute();
+    return rows.map(({ action }) => action);
+  }
+
   /** Lists at most `limit` lines after `after`, or from the newest on. Lines that arrive meanwhile disturb no page. */
   async list(orgId: Id<'org'>, filter: AuditFilter, after: AuditPlace | null, limit: number): Promise<AuditLine[]> {
     const { from, to, actor, via, action, target, targets, changesOnly, result } = filter;

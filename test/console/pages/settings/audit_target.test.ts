@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { ownerOf, targetText } from '#console/pages/settings/audit_target.ts';
+import { actionText, fieldText, ownerOf, targetText, withNames } from '#console/pages/settings/audit_target.ts';
 
 const NAMES = new Map([
   ['user_1', 'Bram'],
@@ -26,4 +26,15 @@ test('what has no name is called by its kind and by whose it is, not by its id',
   expect(textOf('unheard_of_1', null, null)).toBe('unheard_of_1');
   expect(ownerOf({ target: 'member_1', before: null, after: { userId: 'user_1' } })).toBe('user_1');
   expect(ownerOf({ target: 'member_1', before: null, after: null })).toBeNull();
+});
+
+test('actions, fields and ids in details are said in words', () => {
+  expect(actionText('set_exception_status')).toBe('Set exception status');
+  expect(actionText('create_api_key')).toBe('Create API key');
+  expect(fieldText('serviceId')).toBe('Service');
+  expect(fieldText('createdBy')).toBe('Created by');
+  expect(fieldText('group_ids')).toBe('Group');
+  expect(fieldText('id')).toBe('Id');
+  const id = 'user_01k9z7c9d0e1f2g3h4j5k6m7np';
+  expect(withNames(`["${id}","team_1"]`, (known) => (known === id ? 'Bram' : undefined))).toBe('["Bram","team_1"]');
 });

@@ -72,6 +72,22 @@ test('every filter narrows, and the other organization is never seen', async () 
   }
 });
 
+test('a page tells the names of what its entries hold, never those of others, and the actions there are', async () => {
+  const { w, audit } = await ownedWorld();
+  const other = await w.given.organization('Other');
+  const { serviceId } = await w.expectOk('create_service', { name: 'checkout' });
+  const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
+  const { memberId } = await w.expectOk('add_team_member', { teamId, userId: w.owner.userId });
+  await append(w, serviceId, { groups: [teamId], owner: other.owner.userId });
+  const page = (await audit({ limit: 1 })).body.result;
+  expect(page.names).toEqual({ [serviceId]: 'checkout', [teamId]: 'Platform' });
+  expect(page.actions).toEqual(['add_team_member', 'change_it', 'create_service', 'create_team', 'sign_in']);
+  const second = (await audit({ limit: 1, cursor: page.nextCursor })).body.result;
+  expect(second.names).toEqual({ [teamId]: 'Platform', [w.owner.userId]: w.owner.name });
+  expect(second.entries[0].target).toBe(memberId);
+  expect(second.actions).toBeNull();
+});
+
 test('an entry tells who, through what, when, what and from where', async () => {
   const { w, entriesOf } = await ownedWorld();
   const actor = {
