@@ -182,6 +182,8 @@ test('nobody is given an incident who cannot be paged, or one that was resolved 
   expect((await reassign({})).status).toBe(400);
   expect((await reassign({ userId: 'user_01k9z7b8c9d0e1f2g3h4j5k6mn' })).status).toBe(404);
   const { people } = (await ask('list_assignees')).body.result;
+  expect(people.find((one: { userId: string }) => one.userId === dirk.userId).refusal).toBe(unreachable.body.detail);
+  expect(people.find((one: { userId: string }) => one.userId === bram.userId).refusal).toBeNull();
   const channelsOf = (userId: string) => people.find((one: { userId: string }) => one.userId === userId).channels;
   expect([channelsOf(dirk.userId), channelsOf(bram.userId)]).toEqual([[], ['sms', 'call']]);
   await ask('acknowledge_incident');
@@ -192,4 +194,24 @@ test('nobody is given an incident who cannot be paged, or one that was resolved 
   ]);
   await ask('resolve_incident');
   expect((await reassign({ userId: bram.userId })).body.detail).toContain('reopen it');
+});
+
+test('whoever has a number in another team only is refused with what to do, in the list and by the server', async () => {
+  const { w, ask, reassign } = await annaIsPaged();
+  const { teamId } = await w.expectOk('create_team', { name: 'Payments' });
+  const bea = await w.staff.responder(teamId, 'Bea');
+  const channels = { smsEnabled: true, callEnabled: true, pushEnabled: true, emailEnabled: false };
+  await w.expectOk('update_team_member', { memberId: bea.memberId, ...channels });
+  const own = { teamId: null, phone: null, ...channels };
+  await givePassword(w, bea.userId);
+  const browser = await signedIn(w, bea.email);
+  const me = (await browser.invoke(w.orgId, 'get_me')).body.result;
+  expect((await browser.invoke(w.orgId, 'update_own_contact', { ...own, basedOn: me.own })).status).toBe(200);
+  const refused = await reassign({ userId: bea.userId });
+  expect([refused.status, refused.body.detail]).toEqual([
+    409,
+    'Bea cannot be paged: every channel is off or has no address here, because their number in Payments counts for incidents of that team only; let Bea enter it as their own number on the page Me, where it counts in every team, or choose somebody else',
+  ]);
+  const { people } = (await ask('list_assignees', { text: 'Bea' })).body.result;
+  expect(people).toMatchObject([{ name: 'Bea', channels: [], refusal: refused.body.detail }]);
 });

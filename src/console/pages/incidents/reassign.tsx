@@ -26,6 +26,8 @@ interface Assignee {
   readonly label: string;
   /** Channels by which the person would be paged; null for a policy. */
   readonly channels: Assignees['people'][number]['channels'] | null;
+  /** Why nothing reaches the person, and what to do; null if something does. */
+  readonly refusal: string | null;
 }
 
 interface Entered {
@@ -66,7 +68,8 @@ export function Reassign({ incident, onClose }: { readonly incident: IncidentWit
       setIsMissing(true);
       return;
     }
-    const { value, name } = picked;
+    const { value, name, refusal } = picked;
+    if (refusal != null) return;
     const to = kind === 'person' ? { userId: value } : { policyId: value };
     const seen = { status, stepCount: escalation.stepCount };
     reassigning.mutate(
@@ -112,16 +115,21 @@ export function Reassign({ incident, onClose }: { readonly incident: IncidentWit
         label={kind === 'person' ? 'Person' : 'Escalation policy'}
         placeholder={data === undefined ? 'Loading …' : 'Type a name'}
         key={kind}
-        options={offered.map(({ value, label, channels }) => ({ value, label, isDisabled: channels?.length === 0 }))}
+        options={offered.map(({ value, label }) => ({ value, label }))}
         value={picked?.value ?? null}
         onChange={choose}
         onSearch={setTyped}
         emptyText={data === undefined ? 'Loading …' : 'No person or policy has this name'}
-        error={isMissing ? 'Choose who is paged' : faultsAtFields(reassigning.error, { to: picked })['to']}
+        error={
+          isMissing
+            ? 'Choose who is paged'
+            : (faultsAtFields(reassigning.error, { to: picked })['to'] ??
+              (picked?.refusal == null ? undefined : `${isolateBidi(picked.refusal)}.`))
+        }
         data-autofocus
       />
       <Text size="sm" c="dimmed">
-        {kind === 'policy' ? aboutPolicy(status) : aboutPerson(incident, picked)}
+        {kind === 'policy' ? aboutPolicy(status) : picked?.refusal == null && aboutPerson(incident, picked)}
       </Text>
     </FormDialog>
   );
@@ -134,13 +142,15 @@ function choicesOf({ people, policies }: Assignees, kind: Kind, ownUserId: strin
       name,
       label: `${isolateBidi(name)} (${isolateBidi(teamName)}, ${stepCount} ${stepCount === 1 ? 'step' : 'steps'})`,
       channels: null,
+      refusal: null,
     }));
   }
-  return people.map(({ userId, name, channels }) => ({
+  return people.map(({ userId, name, channels, refusal }) => ({
     value: userId,
     name,
     label: `${isolateBidi(name)}${userId === ownUserId ? ' (you)' : ''}${channels.length === 0 ? ', no channel works' : ''}`,
     channels,
+    refusal,
   }));
 }
 

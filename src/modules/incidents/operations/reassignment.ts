@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
-import { EXAMPLE_IDS, IdText, StrictObject } from '#actions/fields.ts';
+import { EXAMPLE_IDS, IdText, nullable, StrictObject } from '#actions/fields.ts';
 import { searchInput } from '#actions/list_page.ts';
 import { AppError, invalidInput, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -123,10 +123,27 @@ async function readTarget(
   const contacts = await readContacts(context.stores, incident, [person.userId]);
   const { pages, nobodyReached } = decideRecipients(step, [], contacts, context.configuredChannels);
   if (nobodyReached !== null) {
-    throw new AppError('conflict', `${person.name} cannot be paged: ${reasonOf(nobodyReached)}; choose somebody else`);
+    const places = await context.stores.teams.listPlacesOf(orgId, person.userId);
+    throw new AppError('conflict', whyUnreached(person, nobodyReached, teamsWithNumber(places, incident)));
   }
   const channels = pages.filter(({ kind }) => kind === 'notify').map(({ channel }) => channel);
   return { kind: 'person', userId: person.userId, channels };
+}
+
+/** Returns the names of the other teams that have a number of the person: it counts for their incidents only. */
+function teamsWithNumber(
+  places: readonly Pick<TeamMemberOfTeam, 'teamId' | 'teamName' | 'phone'>[],
+  { teamId }: Pick<IncidentRow, 'teamId'>,
+): string[] {
+  return places.filter((place) => place.phone !== null && place.teamId !== teamId).map(({ teamName }) => teamName);
+}
+
+/** Says why a person cannot be paged about an incident, and what to do. */
+function whyUnreached({ name }: { readonly name: string }, reason: string, teams: readonly string[]): string {
+  const why = `${name} cannot be paged: ${reasonOf(reason)}`;
+  if (teams.length === 0) return `${why}; choose somebody else`;
+  const theirs = teams.length === 1 ? `that team` : 'those teams';
+  return `${why} here, because their number in ${teams.join(' and ')} counts for incidents of ${theirs} only; let ${name} enter it as their own number on the page Me, where it counts in every team, or choose somebody else`;
 }
 
 /** A policy with its team, or a person with the channels that reach them. */
@@ -229,7 +246,14 @@ export const listAssignees = defineAction({
       { description: `at most ${SHOWN_MAX}` },
     ),
     people: Type.Array(
-      Type.Object({ userId: IdText, name: Type.String(), channels: Type.Array(Type.Enum([...CHANNELS])) }),
+      Type.Object({
+        userId: IdText,
+        name: Type.String(),
+        channels: Type.Array(Type.Enum([...CHANNELS])),
+        refusal: nullable(
+          Type.String({ description: 'why nothing reaches them, and what to do; null where something does' }),
+        ),
+      }),
       { description: `at most ${SHOWN_MAX}` },
     ),
   }),
@@ -243,11 +267,9 @@ export const listAssignees = defineAction({
     const teams = new Map(rows.map((team) => [team.id, team.name]));
     const matching = await stores.people.search(caller.orgId, { text: wanted.text }, first);
     const members = matching.filter(({ role }) => mayAnswer(role));
-    const contacts = await readContacts(
-      stores,
-      incident,
-      members.map(({ userId }) => userId),
-    );
+    const userIds = members.map(({ userId }) => userId);
+    const contacts = await readContacts(stores, incident, userIds);
+    const places = Map.groupBy(await stores.teams.listPlacesOfAll(caller.orgId, userIds), ({ userId }) => userId);
     return {
       policies: policies
         .filter(({ steps }) => steps.length > 0)
@@ -259,8 +281,13 @@ export const listAssignees = defineAction({
         })),
       people: members.map(({ userId, name }) => {
         const step = { afterMinutes: 0, channels: CHANNELS, targetUserIds: [userId], useSchedule: false };
-        const { pages } = decideRecipients(step, [], contacts, configuredChannels);
-        return { userId, name, channels: pages.filter(({ kind }) => kind === 'notify').map(({ channel }) => channel) };
+        const { pages, nobodyReached } = decideRecipients(step, [], contacts, configuredChannels);
+        const refusal =
+          nobodyReached === null
+            ? null
+            : whyUnreached({ name }, nobodyReached, teamsWithNumber(places.get(userId) ?? [], incident));
+        const channels = pages.filter(({ kind }) => kind === 'notify').map(({ channel }) => channel);
+        return { userId, name, channels, refusal };
       }),
     };
   },
