@@ -256,6 +256,7 @@ const TOPICS: Readonly<Record<string, LiveTopic>> = {
   override: 'teams',
   policy: 'teams',
   user: 'teams',
+  invitation: 'teams',
   dashboard: 'dashboards',
 };
 

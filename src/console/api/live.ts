@@ -119,6 +119,12 @@ async function refreshTopic(
   if (isFew && topic === 'rules') return await refreshRules(queryClient, orgId, { ruleIds: [...ids] });
   if (isFew && topic === 'services') return await refreshServices(queryClient, orgId, ids);
   if (isFew && topic === 'teams') return await refreshTeams(queryClient, orgId, ids);
+  // A person came, or was invited: forms that choose people are open meanwhile.
+  if (topic === 'teams') {
+    for (const list of ['list_members', 'list_invitations']) {
+      void queryClient.invalidateQueries({ queryKey: [...topicKey(orgId, 'settings'), list] });
+    }
+  }
   await queryClient.invalidateQueries({
     queryKey: topicKey(orgId, topic),
     predicate: ({ queryKey }) => ids === null || isAbout(queryKey, ids),

@@ -95,6 +95,16 @@ describe('live changes', () => {
     ]);
   });
 
+  test('of people and invitations load the lists that forms choose people from', () => {
+    source().change('teams', null);
+    vi.advanceTimersByTime(100);
+    expect(invalidated).toEqual([
+      ['org', 'org_1', 'settings', 'list_members'],
+      ['org', 'org_1', 'settings', 'list_invitations'],
+      ['org', 'org_1', 'teams'],
+    ]);
+  });
+
   test('are forwarded to other tabs, and taken from them', () => {
     source().change('me', null);
     expect(FakeChannel.sent).toEqual([{ topic: 'me', ids: null }]);

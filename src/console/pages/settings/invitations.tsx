@@ -1,11 +1,13 @@
 import { Button } from '@mantine/core';
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { type Invited, invitationsQuery } from '#console/api/organization.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Confirm } from '#console/components/forms/confirm.tsx';
+import { lazyDialog } from '#console/components/lazy_dialog.tsx';
+import { useTeamName } from '#console/components/forms/team_picker.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
@@ -15,12 +17,15 @@ import { showSuccess } from '#console/components/notice.tsx';
 import classes from '#console/pages/settings/invitations.module.css';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
+const InviteMember = lazyDialog(() => import('#console/pages/settings/invite_member.tsx').then((m) => m.InviteMember));
+
 /** Card of invitations that nobody has accepted yet. */
 export function Invitations() {
   const { org } = useOrganization();
   const list = useInfiniteQuery(invitationsQuery(org.orgId));
   const { data, error } = list;
   const [revoked, setRevoked] = useState<Invited | null>(null);
+  const [changed, setChanged] = useState<Invited | null>(null);
   if (error !== null && data === undefined) return <ErrorAlert error={error} title="Invitations could not be loaded" />;
   const open = data?.pages.flatMap(({ invitations }) => invitations) ?? [];
   if (open.length === 0) return null;
@@ -32,11 +37,18 @@ export function Invitations() {
           <InvitationRow
             key={invitation.invitationId}
             invitation={invitation}
+            onChange={() => setChanged(invitation)}
             onRevoke={() => setRevoked(invitation)}
           />
         ))}
       />
       <LoadMore list={list} />
+      {changed !== null && (
+        <InviteMember
+          pending={{ email: changed.email, role: changed.role, teamIds: changed.teamIds }}
+          onClose={() => setChanged(null)}
+        />
+      )}
       {revoked !== null && <Revoke invitation={revoked} onClose={() => setRevoked(null)} />}
     </div>
   );
@@ -44,22 +56,33 @@ export function Invitations() {
 
 interface InvitationRowProps {
   readonly invitation: Invited;
+  readonly onChange: () => void;
   readonly onRevoke: () => void;
 }
 
-function InvitationRow({ invitation: { email, role, invitedBy, expiresAt, status }, onRevoke }: InvitationRowProps) {
+function InvitationRow({ invitation, onChange, onRevoke }: InvitationRowProps) {
+  const { email, role, teamIds, invitedBy, expiresAt, status } = invitation;
   return (
     <Row
       title={<Name>{email}</Name>}
       sub={
         <>
           as {role}
+          {teamIds.map((teamId, place) => (
+            <Fragment key={teamId}>
+              {place === 0 ? ', in ' : ' and '}
+              <TeamName teamId={teamId} />
+            </Fragment>
+          ))}
           {invitedBy !== null && named`, by ${invitedBy}`}, {status === 'expired' ? 'expired' : 'expires'}{' '}
           <Timestamp at={expiresAt} />
         </>
       }
     >
       <Status tone={status === 'expired' ? 'gray' : 'blue'}>{status}</Status>
+      <Button size="xs" variant="subtle" onClick={onChange} aria-label={`Change the invitation of ${email}`}>
+        Change
+      </Button>
       <Button
         size="xs"
         variant="subtle"
@@ -71,6 +94,10 @@ function InvitationRow({ invitation: { email, role, invitedBy, expiresAt, status
       </Button>
     </Row>
   );
+}
+
+function TeamName({ teamId }: { readonly teamId: string }) {
+  return <Name>{useTeamName(teamId) ?? 'a team'}</Name>;
 }
 
 function Revoke({ invitation, onClose }: { readonly invitation: Invited; readonly onClose: () => void }) {

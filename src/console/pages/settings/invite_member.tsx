@@ -40,12 +40,42 @@ function addressFault(text: string): string | null {
   return wrong === undefined ? null : addresses.length === 1 ? 'Enter a mail address' : `${wrong} is no mail address`;
 }
 
-export function InviteMember({ onClose }: { readonly onClose: () => void }) {
+interface InviteMemberProps {
+  /** Pending invitation to replace; absent: a new one. */
+  readonly pending?: Invited;
+  /** Team that new people join, unless another is chosen. */
+  readonly teamId?: string;
+  readonly onClose: () => void;
+}
+
+/** Form that invites people, or replaces a pending invitation by one with another role and a new link. */
+export function InviteMember({ pending, teamId, onClose }: InviteMemberProps) {
+  const [round, setRound] = useState(0);
+  return (
+    <InvitationForm
+      key={round}
+      base={pending ?? { ...START, teamIds: teamId === undefined ? [] : [teamId] }}
+      isChange={pending !== undefined}
+      onAgain={() => setRound(round + 1)}
+      onClose={onClose}
+    />
+  );
+}
+
+interface InvitationFormProps {
+  readonly base: Invited;
+  readonly isChange: boolean;
+  /** Called when somebody wants to invite others, as in another role. */
+  readonly onAgain: () => void;
+  readonly onClose: () => void;
+}
+
+function InvitationForm({ base, isChange, onAgain, onClose }: InvitationFormProps) {
   const { org } = useOrganization();
   const refresh = useRefresh();
   const { form, draft } = useDraftForm<Invited>({
-    form: 'create_invitation',
-    base: START,
+    form: `create_invitation ${isChange ? base.email : base.teamIds.join(' ')}`.trim(),
+    base,
     validate: { email: addressFault },
   });
   const [place, setPlace] = useState(0);
@@ -72,25 +102,36 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
       return refresh('settings');
     },
   });
-  if (inviting.isSuccess) return <Answers answers={inviting.data} onClose={onClose} />;
+  if (inviting.isSuccess) return <Answers answers={inviting.data} {...(!isChange && { onAgain })} onClose={onClose} />;
   const { teamIds } = form.values;
   const addresses = addressesIn(form.values.email).length;
   return (
     <FormDialog
       onClose={onClose}
-      title={named`Invite somebody to ${org.name}`}
+      title={isChange ? named`Change the invitation of ${base.email}` : named`Invite somebody to ${org.name}`}
       saving={inviting}
       failure="Nobody was invited"
       atFields={form.values}
       draft={draft}
       labels={{ email: 'Mail address', role: 'Role', teamIds: 'Teams' }}
-      submit={inviting.isPending && addresses > 1 ? `Inviting ${place + 1} of ${addresses}` : 'Invite'}
+      submit={
+        inviting.isPending && addresses > 1
+          ? `Inviting ${place + 1} of ${addresses}`
+          : isChange
+            ? 'Invite anew'
+            : 'Invite'
+      }
       onSubmit={form.onSubmit((values) => inviting.mutate(values))}
     >
       <Textarea
         {...form.getInputProps('email')}
         label="Mail address"
-        description="Of one person or of several, with spaces, commas or new lines between them."
+        description={
+          isChange
+            ? 'The earlier link stops working.'
+            : 'Of one person or of several, with spaces, commas or new lines between them.'
+        }
+        readOnly={isChange}
         autosize
         minRows={1}
         maxRows={8}
@@ -100,7 +141,7 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
           if (inviting.isPending) return;
           event.currentTarget.form?.requestSubmit();
         }}
-        data-autofocus
+        data-autofocus={!isChange || undefined}
       />
       <NativeSelect
         {...form.getInputProps('role')}
@@ -159,8 +200,15 @@ function ChosenTeam({ teamId, onRemove }: { readonly teamId: string; readonly on
 
 type Answer = { readonly address: string } & (ResultOf<'create_invitation'> | { readonly fault: string });
 
+interface AnswersProps {
+  readonly answers: readonly Answer[];
+  /** Called when somebody wants to invite others; absent where only one invitation was changed. */
+  readonly onAgain?: () => void;
+  readonly onClose: () => void;
+}
+
 /** Dialog of what became of each address, with the links that are shown this once. */
-function Answers({ answers, onClose }: { readonly answers: readonly Answer[]; readonly onClose: () => void }) {
+function Answers({ answers, onAgain, onClose }: AnswersProps) {
   const invited = answers.flatMap((answer) => ('link' in answer ? [answer] : []));
   const refused = answers.flatMap((answer) => ('fault' in answer ? [answer] : []));
   const [first] = invited;
@@ -189,6 +237,11 @@ function Answers({ answers, onClose }: { readonly answers: readonly Answer[]; re
           <CopyField key={email} label={isAlone ? 'Invitation link' : `Link for ${email}`} value={link} />
         ))}
         <Group justify="flex-end">
+          {onAgain !== undefined && (
+            <Button variant="default" onClick={onAgain}>
+              Invite others
+            </Button>
+          )}
           <Button onClick={onClose}>Done</Button>
         </Group>
       </Stack>

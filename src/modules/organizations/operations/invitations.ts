@@ -21,6 +21,7 @@ const INVITATION_FIELDS = {
   invitationId: IdText,
   email: Type.String(),
   role: RoleName,
+  teamIds: Type.Array(IdText, { description: 'teams that they join' }),
   invitedBy: nullable(Type.String({ description: 'the name of who asked' })),
   createdAt: Timestamp,
   expiresAt: Timestamp,
@@ -30,11 +31,12 @@ const INVITATION_FIELDS = {
 const InvitationView = Type.Object(INVITATION_FIELDS);
 
 function toInvitationView(row: InvitationRow): Static<typeof InvitationView> {
-  const { invitationId, email, role, invitedBy, createdAt, expiresAt, acceptedAt, isOpen } = row;
+  const { invitationId, email, role, teamIds, invitedBy, createdAt, expiresAt, acceptedAt, isOpen } = row;
   return {
     invitationId,
     email,
     role,
+    teamIds: [...teamIds],
     invitedBy,
     createdAt: toTimestamp(createdAt),
     expiresAt: toTimestamp(expiresAt),

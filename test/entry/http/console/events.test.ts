@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 
 import { LIVE_TOPICS } from '#modules/pages/decide/live_topics.ts';
-import { type Browser, givenPerson, givePassword, signedIn } from '#test/kit/programs/browser.ts';
+import { type Browser, givenPerson, givePassword, openBrowser, signedIn } from '#test/kit/programs/browser.ts';
 import { opened } from '#test/contract/connection.ts';
 import { type World, world } from '#test/kit/world.ts';
 
@@ -149,6 +149,18 @@ test('a change to a part of a team or service carries its id, also when the part
       JSON.stringify(['services', [serviceId]]),
     ]),
   );
+});
+
+test('an open form hears of whoever accepts an invitation', async () => {
+  const w = await world();
+  await givePassword(w, w.owner.userId);
+  const olga = await signedIn(w, w.owner.email);
+  const invited = await olga.invoke(w.orgId, 'create_invitation', { email: 'nora@example.com', role: 'responder' });
+  const stream = await listen(w, olga);
+  const path = `/invitations/${invited.body.result.link.split('/').at(-1)}`;
+  const answer = await openBrowser(w).post(path, { name: 'Nora', password: 'amber kettle 41 orbit' });
+  expect(answer.status).toBe(200);
+  await stream.until(({ topic, ids }) => topic === 'teams' && ids === null);
 });
 
 test('a stream ends with its session, and with the membership', async () => {

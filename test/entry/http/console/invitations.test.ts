@@ -52,7 +52,7 @@ test('an invited person makes an account and is a member, once', async () => {
   const nora = await signedIn(w, 'nora@example.com');
   expect((await nora.get('/session')).body.result.organizations).toMatchObject([{ orgId: w.orgId, role: 'editor' }]);
   const { invitations } = (await olga.invoke(w.orgId, 'list_invitations')).body.result;
-  expect(invitations).toMatchObject([{ invitationId, status: 'accepted', invitedBy: 'Olga' }]);
+  expect(invitations).toMatchObject([{ invitationId, status: 'accepted', invitedBy: 'Olga', teamIds: [] }]);
 });
 
 test('a person with an account joins with its password or their session, and not as anybody else', async () => {

@@ -1,8 +1,9 @@
 import { ActionIcon, Button, Checkbox, Group, Text } from '@mantine/core';
-import { IconArrowDown, IconArrowUp, IconPlus, IconX } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { IconArrowDown, IconArrowUp, IconCheck, IconPlus, IconX } from '@tabler/icons-react';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from 'react';
 
+import { invitationsQuery } from '#console/api/organization.ts';
 import { teamQuery } from '#console/api/teams.ts';
 import { Choice } from '#console/components/forms/choice.tsx';
 import { dutyLabel } from '#console/components/text/role.ts';
@@ -88,6 +89,7 @@ export function LayerTurns({ turns, teamId, nameOf, error, isPlain = false, onCh
           ? 'Somebody added twice has two turns.'
           : 'Everybody of one turn is on call at once; in a turn of nobody the layers below decide.'}
       </Text>
+      {teamId !== '' && <OfTeam teamId={teamId} turns={turns} onAdd={add} />}
       {turns.length > 0 && (
         <ol className={classes.list} ref={list} aria-label="Order of turns">
           {turns.map((turn, index) => {
@@ -135,7 +137,6 @@ export function LayerTurns({ turns, teamId, nameOf, error, isPlain = false, onCh
           })}
         </ol>
       )}
-      {teamId !== '' && <OfTeam teamId={teamId} turns={turns} onAdd={add} />}
       <Choice
         // The key makes a new field after each choice, also after Enter before the answer.
         key={added}
@@ -184,25 +185,48 @@ interface OfTeamProps {
   readonly onAdd: (userId: string) => void;
 }
 
-/** Buttons that add members of the team who have no turn yet. */
+/** Buttons that add members of the team. Those who have a turn stay in their place, so that no other button moves. */
 function OfTeam({ teamId, turns, onAdd }: OfTeamProps) {
   const { orgId } = useOrganization().org;
   const { data } = useQuery(teamQuery(orgId, teamId));
-  const members = data?.members.filter(({ userId }) => !turns.some(({ userIds }) => userIds.includes(userId))) ?? [];
-  if (members.length === 0) return null;
+  const members = data?.members ?? [];
   return (
-    <Group gap={6} mb="xs" role="group" aria-label="Members of the team">
-      {members.slice(0, OFFERED_MAX).map(({ userId, name }) => (
-        <Button
-          key={userId}
-          size="compact-sm"
-          variant="default"
-          leftSection={<IconPlus size={14} />}
-          onClick={() => onAdd(userId)}
-        >
-          <Name>{name}</Name>
-        </Button>
-      ))}
-    </Group>
+    <>
+      {members.length > 0 && (
+        <Group gap={6} mb="xs" role="group" aria-label="Members of the team">
+          {members.slice(0, OFFERED_MAX).map(({ userId, name }) => {
+            const isIn = turns.some(({ userIds }) => userIds.includes(userId));
+            return (
+              <Button
+                key={userId}
+                size="compact-sm"
+                variant="default"
+                leftSection={isIn ? <IconCheck size={14} /> : <IconPlus size={14} />}
+                disabled={isIn}
+                onClick={() => onAdd(userId)}
+              >
+                <Name>{name}</Name>
+              </Button>
+            );
+          })}
+        </Group>
+      )}
+      <InvitedIntoTeam teamId={teamId} />
+    </>
+  );
+}
+
+/** Line on people who were invited into the team and have not accepted: they can be added as soon as they have. */
+function InvitedIntoTeam({ teamId }: { readonly teamId: string }) {
+  const { org, isAdmin } = useOrganization();
+  const { data } = useInfiniteQuery({ ...invitationsQuery(org.orgId), enabled: isAdmin });
+  const invited = (data?.pages ?? [])
+    .flatMap(({ invitations }) => invitations)
+    .filter(({ status, teamIds }) => status === 'pending' && teamIds.includes(teamId));
+  if (invited.length === 0) return null;
+  return (
+    <Text size="sm" c="dimmed" mb="xs">
+      Invited, and offered here once they have accepted: <Name>{invited.map(({ email }) => email).join(', ')}</Name>
+    </Text>
   );
 }
