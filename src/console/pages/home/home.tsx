@@ -297,7 +297,11 @@ function Unreached({
       {reasons.map((reason) => (
         <div key={reason}>{READINESS_REASONS[reason].you}</div>
       ))}
-      {answer === 'no' && <Link to="/me">Add a phone number, or let this device receive push</Link>}
+      {answer === 'no' && (
+        <Link to="/me" hash="phone">
+          Add a phone number, or let this device receive push
+        </Link>
+      )}
     </Alert>
   );
 }

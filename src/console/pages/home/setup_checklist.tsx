@@ -83,7 +83,7 @@ function stepsOf(progress: SetupProgress, open: (dialog: OpenDialog) => void): r
       isDone: progress.hasService,
     },
     {
-      title: 'Create a team with a schedule and an escalation policy',
+      title: 'Create a team with an escalation policy',
       how: progress.hasTeam ? (
         <Link to="/oncall/teams">Complete your team: it needs a member and an escalation policy</Link>
       ) : (
@@ -93,7 +93,11 @@ function stepsOf(progress: SetupProgress, open: (dialog: OpenDialog) => void): r
     },
     {
       title: 'Set up how you are reached',
-      how: <Link to="/me">Add your phone and this device</Link>,
+      how: (
+        <Link to="/me" hash="phone">
+          Add your phone and this device
+        </Link>
+      ),
       isDone: progress.canBeReached,
     },
     {

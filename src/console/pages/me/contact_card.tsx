@@ -1,7 +1,8 @@
 import { Alert, Button, Group, Stack, Switch, TextInput } from '@mantine/core';
 import { IconDeviceMobile } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 
 import { invoke, topicKey } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
@@ -14,6 +15,7 @@ import { faultsAtFields, Form } from '#console/components/forms/form.tsx';
 import { phoneFault, withoutSeparators } from '#console/components/forms/phone_number.ts';
 import { useDraftForm } from '#console/components/forms/use_draft_form.ts';
 import { showSuccess } from '#console/components/notice.tsx';
+import { useOpenedByAddress } from '#console/components/page.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
 import { ChannelIcon, SHOWN_CHANNELS } from '#console/components/text/channel.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
@@ -54,6 +56,11 @@ export function ContactCard({ team, contact, ownPhone = null }: ContactCardProps
   const { orgId } = useOrganization().org;
   const refresh = useRefresh();
   const { phone, ...switches } = contact;
+  const field = useRef<HTMLInputElement>(null);
+  useOpenedByAddress(teamId ?? 'phone', () => {
+    field.current?.scrollIntoView({ block: 'center' });
+    field.current?.focus({ preventScroll: true });
+  });
   const { form, draft } = useDraftForm({
     form: `update_own_contact ${teamId ?? ''}`,
     base: { phone: phone ?? '', ...switches },
@@ -94,6 +101,7 @@ export function ContactCard({ team, contact, ownPhone = null }: ContactCardProps
           <DraftNotice draft={draft} labels={LABELS} />
           <TextInput
             {...form.getInputProps('phone')}
+            ref={field}
             label="Phone"
             description={
               team === null || ownPhone === null
@@ -152,7 +160,12 @@ interface ChannelRowProps {
 
 function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
   const { orgId } = useOrganization().org;
-  const test = useMutation({ mutationFn: () => invoke(orgId, 'send_test_notification', { channel }) });
+  const { userId } = useOrganization().session.user;
+  const [shown, setShown] = useStoredTests(`tocsin-tests:${orgId}:${userId}:${channel}`);
+  const test = useMutation({
+    mutationFn: () => invoke(orgId, 'send_test_notification', { channel }),
+    onSuccess: ({ testNotifications }) => setShown(testNotifications.map(({ notificationId }) => notificationId)),
+  });
   const destination = useDestination(channel, me);
   return (
     <Row
@@ -163,9 +176,7 @@ function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
           {isConfigured ? (destination ?? missing(channel)) : 'Not set up on this server. Ask your administrator.'}
           <div aria-live="polite">
             {test.isError && errorMessage(test.error)}
-            {test.data?.testNotifications.map((sent) => (
-              <TestResult key={sent.notificationId} sent={sent} />
-            ))}
+            {!test.isPending && shown.map((id) => <TestResult key={id} notificationId={id} />)}
           </div>
         </>
       }
@@ -181,6 +192,16 @@ function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
       </Button>
     </Row>
   );
+}
+
+/** Keeps the ids of the newest tests of a channel, so that their results are shown again after a reload. */
+function useStoredTests(key: string): readonly [readonly string[], (ids: readonly string[]) => void] {
+  const [ids, setIds] = useState<readonly string[]>(() => (localStorage.getItem(key) ?? '').split(' ').filter(Boolean));
+  const store = (next: readonly string[]): void => {
+    localStorage.setItem(key, next.join(' '));
+    setIds(next);
+  };
+  return [ids, store];
 }
 
 /** Returns the destination of messages; null if there is none. */
@@ -200,12 +221,16 @@ function useDestination(channel: Channel, me: Me): string | null {
   }
 }
 
-function missing(channel: Channel): string {
+function missing(channel: Channel): ReactNode {
   switch (declarationOf(channel).addressKind) {
     case 'browser':
       return 'No device yet: add this one below.';
     case 'phone':
-      return 'No number yet: add one below.';
+      return (
+        <Link to="/me" hash="phone">
+          No number yet: add one below
+        </Link>
+      );
     case 'email':
       return 'Your account has no mail address.';
   }
@@ -225,33 +250,32 @@ const RESULTS: Record<TestNotification['status'], readonly [tone: Tone, word: st
 /** Time for which the status is polled: it can change for a while after the provider has accepted the message. */
 const POLL_UNTIL_MS = 60_000;
 
-function TestResult({ sent }: { readonly sent: TestNotification }) {
+function TestResult({ notificationId }: { readonly notificationId: string }) {
   const { orgId } = useOrganization().org;
-  const { notificationId } = sent;
   const { data } = useQuery({
     queryKey: ['test-notification', notificationId],
     queryFn: ({ signal }) => invoke(orgId, 'get_test_notification', { notificationId }, signal),
-    initialData: sent,
     staleTime: 0,
-    refetchInterval: ({ state }) => {
-      const isOver = state.data === undefined || !['queued', 'sent'].includes(state.data.status);
+    refetchInterval: ({ state: { data: sent } }) => {
+      const isOver = sent === undefined || !['queued', 'sent'].includes(sent.status);
       return isOver || Date.now() - Date.parse(sent.updatedAt) > POLL_UNTIL_MS ? false : POLL_MS;
     },
   });
   const queryClient = useQueryClient();
-  const { status } = data;
+  const status = data?.status;
   // An arrived message proves that the person can be woken.
   useEffect(() => {
     if (status === 'delivered') void queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'me') });
   }, [queryClient, orgId, status]);
-  const [tone, word] = data.isSimulated ? (['amber', 'simulated: it reached nobody'] as const) : RESULTS[status];
+  if (data === undefined) return null;
+  const { isSimulated, to, reason, updatedAt } = data;
+  const [tone, word] = isSimulated ? (['amber', 'simulated'] as const) : RESULTS[data.status];
   return (
     <div>
-      <Status tone={tone}>
-        {word}
-        {data.to === null ? '' : ` (${data.to})`}
-      </Status>
-      {data.reason !== null && ` ${reasonOf(data.reason)}`}
+      <Status tone={tone}>{word}</Status>
+      {isSimulated && ' The phone simulator took it; a real phone would have needed a Twilio account.'}
+      {reason !== null && ` ${reasonOf(reason)}`} {to !== null && `${to}, `}
+      <Timestamp at={updatedAt} />
     </div>
   );
 }
