@@ -1,12 +1,13 @@
 import { Button } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { IconBellPlus, IconBugOff } from '@tabler/icons-react';
+import { IconBellPlus, IconBugOff, IconDots } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { type ExceptionOverview, type GroupStatus, overviewQuery, refreshExceptions } from '#console/api/exceptions.ts';
+import { ActionMenu } from '#console/components/action_menu.tsx';
 import { TextButton } from '#console/components/buttons.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
@@ -121,7 +122,7 @@ function Facts({ overview }: { readonly overview: ExceptionOverview }) {
   const [list, setList] = useState<'events' | 'users' | null>(null);
   const { groupId, status, severity, serviceId, serviceName, eventCount, userCount, firstSeenAt, lastSeenAt } =
     overview;
-  const { assigneeName, snoozed } = overview;
+  const { assigneeName, snoozed, firstRelease } = overview;
   const { isHandled, isNew, regressedAt, regressedInRelease, trend, statusChangedAt } = overview;
   return (
     <>
@@ -133,7 +134,7 @@ function Facts({ overview }: { readonly overview: ExceptionOverview }) {
           in release <ReleaseLink serviceId={serviceId} release={regressedInRelease} />
         </span>
       )}
-      {isNew && regressedAt === null && <Status tone="blue">new</Status>}
+      {isNew && regressedAt === null && status === 'unresolved' && <Status tone="blue">new</Status>}
       {isHandled === false && <Status tone="red">unhandled</Status>}
       <span>{severity}</span>
       <Link to="/services/$serviceId" params={{ serviceId }}>
@@ -153,9 +154,16 @@ function Facts({ overview }: { readonly overview: ExceptionOverview }) {
       {list === 'events' && <EventsDialog groupId={groupId} onClose={() => setList(null)} />}
       {list === 'users' && <UsersDialog groupId={groupId} serviceId={serviceId} onClose={() => setList(null)} />}
       <span>
-        first <Timestamp at={firstSeenAt} />, last <Timestamp at={lastSeenAt} />
+        first <Timestamp at={firstSeenAt} />
+        {firstRelease !== null && (
+          <>
+            {' '}
+            in release <ReleaseLink serviceId={serviceId} release={firstRelease} />
+          </>
+        )}
+        , last <Timestamp at={lastSeenAt} />
       </span>
-      {trend !== null && trend.direction !== 'quiet' && <span>{trendText(trend)}</span>}
+      {trend !== null && trend.direction !== 'quiet' && trend.direction !== 'new' && <span>{trendText(trend)}</span>}
       {status === 'resolved' && (
         <span>
           resolved <Timestamp at={statusChangedAt} />
@@ -198,6 +206,9 @@ interface ActionsProps {
 function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
   const { groupId, serviceId, status, assigneeName, isWatched } = overview;
   const setting = useSetStatus();
+  const watching = useWatch(groupId);
+  const watchText = isWatched ? 'You are told if it comes back' : 'Tell me if it comes back';
+  const navigate = route.useNavigate();
   const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const set = (next: GroupStatus) => (): void => {
     if (mayTriage && next !== status) setting.mutate({ groupIds: [groupId], status: next });
@@ -209,7 +220,7 @@ function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
     <ItemActions>
       {mayTriage && status !== 'resolved' && <Button onClick={set('resolved')}>Resolve</Button>}
       {mayTriage && status !== 'resolved' && <ResolveMenu groupIds={[groupId]} serviceId={serviceId} />}
-      {mayTriage && status !== 'ignored' && (
+      {mayTriage && status !== 'ignored' && !isPhone && (
         <Button variant="default" onClick={set('ignored')}>
           Ignore
         </Button>
@@ -220,37 +231,66 @@ function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
           Reopen
         </Button>
       )}
-      {status === 'resolved' && <WatchButton groupId={groupId} isWatched={isWatched} />}
-      {mayTriage && <AssignMenu groupIds={[groupId]} assigneeName={assigneeName} />}
-      {mayCreateRule && (
+      {status === 'resolved' && !isPhone && (
         <Button
           variant="default"
-          {...(isPhone
-            ? { px: 'xs', style: { flex: 'none' }, 'aria-label': 'Create rule' }
-            : { leftSection: <IconBellPlus size={16} /> })}
-          renderRoot={(props) => <Link to="/rules/new" search={{ service: serviceId, kind: 'exception' }} {...props} />}
+          aria-pressed={isWatched}
+          loading={watching.isPending}
+          onClick={() => watching.mutate(!isWatched)}
         >
-          {isPhone ? <IconBellPlus size={18} /> : 'Create rule'}
+          {watchText}
         </Button>
+      )}
+      {mayTriage && <AssignMenu groupIds={[groupId]} assigneeName={assigneeName} />}
+      {isPhone ? (
+        // A phone has no room for all of their words.
+        <ActionMenu
+          position="top-end"
+          button={(props) => (
+            <Button variant="default" px="xs" style={{ flex: 'none' }} aria-label="More" {...props}>
+              <IconDots size={18} />
+            </Button>
+          )}
+          entries={[
+            ...(mayTriage && status !== 'ignored' ? [{ text: 'Ignore', onClick: set('ignored') }] : []),
+            ...(status === 'resolved' ? [{ text: watchText, onClick: () => watching.mutate(!isWatched) }] : []),
+            ...(mayCreateRule
+              ? [
+                  {
+                    text: 'Create rule',
+                    onClick: () =>
+                      void navigate({ to: '/rules/new', search: { service: serviceId, kind: 'exception' } }),
+                  },
+                ]
+              : []),
+          ]}
+        />
+      ) : (
+        mayCreateRule && (
+          <Button
+            variant="default"
+            leftSection={<IconBellPlus size={16} />}
+            renderRoot={(props) => (
+              <Link to="/rules/new" search={{ service: serviceId, kind: 'exception' }} {...props} />
+            )}
+          >
+            Create rule
+          </Button>
+        )
       )}
     </ItemActions>
   );
 }
 
-/** Button that asks for one mail when a resolved exception comes back. */
-function WatchButton({ groupId, isWatched }: { readonly groupId: string; readonly isWatched: boolean }) {
+/** Asks for one mail when a resolved exception comes back, or for none. */
+function useWatch(groupId: string) {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
-  const watching = useMutation({
-    mutationFn: () => invoke(orgId, 'watch_exception', { groupId, isWatched: !isWatched }),
+  return useMutation({
+    mutationFn: (isWatched: boolean) => invoke(orgId, 'watch_exception', { groupId, isWatched }),
     onError: (error) => showError('This was not changed', error),
     onSuccess: (done) =>
       showSuccess(done.isWatched ? 'You get one mail if it comes back.' : 'You are not told if it comes back.'),
     onSettled: () => refreshExceptions(queryClient, orgId, [groupId]),
   });
-  return (
-    <Button variant="default" aria-pressed={isWatched} loading={watching.isPending} onClick={() => watching.mutate()}>
-      {isWatched ? 'You are told if it comes back' : 'Tell me if it comes back'}
-    </Button>
-  );
 }

@@ -67,6 +67,7 @@ export const getExceptionOverview = defineAction({
     snoozed: BrowsedGroupView.properties.snoozed,
     pattern: nullable(Type.String()),
     isHandled: nullable(Type.Boolean()),
+    firstRelease: nullable(Type.String({ description: 'of the first event that named one' })),
     isNew: Type.Boolean({ description: 'first seen within the last 24 hours' }),
     trend: nullable(
       Type.Object({
@@ -212,6 +213,7 @@ export const getExceptionOverview = defineAction({
       hours: hourly && toHours(hourly, now),
       pattern: group.pattern,
       isHandled: totals.isHandled,
+      firstRelease: group.firstRelease,
       isNew,
       trend: group.retentionDays < 2 * WEEK ? null : toTrendView(counts),
       days: days.map((date, index) => ({ date, count: counts[index] ?? 0 })),
