@@ -3,11 +3,14 @@ import { Notifications } from '@mantine/notifications';
 
 const ON_PHONES = 'bottom-center';
 
-/** List of the notices shown now: on a phone above what lies at its bottom, where pages leave room for them. */
+/**
+ * List of the notices shown now, where nothing is pressed next: in the corner of a desk, and on a phone above what lies at
+ * its bottom, where pages leave room for them.
+ */
 export function NoticeList() {
   const isNarrow = useMediaQuery('(max-width: 48em)') ?? false;
   return (
-    <Notifications ref={publishHeight} position={isNarrow ? ON_PHONES : 'top-center'} limit={3} autoClose={5_000} />
+    <Notifications ref={publishHeight} position={isNarrow ? ON_PHONES : 'bottom-right'} limit={3} autoClose={5_000} />
   );
 }
 

@@ -1,3 +1,4 @@
+import { CloseButton } from '@mantine/core';
 import { useNetwork } from '@mantine/hooks';
 import { IconBellOff, IconClockExclamation, IconCloudOff } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
@@ -80,16 +81,33 @@ function useStoredChannels(orgId: string): [readonly Channel[], (channels: reado
   return [shownChannels, store];
 }
 
-/** Banner for owners that no Twilio account is set up: paging reaches only the phone simulator. */
+/**
+ * Banner for owners that no Twilio account is set up: paging reaches only the phone simulator. It can be hidden for as long
+ * as the browser tab is open, and comes back as long as it is true.
+ */
 function SimulatedChannels() {
   const { org } = useOrganization();
   const { data } = useQuery(pagingProblemsQuery(org.orgId));
-  if (org.role !== 'owner' || data === undefined || data.simulated.length === 0) return null;
+  const key = `tocsin-simulated-hidden:${org.orgId}`;
+  const [isHidden, setIsHidden] = useState(() => sessionStorage.getItem(key) !== null);
+  if (org.role !== 'owner' || data === undefined || data.simulated.length === 0 || isHidden) return null;
   return (
     <div className={classes.banner}>
       <IconBellOff size={18} aria-hidden />
-      <span>SMS and calls are simulated: they wake nobody.</span>
+      <span>
+        SMS and calls are simulated
+        <span className={classes.detail}>: they wake nobody</span>.
+      </span>
       <Link to="/settings/delivery">See delivery</Link>
+      <CloseButton
+        size="sm"
+        c="inherit"
+        aria-label="Hide this until the browser is opened again"
+        onClick={() => {
+          sessionStorage.setItem(key, '');
+          setIsHidden(true);
+        }}
+      />
     </div>
   );
 }
