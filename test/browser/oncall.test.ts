@@ -304,7 +304,7 @@ inBrowser('on-call', () => {
     expect(await onCall()).toMatchObject({ onCall: { name: 'Rosa' }, source: 'override' });
 
     const { page } = viewer;
-    await page.getByText('Rosa (override)').first().waitFor();
+    await page.getByText('(now by an override)').first().waitFor();
     expect(await page.getByRole('link', { name: 'Create a schedule' }).count()).toBe(0);
     await page
       .getByRole('region', { name: /^Primary/ })

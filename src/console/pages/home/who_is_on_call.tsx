@@ -76,13 +76,13 @@ function ScheduleRow({ schedule, at, onTakeOver, onRemoveOverride }: ScheduleRow
           </div>
           <div className={classes.sub}>
             <Name>{teamName}</Name>, <Name>{name}</Name>
-            {source === 'override' && ' (override)'}
             {until !== null && (
               <>
                 {', until '}
                 <Timestamp at={until} format="date_time" />
               </>
             )}
+            {source === 'override' && ', now by an override'}
           </div>
         </div>
         {may('oncall:edit') && (

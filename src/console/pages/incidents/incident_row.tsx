@@ -176,7 +176,7 @@ export function LastResolved() {
   if (data === undefined) return null;
   const last = data.pages[0]?.incidents[0];
   if (last?.resolvedAt == null)
-    return 'There have been no incidents yet. When a rule fires, the incident shows here and pages the people on call.';
+    return 'No incident has been resolved yet. When a rule fires, the incident shows here and pages the people on call.';
   const { incidentId, title, resolvedAt } = last;
   return (
     <>

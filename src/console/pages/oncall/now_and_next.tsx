@@ -17,7 +17,6 @@ export function NowAndNext({ schedule: { onCall, next }, nameOf }: NowAndNextPro
     <>
       {onCall?.userIds[0] !== undefined && <PersonDot userId={onCall.userIds[0]} />}
       {onCall === null ? <b>Nobody</b> : <Name>{who(onCall.userIds)}</Name>}
-      {onCall?.source === 'override' && ' (override)'}
       {next === null && onCall !== null && ', without end'}
       {next !== null && (
         <>
@@ -25,6 +24,7 @@ export function NowAndNext({ schedule: { onCall, next }, nameOf }: NowAndNextPro
           until {momentText(Date.parse(next.at))}, then <Name>{who(next.userIds)}</Name>
         </>
       )}
+      {onCall?.source === 'override' && ' (now by an override)'}
     </>
   );
 }

@@ -7,6 +7,7 @@ import { isApiError } from '#console/api/http.ts';
 import { actionQuery } from '#console/api/actions.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { durationText } from '#console/components/text/time_text.ts';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import type { ChartBand, ChartSeries } from '#console/components/time_chart/chart_series.ts';
 import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
 import { ofValuesText, type Replay, RuleCost, useReplay } from '#console/pages/rules/rule_cost.tsx';
@@ -191,6 +192,7 @@ function Outcome({ history, incidents, labelled, hasThreshold, days, windowMinut
   if (measured === 0) return <p className={classes.text}>No data of this metric in this time.</p>;
   if (!hasThreshold) return <p className={classes.text}>Enter a threshold to see when it would have fired.</p>;
   const count = labelled?.count ?? incidents.length;
+  const last = incidents.at(-1);
   if (labelled?.count === null) return <p className={classes.text}>Counting incidents …</p>;
   return (
     <div className={classes.text} aria-live="polite">
@@ -213,6 +215,12 @@ function Outcome({ history, incidents, labelled, hasThreshold, days, windowMinut
             </b>
             {labelled !== null && <>, {ofValuesText(labelled.label, labelled.values)}</>}, open for{' '}
             {durationText(openMs)} in all
+            {last !== undefined && (
+              <>
+                , {count === 1 ? 'from' : 'the last from'}{' '}
+                <Timestamp at={new Date(last.openedAt).toISOString()} format="date_time" />
+              </>
+            )}
           </>
         )}
         {coveredDays < days && history.values.length * history.stepMs < days * 86_400_000 - 3_600_000

@@ -159,16 +159,18 @@ function useColumns(onRemove: (member: Member) => void): Column<Member>[] {
     },
     {
       id: 'reach',
-      title: 'Reachable',
+      title: 'Ways to reach',
       cell: ({ teams, warnings }) =>
         teams.length === 0 ? (
           <span className="dimmed">not in a team</span>
         ) : warnings.length === 0 ? (
-          <Status tone="green">yes</Status>
+          <span title="Whether a message has reached them shows on the page of their team.">
+            <Status tone="gray">set up</Status>
+          </span>
         ) : (
           <span title={warnings.join(' ')}>
             <Status tone="red">
-              {warnings.length === teams.length ? 'no' : `not in ${warnings.length} of ${teams.length} teams`}
+              {warnings.length === teams.length ? 'none' : `none in ${warnings.length} of ${teams.length} teams`}
             </Status>
           </span>
         ),

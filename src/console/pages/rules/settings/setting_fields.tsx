@@ -95,7 +95,7 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
           error={errorOf('byLabel')}
         />
         <div className={classes.pair}>
-          {minutes('forMinutes', 'Opens after a breach of')}
+          {minutes('forMinutes', 'Opens once breached for')}
           {minutes('recoveryMinutes', 'Is over after', 'a whole window')}
         </div>
         <NumberInput
