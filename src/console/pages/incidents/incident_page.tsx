@@ -116,6 +116,8 @@ function Facts({ incident }: { readonly incident: IncidentWithLog }) {
   );
   const nameOf = useMemberNames();
   const service = data?.pages[0]?.services[0];
+  const fired = incident.escalation.steps.findLast(({ people }) => people.length > 0);
+  const paged = fired?.people.map(({ userId }) => userId) ?? [];
   return (
     <>
       <IncidentStatus status={status} />
@@ -125,6 +127,11 @@ function Facts({ incident }: { readonly incident: IncidentWithLog }) {
       <span>
         triggered <Timestamp at={triggeredAt} />
       </span>
+      {status === 'triggered' && paged.length > 0 && (
+        <span>
+          last paged <Name>{paged.map(nameOf).join(' and ')}</Name>
+        </span>
+      )}
       {status === 'acknowledged' && acknowledgedAt !== null && acknowledgedBy !== null && (
         <span>
           acknowledged by {actorName(acknowledgedBy, nameOf)} <Timestamp at={acknowledgedAt} />

@@ -25,6 +25,7 @@ h1{font-size:1.4em;line-height:1.3;margin:0 0 .6em}p{margin:0 0 .8em;color:#6064
 button{width:100%;min-height:4rem;font:inherit;font-size:1.15em;font-weight:600;border:0;border-radius:.6em;background:#1c2024;color:#fff}
 button.other{margin-top:.6em;color:inherit;background:none;border:1px solid #80838d}
 label{display:block;margin-bottom:.8em}input{display:block;width:100%;min-height:3rem;margin-top:.3em;padding:0 .7em;font:inherit;border:1px solid #80838d;border-radius:.6em;background:inherit;color:inherit}
+p.from{margin:0 0 .4em;font-size:.8em;font-weight:600}
 a{display:inline-block;padding:.7em 0;color:#1446a0}
 @media(max-width:40em){form{position:fixed;left:0;right:0;bottom:0;margin:0;padding:.8em 1.1em calc(.8em + env(safe-area-inset-bottom));background:#fff}body{padding-bottom:8em}}
 @media(prefers-color-scheme:dark){body,form{color:#edeef0;background:#0f1114}p{color:#b0b4ba}a{color:#7aa2f7}button{background:#edeef0;color:#1c2024}button.other{color:inherit;background:none}}`;
@@ -71,7 +72,7 @@ export function renderAnswerPage({
       : `<form method="post">${asksPin ? PIN_FIELD : ''}<button>${escapeHtml(button)}</button>${otherButton === undefined ? '' : `<button class="other" name="answer" value="no">${escapeHtml(otherButton)}</button>`}</form>`;
   const way = link === undefined ? '' : `<p><a href="${escapeHtml(link.url)}">${escapeHtml(link.text)}</a></p>`;
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,viewport-fit=cover"><meta name="format-detection" content="telephone=no">
-<title>${title}</title><style>${STYLE}</style></head><body><h1>${title}</h1>${body}${way}${form}</body></html>`;
+<title>${title} - Tocsin</title><style>${STYLE}</style></head><body><p class="from">Tocsin</p><h1>${title}</h1>${body}${way}${form}</body></html>`;
 }
 
 /** Page of a link that was altered. */

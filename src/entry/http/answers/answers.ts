@@ -183,7 +183,9 @@ function questionOf(context: AnswerContext, { answer, notification, incidents, g
   const link = linkToIncidents(context, orgId, incidents);
   const [only, ...others] = incidents;
   if (only !== undefined && others.length === 0) {
-    const paragraphs = [`Incident ${only.number}, severity ${only.severity}, is ${only.status}.`];
+    const paragraphs = [
+      `Incident ${only.number}, severity ${only.severity}, is ${only.status}. It was triggered ${shownTime(only.triggeredAt)}.`,
+    ];
     const page = { status: 200, heading: `${only.serviceName}: ${only.title}`, paragraphs, link };
     const done = given.get(only.id);
     if (done === undefined) return { ...page, button: VERB[answer] };
