@@ -3,6 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 
 import { invoke } from '#console/api/actions.ts';
 import type { ApiKey, NewApiKey } from '#console/api/organization.ts';
+import { TextButton } from '#console/components/buttons.tsx';
 import { CopyField } from '#console/components/forms/copy_field.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { faultsAtFields } from '#console/components/forms/form.tsx';
@@ -20,6 +21,9 @@ interface KeyFields {
   permissions: Permission[];
   expiresAt: string;
 }
+
+/** Permissions of a build job: it finds its service, records releases and uploads source maps. */
+const FOR_BUILDS: readonly Permission[] = ['services:view', 'exceptions:view', 'exceptions:edit'];
 
 const LABELS: Readonly<Record<keyof KeyFields, string>> = {
   name: 'Name',
@@ -98,7 +102,25 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
         description={isNarrowed ? undefined : 'Off: it has all permissions of the account it acts as.'}
       />
       {isNarrowed && (
-        <Checkbox.Group {...form.getInputProps('permissions')} label="Permissions">
+        <Checkbox.Group
+          {...form.getInputProps('permissions')}
+          label="Permissions"
+          description={
+            <>
+              A build job that records releases and uploads source maps needs services:view and exceptions:edit.{' '}
+              <TextButton
+                onClick={() =>
+                  form.setFieldValue(
+                    'permissions',
+                    FOR_BUILDS.filter((one) => org.permissions.includes(one)),
+                  )
+                }
+              >
+                Releases and source maps
+              </TextButton>
+            </>
+          }
+        >
           <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" mt={6}>
             {org.permissions.map((permission) => (
               <Checkbox
