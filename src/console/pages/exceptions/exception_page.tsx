@@ -220,17 +220,17 @@ function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
     <ItemActions>
       {mayTriage && status !== 'resolved' && <Button onClick={set('resolved')}>Resolve</Button>}
       {mayTriage && status !== 'resolved' && <ResolveMenu groupIds={[groupId]} serviceId={serviceId} />}
+      {mayTriage && status !== 'unresolved' && (
+        <Button variant="default" onClick={set('unresolved')}>
+          Reopen
+        </Button>
+      )}
       {mayTriage && status !== 'ignored' && !isPhone && (
         <Button variant="default" onClick={set('ignored')}>
           Ignore
         </Button>
       )}
       {mayTriage && <SnoozeMenu groupIds={[groupId]} />}
-      {mayTriage && status !== 'unresolved' && (
-        <Button variant="default" onClick={set('unresolved')}>
-          Reopen
-        </Button>
-      )}
       {status === 'resolved' && !isPhone && (
         <Button
           variant="default"

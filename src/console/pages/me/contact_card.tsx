@@ -273,7 +273,7 @@ function TestResult({ notificationId }: { readonly notificationId: string }) {
   return (
     <div>
       <Status tone={tone}>{word}</Status>
-      {isSimulated && ' The phone simulator took it; a real phone would have needed a Twilio account.'}
+      {isSimulated && ' The phone simulator took it.'}
       {reason !== null && ` ${reasonOf(reason)}`} {to !== null && `${to}, `}
       <Timestamp at={updatedAt} />
     </div>

@@ -235,6 +235,7 @@ function TargetPicker({ value, onChange }: TargetPickerProps) {
   return (
     <Choice
       label="Target"
+      className={classes.target}
       placeholder="Name or id"
       clearLabel="Anything"
       options={[
