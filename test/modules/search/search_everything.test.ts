@@ -20,14 +20,15 @@ test('the search finds things of every kind by their words, a few of each, and s
     found: [{ kind: 'person', items: [{ id: dana.userId, name: 'Dana Scully' }], total: 1 }],
   });
   const tills = await search('TILL');
-  expect(kindsOf(tills)).toEqual(['incident', 'service']);
-  expect(tills.found[0]).toMatchObject({
+  // A name that begins with the text comes before a title that holds it.
+  expect(kindsOf(tills)).toEqual(['service', 'incident']);
+  expect(tills.found[1]).toMatchObject({
     items: [{ id: incidentId, detail: expect.stringMatching(/^#\d+ triggered/) }],
   });
-  expect(tills.found[1].items).toHaveLength(5);
-  expect(tills.found[1].total).toBe(7);
-  expect(tills.found[1].items[0].name).toBe('till 1');
-  expect(kindsOf(await search('Latency'))).toEqual(['incident', 'rule']);
+  expect(tills.found[0].items).toHaveLength(5);
+  expect(tills.found[0].total).toBe(7);
+  expect(tills.found[0].items[0].name).toBe('till 1');
+  expect(kindsOf(await search('Latency'))).toEqual(['rule', 'incident']);
   expect(await search('no such thing at all')).toEqual({ found: [] });
   expect(await search('%')).toEqual({ found: [] });
   expect(await search('_')).toEqual({ found: [] });

@@ -1,5 +1,5 @@
 import { Button, Checkbox, Group, Text, TextInput } from '@mantine/core';
-import { IconCopy, IconPencil } from '@tabler/icons-react';
+import { IconCopy, IconPencil, IconUserCheck } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -35,6 +35,7 @@ import {
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 import classes from '#console/pages/oncall/schedule_page.module.css';
 
+const PutOnCall = lazyDialog(() => import('#console/pages/oncall/override/put_on_call.tsx').then((m) => m.PutOnCall));
 const ShiftDialog = lazyDialog(() => import('#console/pages/oncall/shift_dialog.tsx').then((m) => m.ShiftDialog));
 
 const route = getRouteApi('/inside/oncall/schedules/$scheduleId');
@@ -54,6 +55,7 @@ export function SchedulePage() {
       actions={(schedule) =>
         may('oncall:edit') && (
           <>
+            <PutSomebodyOnCall schedule={schedule} />
             <Duplicate schedule={schedule} />
             <Button
               variant="default"
@@ -75,6 +77,19 @@ export function SchedulePage() {
         </>
       )}
     </ScheduleFrame>
+  );
+}
+
+/** Button that puts somebody on call in this schedule, from now on. */
+function PutSomebodyOnCall({ schedule: { scheduleId, name } }: { readonly schedule: ShownSchedule }) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <>
+      <Button variant="default" leftSection={<IconUserCheck size={16} />} onClick={() => setIsOpen(true)}>
+        Put somebody on call
+      </Button>
+      {isOpen && <PutOnCall userId={null} schedules={[{ scheduleId, name }]} onClose={() => setIsOpen(false)} />}
+    </>
   );
 }
 

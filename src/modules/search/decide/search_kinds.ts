@@ -36,6 +36,29 @@ export function wordsOf(text: string): string[] {
   ].slice(0, WORDS_MAX);
 }
 
+/** Best results of a kind, best first. */
+interface FoundOfKind {
+  readonly items: readonly { readonly name: string }[];
+}
+
+/**
+ * Sorts kinds by how well the name of their best result fits the text: it is the text, begins with it, or holds it. Kinds
+ * alike in this keep their order.
+ */
+export function byRelevance<T extends FoundOfKind>(found: readonly T[], text: string): T[] {
+  const wanted = text.trim().toLowerCase();
+  const misfit = ({ items }: T): number =>
+    Math.min(...items.map(({ name }) => misfitOf(name.toLowerCase(), wanted)), MISFIT_MAX);
+  return found.toSorted((one, other) => misfit(one) - misfit(other));
+}
+
+const MISFIT_MAX = 2;
+
+function misfitOf(name: string, wanted: string): number {
+  if (name === wanted) return 0;
+  return name.startsWith(wanted) ? 1 : MISFIT_MAX;
+}
+
 /** Returns the kinds that a caller may see. */
 export function visibleKinds(permissions: { has(permission: Permission): boolean }): SearchKind[] {
   return Object.entries(SEARCH_KINDS).flatMap(([kind, permission]) =>

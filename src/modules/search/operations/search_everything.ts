@@ -4,6 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { nullable, StrictObject } from '#actions/fields.ts';
 import { SEARCH_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
 import {
+  byRelevance,
   FOUND_PER_KIND,
   FOUND_TOTAL_MAX,
   SEARCH_KINDS,
@@ -40,19 +41,20 @@ export const searchEverything = defineAction({
   input: StrictObject({
     text: Type.String({ minLength: 1, maxLength: SEARCH_LENGTH_MAX, description: 'words that all occur' }),
   }),
-  result: Type.Object({ found: Type.Array(FoundView, { description: 'kinds without a result are absent' }) }),
+  result: Type.Object({
+    found: Type.Array(FoundView, { description: 'the kind of the best name first; kinds without a result are absent' }),
+  }),
   example: { text: 'checkout' },
   async handle({ text }, { caller, stores, now }) {
     const kinds = visibleKinds(caller.permissions);
     const things = await stores.search.find(caller.orgId, kinds, wordsOf(text), now);
     const byKind = Map.groupBy(things, ({ kind }) => kind);
-    return {
-      found: kinds.flatMap((kind): Static<typeof FoundView>[] => {
-        const items = byKind.get(kind) ?? [];
-        const [first] = items;
-        if (first === undefined) return [];
-        return [{ kind, items: items.map(({ id, name, detail }) => ({ id, name, detail })), total: first.total }];
-      }),
-    };
+    const found = kinds.flatMap((kind): Static<typeof FoundView>[] => {
+      const items = byKind.get(kind) ?? [];
+      const [first] = items;
+      if (first === undefined) return [];
+      return [{ kind, items: items.map(({ id, name, detail }) => ({ id, name, detail })), total: first.total }];
+    });
+    return { found: byRelevance(found, text) };
   },
 });

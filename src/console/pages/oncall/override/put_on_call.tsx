@@ -21,8 +21,8 @@ interface Schedule {
 }
 
 interface PutOnCallProps {
-  /** Person who was chosen before the dialog opened. */
-  readonly userId: string;
+  /** Person who was chosen before the dialog opened; null for nobody. */
+  readonly userId: string | null;
   /** Schedules that the page shows; others are found by their name. */
   readonly schedules: readonly Schedule[];
   readonly onClose: () => void;
@@ -34,7 +34,7 @@ const DAY_MS = 24 * 60 * 60_000;
 
 /** Dialog that puts a person on call in any schedule, from now on. */
 export function PutOnCall({ userId: first, schedules, onClose }: PutOnCallProps) {
-  const [userId, setUserId] = useState<string | null>(first);
+  const [userId, setUserId] = useState(first);
   const [start] = useState(serverNow);
   const [from, setFrom] = useState(() => toLocalField(start));
   const [to, setTo] = useState(() => toLocalField(start + DAY_MS));
@@ -71,6 +71,7 @@ export function PutOnCall({ userId: first, schedules, onClose }: PutOnCallProps)
         label="Who"
         placeholder="Type a name"
         isForDuty
+        isFocused={first === null}
         value={userId}
         onChange={setUserId}
         error={isChecked && userId === null ? 'Choose who is on call then.' : refused['userId']}
@@ -84,9 +85,11 @@ export function PutOnCall({ userId: first, schedules, onClose }: PutOnCallProps)
         value={schedule?.scheduleId ?? null}
         onChange={(value) => setSchedule(options.find(({ scheduleId }) => scheduleId === value) ?? null)}
         onSearch={search.setTyped}
+        // Its list would cover the times below.
+        opensOnFocus={false}
         emptyText="No schedule has this name"
         error={isChecked && schedule === null ? 'Choose a schedule' : undefined}
-        data-autofocus
+        {...(first !== null && { 'data-autofocus': true })}
       />
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         <TextInput
