@@ -31,6 +31,7 @@ import { decideRecipients } from '#modules/policies/decide/recipients.ts';
 import { type Repeats, repeatsOf } from '#modules/policies/decide/rounds.ts';
 import { readSteps } from '#modules/policies/decide/stored_steps.ts';
 import { readPolicies, runOfPolicy } from '#modules/policies/read_run.ts';
+import type { TeamMemberOfTeam } from '#modules/teams/store.ts';
 import type { UnitOfWork } from '#modules/stores.ts';
 
 const To = StrictObject(
