@@ -3,7 +3,7 @@ import { type Expression, type RawBuilder, type SelectQueryBuilder, sql } from '
 import { FOUND_PER_KIND, FOUND_TOTAL_MAX, type SearchKind } from '#modules/search/decide/search_kinds.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, daysBefore, PostgresStore } from '#storage/postgres/store.ts';
+import { daysBefore, PostgresStore } from '#storage/postgres/store.ts';
 
 /** Result of a search. */
 export interface FoundThing {
@@ -99,24 +99,6 @@ export class SearchReader extends PostgresStore {
       .selectFrom(rest.reduce((all, next) => all.unionAll(next), first).as('f'))
       .selectAll()
       .execute();
-  }
-
-  /** Returns the names of those of these things of the organization that still exist, by their ids. */
-  async namesOf(orgId: Id<'org'>, ids: readonly string[]): Promise<Map<string, string>> {
-    if (ids.length === 0) return new Map();
-    const wanted = sql`x.org_id = ${orgId} and x.id = ${anyOf(ids)}`;
-    const named = NAMED.map(
-      ([table, label]) => sql`select x.id, ${label} as name from ${sql.table(table)} as x where ${wanted}`,
-    );
-    const ofTeams = ['schedules', 'escalation_policies'].map(
-      (table) => sql`select c.id, c.name from ${sql.table(table)} as c
-        inner join teams as x on x.id = c.team_id where x.org_id = ${orgId} and c.id = ${anyOf(ids)}`,
-    );
-    const people = sql`select u.id, u.name from memberships as m
-      inner join users as u on u.id = m.user_id where m.org_id = ${orgId} and u.id = ${anyOf(ids)}`;
-    const all = sql.join([...named, ...ofTeams, people], sql` union all `);
-    const { rows } = await sql<{ id: string; name: string }>`${all}`.execute(this.db);
-    return new Map(rows.map((row) => [row.id, row.name]));
   }
 
   /** Selects the best few of a kind, those that begin with the first word first, each with how many there are. */
@@ -279,17 +261,6 @@ export class SearchReader extends PostgresStore {
     return sql<boolean>`(${all})`;
   }
 }
-
-/** Tables of things that belong to an organization, each with what a row is called. */
-const NAMED = [
-  ['services', sql`x.name`],
-  ['teams', sql`x.name`],
-  ['alert_rules', sql`x.name`],
-  ['dashboards', sql`x.name`],
-  ['api_keys', sql`x.name`],
-  ['exception_groups', sql`x.title`],
-  ['incidents', sql`concat('#', x.number, ' ', x.title)`],
-] as const;
 
 interface OfService extends Omit<Thing, 'detail'> {
   readonly service_id: string;

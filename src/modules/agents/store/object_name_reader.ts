@@ -2,11 +2,12 @@ import { asId, type Id, type Kind } from '#kernel/ids.ts';
 import { anyOf } from '#storage/postgres/store.ts';
 import type { Session } from '#storage/postgres/database.ts';
 
-/** Name of an object; an incident is named by its number and its service. */
+/** Name of an object; an incident is named by its number and its service, and has a title. */
 export interface ObjectName {
   readonly id: string;
   readonly name: string;
   readonly number?: number;
+  readonly title?: string;
 }
 
 type Find = (orgId: Id<'org'>, ids: readonly string[]) => Promise<readonly ObjectName[]>;
@@ -88,7 +89,7 @@ export class ObjectNameReader {
         await db
           .selectFrom('incidents as i')
           .innerJoin('services as s', 's.id', 'i.service_id')
-          .select(['i.id', 's.name', 'i.number'])
+          .select(['i.id', 's.name', 'i.number', 'i.title'])
           .where('i.org_id', '=', orgId)
           .where('i.id', '=', idsOf('incident', ids))
           .execute(),

@@ -7,6 +7,7 @@ import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { VIAS } from '#modules/accounts/decide/caller.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
+import type { ObjectName } from '#modules/agents/store/object_name_reader.ts';
 import type { AuditFilter, AuditLine } from '#modules/audit/store/audit_store.ts';
 
 const RESULTS = ['done', 'forbidden', 'refused'] as const;
@@ -107,10 +108,14 @@ function idOf(actor: AuditLine['actor']): string | null {
   }
 }
 
-/** Returns the ids that lines hold, in their targets and fields. */
+function nameText({ name, number, title }: ObjectName): string {
+  return number === undefined ? name : `#${number} ${title ?? name}`;
+}
+
+/** Returns the ids that lines hold, in their targets and fields, without memberships, which have no name of their own. */
 function idsIn(lines: readonly AuditLine[]): string[] {
   const text = JSON.stringify(lines.map(({ target, before, after }) => [target, before, after]));
-  return [...new Set(text.match(/\b[a-z]+_[0-9a-hjkmnp-tv-z]{26}\b/g))];
+  return [...new Set(text.match(/\b(?!member_)[a-z]+_[0-9a-hjkmnp-tv-z]{26}\b/g))];
 }
 
 const LIMIT = 50;
@@ -154,11 +159,11 @@ export const listAuditLog = defineAction({
     const after = place === null ? null : { at: place.at, auditId: place.id };
     const lines = await stores.auditLog.list(caller.orgId, parseFilter(filter), after, limit + 1);
     const { shown, nextCursor } = pageOf(lines, limit, (last) => timeCursorOf({ at: last.at, id: last.auditId }));
-    const names = await stores.search.namesOf(caller.orgId, idsIn(shown));
+    const objects = [...(await stores.objectNames.find(caller.orgId, idsIn(shown))).values()];
     return {
       entries: shown.map(toAuditEntryView),
       nextCursor,
-      names: Object.fromEntries(names),
+      names: Object.fromEntries(objects.map((object) => [object.id, nameText(object)])),
       actions: place === null ? await stores.auditLog.listActions(caller.orgId) : null,
     };
   },
