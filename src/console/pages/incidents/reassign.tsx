@@ -26,7 +26,7 @@ interface Assignee {
   readonly label: string;
   /** Channels by which the person would be paged; null for a policy. */
   readonly channels: Assignees['people'][number]['channels'] | null;
-  /** Why nothing reaches the person, and what to do; null if something does. */
+  /** Reason for which nothing reaches the person, and what to do; null if something does. */
   readonly refusal: string | null;
 }
 

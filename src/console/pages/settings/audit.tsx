@@ -230,8 +230,8 @@ function TargetPicker({ value, onChange }: TargetPickerProps) {
     enabled: text !== '',
     placeholderData: keepPreviousData,
   });
-  const found = data?.found.flatMap(({ items }) => items) ?? [];
-  const ids = [typed.trim(), value].filter((id) => id?.includes('_') === true && !found.some((item) => item.id === id));
+  const items = data?.found.flatMap((kind) => kind.items) ?? [];
+  const ids = [typed.trim(), value].filter((id) => id?.includes('_') === true && !items.some((item) => item.id === id));
   return (
     <Choice
       label="Target"
@@ -240,7 +240,7 @@ function TargetPicker({ value, onChange }: TargetPickerProps) {
       clearLabel="Anything"
       options={[
         ...[...new Set(ids)].map((id) => ({ value: id ?? '', label: id ?? '' })),
-        ...found.map(({ id, name, detail }) => ({
+        ...items.map(({ id, name, detail }) => ({
           value: id,
           label: isolateBidi(detail === null ? name : `${name} (${detail})`),
         })),

@@ -112,7 +112,7 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
                 onClick={() =>
                   form.setFieldValue(
                     'permissions',
-                    FOR_BUILDS.filter((one) => org.permissions.includes(one)),
+                    FOR_BUILDS.filter((permission) => org.permissions.includes(permission)),
                   )
                 }
               >

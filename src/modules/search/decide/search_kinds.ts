@@ -45,11 +45,11 @@ interface FoundOfKind {
  * Sorts kinds by how well the name of their best result fits the text: it is the text, begins with it, or holds it. Kinds
  * alike in this keep their order.
  */
-export function byRelevance<T extends FoundOfKind>(found: readonly T[], text: string): T[] {
+export function byRelevance<T extends FoundOfKind>(kinds: readonly T[], text: string): T[] {
   const wanted = text.trim().toLowerCase();
   const misfit = ({ items }: T): number =>
     Math.min(...items.map(({ name }) => misfitOf(name.toLowerCase(), wanted)), MISFIT_MAX);
-  return found.toSorted((one, other) => misfit(one) - misfit(other));
+  return kinds.toSorted((a, b) => misfit(a) - misfit(b));
 }
 
 const MISFIT_MAX = 2;

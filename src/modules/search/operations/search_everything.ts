@@ -49,12 +49,12 @@ export const searchEverything = defineAction({
     const kinds = visibleKinds(caller.permissions);
     const things = await stores.search.find(caller.orgId, kinds, wordsOf(text), now);
     const byKind = Map.groupBy(things, ({ kind }) => kind);
-    const found = kinds.flatMap((kind): Static<typeof FoundView>[] => {
+    const results = kinds.flatMap((kind): Static<typeof FoundView>[] => {
       const items = byKind.get(kind) ?? [];
       const [first] = items;
       if (first === undefined) return [];
       return [{ kind, items: items.map(({ id, name, detail }) => ({ id, name, detail })), total: first.total }];
     });
-    return { found: byRelevance(found, text) };
+    return { found: byRelevance(results, text) };
   },
 });
