@@ -177,7 +177,7 @@ test('nobody is given an incident who cannot be paged, or one that was resolved 
   const unreachable = await reassign({ userId: dirk.userId });
   expect([unreachable.status, unreachable.body.detail]).toEqual([
     409,
-    'Dirk cannot be paged: every channel is off or has no address; choose somebody else',
+    'Dirk cannot be paged: every channel is off, has no address or is not set up on this server; let Dirk enter a phone number as their own number on the page Me, where it counts in every team, or choose somebody else',
   ]);
   expect((await reassign({})).status).toBe(400);
   expect((await reassign({ userId: 'user_01k9z7b8c9d0e1f2g3h4j5k6mn' })).status).toBe(404);
@@ -210,7 +210,7 @@ test('whoever has a number in another team only is refused with what to do, in t
   const refused = await reassign({ userId: bea.userId });
   expect([refused.status, refused.body.detail]).toEqual([
     409,
-    'Bea cannot be paged: every channel is off or has no address here, because their number in Payments counts for incidents of that team only; let Bea enter it as their own number on the page Me, where it counts in every team, or choose somebody else',
+    'Bea cannot be paged: their number in Payments counts for incidents of that team only; let Bea enter it as their own number on the page Me, where it counts in every team, or choose somebody else',
   ]);
   const { people } = (await ask('list_assignees', { text: 'Bea' })).body.result;
   expect(people).toMatchObject([{ name: 'Bea', channels: [], refusal: refused.body.detail }]);

@@ -14,7 +14,6 @@ import {
   type IncidentStatus,
   toIncidentActor,
 } from '#modules/incidents/decide/incident.ts';
-import { reasonOf } from '#modules/incidents/decide/reasons.ts';
 import {
   type Assignee,
   followedBy,
@@ -125,7 +124,7 @@ async function readTarget(
   const { pages, nobodyReached } = decideRecipients(step, [], contacts, context.configuredChannels);
   if (nobodyReached !== null) {
     const places = await context.stores.teams.listPlacesOf(orgId, person.userId);
-    throw new AppError('conflict', whyUnreached(person, nobodyReached, teamsWithNumber(places, incident)));
+    throw new AppError('conflict', whyUnreached(person, teamsWithNumber(places, incident)));
   }
   const channels = pages.filter(({ kind }) => kind === 'notify').map(({ channel }) => channel);
   return { kind: 'person', userId: person.userId, channels };
@@ -139,12 +138,14 @@ function teamsWithNumber(
   return places.filter((place) => place.phone !== null && place.teamId !== teamId).map(({ teamName }) => teamName);
 }
 
-/** Says why a person cannot be paged about an incident, and what to do. */
-function whyUnreached({ name }: { readonly name: string }, reason: string, teams: readonly string[]): string {
-  const why = `${name} cannot be paged: ${reasonOf(reason)}`;
-  if (teams.length === 0) return `${why}; choose somebody else`;
-  const theirs = teams.length === 1 ? `that team` : 'those teams';
-  return `${why} here, because their number in ${teams.join(' and ')} counts for incidents of ${theirs} only; let ${name} enter it as their own number on the page Me, where it counts in every team, or choose somebody else`;
+/** Says why a person cannot be paged about an incident, and what to do. `teams`: others that have a number of theirs. */
+function whyUnreached({ name }: { readonly name: string }, teams: readonly string[]): string {
+  const where = 'as their own number on the page Me, where it counts in every team';
+  if (teams.length === 0) {
+    return `${name} cannot be paged: every channel is off, has no address or is not set up on this server; let ${name} enter a phone number ${where}, or choose somebody else`;
+  }
+  const theirs = teams.length === 1 ? 'that team' : 'those teams';
+  return `${name} cannot be paged: their number in ${teams.join(' and ')} counts for incidents of ${theirs} only; let ${name} enter it ${where}, or choose somebody else`;
 }
 
 /** A policy with its team, or a person with the channels that reach them. */
@@ -284,9 +285,7 @@ export const listAssignees = defineAction({
         const step = { afterMinutes: 0, channels: CHANNELS, targetUserIds: [userId], useSchedule: false };
         const { pages, nobodyReached } = decideRecipients(step, [], contacts, configuredChannels);
         const refusal =
-          nobodyReached === null
-            ? null
-            : whyUnreached({ name }, nobodyReached, teamsWithNumber(places.get(userId) ?? [], incident));
+          nobodyReached === null ? null : whyUnreached({ name }, teamsWithNumber(places.get(userId) ?? [], incident));
         const channels = pages.filter(({ kind }) => kind === 'notify').map(({ channel }) => channel);
         return { userId, name, channels, refusal };
       }),
