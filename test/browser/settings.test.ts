@@ -90,13 +90,13 @@ inBrowser('the settings', () => {
     const { serviceId } = await h.given.service({ name: 'checkout', capabilities: [] });
     await h.expectOk('update_service', { serviceId, environment: 'production' });
     const { page } = await h.visitor({ path: '/settings/audit' });
-    await page.getByLabel('Action', { exact: true }).fill('update_service');
+    await page.getByRole('combobox', { name: 'Action' }).fill('Update service');
     await page.keyboard.press('Enter');
     await page.waitForURL(/action=update_service/);
-    await page.getByRole('button', { name: 'sign_in: show what changed' }).waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: 'update_service: show what changed' }).click();
-    const dialog = page.getByRole('dialog', { name: 'update_service' });
-    await dialog.getByRole('row', { name: 'environment null production' }).waitFor();
+    await page.getByRole('button', { name: 'Sign in: show what changed' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Update service: show what changed' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Update service' });
+    await dialog.getByRole('row', { name: 'Environment null production' }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Export' }).click();
     const downloading = page.waitForEvent('download');

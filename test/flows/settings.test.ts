@@ -143,10 +143,10 @@ async function limitAgents({ kind, page, open, button, press, write, sees }: Con
 
 async function readAuditLog({ page, dialog, open, button, press, write, sees, isClosed }: ConsoleUse) {
   await open('settings/audit', 'Audit log');
-  await write(page.getByLabel('Action', { exact: true }), 'revoke_invitation');
-  await press(page.getByLabel('Target id'));
+  await write(page.getByRole('combobox', { name: 'Action' }), 'Revoke invitation');
+  await press(page.getByRole('option', { name: 'Revoke invitation' }));
   await page.waitForURL(/action=revoke_invitation/);
-  await press(button('revoke_invitation: show what changed'));
+  await press(button('Revoke invitation: show what changed'));
   await dialog.getByText('revoke_invitation').first().waitFor();
   await press(button('Close', dialog));
   await isClosed();

@@ -95,7 +95,7 @@ export function settingsFlows({ newOrganization }: Smoke): void {
     await page.getByRole('button', { name: 'I have copied it' }).click();
     expect((await h.call('list_services', {}, { key })).status).toBe(200);
     await openPath(page, h.baseUrl, 'settings/audit');
-    for (const action of ['create_api_key', 'accept_invitation']) {
+    for (const action of ['Create API key', 'Accept invitation']) {
       await page.getByRole('button', { name: `${action}: show what changed` }).waitFor();
     }
   });

@@ -210,6 +210,7 @@ function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
   const watchText = isWatched ? 'You are told if it comes back' : 'Tell me if it comes back';
   const navigate = route.useNavigate();
   const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
+  const isCrowded = isPhone && status === 'resolved';
   const set = (next: GroupStatus) => (): void => {
     if (mayTriage && next !== status) setting.mutate({ groupIds: [groupId], status: next });
   };
@@ -225,13 +226,13 @@ function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
           Reopen
         </Button>
       )}
-      {mayTriage && status !== 'ignored' && !isPhone && (
+      {mayTriage && status !== 'ignored' && !isCrowded && (
         <Button variant="default" onClick={set('ignored')}>
           Ignore
         </Button>
       )}
       {mayTriage && <SnoozeMenu groupIds={[groupId]} />}
-      {status === 'resolved' && !isPhone && (
+      {status === 'resolved' && !isCrowded && (
         <Button
           variant="default"
           aria-pressed={isWatched}
@@ -252,8 +253,8 @@ function Actions({ overview, mayTriage, mayCreateRule }: ActionsProps) {
             </Button>
           )}
           entries={[
-            ...(mayTriage && status !== 'ignored' ? [{ text: 'Ignore', onClick: set('ignored') }] : []),
-            ...(status === 'resolved' ? [{ text: watchText, onClick: () => watching.mutate(!isWatched) }] : []),
+            ...(mayTriage && isCrowded ? [{ text: 'Ignore', onClick: set('ignored') }] : []),
+            ...(isCrowded ? [{ text: watchText, onClick: () => watching.mutate(!isWatched) }] : []),
             ...(mayCreateRule
               ? [
                   {

@@ -107,7 +107,7 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
           label="Permissions"
           description={
             <>
-              A build job that records releases and uploads source maps needs services:view and exceptions:edit.{' '}
+              For a build job that records releases and uploads source maps, choose{' '}
               <TextButton
                 onClick={() =>
                   form.setFieldValue(
