@@ -41,6 +41,7 @@ const SCHEDULE: ShownSchedule = {
   shifts: [],
   shownUntil: null,
   overrides: [],
+  holidays: [],
   gaps: [],
   gapCount: 0,
 };
