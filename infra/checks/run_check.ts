@@ -25,15 +25,8 @@ export interface Outcome {
   readonly output: string;
 }
 
-interface RunOptions {
-  /** Whether its output is printed while it runs. */
-  readonly show: boolean;
-  /** How much lower its priority is than that of this process: 0, the default, to 19. */
-  readonly niceness?: number;
-}
-
-/** Runs a check to its end, with all processes that it started. */
-export async function runCheck(check: Check, { show, niceness = 0 }: RunOptions): Promise<Outcome> {
+/** Runs a check to its end, with all processes that it started. `show` prints its output while it runs. */
+export async function runCheck(check: Check, { show }: { readonly show: boolean }): Promise<Outcome> {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'tocsin-check-'));
   const report = path.join(folder, 'report.json');
   const reporters = ['--', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
@@ -42,8 +35,6 @@ export async function runCheck(check: Check, { show, niceness = 0 }: RunOptions)
     stdio: ['ignore', show ? 'inherit' : 'pipe', show ? 'inherit' : 'pipe'],
     detached: true,
   });
-  // What it starts has the same.
-  if (child.pid !== undefined && niceness > 0) os.setPriority(child.pid, niceness);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => {
