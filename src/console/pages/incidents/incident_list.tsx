@@ -1,4 +1,4 @@
-import { Button, NativeSelect, Skeleton, Text } from '@mantine/core';
+import { Button, NativeSelect, Skeleton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconDownload, IconPlus } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
@@ -8,16 +8,14 @@ import { useState } from 'react';
 import { addressOf } from '#console/api/http.ts';
 import { incidentCountsQuery, incidentSearchQuery } from '#console/api/incidents.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Confirm } from '#console/components/forms/confirm.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { SearchField } from '#console/components/lists/search_field.tsx';
-import { SelectionBar } from '#console/components/lists/selection_bar.tsx';
 import { TeamFilter } from '#console/components/lists/team_filter.tsx';
 import { Page, useOpenedByAddress } from '#console/components/page.tsx';
 import { type Answer, useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
-import { type Matching, useAnswerMatching } from '#console/pages/incidents/answer_matching.ts';
+import type { Matching } from '#console/pages/incidents/answer_matching.ts';
 import {
   countOfTab,
   INCIDENT_TABS,
@@ -36,6 +34,9 @@ import classes from '#console/pages/incidents/incident_list.module.css';
 
 const DeclareIncident = lazyPart(() =>
   import('#console/pages/incidents/declare_incident.tsx').then((m) => m.DeclareIncident),
+);
+const IncidentSelection = lazyPart(() =>
+  import('#console/pages/incidents/incident_selection.tsx').then((m) => m.IncidentSelection),
 );
 
 const route = getRouteApi('/inside/incidents');
@@ -243,76 +244,5 @@ export function IncidentList() {
       )}
       {isDeclaring && <DeclareIncident onClose={() => setIsDeclaring(false)} />}
     </Page>
-  );
-}
-
-interface IncidentSelectionProps {
-  /** Number of selected rows. */
-  readonly count: number;
-  /** Number of open incidents that match the filter, loaded or not. */
-  readonly total: number;
-  readonly areAllSelected: boolean;
-  readonly matching: Matching;
-  readonly onSelectAll: () => void;
-  readonly onClear: () => void;
-  readonly onAnswer: (answer: Answer) => void;
-}
-
-/** Bar with the commands for the selected incidents: a few rows, or all that match. */
-function IncidentSelection(props: IncidentSelectionProps) {
-  const { count, total, areAllSelected, matching, onSelectAll, onClear, onAnswer } = props;
-  const { answering, done, stop } = useAnswerMatching();
-  const [isAsking, setIsAsking] = useState(false);
-  const answerAll = (answer: Answer) => answering.mutate({ answer, matching }, { onSuccess: onClear });
-  const number = (areAllSelected ? total : count).toLocaleString();
-  if (answering.isPending) {
-    return (
-      <SelectionBar label="Answering incidents" isBusy>
-        <Text size="sm" fw={560} className="numbers">
-          {done.toLocaleString()} of {number}{' '}
-          {answering.variables.answer === 'acknowledge' ? 'acknowledged' : 'resolved'}
-        </Text>
-        <Button size="sm" variant="default" onClick={stop}>
-          Stop
-        </Button>
-      </SelectionBar>
-    );
-  }
-  return (
-    <SelectionBar label="Selected incidents">
-      <Text size="sm" fw={560} className="numbers">
-        {areAllSelected ? `All ${number} selected` : `${number} selected`}
-      </Text>
-      {!areAllSelected && total > count && (
-        <Button size="sm" variant="subtle" onClick={onSelectAll}>
-          Select all {total.toLocaleString()}
-        </Button>
-      )}
-      <Button size="sm" onClick={() => (areAllSelected ? answerAll('acknowledge') : onAnswer('acknowledge'))}>
-        Acknowledge
-      </Button>
-      <Button size="sm" variant="default" onClick={() => (areAllSelected ? setIsAsking(true) : onAnswer('resolve'))}>
-        Resolve
-      </Button>
-      <Button size="sm" variant="subtle" color="gray" onClick={onClear}>
-        Clear
-      </Button>
-      {isAsking && (
-        <Confirm
-          title={`Resolve ${number} incidents?`}
-          button={`Resolve ${number}`}
-          saving={{ isPending: false, error: null }}
-
-          onClose={() => setIsAsking(false)}
-          onConfirm={() => {
-            setIsAsking(false);
-            answerAll('resolve');
-          }}
-        >
-          All incidents that match the filter are resolved, also those not shown, and nobody else is paged about them.
-          You can undo this only for one incident at a time, by reopening it.
-        </Confirm>
-      )}
-    </SelectionBar>
   );
 }
