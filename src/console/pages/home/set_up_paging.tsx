@@ -94,7 +94,7 @@ export function SetUpPaging({ serviceId, onClose, onDone }: SetUpPagingProps) {
           </Text>
           <Text size="sm">
             Do several people take turns?{' '}
-            <Anchor component={Link} to="/oncall/schedules/new" inherit>
+            <Anchor component={Link} to="/oncall/schedules/new" inherit underline="always">
               Make their schedule instead
             </Anchor>
           </Text>

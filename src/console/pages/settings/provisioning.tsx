@@ -307,7 +307,10 @@ function StillNamed({ people }: { readonly people: State['stillNamed'] }) {
       <Stack gap={4}>
         {people.map(({ userId, name, scheduleId, scheduleName }) => (
           <Text key={`${userId} ${scheduleId}`} size="sm">
-            <Name>{name}</Name> in <Anchor href={addressOf(`oncall/schedules/${scheduleId}`)}>{scheduleName}</Anchor>
+            <Name>{name}</Name> in{' '}
+            <Anchor href={addressOf(`oncall/schedules/${scheduleId}`)} underline="always">
+              {scheduleName}
+            </Anchor>
           </Text>
         ))}
       </Stack>
