@@ -43,6 +43,7 @@ inBrowser('exceptions worked on by a team', () => {
     await page.getByRole('button', { name: '2 users' }).click();
     await page.getByRole('dialog').getByRole('link', { name: '42' }).click();
     await page.waitForURL(/q=user/);
+    await page.getByRole('heading', { level: 1, name: 'Exceptions' }).waitFor();
     await page.goBack();
     await page.getByTitle('Exceptions with customer acme').last().click();
     await page.waitForURL(/q=tag.customer/);
