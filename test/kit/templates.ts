@@ -92,7 +92,7 @@ const CATALOGS: readonly (readonly [name: string, id: string])[] = [
   ['pg_proc', 'oid'],
 ];
 
-/** How many rows of the catalogs are about what migrations made, and how many were written since a transaction. */
+/** SQL that counts the rows of the catalogs that migrations made, and those written since a transaction. */
 const postgresSchema = (since: string): string =>
   `concat_ws(' ', ${CATALOGS.map(
     ([catalog, id]) =>

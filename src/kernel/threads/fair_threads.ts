@@ -60,20 +60,20 @@ export class FairThreads {
     }
     const first = [added];
     this.#waiting.set(orgId, first);
-    void this.#takeTurns(orgId, first);
+    void this.#runQueue(orgId, first);
   }
 
-  async #takeTurns(orgId: string, waiting: Waiting[]): Promise<void> {
+  async #runQueue(orgId: string, waiting: Waiting[]): Promise<void> {
     while (waiting.length > 0) {
       await this.#turns.run(orgId, async () => {
         await nextTurn();
-        this.#takeTurn(waiting);
+        this.#runTurn(waiting);
       });
     }
     this.#waiting.delete(orgId);
   }
 
-  #takeTurn(waiting: Waiting[]): void {
+  #runTurn(waiting: Waiting[]): void {
     const inTurn = waiting[0]?.inTurn ?? WITHOUT_LIMIT;
     let ended = 0;
     let fault: { readonly error: unknown } | null = null;

@@ -7,7 +7,7 @@ import path from 'node:path';
 /** Root of the repository: programs run under plain Node, as people start them, without the test runner's loader. */
 const ROOT = path.join(import.meta.dirname, '../../..');
 
-/** What `npm start` runs, on a data folder. */
+/** An installation as `npm start` runs it, on a data folder. */
 export interface Installation {
   readonly process: ChildProcess;
   readonly baseUrl: string;
@@ -86,7 +86,7 @@ export function processesOfFolder(dataDir: string): string[] {
     });
 }
 
-/** What the first start wrote for its owner. */
+/** Reads the credentials that the first start wrote for its owner. */
 export function firstRunOf(dataDir: string): Record<string, string> {
   return JSON.parse(readFileSync(path.join(dataDir, 'first-run.json'), 'utf8')) as Record<string, string>;
 }
