@@ -155,3 +155,27 @@ test('whoever accepts joins the teams of the invitation that are still there, an
   const seen = (await nora.invoke(w.orgId, 'list_members', { text: 'Nora' })).body.result;
   expect(seen.members).toMatchObject([{ hasSecondFactor: null }]);
 });
+
+test.each([
+  ['viewer', 1],
+  ['responder', 0],
+])('owners are told by mail when a %s joins a team whose members are paged: %d mails', async (role, mails) => {
+  const post = await startMailServer();
+  const w = await staffedWorld({ settings: { smtpUrl: post.url, mailFrom: 'tocsin@example.com' } });
+  await givePassword(w, w.owner.userId);
+  const olga = await signedIn(w, w.owner.email);
+  const { teamId } = await w.expectOk('create_team', { name: 'Payments' });
+  await w.expectOk('add_team_member', { teamId, userId: w.owner.userId });
+  const step = { afterMinutes: 0, channels: ['email'], targetUserIds: [], useSchedule: false, members: { teamId } };
+  const policy = await olga.invoke(w.orgId, 'add_escalation_policy', { teamId, name: 'All of them', steps: [step] });
+  expect(policy.status, JSON.stringify(policy.body)).toBe(200);
+  const invitation = { email: 'nora@example.com', role, teamIds: [teamId] };
+  const { link } = (await olga.invoke(w.orgId, 'create_invitation', invitation)).body.result;
+  await w.runUntilIdle();
+  const before = post.mails.length;
+  expect((await openBrowser(w).post(`/invitations/${link.split('/').at(-1)}`, NEW)).status).toBe(200);
+  await w.runUntilIdle();
+  const told = post.mails.slice(before).filter(({ recipients }) => recipients.includes(w.owner.email));
+  expect(told).toHaveLength(mails);
+  for (const { text } of told) expect(text).toContain('Nora became viewer and may not answer pages');
+});

@@ -65,6 +65,17 @@ test('a release that one client invents silences nothing', async () => {
   expect(await arrive('2.5.0')).toMatchObject({ status: 'unresolved', regressedInRelease: '2.5.0' });
 });
 
+test('where clients name their users, events without one confirm no release, however many there are', async () => {
+  const { groupId } = await arrive('2.4.0', 'CardDeclined', 'anna');
+  await arrive('2.4.0', 'CardDeclined', 'bram');
+  await arrive('999.9.9');
+  await arrive('999.9.9');
+  await w.expectOk('set_exception_status', { groupId, status: 'resolved' });
+  w.clock.advance({ minutes: 1 });
+  // Resolved in 999.9.9 it would stay so for every release to come.
+  expect(await arrive('2.4.0', 'CardDeclined', 'anna')).toMatchObject({ status: 'unresolved' });
+});
+
 describe('a group resolved in the next release', () => {
   test('stays resolved for releases known then, and comes back with a later one, which is named', async () => {
     const { groupId } = await arrive('1.2.0');
