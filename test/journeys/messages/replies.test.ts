@@ -1,6 +1,7 @@
 import twilio from 'twilio';
 import { describe, expect, test } from 'vitest';
 
+import { hashPassword } from '#auth/passwords.ts';
 import { inboundSmsUrl } from '#notify/twilio/client.ts';
 import { storesOf } from '#modules/stores.ts';
 import { SERVICE_NUMBER, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
@@ -74,7 +75,7 @@ describe('a reply by SMS', () => {
     expect((await w.expectOk('get_incident', { incidentId })).status).toBe('triggered');
   });
 
-  test('two numbers of who has set no PIN are two incidents, and neither is answered before it is clear which', async () => {
+  test('a reply that names several incidents answers each, and says which there is not', async () => {
     const { w, anna, teamId, incidentId } = await annaIsPaged();
     const steps = [{ afterMinutes: 0, channels: ['sms' as const], targetUserIds: [anna.userId] }];
     const another = await (await w.staff.alert(teamId, steps)).trigger();
@@ -82,11 +83,30 @@ describe('a reply by SMS', () => {
     await w.context.db.sql.rows('update incidents set number = 1234 where id = $1', [incidentId]);
     await w.context.db.sql.rows('update incidents set number = 1235 where id = $1', [another]);
     await w.context.db.sql.rows('delete from reply_numbers');
-    const { body } = await post(w, SMS_PATH, sms(anna.phone, 'ACK 1234, 1235'));
-    expect(body).toContain('ACK ALL acknowledges all of yours.');
-    const open = await w.context.db.sql.rows(`select 1 from incidents where status = 'triggered'`);
-    expect(open).toHaveLength(2);
-    await post(w, SMS_PATH, sms(anna.phone, 'ACK 1234 0815', 'SM2'));
+    const statuses = async () =>
+      (await w.context.db.sql.rows<{ status: string }>('select status from incidents order by number')).map(
+        ({ status }) => status,
+      );
+    await post(w, SMS_PATH, sms(anna.phone, 'ACK 1234 0815'));
+    expect(await statuses()).toEqual(['acknowledged', 'triggered']);
+    const both = await post(w, SMS_PATH, sms(anna.phone, 'ACK 1234, 1235 and 77', 'SM2'));
+    expect(both.body).toContain('Acknowledged 2 incidents. Thank you. There is no incident 77.');
+    expect(await statuses()).toEqual(['acknowledged', 'acknowledged']);
+    expect((await post(w, SMS_PATH, sms(anna.phone, 'res 1235', 'SM3'))).body).toContain('Resolved.');
+    const rest = await post(w, SMS_PATH, sms(anna.phone, '1234 1235 ack', 'SM4'));
+    expect(rest.body).toContain('Acknowledged. Thank you.');
+    expect(rest.body).toContain('Not changed: 1235.');
+    const none = await post(w, SMS_PATH, sms(anna.phone, 'ack 77 and 78', 'SM5'));
+    expect(none.body).toContain('There is no incident 77 and no incident 78.');
+  });
+
+  test('the PIN of who has set one stands behind all numbers', async () => {
+    const { w, anna, number, incidentId, statusOf } = await annaIsPaged();
+    await storesOf(w.context.db.session()).phoneNumbers.setPin(anna.userId, await hashPassword('1235'));
+    const wrong = await post(w, SMS_PATH, sms(anna.phone, `ack ${number} and 7`));
+    expect(wrong.body).toContain('Add your PIN at the end');
+    expect(await statusOf()).toBe('triggered');
+    await post(w, SMS_PATH, sms(anna.phone, `ack ${number} and 7 1235`, 'SM2'));
     expect((await w.expectOk('get_incident', { incidentId })).status).toBe('acknowledged');
   });
 

@@ -68,20 +68,19 @@ async function act(
   const reply = parseSmsReply(text);
   const origin = { requestId: request.id, address: null };
   if (reply.kind === 'yes' || reply.kind === 'no') return await answerProposalBySms(context, { from, reply, origin });
-  const number = 'number' in reply ? reply.number : null;
-  const paged = await listPaged(stores, from, number);
+  const { numbers, pin: typedPin } = await numbersOf(stores, from, reply);
+  const byNumber = await listPagedByNumber(stores, from, numbers);
+  const paged = numbers === null ? await stores.phoneNumbers.listPagedAt(from, null) : [...byNumber.values()].flat();
+  const unknownNumbers = [...byNumber].flatMap(([number, people]) => (people.length === 0 ? [number] : []));
   if (paged.length === 0 && !(await stores.phoneNumbers.isKnown(from))) return null;
   if (reply.kind === 'unknown' && asksToStop(text)) return HOW_TO_STOP;
   if (reply.kind === 'unknown') return (await whatToSend(stores, from)) ?? HOW_TO;
-  if (paged.length === 0 && number !== null) {
-    return [`There is no incident ${number}.`, await whatToSend(stores, from)].join(' ').trim();
+  if (paged.length === 0 && numbers !== null) {
+    return [noIncidentSentence(unknownNumbers), await whatToSend(stores, from)].join(' ').trim();
   }
   if (paged.length === 0) return [NOTHING_WAITS, await whatToSend(stores, from)].join(' ').trim();
-  const isOfSeveral =
-    reply.kind === 'acknowledge_only'
-      ? new Set(paged.map(({ incidentId }) => incidentId)).size > 1
-      : await namesAnother(stores, from, reply.pin, paged);
-  if (isOfSeveral) return (await whatToSend(stores, from)) ?? HOW_TO;
+  const isOfSeveral = new Set(paged.map(({ incidentId }) => incidentId)).size > 1;
+  if (reply.kind === 'acknowledge_only' && isOfSeveral) return (await whatToSend(stores, from)) ?? HOW_TO;
   const answer = reply.kind === 'resolve' ? 'resolve' : 'acknowledge';
   const answered: Answered[] = [];
   const about: { orgId: Id<'org'>; incidentIds: readonly Id<'incident'>[] }[] = [];
@@ -89,7 +88,7 @@ async function act(
   for (const [{ orgId, userId }, ofPerson] of byPerson(paged)) {
     const incidentIds = ofPerson.map(({ incidentId }) => incidentId).filter((id) => !changedIds.has(id));
     if (incidentIds.length === 0) continue;
-    const pin = await checkReplyPin(stores, userId, reply.pin, context.clock.now());
+    const pin = await checkReplyPin(stores, userId, typedPin, context.clock.now());
     if (pin === 'missing' || pin === 'wrong' || pin === 'locked') return PIN_REFUSALS_BY_SMS[pin];
     await stores.notifications.markRepliedTo(from, incidentIds, context.clock.now());
     const outcome = await answerAsPerson(
@@ -99,14 +98,57 @@ async function act(
       answer,
     );
     answered.push(outcome);
-    about.push({ orgId, incidentIds: outcome.count > 0 ? outcome.doneIds : number === null ? [] : incidentIds });
-    if (outcome.outcome === 'done') for (const id of incidentIds) changedIds.add(id);
+    about.push({ orgId, incidentIds: outcome.count > 0 ? outcome.doneIds : numbers === null ? [] : incidentIds });
+    for (const id of outcome.doneIds) changedIds.add(id);
   }
   const outcome = OUTCOMES.find((candidate) => answered.some((reply) => reply.outcome === candidate)) ?? 'nothing_left';
   const count = answered.reduce((sum, reply) => sum + reply.count, 0);
   const refusal = answered.find((reply) => reply.refusal !== null)?.refusal ?? null;
   const named = about.filter(({ incidentIds }) => incidentIds.length > 0);
-  return answeredSentence({ outcome, count, refusal }, answer) + (await answeredAbout(stores, named));
+  const sentence = answeredSentence({ outcome, count, refusal }, answer) + (await answeredAbout(stores, named));
+  const unchanged = [...byNumber].flatMap(([number, people]) =>
+    people.length > 0 && !people.some(({ incidentId }) => changedIds.has(incidentId)) ? [number] : [],
+  );
+  return [
+    sentence,
+    ...(count > 0 && unchanged.length > 0 ? [`Not changed: ${unchanged.join(', ')}.`] : []),
+    ...(unknownNumbers.length > 0 ? [noIncidentSentence(unknownNumbers)] : []),
+  ].join(' ');
+}
+
+function noIncidentSentence(numbers: readonly number[]): string {
+  return `There is no incident ${numbers.join(' and no incident ')}.`;
+}
+
+/**
+ * Returns the numbers that a reply names, null if it names none, and its PIN. What stands where a PIN does is the number
+ * of another incident if it is one and none of these people has set a PIN.
+ */
+async function numbersOf(
+  stores: Stores,
+  from: string,
+  reply: SmsReply,
+): Promise<{ readonly numbers: readonly number[] | null; readonly pin: string | null }> {
+  const pin = 'pin' in reply ? reply.pin : null;
+  if (!('numbers' in reply)) return { numbers: null, pin };
+  const { numbers } = reply;
+  if (pin === null || numbers.includes(Number(pin))) return { numbers, pin };
+  const people = [...(await listPagedByNumber(stores, from, numbers)).values()].flat();
+  const pins = await Promise.all(people.map(({ userId }) => stores.phoneNumbers.findPin(userId)));
+  const isNumber = pins.every((set) => set === null) && (await listPaged(stores, from, Number(pin))).length > 0;
+  return isNumber ? { numbers: [...numbers, Number(pin)], pin: null } : { numbers, pin };
+}
+
+/** Lists the people paged about each number; empty if there are no numbers. */
+async function listPagedByNumber(
+  stores: Stores,
+  from: string,
+  numbers: readonly number[] | null,
+): Promise<Map<number, readonly PagedAtNumber[]>> {
+  const paged = await Promise.all(
+    (numbers ?? []).map(async (number) => [number, await listPaged(stores, from, number)] as const),
+  );
+  return new Map(paged);
 }
 
 /**
@@ -116,23 +158,11 @@ async function act(
 async function listPaged(
   { phoneNumbers, replyNumbers }: Stores,
   from: string,
-  number: number | null,
+  number: number,
 ): Promise<PagedAtNumber[]> {
-  const named = number === null ? null : await replyNumbers.find(from, 'incident', number);
+  const named = await replyNumbers.find(from, 'incident', number);
   const paged = named === null ? [] : await phoneNumbers.listPagedAbout(from, named);
   return paged.length > 0 ? paged : await phoneNumbers.listPagedAt(from, number);
-}
-
-/** Whether the number where a PIN stands is that of another incident, since none of these people has set a PIN. */
-async function namesAnother(
-  stores: Stores,
-  from: string,
-  pin: string | null,
-  paged: readonly PagedAtNumber[],
-): Promise<boolean> {
-  if (pin === null) return false;
-  const pins = await Promise.all(paged.map(({ userId }) => stores.phoneNumbers.findPin(userId)));
-  return pins.every((set) => set === null) && (await listPaged(stores, from, Number(pin))).length > 0;
 }
 
 /** Whether the network has obeyed and answered this text itself; records its effect. */

@@ -1,13 +1,13 @@
 /** Replies by SMS of somebody who was paged. `pin` is what they typed after the command, if they have set one. */
 export type SmsReply =
-  | { readonly kind: 'acknowledge' | 'resolve'; readonly number: number; readonly pin: string | null }
+  | { readonly kind: 'acknowledge' | 'resolve'; readonly numbers: readonly number[]; readonly pin: string | null }
   /** Acknowledges everything that waits for this person's answer. */
   | { readonly kind: 'acknowledge_all'; readonly pin: string | null }
   /** Acknowledges the incident that waits, if there is exactly one: ACK alone. */
   | { readonly kind: 'acknowledge_only'; readonly pin: null }
   /** Answers a proposal or a question of an agent, by its own number. */
   | { readonly kind: 'yes' | 'no'; readonly number: number; readonly pin: string | null }
-  /** Any other text, also a command that names no number or several. */
+  /** Any other text, also a command without a number, or two different commands. */
   | { readonly kind: 'unknown' };
 
 type Verb = 'acknowledge' | 'resolve' | 'yes' | 'no';
@@ -26,11 +26,27 @@ const BETWEEN = String.raw`[^\p{L}\p{N}\n]*(?:${INCIDENT}[^\p{L}\p{N}\n]*){0,3}`
 const PIN = String.raw`(?:[^\p{L}\p{N}\n]+(\d{4,8})(?![\p{L}\p{N}]))?`;
 const END_OF_NUMBER = String.raw`(?![\p{L}\p{N}])`;
 
-const VERB_FIRST = new RegExp(`^${VERB}${BETWEEN}(\\d{1,15})${END_OF_NUMBER}${PIN}`, 'iu');
-const NUMBER_FIRST = new RegExp(
-  `^(?:${INCIDENT}[^\\p{L}\\p{N}\\n]*){0,2}(\\d{1,15})[^\\p{L}\\p{N}\\n]*${VERB}${END_OF_NUMBER}${PIN}`,
+/** End of a number that a command may follow at once. */
+const BEFORE_VERB = String.raw`(?!\p{N})(?=\P{L}|$|(?:a|res|yes|no))`;
+
+const VERB_FIRST = new RegExp(`^${VERB}${BETWEEN}(\\d{1,15})${END_OF_NUMBER}`, 'iu');
+const NUMBER_FIRST = new RegExp(`^(?:${INCIDENT}[^\\p{L}\\p{N}\\n]*){0,2}(\\d{1,15})${BEFORE_VERB}`, 'iu');
+const VERB_LAST = new RegExp(`^[^\\p{L}\\p{N}\\n]*${VERB}${END_OF_NUMBER}`, 'iu');
+/** Separators between the numbers of several incidents: no dash or point, which are of a range or of one number. */
+const JOINT = String.raw`(?:[\s,;&/|()]|\+(?=\s*\d)(?<!\s\+(?=\d)))*`;
+const AND = String.raw`(?<!\p{L})(?:and|also|plus|und|et|y|e|en|og|och)(?!\p{L})`;
+/** A further number: after a word or a sign that is not before a PIN, or as a PIN would follow. */
+const FURTHER = new RegExp(
+  `^(${JOINT}(?:${AND}${JOINT})?)(#?)(?:${VERB}${BETWEEN}|(${INCIDENT})[#.:\\s]*)?(\\d{1,15})${BEFORE_VERB}`,
   'iu',
 );
+/** Text after the number of an incident, not after that of something else: `3 hosts`, `5 minutes`. */
+const AFTER_NUMBER = new RegExp(
+  `^(?:[^\\p{L}\\p{N}]*(?:$|\\d|${AND}|${INCIDENT}|${VERB}|(?:thanks?|thx|ty|please|pls|plz|ok|on it|now|both|i|we|will|looking)(?![\\p{L}\\p{N}]))|\\s*[.,;:!)&/])`,
+  'iu',
+);
+const NUMBERS_MAX = 20;
+const PIN_AT_END = new RegExp(`^${PIN}`, 'u');
 const ANOTHER_COMMAND = new RegExp(
   `(?<![\\p{L}\\p{N}])(?:${VERB}${BETWEEN}\\d|\\d+[^\\p{L}\\p{N}\\n]*${VERB}(?![\\p{L}\\p{N}]))`,
   'iu',
@@ -75,7 +91,8 @@ export function asksToStop(text: string): boolean {
 
 /**
  * Reads "ACK 1234", "ack1234.", "1234 ack", "res #1234 0815 thanks", "ack all" or "YES 7". Letter case, punctuation,
- * the digits' script and what stands behind or below the command do not matter; a second command makes it unknown.
+ * the digits' script and what stands behind or below the command do not matter. It may name several incidents, as in
+ * "ack 12, 13 and 14"; a second, different command makes it unknown.
  */
 export function parseSmsReply(text: string): SmsReply {
   const [line = '', ...below] = joinSplit(linesOf(text.slice(0, LENGTH_MAX)));
@@ -88,13 +105,13 @@ export function parseSmsReply(text: string): SmsReply {
     const isAlone = ALONE.test(line) && !/\d/.test(line) && ![line, ...below].some((said) => DOUBT.test(said));
     return isAlone ? { kind: 'acknowledge_only', pin: null } : { kind: 'unknown' };
   }
+  const { verb, numbers, pin } = command;
   const rest = line.slice(command.length);
-  const again = readCommand(rest.replace(/^[^\p{L}\p{N}]+/u, ''));
-  if (again !== null && again.verb === command.verb && again.number === command.number) {
-    return { kind: command.verb, number: command.number, pin: command.pin ?? again.pin };
-  }
-  if (ANOTHER_NUMBER.test(rest) || ANOTHER_COMMAND.test(rest)) return { kind: 'unknown' };
-  return { kind: command.verb, number: command.number, pin: command.pin };
+  const isDoubtful = numbers.length > 1 && [rest, ...below].some((said) => DOUBT.test(said));
+  if (isDoubtful || ANOTHER_NUMBER.test(rest) || ANOTHER_COMMAND.test(rest)) return { kind: 'unknown' };
+  if (verb === 'acknowledge' || verb === 'resolve') return { kind: verb, numbers, pin };
+  const [number] = numbers;
+  return number === undefined || numbers.length > 1 ? { kind: 'unknown' } : { kind: verb, number, pin };
 }
 
 /** Returns the non-empty lines in ASCII digits, without what is before the first word; no quotes or signature. */
@@ -118,11 +135,24 @@ function linesOf(text: string): string[] {
 const NUMBER_ALONE = /^\d{1,15}(?:[^\p{L}\p{N}]+\d{4,8})?[^\p{L}\p{N}]*$/u;
 const VERB_ALONE = new RegExp(`^${VERB}[^\\p{L}\\p{N}]*$`, 'iu');
 
-/** Joins a command and its number on two lines. */
+/** Number alone in a line below: no PIN or number of a phone. */
+const NUMBER_BELOW = /^[1-9]\d{0,5}[^\p{L}\p{N}]*$/u;
+
+/** Joins a command and its number on two lines, and further lines that hold nothing but numbers of the same command. */
 function joinSplit([first = '', second = '', ...below]: readonly string[]): readonly string[] {
   const isSplit =
     (VERB_ALONE.test(first) && NUMBER_ALONE.test(second)) || (NUMBER_ALONE.test(first) && VERB_ALONE.test(second));
-  return isSplit ? [`${first} ${second}`, ...below] : [first, second, ...below];
+  const lines = isSplit ? [`${first} ${second}`, ...below] : [first, second, ...below];
+  const [line = '', ...others] = lines;
+  const command = readCommand(line);
+  if (command === null || /[\p{L}\p{N}]/u.test(line.slice(command.length))) return lines;
+  const other = others.findIndex((text) => {
+    const further = readCommand(text);
+    if (further === null) return !NUMBER_BELOW.test(text);
+    return further.verb !== command.verb || /[\p{L}\p{N}]/u.test(text.slice(further.length));
+  });
+  const joined = other === -1 ? others : others.slice(0, other);
+  return [[line, ...joined].join(' '), ...others.slice(joined.length)];
 }
 
 /** Returns the ASCII digit. The digits of every script are ten in a row (Unicode, general category Nd). */
@@ -135,7 +165,7 @@ function asciiDigit(digit: string): string {
 
 interface Command {
   readonly verb: Verb;
-  readonly number: number;
+  readonly numbers: readonly number[];
   readonly pin: string | null;
   readonly length: number;
 }
@@ -143,13 +173,56 @@ interface Command {
 function readCommand(line: string): Command | null {
   const first = VERB_FIRST.exec(line);
   if (first !== null) {
-    const [whole, verb = '', number, pin = null] = first;
-    return { verb: verbOf(verb), number: Number(number), pin, length: whole.length };
+    const [whole, verb = '', number = ''] = first;
+    return { ...readNumbers(line, whole.length, { verb: verbOf(verb), number, hasPin: true }), verb: verbOf(verb) };
   }
-  const last = NUMBER_FIRST.exec(line);
+  const before = NUMBER_FIRST.exec(line);
+  if (before === null) return null;
+  const { numbers, length } = readNumbers(line, before[0].length, {
+    verb: null,
+    number: before[1] ?? '',
+    hasPin: false,
+  });
+  const last = VERB_LAST.exec(line.slice(length));
   if (last === null) return null;
-  const [whole, number, verb = '', pin = null] = last;
-  return { verb: verbOf(verb), number: Number(number), pin, length: whole.length };
+  const verb = verbOf(last[1] ?? '');
+  const end = length + last[0].length;
+  const pin = PIN_AT_END.exec(line.slice(end));
+  return { verb, numbers, pin: pin?.[1] ?? null, length: end + (pin?.[0].length ?? 0) };
+}
+
+interface FirstNumber {
+  /** Verb that may be repeated before further numbers; null where it follows them. */
+  readonly verb: Verb | null;
+  readonly number: string;
+  /** Whether the last number may be a PIN. */
+  readonly hasPin: boolean;
+}
+
+/** Reads the numbers that follow the first; the last is a PIN if it has the length of one and nothing shows otherwise. */
+function readNumbers(line: string, from: number, { verb, number, hasPin }: FirstNumber): Omit<Command, 'verb'> {
+  const numbers = [Number(number)];
+  let [length, pin]: [number, string | null] = [from, null];
+  while (numbers.length < NUMBERS_MAX) {
+    const further = FURTHER.exec(line.slice(length));
+    if (further === null) break;
+    const [whole, joint = '', sign = '', again, noun, digits = ''] = further;
+    if (whole.length === digits.length || (again !== undefined && verbOf(again) !== verb)) break;
+    const isBare = sign === '' && again === undefined && noun === undefined;
+    const seemsPin = isBare && /^[\s,;]+$/.test(joint) && /^\d{4,8}$/.test(digits);
+    if (pin?.startsWith('0') || (!seemsPin && !AFTER_NUMBER.test(line.slice(length + whole.length)))) break;
+    if (pin !== null) numbers.push(Number(pin));
+    pin = hasPin && seemsPin ? digits : null;
+    if (pin === null && digits.startsWith('0')) break;
+    if (pin === null) numbers.push(Number(digits));
+    length += whole.length;
+  }
+  if (hasPin && pin === null) {
+    const behind = PIN_AT_END.exec(line.slice(length));
+    pin = behind?.[1] ?? null;
+    length += behind?.[0].length ?? 0;
+  }
+  return { numbers: [...new Set(numbers)], pin, length };
 }
 
 function verbOf(word: string): Verb {

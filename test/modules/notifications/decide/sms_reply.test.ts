@@ -2,8 +2,10 @@ import { expect, test } from 'vitest';
 
 import { asksToStop, parseOptOut, parseSmsReply } from '#modules/notifications/decide/sms_reply.ts';
 
-const acknowledges = (number: number, pin: string | null = null) => ({ kind: 'acknowledge', number, pin });
-const resolves = (number: number, pin: string | null = null) => ({ kind: 'resolve', number, pin });
+const commands =
+  (kind: string) =>
+  (numbers: number | number[], pin: string | null = null) => ({ kind, numbers: [numbers].flat(), pin });
+const [acknowledges, resolves] = [commands('acknowledge'), commands('resolve')];
 
 test.each([
   ['ACK 1234', acknowledges(1234)],
@@ -62,6 +64,22 @@ test.each([
   ['yes 247', { kind: 'yes', number: 247, pin: null }],
   ['ACK 247\nACK 247', acknowledges(247)],
   ['ack everything', { kind: 'acknowledge_all', pin: null }],
+  ['ack 1234,1235', acknowledges([1234], '1235')],
+  ['ack 1234 and 1235', acknowledges([1234, 1235])],
+  ['1234 1235 ack', acknowledges([1234, 1235])],
+  ['ack 12 13', acknowledges([12, 13])],
+  ['ack 12, 13 and 14, thanks', acknowledges([12, 13, 14])],
+  ['Ack 12 und 13', acknowledges([12, 13])],
+  ['ack #12 #13', acknowledges([12, 13])],
+  ['ack 12 and incident 13', acknowledges([12, 13])],
+  ['ack 247/248', acknowledges([247, 248])],
+  ['ACK12,ACK13', acknowledges([12, 13])],
+  ['ACK 12\nACK 13', acknowledges([12, 13])],
+  ['ACK 12\n13', acknowledges([12, 13])],
+  ['12 & 13 res 0815', resolves([12, 13], '0815')],
+  ['res 1234 1235 0815', resolves([1234, 1235], '0815')],
+  ['ACK 1234\n0612345678', acknowledges(1234)],
+  ['ack 12, not 13', acknowledges(12)],
   ['Ack, on it. Thank you', { kind: 'acknowledge_only', pin: null }],
 ])('%j is read', (text, expected) => {
   expect(parseSmsReply(text)).toEqual(expected);
@@ -70,8 +88,13 @@ test.each([
 test.each([
   'what?',
   'ACK 12 or RES 12',
-  'ack 12 13',
-  'ack 12 and 13',
+  'ack 12-15',
+  'ack 12, 3 hosts are down',
+  'ack 12 and 5 minutes',
+  'ack 12, 13 is not mine',
+  'ack 12 0815 13',
+  'ack 12 +31 6 1234 5678',
+  'yes 7 8',
   'ACK 12\nRES 13',
   "don't ack 1234",
   'Non 247',
@@ -86,7 +109,6 @@ test.each([
   "ack but I can't look",
   'Ack, back in 5',
   'I will not ack 247',
-  'ack 247/248',
   'Liked "Reply ACK 247 or RES 247"',
   '1234',
   '',
