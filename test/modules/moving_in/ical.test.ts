@@ -39,6 +39,18 @@ test('an iCal feed is written down until a date', () => {
   });
 });
 
+test('a shift that begins at a time that the clocks skip recurs at the time that is written', () => {
+  const feed = [
+    'BEGIN:VCALENDAR',
+    'X-WR-TIMEZONE:America/Havana',
+    ...event('1', 'Ada', 'DTSTART:20260308T003000', 'DTEND:20260308T083000', 'RRULE:FREQ=DAILY'),
+    'END:VCALENDAR',
+  ].join('\r\n');
+  const result = read('ical', [{ path: 'feed.ics', value: feed }]);
+  const at = (times: readonly string[]) => times.map((time) => onCall(result, `2026-${time}Z`));
+  expect(at(['06-20T04:29:00', '06-20T04:31:00', '06-20T12:29:00', '06-20T12:31:00'])).toEqual(['nobody', 'Ada', 'Ada', 'nobody']);
+});
+
 const event = (uid: string, who: string, ...lines: readonly string[]): readonly string[] => [
   'BEGIN:VEVENT',
   `UID:${uid}`,

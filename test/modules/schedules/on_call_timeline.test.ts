@@ -153,6 +153,18 @@ test('a new schedule is previewed from its first turn on', async () => {
   });
 });
 
+test('a hand-over at a time that the clocks skip keeps its time, whoever takes over', async () => {
+  const { rotation, run } = await givenSchedule();
+  const config = { weeks: 1, ...rotation, rotationType: 'daily', timezone: 'Europe/Amsterdam' };
+  for (const position of [0, 1]) {
+    const handOver = { at: '2026-03-29T02:30', position };
+    const { shifts } = await run(previewRotation, { ...config, handOver });
+    const starts = shifts.map(({ since }: { since: string }) => since);
+    expect(starts).toContain('2026-03-29T01:30:00.000Z');
+    expect(starts).toContain('2026-03-30T00:30:00.000Z');
+  }
+});
+
 test.each([
   [{ timezone: 'Mars/Olympus' }, 'timezone'],
   [{ handOver: { at: 'soon', position: 0 } }, 'handOver.at'],

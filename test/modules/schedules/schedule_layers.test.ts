@@ -102,6 +102,36 @@ test('a gap is said until when, and by home and readiness', async () => {
   expect(warnings.map(({ kind }: { kind: string }) => kind)).toContain('schedule_gap');
 });
 
+test('a start that the clocks skip keeps its time of the day in its own zone, and as it is written', async () => {
+  const { w, teamId, anna, bram, change, run, rotation } = await givenSchedule();
+  const daily = { ...rotation, rotation: { every: 1, unit: 'days' } };
+  const { scheduleId, updatedAt } = await w.expectOk('create_schedule', {
+    teamId,
+    name: 'Nights',
+    timezone: change.timezone,
+    rotationType: 'daily',
+    rotationConfig: { userIds: [anna.userId, bram.userId] },
+    startAt: '2026-03-29T02:30',
+  });
+  let readAt = updatedAt as string;
+  const handOver = async (timezone: string, startsAt: string) => {
+    const saved = await run(setScheduleLayers, {
+      scheduleId,
+      name: 'Nights',
+      timezone,
+      readAt,
+      layers: [{ ...daily, startsAt }],
+    });
+    readAt = saved.updatedAt;
+    const { schedules } = await run(getOnCallTimeline, { from: '2026-04-01T12:00:00Z', to: '2026-04-02T12:00:00Z' });
+    return schedules.find((other: { scheduleId: string }) => other.scheduleId === scheduleId).shifts[1].since;
+  };
+  expect(await handOver('Europe/Amsterdam', '2026-03-29T01:30:00Z')).toBe('2026-04-02T00:30:00.000Z');
+  expect(await handOver('Europe/Amsterdam', '2026-03-29T03:30')).toBe('2026-04-02T01:30:00.000Z');
+  expect(await handOver('Europe/Amsterdam', '2026-03-29T02:30')).toBe('2026-04-02T00:30:00.000Z');
+  expect(await handOver('America/New_York', '2026-03-29T01:30:00Z')).toBe('2026-04-02T01:30:00.000Z');
+});
+
 test('the present turn stays when people and the length of turns change, unless that is asked for', async () => {
   const { w, teamId, anna, bram, cleo, change, readAt, run, rotation, turnsOf } = await givenSchedule();
   const daily = { ...rotation, rotation: { every: 1, unit: 'days' }, turns: turnsOf([cleo], [bram], [anna]) };

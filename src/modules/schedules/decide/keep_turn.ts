@@ -23,7 +23,8 @@ export function changesTurns(before: Layer, after: Layer): boolean {
 export function keepTurn(before: Layer, after: Layer, clock: ZoneClock, now: Instant): Layer {
   const current = currentTurn(before, clock, now.epochMilliseconds);
   if (current === null || current.until.epochMilliseconds >= NEVER_MS || after.turns.length === 0) return after;
-  const handOver: HandOver = { at: current.until, position: positionAfter(before, current, after) };
+  const { until: at, untilWall: skippedWall } = current;
+  const handOver: HandOver = { at, position: positionAfter(before, current, after), skippedWall };
   const startsAt = startForHandOver(after, clock, handOver, before.startsAt);
   if (startsAt === null) return after;
   const kept: Layer = { ...after, startsAt, startWall: null, carried: null };
@@ -37,16 +38,19 @@ export function keepTurn(before: Layer, after: Layer, clock: ZoneClock, now: Ins
 interface CurrentTurn extends CarriedTurn {
   /** Number of the turn; null for one that was carried. */
   readonly turn: number | null;
+  /** Time of the wall clock, in milliseconds, that the clocks skip at `until`; null if they do not. */
+  readonly untilWall: number | null;
 }
 
 /** Returns the turn of a layer that is running, whatever its hours; null before its start and after its end. */
 export function currentTurn(layer: Layer, clock: ZoneClock, now: number): CurrentTurn | null {
   const { carried, turns, endsAt } = layer;
   if (endsAt !== null && endsAt.epochMilliseconds <= now) return null;
-  if (carried && carried.since.epochMilliseconds <= now && now < carried.until.epochMilliseconds) {
-    return { ...carried, turn: null };
-  }
   const handOvers = turnsOfLayer(layer, clock);
+  if (carried && carried.since.epochMilliseconds <= now && now < carried.until.epochMilliseconds) {
+    const following = handOvers.turnAt(carried.until.epochMilliseconds);
+    return { ...carried, turn: null, untilWall: following === null ? null : handOvers.skippedWallOf(following) };
+  }
   const turn = handOvers.turnAt(now);
   if (turn === null || turns.length === 0) return null;
   return {
@@ -54,6 +58,7 @@ export function currentTurn(layer: Layer, clock: ZoneClock, now: number): Curren
     since: fromEpochMilliseconds(handOvers.startOf(turn)),
     until: fromEpochMilliseconds(Math.min(handOvers.startOf(turn + 1), NEVER_MS)),
     turn,
+    untilWall: handOvers.skippedWallOf(turn + 1),
   };
 }
 

@@ -23,8 +23,8 @@ const STARTS_CACHED = 32;
 interface LayerTurns {
   /** Returns the start of a turn, never before that of turn n - 1; NEVER_MS when it never comes. */
   startOf(turn: number): number;
-  /** Whether the clock skips the time of this hand-over, so that it comes at another. */
-  isMoved(turn: number): boolean;
+  /** Returns the time of the wall clock at which this hand-over would be, if the clock skips it; else null. */
+  skippedWallOf(turn: number): number | null;
   /** The number of the turn that is running, or null before the start. Takes the same time however far away it is. */
   turnAt(ms: number): number | null;
 }
@@ -34,7 +34,7 @@ export function turnsOfLayer(
   clock: ZoneClock,
 ): LayerTurns {
   const start = startsAt.epochMilliseconds;
-  const firstWall = startWall === null ? clock.wallOf(start) : wallMsOf(Temporal.PlainDateTime.from(startWall));
+  const firstWall = startWall === null ? clock.wallOf(start) : wallMsOf(startWall);
   const wallOf = (turn: number): number => wallOfTurn(firstWall, { every, unit }, turn);
   const starts = new Map<number, number>();
 
@@ -88,7 +88,12 @@ export function turnsOfLayer(
     return turn;
   }
 
-  return { startOf, turnAt, isMoved: (turn) => clock.wallOf(startOf(turn)) !== wallOf(turn) };
+  function skippedWallOf(turn: number): number | null {
+    const wall = wallOf(turn);
+    return clock.wallOf(startOf(turn)) === wall ? null : wall;
+  }
+
+  return { startOf, turnAt, skippedWallOf };
 }
 
 function turnOfWall(wall: number, firstWall: number, every: number, unit: RotationUnit): number {
@@ -107,6 +112,7 @@ export function wallOfTurn(wall: number, { every, unit }: TurnLength, turn: numb
   return wallMsOf(from.add({ months }));
 }
 
-function wallMsOf(wall: Temporal.PlainDateTime): number {
-  return wall.toZonedDateTime('UTC').epochMilliseconds;
+/** Returns a local date and time in milliseconds as if it were UTC's. */
+export function wallMsOf(wall: Temporal.PlainDateTime | string): number {
+  return Temporal.PlainDateTime.from(wall).toZonedDateTime('UTC').epochMilliseconds;
 }

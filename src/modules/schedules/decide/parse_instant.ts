@@ -26,9 +26,14 @@ export function parseInstant(value: unknown, timeZone: string, path: string): Pa
   return ok(instant);
 }
 
+/** Whether this is a local date and time, without an offset. */
+export function isLocalTime(value: unknown): value is string {
+  return typeof value === 'string' && LOCAL.test(value);
+}
+
 /** Returns the local date and time that `value` names, if the zone skips it; else null. */
 export function skippedWallOf(value: unknown, timeZone: string): string | null {
-  if (typeof value !== 'string' || !LOCAL.test(value)) return null;
+  if (!isLocalTime(value)) return null;
   const wall = Temporal.PlainDateTime.from(value.replace(/(\.\d{3})\d+/, '$1'));
   return wall.toZonedDateTime(timeZone).toPlainDateTime().equals(wall) ? null : wall.toString();
 }
@@ -39,7 +44,7 @@ function findInstant(value: unknown, timeZone: string): Instant | 'unreadable' |
   const text = value.replace(/(\.\d{3})\d+/, '$1');
   try {
     if (RFC_3339.test(text)) return inRange(Temporal.Instant.from(text));
-    if (LOCAL.test(text)) return inRange(Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone).toInstant());
+    if (isLocalTime(text)) return inRange(Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone).toInstant());
     return 'unreadable';
   } catch {
     return 'unreadable';

@@ -55,6 +55,8 @@ export function layerOfRotation(rotation: Omit<Rotation, 'timezone'>): Layer {
 export interface HandOver {
   readonly at: Instant;
   readonly position: number;
+  /** Time of the wall clock, in milliseconds, that the clocks skip at `at`; null or absent if they do not. */
+  readonly skippedWall?: number | null;
 }
 
 /** Limit on the rounds that are tried when one would begin at a time that the clock skips. */
@@ -68,13 +70,13 @@ const TRIES = 400;
 export function startForHandOver(
   { rotation, turns }: Pick<Layer, 'rotation' | 'turns'>,
   clock: ZoneClock,
-  { at, position }: HandOver,
+  { at, position, skippedWall = null }: HandOver,
   notAfter: Instant | null,
 ): Instant | null {
   if (turns.length === 0) return at;
   const limit = notAfter === null ? Infinity : notAfter.epochMilliseconds;
   if (position === 0 && at.epochMilliseconds <= limit) return at;
-  const wall = clock.wallOf(at.epochMilliseconds);
+  const wall = skippedWall ?? clock.wallOf(at.epochMilliseconds);
   const roundMs = wall - wallOfTurn(wall, rotation, -turns.length);
   const wanted = limit === Infinity ? 0 : wall - clock.wallOf(limit);
   const positionMs = wall - wallOfTurn(wall, rotation, -position);
@@ -111,7 +113,7 @@ export function nextHandOver(layer: Layer, clock: ZoneClock, now: Instant): Hand
   if (layer.turns.length === 0) return null;
   const turns = turnsOfLayer(layer, clock);
   let turn = (turns.turnAt(now.epochMilliseconds) ?? -1) + 1;
-  while (turns.isMoved(turn) && turns.startOf(turn) < NEVER_MS) turn += 1;
+  while (turns.skippedWallOf(turn) !== null && turns.startOf(turn) < NEVER_MS) turn += 1;
   const at = turns.startOf(turn);
   return at >= NEVER_MS ? null : { at: fromEpochMilliseconds(at), position: turn % layer.turns.length };
 }

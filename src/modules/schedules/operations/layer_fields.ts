@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { ActionContext } from '#actions/action_context.ts';
 import { FreeText, IdText, Name, nullable, StrictObject } from '#actions/fields.ts';
 import { namedUsers, requireUsers } from '#actions/require_users.ts';
-import { parseInstant, skippedWallOf } from '#modules/schedules/decide/parse_instant.ts';
+import { isLocalTime, parseInstant, skippedWallOf } from '#modules/schedules/decide/parse_instant.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { parseTimeZone } from '#modules/schedules/decide/schedule_times.ts';
 import { AppError, invalidInput, notFound } from '#kernel/errors.ts';
@@ -112,7 +112,7 @@ export async function planLayers(
   }
   const layers = input.layers.map((layer, index) => {
     const before = stored.get(index === 0 ? FIRST_LAYER : (layer.layerId ?? ''));
-    const after = toLayer(layer, before, { index, timezone, now });
+    const after = toLayer(layer, before, { index, timezone, isSameZone: timezone === schedule.timezone, now });
     const isCounted = before !== undefined && before.startsAt.equals(after.startsAt);
     if (!isCounted || !changesTurns(before, after)) return after;
     return input.keepTurns === false ? { ...after, carried: null } : keepTurn(before, after, clock, now);
@@ -139,10 +139,18 @@ function requireIds(layers: LayersInput['layers'], stored: ReadonlyMap<string, L
   }
 }
 
+interface LayerSetting {
+  readonly index: number;
+  readonly timezone: string;
+  /** Whether the schedule keeps its time zone. */
+  readonly isSameZone: boolean;
+  readonly now: Temporal.Instant;
+}
+
 function toLayer(
   input: Static<typeof LayerInput>,
   before: Layer | undefined,
-  { index, timezone, now }: { readonly index: number; readonly timezone: string; readonly now: Temporal.Instant },
+  { index, timezone, isSameZone, now }: LayerSetting,
 ): Layer {
   const path = `layers[${index}]`;
   const readWhen = (field: 'startsAt' | 'activeFrom' | 'endsAt'): Temporal.Instant | null | undefined => {
@@ -151,6 +159,7 @@ function toLayer(
   };
   const startsAt = readWhen('startsAt') ?? before?.startsAt ?? now;
   const isSameStart = before?.startsAt.equals(startsAt) ?? false;
+  const keepsWall = isSameStart && isSameZone && !isLocalTime(input.startsAt);
   const orKept = <Value>(value: Value | undefined, old: Value | undefined, otherwise: Value): Value =>
     value === undefined ? (old ?? otherwise) : value;
   return {
@@ -159,7 +168,7 @@ function toLayer(
     rotation: input.rotation,
     turns: input.turns.map(({ userIds }) => ({ userIds: userIds.map((userId): Id<'user'> => asId('user', userId)) })),
     startsAt,
-    startWall: isSameStart ? (before?.startWall ?? null) : skippedWallOf(input.startsAt ?? '', timezone),
+    startWall: keepsWall ? (before?.startWall ?? null) : skippedWallOf(input.startsAt, timezone),
     activeFrom: orKept(readWhen('activeFrom'), before?.activeFrom, null),
     endsAt: orKept(readWhen('endsAt'), before?.endsAt, null),
     hours: orKept(input.hours, before?.hours, null),

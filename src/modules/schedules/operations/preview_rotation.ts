@@ -10,6 +10,7 @@ import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { PREVIEW_WEEKS_MAX } from '#modules/pages/decide/limits.ts';
 import { eachFinalShiftBetween } from '#modules/schedules/decide/layered_shifts.ts';
 import { parseInstant, skippedWallOf } from '#modules/schedules/decide/parse_instant.ts';
+import { wallMsOf } from '#modules/schedules/decide/layer_turns.ts';
 import { layerOfRotation, startForHandOver } from '#modules/schedules/decide/rotation.ts';
 import { parseTimeZone } from '#modules/schedules/decide/schedule_times.ts';
 import { RotationConfigInput, toRotationConfig } from '#modules/schedules/operations/rotation_config.ts';
@@ -55,13 +56,14 @@ async function planRotation(
   }
   const layer = layerOfRotation({ rotationType, userIds, shiftHours, startAt: at });
   const { position } = handOver;
-  const startAt = startForHandOver(layer, new ZoneClock(zone), { at, position }, null);
+  const wall = skippedWallOf(handOver.at, zone);
+  const skippedWall = wall === null ? null : wallMsOf(wall);
+  const startAt = startForHandOver(layer, new ZoneClock(zone), { at, position, skippedWall }, null);
   if (startAt === null) {
     const message = 'is too many turns after the first person: the rotation would begin before 1970';
     throw invalidInput([{ path: 'handOver.position', message }]);
   }
-  const startWall = startAt.equals(at) ? skippedWallOf(handOver.at, zone) : null;
-  return { ...rotation, startAt, startWall };
+  return { ...rotation, startAt, startWall: startAt.equals(at) ? wall : null };
 }
 
 /** Limit on the shifts: an hourly rotation of twelve weeks. */

@@ -57,6 +57,20 @@ describe('a change of a layer', () => {
     expect(keepTurn(later, after, clock, NOW)).toEqual(after);
   });
 
+  test('keeps the time of the day of all hand-overs when the clocks skip that of the next', () => {
+    const startsAt = at('2026-03-01T02:30[Europe/Amsterdam]');
+    const daily = layerOf([[ANNA], [BRAM]], { startsAt, rotation: { every: 1, unit: 'days' } });
+    const day = at('2026-03-28T12:00:00Z');
+    const kept = keepTurn(daily, { ...daily, turns: [...daily.turns, { userIds: [CHLOE] }] }, clock, day);
+    const again = keepTurn(kept, { ...kept, turns: [{ userIds: [DIRK] }, ...kept.turns] }, clock, day);
+    for (const layer of [daily, kept, again]) {
+      const turn = currentTurn(layer, clock, day.epochMilliseconds)!;
+      expect(turn.until).toEqual(at('2026-03-29T01:30:00Z'));
+      const following = currentTurn(layer, clock, turn.until.epochMilliseconds)!;
+      expect(following.until).toEqual(at('2026-03-30T02:30[Europe/Amsterdam]'));
+    }
+  });
+
   test('keeps the present people and the time of the hand-over in random layers, whatever changes', () => {
     const random = randomOf(20_261_128);
     const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!;

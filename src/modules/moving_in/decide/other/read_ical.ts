@@ -20,11 +20,11 @@ interface CalendarEvent {
   readonly clock: ZoneClock;
   /** Null: it takes place once. */
   readonly recurrence: Recurrence | null;
-  readonly start: number;
+  readonly start: Moment;
   readonly durationMs: number;
   readonly people: readonly string[];
   /** Beginnings of further events, and of those that do not take place. */
-  readonly added: readonly number[];
+  readonly added: readonly Moment[];
   readonly excluded: Set<number>;
 }
 
@@ -183,16 +183,16 @@ function readEvent(
   if (rule !== null && 'because' in rule)
     refuse(`Only its first event is taken, because ${rule.because}.`, 'Enter the further shifts by hand.');
   const once = rule === null || 'because' in rule;
-  const startsOf = (name: string): number[] =>
+  const startsOf = (name: string): Moment[] =>
     properties
       .filter((property) => property.name === name)
       .flatMap((property) =>
-        property.value.split(',').flatMap((value) => momentOf(moved, feed, { ...property, value })?.ms ?? []),
+        property.value.split(',').flatMap((value) => momentOf(moved, feed, { ...property, value }) ?? []),
       );
   const turns = { groups: [people], changesBy: 'event', perGroup: 1 } as const;
   const recurrence: Recurrence | null = once
     ? null
-    : { ...rule, startWall: start.clock.wallOf(start.ms), durationMs, ...turns };
+    : { ...rule, startWall: start.wall, durationMs, ...turns };
   // The beginning counts as the first event, also where the rule does not say it.
   const isBeside =
     recurrence !== null &&
@@ -200,16 +200,18 @@ function readEvent(
   return {
     clock: start.clock,
     recurrence: isBeside && recurrence.count != null ? { ...recurrence, count: recurrence.count - 1 } : recurrence,
-    start: start.ms,
+    start,
     durationMs,
     people,
-    added: [...(isBeside ? [start.ms] : []), ...startsOf('RDATE')],
-    excluded: new Set(startsOf('EXDATE')),
+    added: [...(isBeside ? [start] : []), ...startsOf('RDATE')],
+    excluded: new Set(startsOf('EXDATE').map(({ ms }) => ms)),
   };
 }
 
 interface Moment {
   readonly ms: number;
+  /** Time of the wall clock as it is written, also one that the clocks skip. */
+  readonly wall: number;
   readonly clock: ZoneClock;
   /** Whether it is a date, which begins with the day in the zone of the feed. */
   readonly isDay: boolean;
@@ -228,20 +230,21 @@ function momentOf(moved: Moved, feed: Feed, property: Property): Moment | null {
   const [, year, month, day, hour, minute = '0', second = '0', isUtc] = match;
   const wall = utcMs(Number(year), Number(month), Number(day), Number(hour ?? 0), Number(minute), Number(second));
   const clock = moved.clock(isUtc === undefined ? zone : 'UTC');
-  return { ms: clock.instantOf(wall), clock, isDay: hour === undefined };
+  return { ms: clock.instantOf(wall), wall, clock, isDay: hour === undefined };
 }
 
 /** Returns how long an event lasts by the wall clock: a day of the calendar without an end lasts a day. */
 function durationOf(
   moved: Moved,
   feed: Feed,
-  { ms, clock, isDay }: Moment,
+  { wall, clock, isDay }: Moment,
   dtend: Property | undefined,
   duration: Property | undefined,
 ): number | null {
   if (dtend !== undefined) {
     const end = momentOf(moved, feed, dtend);
-    return end === null ? null : clock.wallOf(end.ms) - clock.wallOf(ms);
+    if (end === null) return null;
+    return (end.clock === clock ? end.wall : clock.wallOf(end.ms)) - wall;
   }
   if (duration === undefined) return isDay ? DAY_MS : null;
   const match = /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/.exec(duration.value);
@@ -279,9 +282,9 @@ function peopleOf(moved: Moved, properties: readonly Property[]): string[] {
 
 function dutiesOf(event: CalendarEvent, from: number, to: number): Duty[] {
   const { clock, recurrence, start, durationMs, people, added, excluded } = event;
-  const single = [...(recurrence === null ? [start] : []), ...added].map((begin) => ({
-    from: begin,
-    to: clock.instantOf(clock.wallOf(begin) + durationMs),
+  const single = [...(recurrence === null ? [start] : []), ...added].map(({ ms, wall, clock: written }) => ({
+    from: ms,
+    to: clock.instantOf((written === clock ? wall : clock.wallOf(ms)) + durationMs),
   }));
   const repeated = recurrence === null ? [] : walkEvents(recurrence, clock, from, to);
   return [...single, ...repeated]
