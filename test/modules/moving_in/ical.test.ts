@@ -48,7 +48,12 @@ test('a shift that begins at a time that the clocks skip recurs at the time that
   ].join('\r\n');
   const result = read('ical', [{ path: 'feed.ics', value: feed }]);
   const at = (times: readonly string[]) => times.map((time) => onCall(result, `2026-${time}Z`));
-  expect(at(['06-20T04:29:00', '06-20T04:31:00', '06-20T12:29:00', '06-20T12:31:00'])).toEqual(['nobody', 'Ada', 'Ada', 'nobody']);
+  expect(at(['06-20T04:29:00', '06-20T04:31:00', '06-20T12:29:00', '06-20T12:31:00'])).toEqual([
+    'nobody',
+    'Ada',
+    'Ada',
+    'nobody',
+  ]);
 });
 
 const event = (uid: string, who: string, ...lines: readonly string[]): readonly string[] => [

@@ -1,6 +1,6 @@
 import type { Fault } from '#kernel/errors.ts';
 import { closedObject, findFaults } from '#kernel/input_faults.ts';
-import type { Temporal } from '#kernel/time.ts';
+import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 import { fault, faultsOf, ok, type Parsed, shown } from '#modules/contacts/decide/parsed.ts';
 import { nextRun, parseCrontab } from '#modules/monitors/decide/crontab.ts';
 import {
@@ -164,10 +164,14 @@ export function nextDue(schedule: MonitorSchedule, after: Temporal.Instant): Tem
     const crontab = parseCrontab(schedule.crontab, 'crontab');
     return crontab.kind === 'faults' ? null : nextRun(crontab.value, timezone, after);
   }
-  return after
+  const { unit, value } = schedule;
+  const at = after
     .toZonedDateTimeISO(timezone)
-    .add({ [`${schedule.unit}s`]: schedule.value })
+    .add({ [`${unit}s`]: value })
     .toInstant();
+  // A pause of days may be one of the wall clock or of elapsed time: it is over when both are.
+  const elapsed = unit === 'day' || unit === 'week' ? after.add({ hours: (unit === 'day' ? 24 : 168) * value }) : at;
+  return isAtOrBefore(elapsed, at) ? at : elapsed;
 }
 
 /** Returns a schedule as text; a crontab is shown as its people wrote it. */

@@ -1,6 +1,7 @@
 import type { Temporal } from '#kernel/time.ts';
 import { isoOf, parseIsoMs } from '#kernel/wall_clock.ts';
-import { DAY_MS } from '#kernel/zone_clock.ts';
+import { DAY_MS, ZoneClock } from '#kernel/zone_clock.ts';
+import { parseTimeZone } from '#modules/schedules/decide/schedule_times.ts';
 
 /** Limit on the dates of a calendar, typed in or fetched. */
 export const HOLIDAYS_MAX = 2_000;
@@ -22,13 +23,15 @@ type IcsDates =
 
 /**
  * Reads the days of the events of an iCalendar file (RFC 5545). An event counts on each of its days, also one with times
- * of the day; of recurrences only those of every year are read, and the events with others are counted as left out.
+ * of the day: those of its own zone, and for times of UTC those of the zone that the calendar names. Of recurrences only
+ * those of every year are read, and the events with others are counted as left out.
  */
 export function readIcsDates(text: string, today: Temporal.PlainDate): IcsDates {
   const lines = text.replaceAll(/\r?\n[ \t]/g, '').split(/\r?\n/);
   if (!lines.some((line) => line.trim().toUpperCase() === 'BEGIN:VCALENDAR')) {
     return { kind: 'fault', fault: 'the answer is not an iCalendar file' };
   }
+  const clock = zoneOf(lines);
   const spans: Span[] = [];
   let leftOut = 0;
   let event: Map<string, string> | null = null;
@@ -40,7 +43,7 @@ export function readIcsDates(text: string, today: Temporal.PlainDate): IcsDates 
     else if (upper === 'BEGIN:VEVENT') event = new Map();
     else if (event !== null && upper.startsWith('BEGIN:')) inner = 1;
     else if (upper === 'END:VEVENT') {
-      const days = event === null ? null : spansOf(event, today.year);
+      const days = event === null ? null : spansOf(event, today.year, clock);
       if (days === null) leftOut += 1;
       else spans.push(...days);
       event = null;
@@ -54,6 +57,24 @@ export function readIcsDates(text: string, today: Temporal.PlainDate): IcsDates 
     return { kind: 'fault', fault: `the calendar has more than ${HOLIDAYS_MAX} days: give one with holidays only` };
   }
   return { kind: 'dates', dates: days.map(isoOfDay), leftOut };
+}
+
+/** Names for the zone of a calendar, the most telling first. */
+const ZONE_NAMES = [/^X-WR-TIMEZONE(?:;[^:]*)?:(.+)$/i, /^X-LIC-LOCATION:(.+)$/i, /^TZID:(.+)$/i];
+
+/** Returns the clock of the zone in which the days of a calendar are meant; that of UTC if it names none. */
+function zoneOf(lines: readonly string[]): ZoneClock {
+  for (const pattern of ZONE_NAMES) {
+    const zone = parseTimeZone(
+      lines
+        .map((line) => pattern.exec(line)?.[1])
+        .find(Boolean)
+        ?.trim() ?? '',
+      '',
+    );
+    if (zone.kind === 'ok') return new ZoneClock(zone.value);
+  }
+  return new ZoneClock('UTC');
 }
 
 /** Run of days, counted from 1970; `until` is the first behind them. */
@@ -78,11 +99,11 @@ function daysOf(spans: readonly Span[]): number[] | null {
 }
 
 /** Returns the days of an event; null for one that cannot be read. */
-function spansOf(event: ReadonlyMap<string, string>, thisYear: number): Span[] | null {
-  const start = dateOf(event.get('DTSTART'));
+function spansOf(event: ReadonlyMap<string, string>, thisYear: number, clock: ZoneClock): Span[] | null {
+  const start = dateOf(event.get('DTSTART'), clock);
   if (start === null) return null;
   if (event.get('STATUS')?.toUpperCase() === 'CANCELLED') return [];
-  const length = Math.min(EVENT_DAYS_MAX, Math.max(1, lengthOf(start, event)));
+  const length = Math.min(EVENT_DAYS_MAX, Math.max(1, lengthOf(start, event, clock)));
   const rule = event.get('RRULE')?.toUpperCase();
   if (rule === undefined) return [{ from: start.day, until: start.day + length }];
   if (!/^FREQ=YEARLY(;INTERVAL=1)?(;WKST=\w\w)?$/.test(rule)) return null;
@@ -93,12 +114,19 @@ function spansOf(event: ReadonlyMap<string, string>, thisYear: number): Span[] |
   });
 }
 
-/** Returns the days on which an event is; below 1 for one that ends before it begins. */
-function lengthOf(start: IcsDate, event: ReadonlyMap<string, string>): number {
-  const end = dateOf(event.get('DTEND'));
-  if (end !== null) return end.day - start.day + (end.hasTime ? 1 : 0);
-  const [, weeks = '0', days = '0'] = /^\+?P(?:(\d{1,4})W)?(?:(\d{1,4})D)?/i.exec(event.get('DURATION') ?? '') ?? [];
-  return Number(weeks) * 7 + Number(days);
+/** Returns the number of days on which an event is; below 1 for one that ends before it begins. */
+function lengthOf(start: IcsDate, event: ReadonlyMap<string, string>, clock: ZoneClock): number {
+  const end = dateOf(event.get('DTEND'), clock);
+  const endMs = end?.wallMs ?? start.wallMs + durationMs(event.get('DURATION') ?? '');
+  return Math.ceil(endMs / DAY_MS) - start.day;
+}
+
+function durationMs(text: string): number {
+  const match = /^\+?P(?:(\d{1,4})W)?(?:(\d{1,4})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,7})M)?(?:(\d{1,9})S)?)?$/i.exec(text);
+  const [weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0] = (match ?? [])
+    .slice(1)
+    .map((part?: string) => Number(part ?? 0));
+  return (weeks * 7 + days) * DAY_MS + ((hours * 60 + minutes) * 60 + seconds) * 1_000;
 }
 
 function yearsAround(first: number, thisYear: number): number[] {
@@ -111,17 +139,21 @@ interface IcsDate {
   /** Rest of the date, like `-12-25`. */
   readonly monthAndDay: string;
   readonly day: number;
-  /** Whether it goes on after midnight. */
-  readonly hasTime: boolean;
+  /** Time of the wall clock in milliseconds; of a date, its beginning. */
+  readonly wallMs: number;
 }
 
-/** Reads the date of `20270101` or `20270101T090000Z`. */
-function dateOf(text: string | undefined): IcsDate | null {
-  const match = /^(\d{4})(\d{2})(\d{2})(?:T(\d{6})Z?)?$/i.exec(text ?? '');
+/** Reads `20270101`, `20270101T090000`, or `20270101T090000Z` by the clock. */
+function dateOf(text: string | undefined, clock: ZoneClock): IcsDate | null {
+  const match = /^(\d{4})(\d{2})(\d{2})(?:T(\d{2})(\d{2})(\d{2})(Z)?)?$/i.exec(text ?? '');
   if (match === null) return null;
-  const [year, monthAndDay] = [Number(match[1]), `-${match[2]}-${match[3]}`];
-  const day = dayOf(year, monthAndDay);
-  return day === null ? null : { year, monthAndDay, day, hasTime: (match[4] ?? '000000') !== '000000' };
+  const [, year, month, date, hour = 0, minute = 0, second = 0, isUtc] = match;
+  const written = dayOf(Number(year), `-${month}-${date}`);
+  if (written === null) return null;
+  const writtenMs = written * DAY_MS + ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1_000;
+  const wallMs = isUtc === undefined ? writtenMs : clock.wallOf(writtenMs);
+  const day = Math.floor(wallMs / DAY_MS);
+  return { year: Number(isoOfDay(day).slice(0, 4)), monthAndDay: isoOfDay(day).slice(4), day, wallMs };
 }
 
 /** Returns the day, counted from 1970; null for one that no calendar has. */

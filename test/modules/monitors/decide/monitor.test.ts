@@ -14,7 +14,13 @@ import {
   type Run,
 } from '#modules/monitors/decide/monitor.ts';
 import { readCheckInRequest } from '#ingest/protocols/sentry/check_ins.ts';
-import { type MonitorConfig, parseMonitorConfig, readMonitorConfig } from '#modules/monitors/decide/schedule.ts';
+import {
+  type MonitorConfig,
+  type MonitorSchedule,
+  nextDue,
+  parseMonitorConfig,
+  readMonitorConfig,
+} from '#modules/monitors/decide/schedule.ts';
 import { unwrap } from '#modules/contacts/decide/parsed.ts';
 import { Temporal } from '#kernel/time.ts';
 
@@ -256,6 +262,19 @@ test('an interval counts from the run before, and no schedule misses nothing', (
   expect(bare.look(100_000)).toMatchObject({ missedAt: null, change: 'none' });
   expect(bare.say('b', 'error', 100_001)).toBe('fails');
 });
+
+test.each(['day', 'week'])(
+  'a pause of a %s is over by the wall clock and by elapsed time when the clocks change',
+  (unit) => {
+    const schedule = { type: 'interval', value: 1, unit, timezone: 'Europe/Berlin' } as MonitorSchedule;
+    const hours = unit === 'day' ? 24 : 168;
+    const [spring, autumn] = ['2027-03-27T20:00:00Z', '2027-10-30T20:00:00Z'].map((text) =>
+      Temporal.Instant.from(text),
+    );
+    expect(nextDue(schedule, spring!)).toEqual(spring!.add({ hours }));
+    expect(nextDue(schedule, autumn!)).toEqual(autumn!.add({ hours: hours + 1 }));
+  },
+);
 
 test.each([
   [{}, 'is missing'],

@@ -47,6 +47,21 @@ test('an event counts on each of its days, by its end or its duration, whatever 
   expect(found.kind === 'dates' && found.dates.filter((date) => date.startsWith('2027-06'))).toHaveLength(7);
 });
 
+test('a time of UTC is on the day of the zone that the calendar names, and hours count', () => {
+  const [germany, christmas] = ['Europe/Berlin', ['DTSTART:20271224T230000Z', 'DTEND:20271225T230000Z']];
+  for (const zone of [
+    [`X-WR-TIMEZONE:${germany}`],
+    ['BEGIN:VTIMEZONE', 'TZID:W. Europe Standard Time', `X-LIC-LOCATION:${germany}`, 'END:VTIMEZONE'],
+    ['BEGIN:VTIMEZONE', `TZID:${germany}`, 'END:VTIMEZONE'],
+  ]) {
+    const found = read(...zone, ...event(...christmas), ...event('DTSTART:20271231T230000Z', 'DURATION:PT48H'));
+    expect(found).toMatchObject({ dates: ['2027-12-25', '2028-01-01', '2028-01-02'] });
+  }
+  expect(read(...event(...christmas))).toMatchObject({ dates: ['2027-12-24', '2027-12-25'] });
+  const eve = ['DTSTART;TZID="W. Europe Standard Time":20271231T200000', 'DURATION:P1DT6H'];
+  expect(read(...event(...eve))).toMatchObject({ dates: ['2027-12-31', '2028-01-01', '2028-01-02'] });
+});
+
 test('an event of every year is read for some years, other recurrences are left out', () => {
   const found = read(
     ...event('DTSTART;VALUE=DATE:20100101', 'RRULE:FREQ=YEARLY'),

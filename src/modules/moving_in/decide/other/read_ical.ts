@@ -190,9 +190,7 @@ function readEvent(
         property.value.split(',').flatMap((value) => momentOf(moved, feed, { ...property, value }) ?? []),
       );
   const turns = { groups: [people], changesBy: 'event', perGroup: 1 } as const;
-  const recurrence: Recurrence | null = once
-    ? null
-    : { ...rule, startWall: start.wall, durationMs, ...turns };
+  const recurrence: Recurrence | null = once ? null : { ...rule, startWall: start.wall, durationMs, ...turns };
   // The beginning counts as the first event, also where the rule does not say it.
   const isBeside =
     recurrence !== null &&
