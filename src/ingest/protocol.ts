@@ -91,6 +91,8 @@ export interface PortSender {
   newestValues(series: readonly NamedSeries[]): Promise<readonly (number | null)[]>;
   /** Counts points that cannot even be read, or are of no use, for the page of the service. */
   refuse(points: number, reason?: PortRefusal): void;
+  /** Counts a call that was refused unread, for the page of the service. */
+  refuseCall(error: AppError): void;
 }
 
 /** The connections of the port. Those without a valid key are few and short. */

@@ -10,8 +10,10 @@ import { FramePacer, type Paced } from '#ingest/protocols/http2/frame_pacer.ts';
 import {
   decodeOtlpMetrics,
   encodeOtlpAnswer,
+  OTHER_SIGNALS,
   OTLP_RETRY_SECONDS_MAX,
   rpcCodeOf,
+  signalNotTaken,
 } from '#ingest/protocols/otlp_metrics.ts';
 import { encodeBytes, encodeVarint } from '#ingest/protocols/protobuf/wire.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -89,8 +91,10 @@ async function listen({ host, port, open, connections, pieceBytesMin, log }: Por
     if (retryAfterSeconds !== undefined) {
       metadata.set('grpc-status-details-bin', retryDetails(rpcCodeOf(code), message, retryAfterSeconds));
     }
+    // Exporters take only this code for a signal that no later call will be able to send.
+    const status = code === 'not_found' ? grpc.status.UNIMPLEMENTED : rpcCodeOf(code);
     // eslint-disable-next-line typescript/no-unsafe-enum-assignment -- both are the numbers of google.rpc.Code
-    return { code: rpcCodeOf(code), details: message, metadata };
+    return { code: status, details: message, metadata };
   };
 
   /** Checks the key and waits for a turn. Nothing of the body is read before. */
@@ -170,25 +174,35 @@ async function listen({ host, port, open, connections, pieceBytesMin, log }: Por
     'grpc.keepalive_timeout_ms': 20_000,
   });
   const asIs = (bytes: Buffer): Buffer => bytes;
-  server.register(
-    EXPORT,
-    (call: { readonly metadata: Metadata; readonly request: Buffer }, respond: Answer) => {
-      const sender = admitted.get(call.metadata)?.sender;
-      if (sender === undefined) {
-        respond(statusOf(new Error('the call was not authenticated')));
-        return;
-      }
-      sender
-        .take((now, limits) => decodeOtlpMetrics(call.request, PROTOBUF_TYPE, now, limits))
-        .then(
-          (decoded) => respond(null, encodeOtlpAnswer(decoded, PROTOBUF_TYPE).body),
+  const register = (method: string, take: (sender: PortSender, request: Buffer) => Promise<Buffer>): void =>
+    void server.register(
+      method,
+      (call: { readonly metadata: Metadata; readonly request: Buffer }, respond: Answer) => {
+        const sender = admitted.get(call.metadata)?.sender;
+        if (sender === undefined) {
+          respond(statusOf(new Error('the call was not authenticated')));
+          return;
+        }
+        take(sender, call.request).then(
+          (body) => respond(null, body),
           (error: unknown) => respond(statusOf(error)),
         );
-    },
-    asIs,
-    asIs,
-    'unary',
-  );
+      },
+      asIs,
+      asIs,
+      'unary',
+    );
+  register(EXPORT, async (sender, request) => {
+    const decoded = await sender.take((now, limits) => decodeOtlpMetrics(request, PROTOBUF_TYPE, now, limits));
+    return encodeOtlpAnswer(decoded, PROTOBUF_TYPE).body;
+  });
+  for (const { signal, rpc } of OTHER_SIGNALS) {
+    register(`/${rpc}/Export`, async (sender) => {
+      const error = signalNotTaken(signal);
+      sender.refuseCall(error);
+      throw error;
+    });
+  }
   const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
 
   const listener = createServer((socket: Socket) => {

@@ -140,6 +140,26 @@ const RPC_CODES: Readonly<Record<(typeof ERROR_CODES)[ErrorCode], number>> = {
 
 export const rpcCodeOf = (code: ErrorCode): number => RPC_CODES[ERROR_CODES[code]];
 
+/** Signals of OTLP that are not taken, by the path of each and the service of gRPC. */
+export const OTHER_SIGNALS = [
+  { signal: 'logs', path: 'v1/logs', rpc: 'opentelemetry.proto.collector.logs.v1.LogsService' },
+  { signal: 'traces', path: 'v1/traces', rpc: 'opentelemetry.proto.collector.trace.v1.TraceService' },
+  {
+    signal: 'profiles',
+    path: 'v1development/profiles',
+    rpc: 'opentelemetry.proto.collector.profiles.v1development.ProfilesService',
+  },
+] as const;
+
+/** Returns the error for data of another signal. It is final, so that no exporter sends it again. */
+export function signalNotTaken(signal: (typeof OTHER_SIGNALS)[number]['signal']): AppError {
+  const setting = signal === 'profiles' ? '' : `, or set OTEL_${signal.toUpperCase()}_EXPORTER=none`;
+  return new AppError(
+    'not_found',
+    `${signal} are not taken here, only metrics: remove this exporter from the pipeline for ${signal}${setting}`,
+  );
+}
+
 /**
  * The google.rpc.Status that OTLP/HTTP requires in the body of every 4xx and 5xx, in the encoding of the request. Null if
  * the request has neither encoding, which no OTLP exporter sends.

@@ -71,6 +71,19 @@ describe('bad input is answered, counted and shown, and nothing else of the requ
     await expectShown({ kind: 'points', reason: 'too_many_series', count: 2 });
   });
 
+  test('logs and traces by OTLP, at the address for metrics and at that of the DSN', async () => {
+    expect(await send('otlp/v1/logs', {})).toMatchObject({ statusCode: 404 });
+    await expectShown({ kind: 'points', reason: 'not_found', count: 1 });
+    const { dsn } = await w.expectOk('get_service', { serviceId: service.serviceId });
+    const { username, pathname } = new URL(dsn);
+    const url = `/api${pathname}/integration/otlp/v1/traces`;
+    const headers = { 'x-sentry-auth': `sentry sentry_key=${username}`, 'content-type': 'application/json' };
+    const traces = await w.app.inject({ method: 'POST', url, headers, payload: '{}' });
+    expect(traces).toMatchObject({ statusCode: 404 });
+    expect(traces.json()).toEqual({ code: 5, message: expect.stringContaining('pipeline for traces') });
+    await expectShown({ kind: 'events', reason: 'not_found', count: 1 });
+  });
+
   test('an unknown version of a protocol', async () => {
     const type = 'application/x-protobuf;proto=io.prometheus.write.v3.Request';
     const answer = await send('prometheus/write', {}, type);

@@ -126,6 +126,18 @@ describe('OTLP that is refused', () => {
     expect(statusOf(answer)).toEqual({ code: rpcCode, message: 'not now' });
   });
 
+  test.each([
+    ['logs', 'v1/logs'],
+    ['traces', 'v1/traces/'],
+    ['profiles', 'v1development/profiles'],
+  ])('because %s are not taken says what to do, and that no later attempt will help', async (signal, path) => {
+    const answer = await send(`/api/ingest/otlp/${path}`, Buffer.alloc(9), protobuf);
+    expect(answer.statusCode, 'no exporter sends again after it (OTLP: failures that are not retryable)').toBe(404);
+    expect(statusOf(answer)).toEqual({ code: 5, message: expect.stringContaining(`pipeline for ${signal}`) });
+    const nobody = await send(`/api/ingest/otlp/${path}`, Buffer.alloc(9), { ...protobuf, authorization: 'Bearer x' });
+    expect(nobody.statusCode).toBe(401);
+  });
+
   test('in no encoding of OTLP is told of it as a problem', async () => {
     const answer = await send(OTLP, otlpGauge(1), { 'content-type': 'text/plain' });
     expect(answer).toMatchObject({

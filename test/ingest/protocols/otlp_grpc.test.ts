@@ -23,14 +23,14 @@ const EXPORT = '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export'
  * The answer to a call, or the status of its refusal. Each has a connection of its own: one over which much came without
  * a good key is closed.
  */
-async function call(address: string, body: Buffer, headers: Record<string, string>) {
+async function call(address: string, body: Buffer, headers: Record<string, string>, method = EXPORT) {
   const client = new Client(address, credentials.createInsecure(), { 'grpc.use_local_subchannel_pool': 1 });
   onTestFinished(() => client.close());
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
   const asIs = (bytes: Buffer) => bytes;
   return await new Promise<{ code: number; details?: string; body?: Buffer; metadata?: Metadata }>((resolve) => {
-    client.makeUnaryRequest(EXPORT, asIs, asIs, body, metadata, (error, answer) =>
+    client.makeUnaryRequest(method, asIs, asIs, body, metadata, (error, answer) =>
       resolve(error === null ? { code: status.OK, body: answer! } : error),
     );
   });
@@ -71,6 +71,11 @@ test('a call without a good key is refused before its body is read, others as OT
   const disabled = await w.given.service({ capabilities: ['exceptions'] });
   expect(await call(address, Buffer.alloc(0), { 'x-api-key': disabled.ingestionKey })).toMatchObject({
     code: status.PERMISSION_DENIED,
+  });
+  const logs = '/opentelemetry.proto.collector.logs.v1.LogsService/Export';
+  expect(await call(address, Buffer.alloc(0), good, logs)).toMatchObject({
+    code: status.UNIMPLEMENTED,
+    details: expect.stringContaining('OTEL_LOGS_EXPORTER=none'),
   });
   expect(await call(address, Buffer.alloc(0), good)).toMatchObject({ code: status.OK, body: Buffer.alloc(0) });
 });

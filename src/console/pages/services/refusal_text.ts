@@ -32,6 +32,7 @@ const REQUEST_REASONS: Partial<Record<Refusal['reason'], string>> = {
   unsupported_media_type: 'unsupported content type or encoding',
   unavailable: 'the storage was not available',
   internal: 'internal error',
+  not_found: 'logs, traces or profiles, of which none are taken; send only metrics',
 };
 
 /** Returns a refusal as text: `1,204 points refused: too many new series in a day`. */
@@ -39,7 +40,8 @@ export function refusalText({ kind, reason, count }: Pick<Refusal, 'kind' | 'rea
   const why = ITEM_REASONS[reason];
   const thing = { points: 'point', events: 'event', alerts: 'alert' }[kind];
   if (why !== undefined) return `${plural(count, thing)} refused: ${why}`;
-  return `${plural(count, 'request')} with ${thing}s refused: ${REQUEST_REASONS[reason] ?? reason}`;
+  const what = reason === 'not_found' ? '' : ` with ${thing}s`;
+  return `${plural(count, 'request')}${what} refused: ${REQUEST_REASONS[reason] ?? reason}`;
 }
 
 function plural(count: number, singular: string): string {

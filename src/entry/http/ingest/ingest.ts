@@ -26,6 +26,7 @@ import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import { openIntake } from '#ingest/intake.ts';
 import { findReachedLimit, limitsHeader, openItemLimiters } from '#ingest/item_limits.ts';
 import type { MetricProtocol } from '#ingest/protocol.ts';
+import { OTHER_SIGNALS, OTLP_METRICS, signalNotTaken } from '#ingest/protocols/otlp_metrics.ts';
 import { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import { SENTRY_PROJECT_PATTERN } from '#ingest/protocols/sentry.ts';
 import { parseDsn, sentryKeyOf } from '#ingest/protocols/sentry/auth.ts';
@@ -300,6 +301,24 @@ function mountMetricIngest(scope: FastifyInstance, context: IngestContext): void
         errorHandler: (error, request, reply) => void refuse(protocol, error, request, reply),
       });
       scope.route({ method: ['PUT', 'PATCH', 'DELETE'], url, onRequest: refuseMethod, handler: () => {} });
+    }
+  }
+
+  for (const { signal, path } of OTHER_SIGNALS) {
+    for (const url of routesFor(INGEST_PATHS.otlp_metrics.replace('v1/metrics', path), context)) {
+      scope.route({
+        method: 'POST',
+        url,
+        async onRequest(request) {
+          const target = await context.badKeys.guard(request.ip, () => context.access.openMetrics(request.headers));
+          targets.set(request, target);
+          setSender(request, target.serviceId);
+          throw signalNotTaken(signal);
+        },
+        handler: () => {},
+        errorHandler: (error, request, reply) => void refuse(OTLP_METRICS, error, request, reply),
+      });
+      scope.options(url, answerPreflight);
     }
   }
 

@@ -1,13 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { answerPreflight, INGEST_CORS, type IngestContext, routesFor } from '#entry/http/ingest/ingest_context.ts';
-import { sendProblem, toAppError } from '#entry/http/problem.ts';
-import { rawBodyOf } from '#entry/http/request_body.ts';
+import { beginRefusal, sendProblem, toAppError } from '#entry/http/problem.ts';
+import { contentTypeOf, rawBodyOf } from '#entry/http/request_body.ts';
 import { setSender } from '#entry/http/connections/sender.ts';
 import { takePoints } from '#entry/http/ingest/take_points.ts';
 import { checkInRefused } from '#ingest/check_in_intake.ts';
 import { admitItems, findReachedLimit, limitsHeader, quietHeader } from '#ingest/item_limits.ts';
 import { inflate } from '#ingest/inflate.ts';
+import { encodeOtlpRefusal, OTHER_SIGNALS, signalNotTaken } from '#ingest/protocols/otlp_metrics.ts';
 import type { Inflate } from '#ingest/protocols/sentry/envelope.ts';
 import { sentryKeyOf } from '#ingest/protocols/sentry/auth.ts';
 import { readFirstLine } from '#ingest/protocols/sentry/first_line.ts';
@@ -112,6 +113,27 @@ export function mountSentryIngest(scope: FastifyInstance, context: IngestContext
       });
       scope.options(url, answerPreflight);
       scope.route({ method: ['GET', 'PUT', 'PATCH', 'DELETE'], url, onRequest: refuseMethod, handler: () => {} });
+    }
+  }
+
+  for (const { signal, path } of OTHER_SIGNALS) {
+    const address = `/api/:projectId(${SENTRY_PROJECT_PATTERN})/integration/otlp/${path}`;
+    for (const url of routesFor(address, context)) {
+      scope.route<SentryRoute>({
+        method: 'POST',
+        url,
+        async onRequest(request) {
+          await open(request, sentryKeyOf(request.headers, request.query), request.params.projectId ?? '');
+          throw signalNotTaken(signal);
+        },
+        handler: () => {},
+        errorHandler(error, request, reply) {
+          const answer = encodeOtlpRefusal(toAppError(error), contentTypeOf(request));
+          if (answer === null) return void sendProblem(error, request, reply, context.log);
+          beginRefusal(error, request, reply, context.log);
+          return void reply.type(answer.contentType).send(answer.body);
+        },
+      });
     }
   }
 }

@@ -58,14 +58,17 @@ export function portSenders(
     const headers = { authorization: `Bearer ${key}` };
     const target = await context.badKeys.guard(address, () => context.access.openMetrics(headers));
     const { serviceId } = target;
+    const refuseCall = ({ code }: AppError): void =>
+      context.counters.refusedRequests.add({ kind: 'points', code, serviceId });
     return {
       serviceId,
+      refuseCall,
       async take(decode) {
         try {
           await context.pointRates.check(serviceId);
           return await takePoints(context, target, async () => decode);
         } catch (error) {
-          context.counters.refusedRequests.add({ kind: 'points', code: toAppError(error).code, serviceId });
+          refuseCall(toAppError(error));
           context.reachedLimits.recordRefusal(toAppError(error), serviceId);
           throw error;
         }

@@ -10,4 +10,8 @@ test.each([
     '1 request with events refused: over the rate limit of the service',
   ],
   [{ kind: 'points', reason: 'internal', count: 2 }, '2 requests with points refused: internal error'],
+  [
+    { kind: 'points', reason: 'not_found', count: 2 },
+    '2 requests refused: logs, traces or profiles, of which none are taken; send only metrics',
+  ],
 ] as const)('%j is told as %j', (refusal, text) => expect(refusalText(refusal)).toBe(text));
