@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 
 import type { Cipher } from '#auth/cipher.ts';
 import { type SessionCounts, worseOutcome } from '#modules/exceptions/decide/sessions.ts';
@@ -66,7 +66,8 @@ export class TelemetryRecorder {
     for (const { name, contentType, content } of besides.attachments) {
       await this.#store(serviceId, 'attachment', async () => {
         const sealed = this.#options.cipher.seal(content);
-        const file = { id: randomUUID(), serviceId, eventId: owner, name, contentType, bytes: content.length };
+        const id = contentId(serviceId, owner, name, content);
+        const file = { id, serviceId, eventId: owner, name, contentType, bytes: content.length };
         const isStored = await this.#options.db.transaction((session) =>
           storesOf(session).eventExtras.addAttachment({ ...file, content: sealed, createdAt }, ATTACHMENT_BYTES_MAX),
         );
@@ -76,7 +77,9 @@ export class TelemetryRecorder {
     for (const feedback of besides.feedback) {
       await this.#store(serviceId, 'feedback', async () => {
         const { eventExtras } = storesOf(this.#options.db.session());
-        const isStored = await eventExtras.addFeedback({ id: randomUUID(), serviceId, createdAt, ...feedback });
+        const { feedbackId, eventId, name, email, comments } = feedback;
+        const id = contentId(serviceId, feedbackId ?? JSON.stringify([eventId, name, email, comments]));
+        const isStored = await eventExtras.addFeedback({ id, serviceId, createdAt, ...feedback });
         if (!isStored) this.count(serviceId, 'feedback', 'over_quota');
       });
     }
@@ -181,6 +184,13 @@ export class TelemetryRecorder {
       for (const row of outcomes.values()) this.#rememberOutcome(row);
     }
   }
+}
+
+/** Returns the same id for the same content, so that what a client sends twice is stored once. */
+function contentId(...parts: readonly (string | Buffer)[]): string {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(`${Buffer.byteLength(part)} `).update(part);
+  return hash.digest('hex').slice(0, 32);
 }
 
 /** The id under which files are kept: of the event; without one, of what the feedback is about, or of the feedback itself. */

@@ -177,6 +177,35 @@ test('feedback about no event, or about one that never came, is listed with its 
   expect((await runOperation(w, getIngestStatus, viewer(), { serviceId })).feedback).toMatchObject({ count: 3 });
 });
 
+test('feedback and files that are sent twice are stored once, and other words about the same event beside them', async () => {
+  const { serviceId, dsn } = await w.given.service();
+  const file = { type: 'attachment', filename: 'screenshot.png' };
+  const words = { event_id: 'a'.repeat(32), contexts: { feedback: { message: 'cannot pay' } } };
+  const report = (comments: string) => [{ type: 'user_report' }, { event_id: ID, comments }];
+  for (let time = 0; time < 2; time += 1) {
+    await send(dsn, { type: 'feedback' }, words, file, 1234);
+    await send(dsn, ...report('it broke'));
+  }
+  await send(dsn, ...report('it broke again'));
+  const { feedback } = await runOperation(w, listFeedback, viewer(), { serviceId });
+  const listed = feedback.map(({ comments, attachments }: Listed) => `${comments} ${attachments.length}`);
+  expect(listed.toSorted()).toEqual(['cannot pay 1', 'it broke 0', 'it broke again 0']);
+});
+
+test('a file of a transaction is not kept, and told as such', async () => {
+  const { serviceId, dsn } = await w.given.service();
+  const file = { type: 'attachment', filename: 'app.log' };
+  await send(dsn, { type: 'transaction' }, { type: 'transaction' }, file, 1234);
+  await send(dsn, file, 1234, { type: 'transaction' }, {});
+  const { notKept } = await runOperation(w, getIngestStatus, viewer(), { serviceId });
+  expect(notKept).toMatchObject([
+    { kind: 'attachment', reason: 'not_kept', count: 2 },
+    { kind: 'transaction', reason: 'not_kept', count: 2 },
+  ]);
+  const stored = await w.context.db.sql.rows('select id from event_attachments where service_id = $1', [serviceId]);
+  expect(stored).toEqual([]);
+});
+
 test('files beyond the quota of a service, or too many of an event, are not stored', async () => {
   const { serviceId } = await w.given.service();
   const file = (eventId: string, bytes: number) => ({

@@ -132,6 +132,8 @@ const BESIDE_TYPES: ReadonlySet<string> = new Set([
   'feedback',
   'check_in',
 ]);
+/** Types of items that clients send with files. */
+const HAS_FILES: ReadonlySet<string> = new Set(['event', 'transaction', 'feedback', 'user_report']);
 /** Limits on events: real envelopes hold one; more of them only keep the process from its other work. */
 const SENTRY_LIMITS: SentryLimits = { eventBytesMax: 1024 * 1024, eventsMax: 10 };
 
@@ -203,6 +205,7 @@ export async function decodeSentryRequest(
   const reader = new EventReader(request, limits, asEventId(header['event_id']), header);
   for (const item of items) await reader.read(item);
   if (isCut) reader.drop('unknown', 'too_many');
+  reader.dropFilesOfOthers();
   if (!isEnvelope && reader.dropped.some((item) => item.reason === 'malformed')) throw notSentry('JSON object');
   return {
     publicKey: sentryKeyOf(request.headers, request.query) ?? dsn?.publicKey ?? null,
@@ -326,6 +329,14 @@ class EventReader {
 
   drop(type: string, reason: DropReason, count = 1): void {
     this.dropped.push({ type, reason, count });
+  }
+
+  /** Drops files of what is not kept itself, such as a transaction: nothing would show them. */
+  dropFilesOfOthers(): void {
+    const { feedback, attachments } = this.besides;
+    if (this.events.length > 0 || feedback.length > 0 || !this.dropped.some(({ type }) => HAS_FILES.has(type))) return;
+    if (attachments.length > 0) this.drop('attachment', 'not_an_exception', attachments.length);
+    attachments.length = 0;
   }
 
   answeredId(): string {

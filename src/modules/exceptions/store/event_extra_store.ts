@@ -25,23 +25,28 @@ const FEEDBACK_OF_SERVICE_MAX = 10_000;
 
 /** Files that came with events, and what users wrote about them. */
 export class EventExtraStore extends PostgresStore {
-  /** False when the service's files would take more than `bytesMax`, or the event has enough of them. */
+  /**
+   * Returns false when the service's files would take more than `bytesMax`, or the event has enough of them. A file that
+   * is stored already is not stored again.
+   */
   async addAttachment(attachment: EventAttachment, bytesMax: number): Promise<boolean> {
     // One service at a time, so that two requests never both take the last room.
     await holdLock(this.session, `attachments ${attachment.serviceId}`);
-    const { bytes, files } = await this.selectFrom('event_attachments')
+    const { bytes, files, same } = await this.selectFrom('event_attachments')
       .select(({ fn, cast }) => [
         cast<number>(fn.coalesce(fn.sum('bytes'), sql<number>`0`), 'bigint').as('bytes'),
         fn.countAll<number>().filterWhere('event_id', '=', attachment.eventId).as('files'),
+        fn.countAll<string>().filterWhere('id', '=', attachment.id).as('same'),
       ])
       .where('service_id', '=', attachment.serviceId)
       .executeTakeFirstOrThrow();
+    if (Number(same) > 0) return true;
     if (bytes + attachment.bytes > bytesMax || files >= ATTACHMENTS_MAX) return false;
     await this.insertInto('event_attachments').values(toColumns(EventAttachmentEntity, attachment)).execute();
     return true;
   }
 
-  /** False when the service has enough of it. */
+  /** Returns false when the service has enough of it. What is stored already is not stored again. */
   async addFeedback(feedback: EventFeedback): Promise<boolean> {
     if ((await this.#countFeedback(feedback.serviceId)) >= FEEDBACK_OF_SERVICE_MAX) return false;
     await this.insertInto('event_feedback')
