@@ -19,7 +19,7 @@ import { storePoints } from '#storage/queue/jobs.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { waitForAll } from '#kernel/promises.ts';
-import type { Temporal } from '#kernel/time.ts';
+import { type Temporal, limitBy } from '#kernel/time.ts';
 import type { MissingSeriesReader } from '#modules/rules/store/missing_series.ts';
 import type { Evaluation, OpenIncident } from '#modules/rules/store/rule_conclusions.ts';
 import type { RuleReader } from '#modules/rules/store/rule_reader.ts';
@@ -175,7 +175,7 @@ function decide(measured: Measurement, incident: OpenIncident | null, isWaiting:
 
 /** Decides again where it depends on series that have fallen silent. A rule of which that is not found out stays as it is. */
 async function findMissing(
-  { missingSeries, log }: EvaluationRuntime,
+  { missingSeries, clock, log }: EvaluationRuntime,
   wanting: readonly Decided[],
 ): Promise<readonly Decided[]> {
   const beganAt = performance.now();
@@ -204,7 +204,9 @@ async function findMissing(
       };
       try {
         const missing = await limit(async () =>
-          performance.now() - beganAt > SEARCHING_MS_MAX ? 'unknown' : await missingSeries.find(question, now),
+          performance.now() - beganAt > limitBy(clock, SEARCHING_MS_MAX)
+            ? 'unknown'
+            : await missingSeries.find(question, now),
         );
         if (missing === 'unknown') return before;
         return decide({ ...measured, missing }, incident, false);

@@ -4,9 +4,10 @@ import { checkClickHouse, checkPostgres, checkQueue } from '#entry/store_checks.
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 
 /** The stores that a role needs; a pager needs no ClickHouse. */
-export type ProbedStores = Pick<Foundation, 'config' | 'log' | 'db' | 'queue' | 'latencies' | 'reachedLimits'> & {
-  readonly clickhouse?: ClickHouseClient;
-};
+export type ProbedStores = Pick<
+  Foundation,
+  'config' | 'clock' | 'log' | 'db' | 'queue' | 'latencies' | 'reachedLimits'
+> & { readonly clickhouse?: ClickHouseClient };
 
 /** Health endpoints of a background process for an orchestrator, if METRICS_PORT is set. */
 export interface Probes {
@@ -17,6 +18,7 @@ export interface Probes {
 
 export async function openProbes({
   config,
+  clock,
   log,
   db,
   queue,
@@ -29,9 +31,9 @@ export async function openProbes({
   registry.registerMetric(limitCounter(reachedLimits));
   const readiness = async () => {
     const checks = {
-      PostgreSQL: await checkPostgres(db),
-      'the queue': await checkQueue(queue),
-      ...(clickhouse && { ClickHouse: await checkClickHouse(clickhouse) }),
+      PostgreSQL: await checkPostgres(db, clock),
+      'the queue': await checkQueue(queue, clock),
+      ...(clickhouse && { ClickHouse: await checkClickHouse(clickhouse, clock) }),
     };
     const because = [
       ...(isDraining ? ['this process is stopping'] : []),

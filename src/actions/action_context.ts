@@ -108,6 +108,8 @@ export interface ActionContext extends OperationContext {
   readonly metrics: MetricReader;
   readonly exceptions: ExceptionReader;
   readonly releases: ReleaseReader;
+  /** Time limit on reading telemetry that only adds to an answer, so that a slow store does not delay it. */
+  readonly telemetryMsMax: number;
   /** Maps events that came before their source maps. */
   readonly sourceMaps: Pick<SourceMaps, 'mapEvents'>;
   readonly cipher: Cipher;

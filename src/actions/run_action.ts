@@ -13,7 +13,7 @@ import { getAction } from '#actions/registry.ts';
 import type { Cipher } from '#auth/cipher.ts';
 import type { Actor, RequestOrigin } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
-import type { Temporal } from '#kernel/time.ts';
+import { type Temporal, limitBy } from '#kernel/time.ts';
 import type { Caller, Via } from '#modules/accounts/decide/caller.ts';
 import { admitAgentWrite } from '#modules/agents/operations/admit_agent_write.ts';
 import { type AuditEntry, CREDENTIALS_SHOWN } from '#modules/audit/store/audit_store.ts';
@@ -206,6 +206,8 @@ function checkCall(name: string, input: unknown): CheckedCall {
   return { effect: action.effect, permission: action.permission };
 }
 
+const TELEMETRY_MS_MAX = 3_000;
+
 function readContextOf(
   runtime: ActionRuntime,
   session: Session,
@@ -234,6 +236,7 @@ function readContextOf(
     metrics,
     exceptions,
     releases,
+    telemetryMsMax: limitBy(runtime.clock, TELEMETRY_MS_MAX),
     sourceMaps,
     cipher,
     configuredChannels,

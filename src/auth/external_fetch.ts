@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { request as requestPlain } from 'node:http';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { type Clock, limitBy, systemClock } from '#kernel/time.ts';
 
 /** Bytes of the largest document that is read, unless a caller allows more. */
 const BODY_BYTES_MAX = 16 * 1024;
@@ -94,6 +95,8 @@ interface ExternalFetchOptions {
   readonly accept?: string;
   /** Whether private addresses are allowed, for trials on one machine, where apps and push services have them. */
   readonly allowInternalAddresses: boolean;
+  /** Clock whose patience lengthens the time limits; absent: the machine's. */
+  readonly clock?: Clock;
 }
 
 /**
@@ -128,13 +131,17 @@ function requirePublic(url: URL, allowInternalAddresses: boolean): void {
   if (refusal !== null) throw refusal;
 }
 
+function deadlineOf({ clock = systemClock }: ExternalFetchOptions, ms: number): AbortSignal {
+  return AbortSignal.timeout(limitBy(clock, ms));
+}
+
 export function createExternalFetch(options: ExternalFetchOptions): ExternalFetch {
   const lookupPublic = createLookup(options);
   return async (input, { signal } = {}) => {
     const url = new URL(input instanceof Request ? input.url : input);
     if (url.protocol !== 'https:') throw new Error('only https addresses are allowed');
     requirePublic(url, options.allowInternalAddresses);
-    const deadline = AbortSignal.timeout(DEADLINE_MS);
+    const deadline = deadlineOf(options, DEADLINE_MS);
     const limits = { bytesMax: options.bytesMax ?? BODY_BYTES_MAX, accept: options.accept ?? 'application/json' };
     return await get(url, limits, lookupPublic, signal ? AbortSignal.any([signal, deadline]) : deadline);
   };
@@ -149,7 +156,7 @@ export function createExternalPost(options: ExternalFetchOptions): ExternalPost 
     if (url.protocol !== 'https:' && !isPlain) throw new Error('only https addresses are allowed');
     requirePublic(url, options.allowInternalAddresses);
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const asked = { method: 'POST', headers, lookup: lookupPublic, signal: AbortSignal.timeout(timeoutMs) };
+    const asked = { method: 'POST', headers, lookup: lookupPublic, signal: deadlineOf(options, timeoutMs) };
     const sending = isPlain ? requestPlain(url, asked, resolve) : request(url, { ...asked, agent }, resolve);
     sending.on('error', reject).end(body);
     const answer = await promise;
@@ -178,7 +185,7 @@ export function createProviderFetch(options: ExternalFetchOptions): ProviderFetc
     const url = new URL(address);
     if (url.protocol !== 'https:') throw new Error('only https addresses are allowed');
     requirePublic(url, options.allowInternalAddresses);
-    const deadline = AbortSignal.timeout(DEADLINE_MS);
+    const deadline = deadlineOf(options, DEADLINE_MS);
     const form = body instanceof URLSearchParams ? body.toString() : null;
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const sent = {
@@ -238,7 +245,7 @@ export function createExternalExchange(options: ExternalFetchOptions): ExternalE
     if (url.protocol !== 'https:' && !isPlain) throw new Error('only https addresses are allowed');
     requirePublic(url, options.allowInternalAddresses);
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const asked = { method, headers, lookup: lookupPublic, signal: AbortSignal.timeout(timeoutMs) };
+    const asked = { method, headers, lookup: lookupPublic, signal: deadlineOf(options, timeoutMs) };
     const sending = isPlain ? requestPlain(url, asked, resolve) : request(url, { ...asked, agent }, resolve);
     sending.on('error', reject).end(body);
     const answer = await promise;

@@ -1,6 +1,6 @@
 import { AppError, isUnavailable } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
-import type { Clock } from '#kernel/time.ts';
+import { type Clock, limitBy } from '#kernel/time.ts';
 import { withTimeout } from '#kernel/promises.ts';
 
 interface KeyCacheOptions<Target> {
@@ -79,7 +79,7 @@ export class KeyCache<Target> {
     answer.catch(() => {});
     if (this.#awayAt !== null) return cached;
     try {
-      return await withTimeout(answer, TIMEOUT_MS, () => {
+      return await withTimeout(answer, limitBy(this.#options.clock, TIMEOUT_MS), () => {
         throw new AppError('unavailable', 'the database is slow to answer');
       });
     } catch (error) {

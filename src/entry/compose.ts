@@ -48,8 +48,8 @@ interface PlaceParts {
   readonly bases: PlaceBases;
 }
 
-function placePartsOf(config: RunningConfig): PlaceParts {
-  const http = createExternalExchange(externalFetchOptionsOf(config));
+function placePartsOf(config: RunningConfig, clock: Clock): PlaceParts {
+  const http = createExternalExchange({ ...externalFetchOptionsOf(config), clock });
   const bases = placeBasesOf(config);
   const cipher = createCipher(config.appSecret, 'places');
   return { senders: createPlaceSenders({ http, bases }), cipher, http, bases };
@@ -103,7 +103,7 @@ export async function compose(config: RunningConfig, options: FoundationOptions)
     config,
     clickhouse,
     actions,
-    places: placePartsOf(config),
+    places: placePartsOf(config, clock),
     changes,
     close: () => (closing ??= close()),
   };

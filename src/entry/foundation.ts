@@ -120,7 +120,7 @@ export async function openFoundation(
     push: {
       keys: vapidKeys,
       subscriptions: pushSubscriptionsOf(db),
-      post: createExternalPost(externalFetchOptionsOf(config)),
+      post: createExternalPost({ ...externalFetchOptionsOf(config), clock }),
     },
   });
   return {

@@ -74,7 +74,7 @@ export function installationOf(config: FoundationConfig, clock: Clock): Installa
       emails: mail === null ? [] : [addressIn(mail.from)],
     },
     vapidPublicKey: deriveVapidKeys(appSecret).publicKey,
-    openId: createOpenIdClient(clock, createProviderFetch(externalFetchOptionsOf(config))),
+    openId: createOpenIdClient(clock, createProviderFetch({ ...externalFetchOptionsOf(config), clock })),
     findTextRecords: createTextRecordFinder(config.dnsServers),
     hasAuditFolder: config.auditStreamFolder !== undefined,
     allowsInternalAddresses: externalFetchOptionsOf(config).allowInternalAddresses,

@@ -7,6 +7,7 @@ import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { DISK_FULL_TEXT } from '#storage/postgres/faults.ts';
 import type { DurableQueue } from '#storage/queue/durable_queue.ts';
+import { limitBy, type Clock } from '#kernel/time.ts';
 
 /** Result of checking a store. */
 export interface StoreCheck {
@@ -16,39 +17,42 @@ export interface StoreCheck {
   readonly error?: string;
 }
 
-export const CHECK_TIMEOUT_MS = 3_000;
+const CHECK_TIMEOUT_MS = 3_000;
 
 /** Checks that PostgreSQL accepts writes: a standby, and a database with a full disk, answer only queries. */
-export async function checkPostgres(db: Database): Promise<StoreCheck> {
-  return await check(async () => {
+export async function checkPostgres(db: Database, clock: Clock): Promise<StoreCheck> {
+  return await check(clock, async () => {
     const reason = await db.sql.row<{ found: string }>(READ_ONLY_SQL);
     if (reason !== null) throw new Error(`PostgreSQL ${readOnlyText(reason.found)}`);
     if (db.isFull()) throw new Error(DISK_FULL_TEXT);
   });
 }
 
-export async function checkClickHouse(clickhouse: ClickHouseClient): Promise<StoreCheck> {
-  return await check(async () => {
+export async function checkClickHouse(clickhouse: ClickHouseClient, clock: Clock): Promise<StoreCheck> {
+  return await check(clock, async () => {
     const reason = await findStorageFault(clickhouse);
     if (reason !== null) throw new Error(reason);
   });
 }
 
-export async function checkQueue(queue: DurableQueue): Promise<StoreCheck> {
-  return await check(() => queue.ping());
+export async function checkQueue(queue: DurableQueue, clock: Clock): Promise<StoreCheck> {
+  return await check(clock, () => queue.ping());
 }
 
-async function check(work: () => Promise<unknown>): Promise<StoreCheck> {
+async function check(clock: Clock, work: () => Promise<unknown>): Promise<StoreCheck> {
   const startedAt = performance.now();
   const elapsed = () => Math.round((performance.now() - startedAt) * 10) / 10;
   try {
-    await withTimeout(work(), CHECK_TIMEOUT_MS, noAnswer);
+    await answered(work(), clock);
     return { status: 'up', latencyMs: elapsed() };
   } catch (error) {
     return { status: 'down', latencyMs: elapsed(), error: redact(messageOf(error)) };
   }
 }
 
-export function noAnswer(): never {
-  throw new Error(`no answer within ${CHECK_TIMEOUT_MS} ms`);
+/** Returns the result of a check. Throws if it takes longer than it may. */
+export async function answered<Result>(work: Promise<Result>, clock: Clock): Promise<Result> {
+  return await withTimeout(work, limitBy(clock, CHECK_TIMEOUT_MS), () => {
+    throw new Error(`no answer within ${CHECK_TIMEOUT_MS} ms`);
+  });
 }

@@ -4,6 +4,7 @@ import { AppError, invalidInput } from '#kernel/errors.ts';
 import { nextTurn } from '#kernel/cooperative_task.ts';
 import type { Id } from '#kernel/ids.ts';
 import { OwnThread } from '#kernel/threads/own_thread.ts';
+import { limitBy, type Clock } from '#kernel/time.ts';
 
 /** A body for the thread, and where it holds its alerts; undefined for one alert a body. */
 export interface BodyQuestion {
@@ -36,12 +37,16 @@ const UNHEARD_MS = 10_000;
 
 /** Parses bodies with alerts; a large one in parts of about a hundred alerts, each cut to size. */
 export class AlertBodies {
-  readonly #thread = new OwnThread<BodyQuestion, BodyAnswer>({
-    program: new URL('./alert_body_program.ts', import.meta.url),
-    data: null,
-    memoryMb: MEMORY_MB,
-    unheardMs: UNHEARD_MS,
-  });
+  readonly #thread: OwnThread<BodyQuestion, BodyAnswer>;
+
+  constructor(clock: Clock) {
+    this.#thread = new OwnThread({
+      program: new URL('./alert_body_program.ts', import.meta.url),
+      data: null,
+      memoryMb: MEMORY_MB,
+      unheardMs: limitBy(clock, UNHEARD_MS),
+    });
+  }
 
   /** Reads a body by its endpoint. Throws `invalid_input` for what cannot be read. */
   async read(

@@ -16,7 +16,7 @@ import { nextTurn } from '#kernel/cooperative_task.ts';
 import { freeBytes } from '#kernel/free_bytes.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
-import type { Temporal } from '#kernel/time.ts';
+import type { Clock, Temporal } from '#kernel/time.ts';
 import { inSpan, type TracedSpan } from '#kernel/tracing.ts';
 import { waitForAll } from '#kernel/promises.ts';
 import type { DurableQueue, NewDurableJob } from '#storage/queue/durable_queue.ts';
@@ -47,6 +47,7 @@ interface IntakeOptions {
   readonly queueBytesMax?: number;
   /** The disk on which data waits. */
   readonly disk?: Pick<DiskSpace, 'requireCapacity'>;
+  readonly clock: Clock;
   readonly log: Log;
   /** Encrypts events that wait. */
   readonly cipher: Pick<Cipher, 'seal'>;
@@ -85,7 +86,16 @@ const SPOOL_BYTES_MAX = 256 * 1024 * 1024;
 const SPOOL_CHECK_MS = 30_000;
 
 export function openIntake(options: IntakeOptions): Intake {
-  const { queue, queueBytesMax = Infinity, disk, log, cipher, spoolFolder, spoolBytesMax = SPOOL_BYTES_MAX } = options;
+  const {
+    queue,
+    queueBytesMax = Infinity,
+    disk,
+    clock,
+    log,
+    cipher,
+    spoolFolder,
+    spoolBytesMax = SPOOL_BYTES_MAX,
+  } = options;
   const { reportSpooled = async () => {}, processes = () => 1, onNewSeries = () => {} } = options;
   const budget = new IntakeBudget();
   const spool = new Spool({ folder: spoolFolder, bytesMax: spoolBytesMax });
@@ -95,7 +105,7 @@ export function openIntake(options: IntakeOptions): Intake {
     log,
     onCapacity: () => replayer.run(),
   });
-  const breaker = new QueueCircuitBreaker({ queue, depth, log, onRecovery: () => replayer.run() });
+  const breaker = new QueueCircuitBreaker({ queue, depth, clock, log, onRecovery: () => replayer.run() });
   const addEvents = (jobs: readonly NewDurableJob[]): Promise<void> => breaker.addDurable(groupExceptions, jobs);
   const replayer = new Replayer(spool, {
     add: (spooled) => addEvents([fromSpooled(spooled)]),

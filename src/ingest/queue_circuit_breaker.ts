@@ -4,10 +4,12 @@ import type { DurableJobContract } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
 import { withTimeout } from '#kernel/promises.ts';
 import type { DurableQueue, NewDurableJob } from '#storage/queue/durable_queue.ts';
+import { limitBy, type Clock } from '#kernel/time.ts';
 
 interface QueueCircuitBreakerOptions {
   readonly queue: Pick<DurableQueue, 'addDurable' | 'pingStore'>;
   readonly depth: QueueDepth;
+  readonly clock: Clock;
   readonly log: Log;
   /** Called each time the queue answers again. */
   readonly onRecovery: () => void;
@@ -42,7 +44,8 @@ export class QueueCircuitBreaker {
     this.#options.depth.requireCapacity();
     this.#options.depth.add(jobs.reduce((sum, { bytes }) => sum + bytes.length, 0));
     try {
-      await withTimeout(this.#options.queue.addDurable(job, jobs), TIMEOUT_MS, () => {
+      const timeoutMs = limitBy(this.#options.clock, TIMEOUT_MS);
+      await withTimeout(this.#options.queue.addDurable(job, jobs), timeoutMs, () => {
         throw timeoutError();
       });
     } catch (error) {

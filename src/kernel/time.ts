@@ -8,9 +8,16 @@ type Instant = Temporal.Instant;
 /** Source of `now`. Production reads the machine's clock, tests move their own. */
 export interface Clock {
   now(): Instant;
+  /** Factor by which others may take longer to answer than in production: tests share a busy machine. Absent: 1. */
+  readonly patience?: number;
 }
 
 export const systemClock: Clock = { now: () => Temporal.Now.instant() };
+
+/** Returns how long others may take to answer, in the unit of the limit, by the patience of the clock. */
+export function limitBy({ patience = 1 }: Clock, limit: number): number {
+  return patience * limit;
+}
 
 /** The last instant that every store can hold (PostgreSQL, ClickHouse's DateTime64, JavaScript). */
 export const FAR_FUTURE = Temporal.Instant.from('2200-01-01T00:00:00Z');

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { KeyCache } from '#auth/key_cache.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -134,6 +134,7 @@ describe('while the database is away', () => {
   });
 
   test('a database that hangs counts as away for good keys', async () => {
+    onTestFinished(clock.beImpatient(0.01));
     const slow = new KeyCache<Target>({
       clock,
       log: silentLog,

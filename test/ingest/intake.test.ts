@@ -18,6 +18,7 @@ import type { NewDurableJob } from '#storage/queue/durable_queue.ts';
 import { unpackedPoints } from '#test/ingest/accepted_data.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
 import { pointAt } from '#test/kit/metrics/points.ts';
+import { systemClock } from '#kernel/time.ts';
 
 const CIPHER = createCipher('a secret that is long enough');
 const ALPHA = { orgId: 'org_1' as Id<'org'>, serviceId: 'service_a' as Id<'service'> };
@@ -68,7 +69,14 @@ beforeEach(() => {
 });
 
 function openTestIntake(options: { spoolBytesMax?: number; queueBytesMax?: number } = {}): Intake {
-  const intake = openIntake({ queue, log: silentLog, cipher: CIPHER, spoolFolder: folder, ...options });
+  const intake = openIntake({
+    queue,
+    clock: systemClock,
+    log: silentLog,
+    cipher: CIPHER,
+    spoolFolder: folder,
+    ...options,
+  });
   onTestFinished(() => intake.close());
   return intake;
 }

@@ -4,10 +4,33 @@ import { type Clock, Temporal } from '#kernel/time.ts';
 
 /** A clock that stands still until a test moves it. */
 export interface TestClock extends Clock {
+  /** Lowers the patience for a test of a time limit; returns what takes that back. */
+  beImpatient(patience: number): () => void;
   set(instant: string): void;
   advance(duration: Temporal.DurationLike): void;
   /** Takes back whatever a test has moved. */
   restart(): void;
+}
+
+/** So many times as long may a store take: other tests, and whatever else the machine does, take most of its processors. */
+const PATIENCE = 30;
+
+function patientClock(moved: Omit<TestClock, 'patience' | 'beImpatient'>): TestClock {
+  let patience = PATIENCE;
+  return {
+    ...moved,
+    get patience() {
+      return patience;
+    },
+    beImpatient(lower) {
+      patience = lower;
+      return () => void (patience = PATIENCE);
+    },
+    restart() {
+      moved.restart();
+      patience = PATIENCE;
+    },
+  };
 }
 
 /** Starts at the machine's time, so that timestamps of real senders are recent. */
@@ -15,7 +38,7 @@ export function testClock(): TestClock {
   const machine = (): Temporal.Instant =>
     Temporal.Instant.fromEpochMilliseconds(Temporal.Now.instant().epochMilliseconds);
   let current = machine();
-  return {
+  return patientClock({
     now: () => current,
     set(instant) {
       current = Temporal.Instant.from(instant);
@@ -26,14 +49,14 @@ export function testClock(): TestClock {
     restart() {
       current = machine();
     },
-  };
+  });
 }
 
 /** The machine's clock, as processes outside the test see it too; moving it shifts only what the test sees. */
 export function runningClock(): TestClock {
   const machine = (): Temporal.Instant => Temporal.Now.instant().round('millisecond');
   let shift = new Temporal.Duration();
-  return {
+  return patientClock({
     now: () => machine().add(shift),
     set(instant) {
       shift = machine().until(instant);
@@ -44,7 +67,7 @@ export function runningClock(): TestClock {
     restart() {
       shift = new Temporal.Duration();
     },
-  };
+  });
 }
 
 let areInstantsCompared = false;

@@ -163,7 +163,7 @@ function configurationOf(options: AuthorizationServerOptions): Configuration {
     // Revoking one token of a client ends its connection.
     revokeGrantPolicy: () => true,
     clientBasedCORS: () => true,
-    fetch: createExternalFetch({ allowInternalAddresses: options.allowInternalAddresses }),
+    fetch: createExternalFetch(options),
     fetchResponseBodyLimits: { 'client_id metadata document': 16_384, jwks_uri: 16_384, sector_identifier_uri: 1 },
     renderError: (context, { error, error_description: why = error }) => {
       sendErrorPage(context, options, { sentence: why, wayBack: null });

@@ -20,7 +20,7 @@ import {
 import type { ProviderFetch } from '#auth/external_fetch.ts';
 import type { AttemptKeys } from '#auth/openid/attempt_cookie.ts';
 import { readLogoutToken, type ReportedLogout } from '#auth/openid/logout_token.ts';
-import type { Clock } from '#kernel/time.ts';
+import { type Clock, limitBy } from '#kernel/time.ts';
 import { type Claims, withUserInfo } from '#modules/sign_in/decide/claims.ts';
 import { ProviderSignInError } from '#modules/sign_in/decide/sign_in_fault.ts';
 
@@ -76,6 +76,7 @@ export interface OpenIdClient {
  * fetches the provider's keys anew, so keys that were rotated count at once; its metadata is remembered for a minute.
  */
 export function createOpenIdClient(clock: Clock, fetchProvider: ProviderFetch): OpenIdClient {
+  const timeoutSeconds = (): number => limitBy(clock, TIMEOUT_SECONDS);
   const discoveries = new Map<string, { readonly at: number; readonly metadata: Promise<ServerMetadata> }>();
 
   const discover = async (issuer: string): Promise<ServerMetadata> => {
@@ -83,7 +84,7 @@ export function createOpenIdClient(clock: Clock, fetchProvider: ProviderFetch): 
     const remembered = discoveries.get(issuer);
     if (remembered !== undefined && now - remembered.at < DISCOVERY_MS) return await remembered.metadata;
     if (discoveries.size >= DISCOVERIES_MAX) discoveries.clear();
-    const metadata = readExactly(issuer, fetchProvider);
+    const metadata = readExactly(issuer, fetchProvider, timeoutSeconds());
     discoveries.set(issuer, { at: now, metadata });
     // A failure is not remembered: the provider may be right again at the next try.
     metadata.catch(() => discoveries.delete(issuer));
@@ -98,13 +99,13 @@ export function createOpenIdClient(clock: Clock, fetchProvider: ProviderFetch): 
       : ClientSecretPost(clientSecret);
     const times = { [clockSkew]: skew, [clockTolerance]: TOLERANCE_SECONDS };
     const configuration = new Configuration({ ...metadata }, clientId, times, auth);
-    configuration.timeout = TIMEOUT_SECONDS;
+    configuration.timeout = timeoutSeconds();
     enableNonRepudiationChecks(configuration);
     return configuration;
   };
 
   return {
-    findIssuer: async (issuer) => (await readMetadata(issuer, fetchProvider)).issuer,
+    findIssuer: async (issuer) => (await readMetadata(issuer, fetchProvider, timeoutSeconds())).issuer,
 
     async begin({ issuer, clientId }, { redirectUri, scope, keys }) {
       const metadata = await discover(issuer);
@@ -134,7 +135,7 @@ export function createOpenIdClient(clock: Clock, fetchProvider: ProviderFetch): 
         const nowSeconds = clock.now().epochMilliseconds / 1_000;
         // Whatever is no token for this client now costs the provider no request.
         const unchecked = readLogoutToken(token, { issuer, clientId, algorithms: new Set(accepted), nowSeconds });
-        const answer = await fetchProvider(address, { signal: AbortSignal.timeout(TIMEOUT_SECONDS * 1_000) });
+        const answer = await fetchProvider(address, { signal: AbortSignal.timeout(timeoutSeconds() * 1_000) });
         const { keys } = (await answer.json()) as { keys?: unknown };
         if (!Array.isArray(keys) || !unchecked.isSignedBy(keys)) throw new Error('no key of the provider signed it');
         return unchecked.logout;
@@ -178,15 +179,23 @@ export function createOpenIdClient(clock: Clock, fetchProvider: ProviderFetch): 
 }
 
 /** The issuer was kept as the provider spelt it; one that is spelt otherwise by now is another one. */
-async function readExactly(issuer: string, fetchProvider: ProviderFetch): Promise<ServerMetadata> {
-  const metadata = await readMetadata(issuer, fetchProvider);
+async function readExactly(
+  issuer: string,
+  fetchProvider: ProviderFetch,
+  timeoutSeconds: number,
+): Promise<ServerMetadata> {
+  const metadata = await readMetadata(issuer, fetchProvider, timeoutSeconds);
   if (metadata.issuer !== issuer) throw new ProviderSignInError('provider_away');
   return metadata;
 }
 
-async function readMetadata(issuer: string, fetchProvider: ProviderFetch): Promise<ServerMetadata> {
+async function readMetadata(
+  issuer: string,
+  fetchProvider: ProviderFetch,
+  timeoutSeconds: number,
+): Promise<ServerMetadata> {
   try {
-    const options = { [customFetch]: fetchProvider, timeout: TIMEOUT_SECONDS };
+    const options = { [customFetch]: fetchProvider, timeout: timeoutSeconds };
     const discovered = await discovery(new URL(issuer), 'unused', undefined, undefined, options);
     const { supportsPKCE: _method, ...metadata } = discovered.serverMetadata();
     // The library takes other spellings, and Microsoft's pattern for all its customers.

@@ -5,16 +5,8 @@ import type { PagerHealth } from '#modules/notifications/decide/pager_health.ts'
 import type { AppContext } from '#entry/compose.ts';
 import { checkPager } from '#entry/foundation.ts';
 import type { Readiness } from '#entry/process_port.ts';
-import {
-  CHECK_TIMEOUT_MS,
-  checkClickHouse,
-  checkPostgres,
-  checkQueue,
-  noAnswer,
-  type StoreCheck,
-} from '#entry/store_checks.ts';
+import { answered, checkClickHouse, checkPostgres, checkQueue, type StoreCheck } from '#entry/store_checks.ts';
 import type { DiskSpace } from '#ingest/disk_space.ts';
-import { withTimeout } from '#kernel/promises.ts';
 import { DISK_FULL_TEXT } from '#storage/postgres/faults.ts';
 
 const KEPT_MS = 1_000;
@@ -44,9 +36,9 @@ export function mountHealth(app: FastifyInstance, context: AppContext, disk: Dis
 
   const checkAll = cacheForASecond(context.clock, async () => {
     const [postgres, clickhouse, queue] = await Promise.all([
-      checkPostgres(context.db),
-      checkClickHouse(context.clickhouse),
-      checkQueue(context.queue),
+      checkPostgres(context.db, context.clock),
+      checkClickHouse(context.clickhouse, context.clock),
+      checkQueue(context.queue, context.clock),
     ]);
     return { postgres, clickhouse, queue: { ...queue, engine: context.queue.engine } };
   });
@@ -117,7 +109,7 @@ type PagerState = Pick<PagerHealth, Sentences> & { readonly status: 'up' | 'degr
 /** Returns whether accepted data pages people in time, whichever process is responsible for it. */
 async function pagerState(context: AppContext): Promise<PagerState> {
   try {
-    const health = await withTimeout(checkPager(context), CHECK_TIMEOUT_MS, noAnswer);
+    const health = await answered(checkPager(context), context.clock);
     return { status: health.problems.length === 0 ? 'up' : 'degraded', ...health };
   } catch {
     return {

@@ -3,7 +3,7 @@ import { NewSeriesLimiter, TOO_MANY_AT_ONCE } from '#ingest/series/new_series_li
 import { SeriesIndex } from '#ingest/series/series_index.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
-import type { Clock } from '#kernel/time.ts';
+import { type Clock, limitBy } from '#kernel/time.ts';
 import { withTimeout } from '#kernel/promises.ts';
 import { DAY_MS } from '#kernel/zone_clock.ts';
 import { POINTS_MAX } from '#modules/metrics/decide/limits.ts';
@@ -129,8 +129,9 @@ export class SeriesQuota {
       this.#held.set(serviceId, held);
       return held.allowance;
     }
+    const timeoutMs = limitBy(this.#options.clock, TIMEOUT_MS);
     try {
-      const answer = await withTimeout(this.#lookUpOnce(serviceId, day), TIMEOUT_MS, () => {
+      const answer = await withTimeout(this.#lookUpOnce(serviceId, day), timeoutMs, () => {
         throw slow();
       });
       this.#noteAvailability(null);

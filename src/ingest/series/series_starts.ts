@@ -4,6 +4,7 @@ import { freeBytes } from '#kernel/free_bytes.ts';
 import type { Id } from '#kernel/ids.ts';
 import { withTimeout } from '#kernel/promises.ts';
 import type { SentHistogram } from '#modules/metrics/decide/exponential_buckets.ts';
+import { limitBy, type Clock, systemClock } from '#kernel/time.ts';
 
 /** Limit on the scopes of one service that are told apart by version or schema. */
 const SCOPES_MAX = 1_000;
@@ -218,10 +219,12 @@ type FindShared = (serviceId: Id<'service'>) => Promise<readonly bigint[]>;
 export class ServiceStarts {
   readonly #services = new Map<Id<'service'>, Held>();
   readonly #findShared: FindShared;
+  readonly #clock: Clock;
   #requests = 0;
 
-  constructor(findShared: FindShared = async () => []) {
+  constructor(findShared: FindShared = async () => [], clock: Clock = systemClock) {
     this.#findShared = findShared;
+    this.#clock = clock;
   }
 
   /** Returns once it is known which series several processes write, unless that takes long or cannot be found out. */
@@ -239,7 +242,7 @@ export class ServiceStarts {
       (keys) => starts.addShared(keys),
       () => {},
     );
-    const held = { starts, reading: withTimeout(learning, FINDING_MS_MAX, () => {}) };
+    const held = { starts, reading: withTimeout(learning, limitBy(this.#clock, FINDING_MS_MAX), () => {}) };
     this.#services.set(serviceId, held);
     return held;
   }

@@ -2,7 +2,7 @@ import { MetricTypes } from '#ingest/series/metric_types.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
-import type { Clock, Temporal } from '#kernel/time.ts';
+import { type Clock, type Temporal, limitBy } from '#kernel/time.ts';
 import { withTimeout } from '#kernel/promises.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { MetricTypeStore } from '#modules/metrics/store/metric_type_store.ts';
@@ -85,9 +85,10 @@ export class ServiceTypes {
   }
 
   async #read(serviceId: Id<'service'>, held: Held): Promise<void> {
+    const timeoutMs = limitBy(this.#options.clock, TIMEOUT_MS);
     try {
-      const stored = await withTimeout(this.#store().list([serviceId], null), TIMEOUT_MS, () => {
-        throw new Error(`no answer within ${TIMEOUT_MS} ms`);
+      const stored = await withTimeout(this.#store().list([serviceId], null), timeoutMs, () => {
+        throw new Error(`no answer within ${timeoutMs} ms`);
       });
       for (const { name, type, unit } of stored) held.types.learn(name, type, unit);
       held.isRead = true;

@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
 import type { Log } from '#kernel/log.ts';
 import { withTimeout } from '#kernel/promises.ts';
-import type { Clock } from '#kernel/time.ts';
+import { type Clock, limitBy } from '#kernel/time.ts';
 import type { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import type { TakenGroup } from '#modules/exceptions/store/exception_count_store.ts';
@@ -41,8 +41,9 @@ export class ExceptionCounting {
   /** Counts for a while; what takes longer goes on behind it. */
   async run(): Promise<void> {
     const { db, clock } = this.#runtime;
-    const until = performance.now() + RUN_MS_MAX;
-    for (let leftMs = RUN_MS_MAX; leftMs > 0; leftMs = until - performance.now()) {
+    const runMsMax = limitBy(clock, RUN_MS_MAX);
+    const until = performance.now() + runMsMax;
+    for (let leftMs = runMsMax; leftMs > 0; leftMs = until - performance.now()) {
       const busy = [...this.#busy.keys()];
       const taken = await storesOf(db.session()).exceptionCounts.takeDue(clock.now(), BATCH, busy);
       if (taken.length === 0) return;

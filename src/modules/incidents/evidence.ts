@@ -15,9 +15,6 @@ import { AppError, isUnavailable } from '#kernel/errors.ts';
 import { withTimeout } from '#kernel/promises.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 
-/** Timeout of the telemetry stores, so that a slow one does not delay the incident. */
-const TELEMETRY_TIMEOUT_MS = 3_000;
-
 const { releases: ReleasesView, releaseTotal: ReleaseTotal, ...STORED_FIELDS } = CONTEXT_FIELDS;
 
 /** Evidence for finding the cause, so that one call suffices. */
@@ -112,8 +109,8 @@ export async function readEvidence(incident: IncidentRow, context: ActionContext
     findRule(incident, context),
     findPolicyName(incident, context),
     readStoredContext(incident, context),
-    sees('exceptions:view') ? orNull(readReleases(incident, context)) : null,
-    sees('dashboards:view') ? orNull(readMovedMetrics(incident, context)) : null,
+    sees('exceptions:view') ? orNull(readReleases(incident, context), context) : null,
+    sees('dashboards:view') ? orNull(readMovedMetrics(incident, context), context) : null,
   ]);
   return {
     rule,
@@ -126,9 +123,9 @@ export async function readEvidence(incident: IncidentRow, context: ActionContext
   };
 }
 
-async function orNull<Value>(work: Promise<Value>): Promise<Value | null> {
+async function orNull<Value>(work: Promise<Value>, { telemetryMsMax }: ActionContext): Promise<Value | null> {
   try {
-    return await withTimeout(work, TELEMETRY_TIMEOUT_MS, () => null);
+    return await withTimeout(work, telemetryMsMax, () => null);
   } catch (error) {
     if (isUnavailable(error)) return null;
     throw error;

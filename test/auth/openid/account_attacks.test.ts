@@ -1,4 +1,4 @@
-import { expect, onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 
 import { type Attack, AWAY, NOT_VERIFIED, testAttacks, withAccount, withClaims } from '#test/auth/openid/attack.ts';
 import { DOMAIN, type Flow } from '#test/auth/openid/flow.ts';
@@ -187,9 +187,7 @@ const BOUNDS: readonly Attack[] = [
     name: 'provider that never answers',
     async attempt(flow) {
       flow.provider.replace('/token', () => {});
-      const { timeout } = AbortSignal;
-      const impatient = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout.call(AbortSignal, ms / 5));
-      onTestFinished(() => impatient.mockRestore());
+      onTestFinished(flow.w.clock.beImpatient(0.2));
       return await flow.signIn();
     },
     says: AWAY,

@@ -163,6 +163,7 @@ test('searches that take long wait for each other, and leave alerts their places
 
 test('a search that takes too long is given up in words', async () => {
   const { w, get } = await withAlerts();
+  onTestFinished(w.clock.beImpatient(1));
   const { transaction } = w.context.db;
   const slow = vi.spyOn(w.context.db, 'transaction').mockImplementation(async (work) => {
     return await transaction(async (session) => {

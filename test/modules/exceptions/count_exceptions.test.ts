@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 
 import type { Id } from '#kernel/ids.ts';
 import { storesOf } from '#modules/stores.ts';
@@ -159,6 +159,7 @@ test('the groups that an organization has due delay neither those of others nor 
 });
 
 test('an organization that takes long to count delays no other', async () => {
+  onTestFinished(w.clock.beImpatient(1));
   const [slow] = await groupsDue(w, 1, { seconds: 60 });
   const other = await w.forOrganization();
   const [quick] = await groupsDue(other, 1, { seconds: 1 });

@@ -12,7 +12,7 @@ import { authenticateRequest, browserOf, type Serving } from '#entry/http/consol
 import { type FirstFrame, titleIn } from '#entry/http/console/first_frame.ts';
 import { routeOfPage } from '#entry/http/console_build.ts';
 import { setSender } from '#entry/http/connections/sender.ts';
-import { toTimestamp } from '#kernel/time.ts';
+import { toTimestamp, limitBy } from '#kernel/time.ts';
 import { withTimeout } from '#kernel/promises.ts';
 import type { SessionOfPerson } from '#modules/accounts/store/session_store.ts';
 import { storesOf } from '#modules/stores.ts';
@@ -58,6 +58,7 @@ const ROUTES_WITHOUT_SHELL: ReadonlySet<string> = new Set(PAGES_WITHOUT_SHELL.ma
  */
 export function initialDataOf(serving: Serving, waitMs = PAGE_WAIT_MS): FindDataOfPage {
   const { context, cookie } = serving;
+  const timeoutMs = limitBy(context.clock, waitMs);
 
   const findFirst = async (
     request: FastifyRequest,
@@ -100,7 +101,9 @@ export function initialDataOf(serving: Serving, waitMs = PAGE_WAIT_MS): FindData
         origin: { requestId: request.id, address: request.ip },
       };
       const session = (await runAccountOperation(context.actions, getSession, requester, {})) as Session;
-      const first = await withTimeout(findFirst(request, route, person, session), waitMs, () => null).catch(() => null);
+      const first = await withTimeout(findFirst(request, route, person, session), timeoutMs, () => null).catch(
+        () => null,
+      );
       const [org, ...others] = session.organizations;
       const hasFrame = org !== undefined && others.length === 0 && first !== null;
       const frame = hasFrame ? { organization: org.name, title: titleIn(resultsOf(first), idIn(request)) } : null;

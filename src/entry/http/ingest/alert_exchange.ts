@@ -10,7 +10,7 @@ import { AppError, errorCodeOf, invalidInput, messageOf } from '#kernel/errors.t
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import type { Log } from '#kernel/log.ts';
-import type { Clock } from '#kernel/time.ts';
+import { type Clock, limitBy } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { type Stores, storesOf } from '#modules/stores.ts';
 
@@ -175,10 +175,11 @@ export class AlertExchange {
       });
     }
     this.#searching += 1;
+    const searchMsMax = limitBy(this.#options.clock, SEARCH_MS_MAX);
     try {
       return await this.#searches.run(serviceId, async () => {
         return await this.#options.db.transaction(async (session) => {
-          await session.sql.run(`select set_config('statement_timeout', '${SEARCH_MS_MAX}', true)`);
+          await session.sql.run(`select set_config('statement_timeout', $1, true)`, [String(searchMsMax)]);
           return await work(storesOf(session).alerts);
         });
       });

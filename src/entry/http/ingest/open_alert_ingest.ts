@@ -62,7 +62,7 @@ export async function openAlertIngest(
     mayRetry: (error) => isLockConflict(error) || isUniqueViolation(error),
     log,
   });
-  const bodies = new AlertBodies();
+  const bodies = new AlertBodies(clock);
   const rates = new RateLimiter({
     perSecond: config.ingestAlertsPerSecond,
     noun: 'alerts',
@@ -77,7 +77,7 @@ export async function openAlertIngest(
     rates,
     counters,
     cipher: context.actions.cipher,
-    fetchOutside: createExternalFetch(externalFetchOptionsOf(config)),
+    fetchOutside: createExternalFetch({ ...externalFetchOptionsOf(config), clock }),
     takeHeartbeat: async (owner, name) => {
       const checkIn = readCheckInRequest(name, { status: 'ok' }, Buffer.alloc(0));
       if (checkIn === null) throw new AppError('invalid_input', 'the heartbeat has no name');

@@ -4,7 +4,7 @@ import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { OwnThread } from '#kernel/threads/own_thread.ts';
 import { TimeBudget } from '#kernel/threads/run_with_time_limit.ts';
-import type { Clock } from '#kernel/time.ts';
+import { type Clock, limitBy } from '#kernel/time.ts';
 import { LEVELS_MAX } from '#kernel/input_faults.ts';
 
 export interface PatternQuestion {
@@ -32,14 +32,15 @@ const UNHEARD_MS = 20_000;
 export class PatternChecks {
   readonly #options: PatternChecksOptions;
   readonly #budget: TimeBudget;
-  readonly #thread = new OwnThread<PatternQuestion, PatternAnswer>({
-    program: new URL('./pattern_program.ts', import.meta.url),
-    data: null,
-    memoryMb: MEMORY_MB,
-    unheardMs: UNHEARD_MS,
-  });
+  readonly #thread: OwnThread<PatternQuestion, PatternAnswer>;
 
   constructor(options: PatternChecksOptions) {
+    this.#thread = new OwnThread({
+      program: new URL('./pattern_program.ts', import.meta.url),
+      data: null,
+      memoryMb: MEMORY_MB,
+      unheardMs: limitBy(options.clock, UNHEARD_MS),
+    });
     this.#options = options;
     this.#budget = new TimeBudget(options.secondsPerMinute * 1_000, options.clock);
   }

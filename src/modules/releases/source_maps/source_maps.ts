@@ -4,7 +4,7 @@ import type { OriginalPlace } from '#modules/releases/decide/source_maps/origina
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import { TimeBudget } from '#kernel/threads/run_with_time_limit.ts';
-import type { Clock } from '#kernel/time.ts';
+import { type Clock, limitBy } from '#kernel/time.ts';
 import {
   type CodePlace,
   type MapAnswer,
@@ -146,7 +146,11 @@ export class SourceMaps {
     }
     const originals = new Map<string, ReadonlyMap<string, OriginalPlace | null>>();
     const budget = by === 'worker' ? this.#budget : null;
-    const batch: Batch = { loads: LOADS_MAX, leftMs: budget === null ? Infinity : BATCH_MS_MAX, budget };
+    const batch: Batch = {
+      loads: LOADS_MAX,
+      leftMs: budget === null ? Infinity : limitBy(this.#options.clock, BATCH_MS_MAX),
+      budget,
+    };
     for (const [key, code] of asked) originals.set(key, await this.#ask(key, code, batch));
     return originals;
   }

@@ -11,6 +11,7 @@ import type { ListedThing } from '#kernel/action.ts';
 import { AppError } from '#kernel/errors.ts';
 import { type Kind, KIND_NOUNS } from '#kernel/ids.ts';
 import { withTimeout } from '#kernel/promises.ts';
+import { limitBy } from '#kernel/time.ts';
 
 /** Corrected call. */
 export interface Suggestion {
@@ -40,8 +41,9 @@ export async function adviseOn(
 ): Promise<Advice> {
   if (error.code !== 'invalid_input' && error.code !== 'not_found') return NONE;
   if ((JSON.stringify(input) ?? '').length > BODY_CHARACTERS_MAX) return NONE;
+  const timeoutMs = limitBy(exchange.runtime.clock, ADVICE_TIMEOUT_MS);
   try {
-    return await withTimeout(suggestCorrection(exchange, action, input), ADVICE_TIMEOUT_MS, () => NONE);
+    return await withTimeout(suggestCorrection(exchange, action, input), timeoutMs, () => NONE);
   } catch (failure) {
     if (!(failure instanceof AppError))
       exchange.log.warn({ err: failure, requestId: exchange.origin.requestId }, 'failed to suggest a corrected call');
