@@ -38,7 +38,7 @@ test('an incident that a person declares pages like any other, is audited, and i
   expect(incident).toMatchObject({ kind: 'manual', title: 'Nobody can pay', severity: 'fatal', ruleId: null });
   await w.runUntilIdle();
   expect(w.phone.messages.map(({ to, body }) => [to, body])).toEqual([
-    [bram.phone, expect.stringMatching(/^checkout: Nobody can pay Reply ACK \d+ http/)],
+    [bram.phone, expect.stringMatching(/^checkout: Nobody can pay\nReply ACK \d+ http/)],
   ]);
   const { timeline } = await w.expectOk('get_incident', { incidentId });
   expect(timeline[0].text).toBe('Declared by Anna by the console.');

@@ -64,7 +64,7 @@ describe('a service that opens more incidents than its limit', () => {
     expect((await w.expectOk('list_incidents')).total).toBe(4);
     await w.advance({ minutes: 2 });
     expect(texts()).toHaveLength(4);
-    expect(texts()).toContainEqual(expect.stringMatching(/^checkout: \d+ more new exceptions in checkout Reply ACK/));
+    expect(texts()).toContainEqual(expect.stringMatching(/^checkout: \d+ more new exceptions in checkout\nReply ACK/));
 
     const { members } = await w.expectOk('get_incident', { incidentId: storm.incidentId });
     expect(members).toHaveLength(12);

@@ -25,7 +25,7 @@ test('the second responder is called when the first stays silent for 15 minutes'
   const incidentId = await alert.trigger();
   await w.runUntilIdle();
   expect(w.phone.messages).toMatchObject([{ to: anna.phone, status: 'delivered' }]);
-  expect(w.phone.messages[0]?.body).toMatch(/^checkout: latency is 250 .* Reply ACK \d+ http:\/\/tocsin\.test\/a\//);
+  expect(w.phone.messages[0]?.body).toMatch(/^checkout: latency is 250 .*\nReply ACK \d+ http:\/\/tocsin\.test\/a\//);
   await w.advance({ minutes: 14, seconds: 59 });
   expect(w.phone.calls).toEqual([]);
   await w.advance({ seconds: 1 });

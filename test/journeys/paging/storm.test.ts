@@ -56,7 +56,7 @@ describe('a storm', () => {
     await w.advance({ seconds: 1 });
     expect(texts()).toHaveLength(4);
     expect(texts()[3]).toMatch(
-      /^Tocsin: 7 more incidents: checkout: trouble \d+ Reply ACK ALL http:\/\/tocsin\.test\/a\/\w{42}$/,
+      /^Tocsin: 7 more incidents: checkout: trouble \d+\nReply ACK ALL http:\/\/tocsin\.test\/a\/\w{42}$/,
     );
     expect((await entries(incidentIds)).toSorted()).toEqual([
       ...times(7, 'delivered digest'),
@@ -87,7 +87,7 @@ describe('a storm', () => {
     await w.advance({ minutes: 1 });
     await storm(1);
     expect(texts()).toHaveLength(5);
-    expect(texts()[4]).toMatch(/^checkout: trouble 1 Reply ACK/);
+    expect(texts()[4]).toMatch(/^checkout: trouble 1\nReply ACK/);
   });
 
   test('adds new messages to a waiting digest, so that none overtakes it', async () => {
@@ -112,7 +112,7 @@ describe('a storm', () => {
     const { w, storm, entries, texts } = await annaInAStorm(['sms']);
     const incidentIds = await storm(4);
     await w.advance({ minutes: 1 });
-    expect(texts()[3]).toMatch(/^checkout: trouble \d Reply ACK \d+ http/);
+    expect(texts()[3]).toMatch(/^checkout: trouble \d\nReply ACK \d+ http/);
     expect(await entries(incidentIds)).toEqual(times(4, 'delivered null'));
   });
 
@@ -150,7 +150,7 @@ describe('a storm', () => {
     await w.advance({ minutes: 1 });
     expect(texts().slice(3, 5)).toEqual([expect.stringContaining('trouble'), expect.stringContaining('trouble')]);
     expect(texts()[5]).toContain('is resolved');
-    expect(texts()[6]).toMatch(/^Tocsin: 2 taken care of: checkout: trouble \d No need to act\./);
+    expect(texts()[6]).toMatch(/^Tocsin: 2 taken care of: checkout: trouble \d\nNo need to act\./);
   });
 });
 
@@ -164,7 +164,7 @@ describe('news of incidents that were answered', () => {
     await w.runUntilIdle();
     const before = texts().length;
     await storm(1);
-    expect(texts().slice(before)).toEqual([expect.stringMatching(/^checkout: trouble 1 Reply ACK/)]);
+    expect(texts().slice(before)).toEqual([expect.stringMatching(/^checkout: trouble 1\nReply ACK/)]);
     await w.advance({ minutes: 1 });
     expect(texts().at(-1)).toContain('is resolved');
   });

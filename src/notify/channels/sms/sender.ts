@@ -57,8 +57,8 @@ const TITLE_WORTH = 8;
 const DIGEST_TITLE_MIN = 20;
 
 /**
- * Returns one segment, or two in a script that GSM 03.38 has not: which service, what was measured or happened, how to answer, and where there is room the link that
- * acknowledges after asking once.
+ * Returns one segment, or two in a script that GSM 03.38 has not: which service, what was measured or happened, how to
+ * answer on a line of its own, and where there is room the link that acknowledges after asking once.
  */
 export function smsText(message: Message, listUrl: string, answerUrl: string): string {
   const alphabet = alphabetFor(variableTexts(message));
@@ -69,7 +69,7 @@ export function smsText(message: Message, listUrl: string, answerUrl: string): s
       const { runbookUrl = null } = guidance ?? {};
       // An address that the alphabet would change leads nowhere.
       if (runbookUrl === null || alphabet.clean(runbookUrl) !== runbookUrl) return text;
-      const whole = joined(text, `Runbook: ${runbookUrl}`);
+      const whole = joined(text, `\nRunbook: ${runbookUrl}`);
       return alphabet.lengthOf(whole) <= alphabet.lengthMax ? whole : text;
     }
     case 'news':
@@ -82,7 +82,7 @@ export function smsText(message: Message, listUrl: string, answerUrl: string): s
     case 'proposal': {
       const { subject, proposal, offer = 'everything' } = message;
       const mayDecide = offer === 'everything';
-      const order = mayDecide ? `Reply YES ${proposal.number} or NO ${proposal.number}` : IN_CONSOLE;
+      const order = mayDecide ? `\nReply YES ${proposal.number} or NO ${proposal.number}` : IN_CONSOLE;
       const head = `#${subject.number}`;
       const sentence = alphabet.clean(proposalText(proposal));
       const whole = joined(head, sentence, order, answerUrl);
@@ -134,14 +134,15 @@ function firstOf(items: readonly DigestItem[]): DigestItem {
   return first;
 }
 
-const IN_CONSOLE = 'Answer in the console.';
+const IN_CONSOLE = '\nAnswer in the console.';
 
+/** Returns how to answer, on a line of its own. */
 function orderOf({ number }: PageSubject, offer: Offer = 'everything'): string {
   switch (offer) {
     case 'everything':
-      return `Reply ACK ${number} or RES ${number}`;
+      return `\nReply ACK ${number} or RES ${number}`;
     case 'acknowledge':
-      return `Reply ACK ${number}`;
+      return `\nReply ACK ${number}`;
     case 'nothing':
       return IN_CONSOLE;
   }
@@ -160,7 +161,7 @@ function digestText(
   const mayAcknowledge = offer !== 'nothing' && pagesIn(items);
   const links = mayAcknowledge ? [answerUrl, listUrl] : [listUrl];
   const isOver = items.every(({ news }) => news === 'acknowledged' || news === 'resolved');
-  const order = mayAcknowledge ? 'Reply ACK ALL' : isOver ? 'No need to act.' : 'See';
+  const order = mayAcknowledge ? '\nReply ACK ALL' : isOver ? '\nNo need to act.' : '\nSee';
   const head = `Tocsin: ${digestSummary(items)}:`;
   const roomWith = (link: string) => alphabet.lengthMax - joined(head, order, link).length - ' '.length;
   const link = links.find((candidate) => roomWith(candidate) >= DIGEST_TITLE_MIN) ?? '';
@@ -190,8 +191,12 @@ function fit(alphabet: SmsAlphabet, subject: PageSubject, end: string, link: str
   return joined(head, isWorthIt ? shorten(alphabet, title, room) : '', tail);
 }
 
+/** Joins what is not empty: a part that begins a line takes no space before it. */
 function joined(...parts: readonly string[]): string {
-  return parts.filter((part) => part !== '').join(' ');
+  return parts
+    .filter((part) => part !== '')
+    .join(' ')
+    .replaceAll(' \n', '\n');
 }
 
 /** Shortens a text. Cutting may turn it into a link, and unlinking makes it longer, so more is cut. */

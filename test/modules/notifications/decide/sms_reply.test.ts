@@ -16,6 +16,7 @@ test.each([
   ['ACK 1234\n--\nSent from my phone', acknowledges(1234)],
   ['ACK 1234\r\n\r\nAnna Berg, +31 6 1234 5678', acknowledges(1234)],
   ['ACK 1234\n> Reply ACK 1299 or RES 1299', acknowledges(1234)],
+  ['ACK 1234\n\ncheckout: it is slow\nReply ACK 1234 or RES 1234 https://t.example.com/a/0', acknowledges(1234)],
   ['Ack: #1234', acknowledges(1234)],
   ['1234 ack', acknowledges(1234)],
   ['1234ack!', acknowledges(1234)],
@@ -110,6 +111,7 @@ test.each([
   'Ack, back in 5',
   'I will not ack 247',
   'Liked "Reply ACK 247 or RES 247"',
+  'Liked "checkout: it is slow\nReply ACK 247 or RES 247 https://t.example.com/a/0"',
   '1234',
   '',
 ])('%j is ambiguous or says nothing', (text) => {
