@@ -35,6 +35,8 @@ export type Actor =
       readonly proposal?: ThroughProposal;
       /** The chat account that the person pressed a button or wrote with; absent when it was not in a chat. */
       readonly chatAccount?: ThroughChat;
+      /** Set when the person pressed a button on the page that the link of an SMS opens, rather than replied. */
+      readonly byLink?: true;
     }
   | { readonly kind: 'api_key'; readonly apiKeyId: Id<'apikey'>; readonly apiKeyName?: string }
   | { readonly kind: 'system' };

@@ -33,6 +33,9 @@ const IncidentActorView = Type.Object(
     tool: Type.Optional(Type.String({ description: 'the tool whose alert said so' })),
     clientName: Type.Optional(Type.String({ description: 'what the app was called that the person acted through' })),
     via: Type.Enum([...VIAS]),
+    byLink: Type.Optional(
+      Type.Literal(true, { description: 'answered on the page that the link of an SMS opens, not by a reply' }),
+    ),
   },
   { description: 'exactly one of userId, apiKeyId and system is present' },
 );

@@ -53,9 +53,12 @@ test('two taps acknowledge without signing in: the link shows the incident, the 
   const incident = await w.expectOk('get_incident', { incidentId });
   expect(incident).toMatchObject({
     status: 'acknowledged',
-    acknowledgedBy: { userId: anna.userId, via: 'sms' },
+    acknowledgedBy: { userId: anna.userId, via: 'sms', byLink: true },
     escalation: { state: 'paused' },
   });
+  expect(String(incident.timeline.map((entry: { text: string }) => entry.text))).toContain(
+    'Acknowledged by Anna by the link of an SMS; escalation is paused.',
+  );
   expect((await open(w, url)).body).toContain('nothing left to do');
   expect((await open(w, url, 'POST')).status, 'once more is harmless').toBe(200);
 });
@@ -68,7 +71,7 @@ test('a link that is used a second time says who answered and when, and acknowle
   const acknowledgedAt = shownTime(w);
   expect((await open(w, url, 'POST')).status).toBe(200);
   w.clock.advance({ hours: 1 });
-  const told = `Acknowledged by Anna by SMS, ${acknowledgedAt} UTC.`;
+  const told = `Acknowledged by Anna by the link of an SMS, ${acknowledgedAt} UTC.`;
   for (const method of ['GET', 'POST'] as const) expect((await open(w, url, method)).body).toContain(told);
 
   await runOperation(w, resolveIncident, cleo, { incidentId });

@@ -112,6 +112,8 @@ export interface Answerer {
   readonly number: string | null;
   /** Role of whoever knows the secret of the chat that the answer comes from; absent for other answers. */
   readonly secretRole?: Role | null;
+  /** Set for an answer on the page that the link of an SMS opens. */
+  readonly byLink?: true;
   readonly origin: RequestOrigin;
 }
 
@@ -125,6 +127,7 @@ export function receiverOf({ orgId, userId, channel, address }: NotificationRow,
     userId,
     via: channel,
     number: declarationOf(channel).addressKind === 'phone' ? (address ?? '') : null,
+    ...(channel === 'sms' && { byLink: true }),
     origin,
   };
 }
@@ -132,7 +135,7 @@ export function receiverOf({ orgId, userId, channel, address }: NotificationRow,
 /** Returns the caller of this answer, or why it may not speak for its person. No session can show a second factor. */
 export async function speakFor(
   { db }: Pick<AppContext, 'db'>,
-  { orgId, userId, via, number, ...chat }: Omit<Answerer, 'origin'>,
+  { orgId, userId, via, number, byLink, ...chat }: Omit<Answerer, 'origin'>,
   wants: 'acknowledge' | 'more',
 ): Promise<Speaking> {
   const { people, phoneNumbers } = storesOf(db.session());
@@ -140,7 +143,7 @@ export async function speakFor(
   const claim = number === null ? null : await phoneNumbers.claimOf(userId, number);
   const refusal = refusalOf(standing, { kind: 'message', number: claim, wants, ...chat });
   if (standing === null || refusal !== null) return { refusal: refusal ?? 'no_member' };
-  const actor = { kind: 'user', userId, apiKeyId: null } as const;
+  const actor = { kind: 'user', userId, apiKeyId: null, ...(byLink && { byLink }) } as const;
   const permissions = new Set(ROLE_PERMISSIONS[standing.role]);
   return { caller: { orgId, actor, via, mustStepUp: standing.hasSecondFactor, permissions } };
 }

@@ -26,6 +26,8 @@ type SystemReason = (typeof SYSTEM_REASONS)[number];
 interface Through {
   readonly apiKeyName?: string;
   readonly clientName?: string;
+  /** Set when the person answered on the page that the link of an SMS opens, rather than by a reply. */
+  readonly byLink?: true;
 }
 
 /** The person, key or system that acknowledged or resolved an incident, as it is stored and as its view shows it. */
@@ -48,6 +50,7 @@ export function toIncidentActor(actor: Actor, via: Via): IncidentActor {
         via,
         ...(actor.apiKeyName !== undefined && { apiKeyName: actor.apiKeyName }),
         ...(actor.connection && { clientName: actor.connection.clientName }),
+        ...(actor.byLink && { byLink: actor.byLink }),
       };
     case 'api_key':
       return { apiKeyId: actor.apiKeyId, via, ...(actor.apiKeyName !== undefined && { apiKeyName: actor.apiKeyName }) };

@@ -11,6 +11,8 @@ interface ActorFields {
   /** The tool whose alert said so. */
   readonly tool?: string;
   readonly via: Via;
+  /** Set for an answer on the page that the link of an SMS opens. */
+  readonly byLink?: true;
 }
 
 /** Returns the name of a person. */
@@ -31,12 +33,12 @@ export function actorName(by: ActorFields, nameOf: NameOf): string {
   return by.because === 'no_data' ? 'Tocsin itself, as no data arrives' : 'Tocsin itself, as its cause is gone';
 }
 
-/** Returns the name and the way it was done: `Anna by SMS`, `the API key "deploy bot" (MCP)`. */
+/** Returns the name and the way: `Anna by SMS`, `Anna by the link of an SMS`, `the API key "deploy bot" (MCP)`. */
 export function actorText(by: ActorFields, nameOf: NameOf): string {
   const name = actorName(by, nameOf);
   if (by.userId === undefined && by.apiKeyId === undefined) return name;
   if (by.apiKeyName !== undefined || by.clientName !== undefined) return by.via === 'mcp' ? `${name} (MCP)` : name;
-  return `${name} by ${viaTexts(by.via).by}`;
+  return `${name} by ${by.byLink === true ? 'the link of an SMS' : viaTexts(by.via).by}`;
 }
 
 function quoted(name: string): string {
