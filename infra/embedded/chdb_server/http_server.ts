@@ -29,6 +29,9 @@ export interface HttpServerOptions {
 
 /** Fewer than the threads of Node's pool: files, compression and the cancelling of queries need some too. */
 const CONCURRENT_QUERIES_MAX = 12;
+/** Limit on those of a setting `priority` from `LOW_PRIORITY` on, so that they leave room for others however long they take. */
+const CONCURRENT_LOW_MAX = 6;
+const LOW_PRIORITY = 10;
 /** A result that cannot be streamed is held in memory several times over by the engine. */
 const WHOLE_RESULT_BYTES_MAX = 64 * 1024 * 1024;
 const HEADER_BYTES_MAX = 1024 * 1024;
@@ -64,6 +67,7 @@ export class ChdbHttpServer {
   readonly #options: HttpServerOptions;
   readonly #credentials: Buffer;
   readonly #limitQueries = pLimit(CONCURRENT_QUERIES_MAX);
+  readonly #limitLow = pLimit(CONCURRENT_LOW_MAX);
   readonly #insertsOfTable = new Map<string, LimitFunction>();
   readonly #running = new Map<string, { readonly abort: AbortController; readonly ended: Promise<void> }>();
   #releaseTimer: NodeJS.Timeout | undefined;
@@ -215,7 +219,11 @@ export class ChdbHttpServer {
     limits: Readonly<Record<string, number>>,
     use: (connection: Connection) => Promise<Result>,
   ): Promise<Result> {
-    return await this.#limitQueries(async () => {
+    const isLow = Number(context.settings.get('priority') ?? 0) >= LOW_PRIORITY;
+    const inTurn = isLow
+      ? (work: () => Promise<Result>) => this.#limitLow(this.#limitQueries, work)
+      : this.#limitQueries;
+    return await inTurn(async () => {
       signal.throwIfAborted();
       const connection = this.#engine.connect();
       const stopKilling = this.#killOnAbort(context.queryId, signal);

@@ -28,6 +28,12 @@ type Acknowledged = 'at_once' | 'in_sequence';
  */
 export const SEES_ALL_ACKNOWLEDGED: ClickHouseSettings = { select_sequential_consistency: '1', priority: '1' };
 
+/**
+ * Settings of reads that people look at, such as charts and searches: they come after those that page people, and the
+ * embedded server answers a few at a time.
+ */
+export const LOOKED_AT: ClickHouseSettings = { priority: '10' };
+
 /** While one insert waits for its replicas, others into the table are refused: they come again soon. */
 const TURN = { pauseMs: 20, pauseMsMax: 320, timeoutMs: 15_000 };
 

@@ -2,6 +2,7 @@ import type { ClickHouseSettings } from '@clickhouse/client';
 
 import { type AppError, invalidInput } from '#kernel/errors.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { LOOKED_AT } from '#storage/clickhouse/insert_rows.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 
 /**
@@ -17,8 +18,7 @@ const LIMITS: ClickHouseSettings = {
   max_result_rows: '400000',
   result_overflow_mode: 'throw',
   max_memory_usage: '2000000000',
-  // Behind the reads of rules (`SEES_ALL_ACKNOWLEDGED`), which page people.
-  priority: '10',
+  ...LOOKED_AT,
 };
 
 /** The rows of a query that meets one of the limits are refused as `tooMuch` says. */

@@ -303,6 +303,27 @@ describe('an aborted request', () => {
   });
 });
 
+test('queries of low priority leave room for others, however many there are and however long they take', async () => {
+  const abort = new AbortController();
+  const many = createClient({ url: server.url, log, max_open_connections: 20 });
+  const charts = Array.from({ length: 20 }, () =>
+    many.query({
+      query: 'SELECT sleepEachRow(0.1) FROM numbers(1000) SETTINGS max_block_size = 1',
+      clickhouse_settings: { priority: '10' },
+      abort_signal: abort.signal,
+    }),
+  );
+  const settled = Promise.allSettled(charts);
+  const running = () =>
+    single("SELECT toUInt32(count()) FROM system.processes WHERE query LIKE '%sleepEachRow(0.1)%1000%'");
+  await expect.poll(running).toBeGreaterThanOrEqual(6);
+  for (let count = 0; count < 3; count += 1) expect(await single('SELECT 1')).toBe(1);
+  await client.insert({ table: 'words', values: [{ id: 1, word: 'x' }], format: 'JSONEachRow' });
+  abort.abort();
+  await settled;
+  await many.close();
+});
+
 describe('statements that reach beyond the tables', () => {
   test('is refused, by names, by values of parameters and in inserts', async () => {
     const refused = /Not allowed here/;

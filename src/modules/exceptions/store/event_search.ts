@@ -15,6 +15,7 @@ import type { EventPlace } from '#modules/exceptions/store/exception_event_pages
 import type { FirstEvent } from '#modules/rules/decide/replay_exceptions.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { faultTypeOf, withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+import { LOOKED_AT } from '#storage/clickhouse/insert_rows.ts';
 
 /** Groups with an event for which all conditions hold. */
 interface FoundEvents {
@@ -100,7 +101,7 @@ export class EventSearch {
           query_params: parameters,
           use_multipart_params_auto: true,
           format: 'JSONCompactEachRow',
-          clickhouse_settings: { max_execution_time: SECONDS_MAX, timeout_overflow_mode: 'throw' },
+          clickhouse_settings: { ...LOOKED_AT, max_execution_time: SECONDS_MAX, timeout_overflow_mode: 'throw' },
         });
         return await result.json<Row>();
       } catch (error) {

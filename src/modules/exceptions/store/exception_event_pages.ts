@@ -2,6 +2,7 @@ import { type ExceptionEvent, parseEvent } from '#modules/exceptions/decide/even
 import { uuidOf } from '#kernel/ids.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+import { LOOKED_AT } from '#storage/clickhouse/insert_rows.ts';
 import { groupParameters, type GroupScope, isOfGroup } from '#modules/exceptions/store/exception_counter.ts';
 
 /** Position of an event among those of its group, which are ordered by time. */
@@ -116,7 +117,12 @@ export class ExceptionEventPages {
 
   async #rows<Row extends readonly unknown[]>(query: string, parameters: Record<string, unknown>): Promise<Row[]> {
     return await withClickHouseErrors(async () => {
-      const result = await this.#client.query({ query, query_params: parameters, format: 'JSONCompactEachRow' });
+      const result = await this.#client.query({
+        query,
+        query_params: parameters,
+        format: 'JSONCompactEachRow',
+        clickhouse_settings: LOOKED_AT,
+      });
       return await result.json<Row>();
     });
   }

@@ -4,7 +4,7 @@ import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
-import { insertRows } from '#storage/clickhouse/insert_rows.ts';
+import { insertRows, LOOKED_AT } from '#storage/clickhouse/insert_rows.ts';
 import { selectorParameters, seriesConditions } from '#modules/metrics/store/metric_query.ts';
 import { RowBinary, uuidBytes } from '#storage/clickhouse/row_binary.ts';
 
@@ -55,7 +55,7 @@ export class ExemplarStore {
           LIMIT {most:UInt32}`,
         query_params: { ...selectorParameters(serviceId, wanted), from: fromMs, to: toMs, part: partMs, most: parts },
         format: 'JSONCompactEachRow',
-        clickhouse_settings: { max_execution_time: SECONDS_MAX },
+        clickhouse_settings: { ...LOOKED_AT, max_execution_time: SECONDS_MAX },
       });
       const rows = await result.json<Row>();
       return rows

@@ -5,6 +5,7 @@ import { type Id, uuidOf } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+import { LOOKED_AT } from '#storage/clickhouse/insert_rows.ts';
 import { IS_SAMPLE } from '#modules/metrics/store/point_rows.ts';
 import { selectorParameters, seriesConditions } from '#modules/metrics/store/metric_query.ts';
 
@@ -269,7 +270,7 @@ export class MetricCatalog {
         query_params: parameters,
         use_multipart_params_auto: true,
         format: 'JSONCompactEachRow',
-        clickhouse_settings: { max_execution_time: SECONDS_MAX },
+        clickhouse_settings: { ...LOOKED_AT, max_execution_time: SECONDS_MAX },
       });
       return await result.json<Row>();
     });

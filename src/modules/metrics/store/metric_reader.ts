@@ -9,7 +9,7 @@ import { type Id, uuidOf } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
-import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
+import { LOOKED_AT, SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 import { ExemplarStore } from '#modules/metrics/store/exemplar_store.ts';
 import { type Heatmap, HistogramReader, tooMuch } from '#modules/metrics/store/histogram_reader.ts';
 import {
@@ -90,7 +90,7 @@ export class MetricReader {
         query_params: parameters,
         use_multipart_params_auto: true,
         format: 'JSONCompactEachRow',
-        clickhouse_settings: { output_format_json_quote_denormals: 1 },
+        clickhouse_settings: { ...LOOKED_AT, output_format_json_quote_denormals: 1 },
       });
       return await result.json<[start: string, value: number | string]>();
     });
