@@ -4,7 +4,7 @@ const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
  * Words that make a name secret wherever they are in it, unless a later word shows that the value only describes one.
  */
 const SECRET_WORDS: ReadonlySet<string> = words(
-  'authorization bearer cardnumber contrasena losenord salasana credential credentials csc csrf cvc cvv iban jsessionid jwt kennwort mnemonic keypass mypass passcode passphrase passwd password passwords passwort phpsessid pswd pwd secret senha sessionid signature samlresponse ssn storepass token userpass wachtwoord xsrf adgangskode creds geslo haslo heslo jelszo kodeord magstripe otpauth parola passkey passord pinblock psk pwhash sifre trackdata',
+  'authorization bearer cardnumber contrasena losenord salasana credential credentials csc csrf cvc cvv iban jsessionid jwt kennwort mnemonic keypass mypass passcode passphrase passwd password passwords passwort phpsessid pswd pwd secret senha sessionid signature samlresponse ssn storepass token userpass wachtwoord xsrf adgangskode creds geslo haslo heslo jelszo kodeord magstripe otpauth parola passkey passord shibsession pinblock psk pwhash sifre trackdata',
 );
 /** Words with other meanings inside a name (`pass_rate`, `auth_flow`): secret only if nothing but carriers follows. */
 const LAST_WORDS: ReadonlySet<string> = words('auth cookie cookies hmac mtan otp pass pin pw secrets sid sig totp');
@@ -18,7 +18,7 @@ const CODE_OWNERS =
   'access|activation|alarm|auth|authorization|backup|card|confirmation|device|door|fa|gate|invitation|invite|login|mfa|one time|otp|pairing|pin|recovery|reset|security|sms|tfa|two factor|unlock|verification|verify';
 /** Words that are secret together, between blanks. Numbers are left out: `2fa_code` is ` fa code `. */
 const PHRASES = new RegExp(
-  ` (?:(?:${KEY_OWNERS}) keys?|(?:${CODE_OWNERS}) codes?|(?:access|api|auth|bearer|id|refresh|session) tokens|session id|(?:card|cc|credit card|debit card) (?:no|num|number)|(?:credit|debit) card|bank account|passport (?:no|num|number)|national (?:id|insurance number)|(?:conn|db|database) str|pin block|security (?:answer|number)|card verification value|mot de passe|(?:recovery|seed) phrase|connection string|(?:client|jwt|saml) assertion|saml response|(?:code|oauth) verifier|(?:gh|git ?hub|git ?lab) pat|magic link) `,
+  ` (?:(?:${KEY_OWNERS}) keys?|(?:${CODE_OWNERS}) codes?|(?:access|api|auth|bearer|id|refresh|session) tokens|session id|(?:card|cc|credit card|debit card) (?:no|num|number)|(?:credit|debit) card|bank account|passport (?:no|num|number)|national (?:id|insurance number)|(?:conn|db|database) str|pin block|security (?:answer|number)|card verification value|mot de passe|(?:recovery|seed) phrase|connection string|(?:client|jwt|saml) assertion|saml response|(?:code|oauth) verifier|(?:gh|git ?hub|git ?lab) pat|magic link|wordpress logged in|(?:adonis|beaker|ci|codeigniter|django|flask|gorilla|host|koa|laravel|phoenix|play|rails|remix|secure|symfony) session) `,
 );
 /** Secret words written as one. */
 const COMPOUNDS =

@@ -1,5 +1,5 @@
 import { isSecretMember, isSecretName } from '#modules/exceptions/decide/secret_names.ts';
-import { withoutRows, withoutStatements } from '#modules/exceptions/decide/sql_secrets.ts';
+import { withoutCommands, withoutRows, withoutStatements } from '#modules/exceptions/decide/statement_secrets.ts';
 import { replaceCards, replaceTokens } from '#modules/exceptions/decide/token_forms.ts';
 
 /*
@@ -20,8 +20,8 @@ const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
   return /[=:@<>([{]/.test(char) ? MARK : 0;
 });
 const RUN_LEAST = 16;
-/** Least number of dashes in a row, as in `-----BEGIN`. */
-const DASHES_LEAST = 5;
+/** Least number of dashes in a row, as in `---- BEGIN`. */
+const DASHES_LEAST = 4;
 const CARD_DIGITS_LEAST = 13;
 
 /** Removes secrets from a text. Most texts hold nothing that could be one, and are scanned once. */
@@ -42,8 +42,7 @@ export function withoutSecrets(text: string): string {
   let clean = hasKeyRun(text) ? withoutKeys(text) : text;
   if (hasMark || clean.includes('：')) clean = withoutNamed(clean, isSecretName);
   clean = withoutArguments(clean, isSecretName);
-  if (clean.includes(" '")) clean = withoutStatements(clean, FILTERED);
-  if (clean.includes(' -') && PROGRAMS.test(clean)) clean = withoutFlagValues(clean);
+  clean = withoutCommands(withoutStatements(clean, FILTERED), FILTERED);
   if (hasDigit) clean = withoutSaid(clean);
   return hasDigits ? replaceCards(clean) : clean;
 }
@@ -92,7 +91,7 @@ function hasKeyRun(text: string): boolean {
 const WEBHOOK =
   /(hooks\.slack\.com\/(?:services|workflows|triggers)\/|discord(?:app)?\.com\/api\/webhooks\/|webhook\.office\.com\/webhookb2\/)[\w/@-]{8,400}/g;
 const SCHEME = /\b(Bearer|Basic|Digest|Token)( {1,4})([\w.~+/=-]{12,})/gi;
-const KEY_BLOCK = '-----BEGIN ';
+const KEY_BLOCK = '----';
 
 function withoutKeys(text: string): string {
   const clean = replaceTokens(text, FILTERED).replace(
@@ -100,11 +99,15 @@ function withoutKeys(text: string): string {
     (whole: string, scheme: string, blanks: string, value: string) =>
       seemsRandom(value) ? `${scheme}${blanks}${FILTERED}` : whole,
   );
-  return clean.includes(KEY_BLOCK) ? withoutKeyBlocks(clean) : clean;
+  const blocks = clean.includes(KEY_BLOCK) ? withoutKeyBlocks(clean) : clean;
+  return blocks.includes('Private-Lines: ') ? blocks.replace(PUTTY_KEY, FILTERED) : blocks;
 }
 
-const KEY_BLOCK_BEGIN = /^-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----/;
-const KEY_BLOCK_END = /-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----/g;
+/** Private part of a key as PuTTY writes it. */
+const PUTTY_KEY = /(?<=Private-Lines: \d{1,4}\s{1,2})[\w+/=\s]{4,20000}?(?=Private-MAC|[^\w+/=\s]|$)/g;
+
+const KEY_BLOCK_BEGIN = /^----[- ]BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?[ -]----/;
+const KEY_BLOCK_END = /----[- ]END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?[ -]----/g;
 
 function withoutKeyBlocks(text: string): string {
   const parts: string[] = [];
@@ -132,12 +135,12 @@ const BEFORE_QUOTE = String.raw`(?:[bBuUrRN]{0,2}|<<)`;
  * around a quoted value, as in `Some("…")`, or the type and length that `var_dump` of PHP writes before it.
  */
 const ASSIGNED = new RegExp(
-  String.raw`(?<![\w%\]\u00c0-\uffff-]|\.(?!["\x60])|\[(?!["'\\]))(\\{0,7}["'\x60]?)(${NAME})\1(?:(?<=["'])\])?( {0,2}:?=>? {0,2}| {0,2}[:：] ?| {0,2}-> {0,2})(?:\s{0,40}string\(\d{1,9}\) )?(?:(?:[A-Za-z][\w.]{0,40}\()?${BEFORE_QUOTE}(${QUOTE}))?`,
+  String.raw`(?<![\w%\]\u00c0-\uffff-]|\.(?!["\x60])|\[(?!["'\\]))(\\{0,7}["'\x60]?)(${NAME})\1(?:(?<=["'])\])?( {0,2}(?::?=>?|<-(?= )) {0,2}| {0,2}[:：] ?| {0,2}-> {0,2})(?:\s{0,40}string\(\d{1,9}\) )?(?:(?:[A-Za-z][\w.]{0,40}\()?${BEFORE_QUOTE}(${QUOTE}))?`,
   'g',
 );
-/** Pairs such as `('password', '…')` of Python and `{password, <<"…">>}` of Erlang. */
+/** Pairs such as `('password', '…')` of Python, `{:password, "…"}` of Elixir and `{<<"password">>, <<"…">>}` of Erlang. */
 const PAIRED = new RegExp(
-  String.raw`(?<=[([{] ?[bBuUrR]{0,2})(${QUOTE}|(?<=\{))(${NAME})\1(, ?)(?:${BEFORE_QUOTE}(${QUOTE}))`,
+  String.raw`(?<=[([{] ?(?:[bBuUrR]{0,2}|<<|:))(${QUOTE}|(?<=\{:?))(${NAME})\1(?:>>)?(, ?)(?:${BEFORE_QUOTE}(${QUOTE}))`,
   'g',
 );
 /** Members of a map of Clojure or a list of Lisp: `{:password "…"}`. */
@@ -149,30 +152,6 @@ const ENCODED =
 const PART = /(?<=\bname="([^"\r\n]{2,100})"[^\r\n]{0,200}(?:\r?\n[^\r\n]{1,200}){0,2}\r?\n\r?\n)[^\r\n]+/g;
 /** A setting of a command line: `--password1 …`; a plain word behind it rather belongs to a sentence. */
 const FLAG = /(?<=(?:^|\s)--?)([\w-]{2,100})( {1,4})(?![-\s]|[a-z]+\b)(?:"[^"]{1,200}"|'[^']{1,200}'|[^\s"']{1,200})/g;
-
-/** Word of a command line, with quotes or without. */
-const ARGUMENT = String.raw`(?:"[^"]{1,200}"|'[^']{1,200}'|[^\s"'][^\s]{0,200})`;
-/** Programs that take a password behind a short flag, whatever that means to others. */
-const FLAGS_OF: readonly RegExp[] = (
-  [
-    [String.raw`mysql\w{0,10}|mariadb[\w-]{0,12}|7z\w{0,2}|rar|unrar`, '-p'],
-    [String.raw`sshpass|mongo\w{0,7}|(?:docker|podman|buildah|skopeo|helm registry|oc|az) login`, '-p[ =]?'],
-    [String.raw`(?:redis|valkey|keydb)-cli`, '-a '],
-    [String.raw`ldap[a-z]{3,10}`, '-w ?'],
-    [String.raw`zip|unzip|sqlcmd|bcp|isql`, '-P ?'],
-    [String.raw`smbclient|rpcclient|net rpc`, String.raw`-U ?[^\s%]{1,100}%`],
-  ] as const
-).map(
-  ([programs, flag]) =>
-    new RegExp(String.raw`(\b(?:${programs})\s(?:[^\n;&|]{0,200}?\s)?${flag})(?!\s)${ARGUMENT}`, 'g'),
-);
-/** Whether any of these programs may be there: only such texts are searched for their flags. */
-const PROGRAMS =
-  /mysql|mariadb|7z|rar\b|sshpass|mongo| login|-cli|ldap|zip|sqlcmd|bcp|isql|smbclient|rpcclient|net rpc/;
-
-function withoutFlagValues(text: string): string {
-  return FLAGS_OF.reduce((clean, form) => clean.replace(form, `$1${FILTERED}`), text);
-}
 
 const CODE_WORD = String.raw`(?:(?:otp|totp|mtan|pin)(?:[_-]?code)?|passcode|cv[cv]2?|one[-_ ]time[-_ ](?:code|password|passcode)|(?:access|activation|auth|authentication|authorization|backup|confirmation|login|log-?in|mfa|2fa|recovery|reset|security|sign-?in|sms|two[-_ ]factor|unlock|verification|verify)[-_ ]?code)`;
 const CODE_VALUE = String.raw`(?:\d{3}[- ]\d{3}|\d{3,8})(?![\w%]|[.,:-]\d|\s?(?:ms|sec|min|px|attempt|digit|char|time|fail|tries|minute|second|hour|day)[a-z]{0,8}\b)`;
@@ -208,6 +187,12 @@ const SAID: readonly (readonly [gate: RegExp, form: RegExp, replacement: string]
     /(\bpass(?:word|wd|phrase)\d{0,2} (?:is|was) )(?=[^\s\d,;]{0,64}\d)(?=\d{0,64}[^\s\d,;.])[^\s,;]{4,64}/gi,
     `$1${FILTERED}`,
   ],
+  [
+    /\b(?:key|token|secret is|secret was)\b/i,
+    /(?<!unexpected )(\b(?:(?:api|access|auth|secret|private|encryption|signing|session)[ _-](?:key|token)|token|secret (?:is|was))(?: (?:is|was|provided|given|used|value)){0,2}:? ["'`]?)(?!\[filtered)(?:[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?=[A-Za-z_]{0,64}\d)(?=\d{0,64}[A-Za-z])[\w+/=~]{10,400})(?![\w(@-]|\.\w)/gi,
+    `$1${FILTERED}`,
+  ],
+  [/[?&]code=/, /(?<=[?&]code=)(?=[A-Za-z_%/.-]{0,64}\d)(?=[A-Z\d_%/.-]{0,64}[a-z])[\w.%/+-]{20,2000}/g, FILTERED],
 ];
 /** Names before their value without a sign, as in `reset_token x7k2m9`; a value of letters and digits is no sentence. */
 const BARE =
@@ -223,34 +208,48 @@ function withoutSaid(text: string): string {
 }
 const HEADER_NAME = /^(?:authorization|cookie)$|-/i;
 const VALUE_END = /[\s&#;,"'<>)}\]]/g;
-/** Elements such as `<password>…</password>`. */
+/** Elements such as `<password>…</password>` and `<entry key="db.password">…</entry>`. */
 const ELEMENT = /<([\w:.-]{2,100})(\s[^<>]{0,200})?>(?:<!\[CDATA\[[^\]]{1,4000}\]\]>|[^<]{1,4000})<\/\1>/g;
+/** Attributes that name the value of an element. */
+const NAMING = /\b(?:name|id|key|type)\s?=\s?["']([^"']{2,100})/gi;
 /** Tags with a name and a value, in any order: `<input value="…" type="password" name="password1">`. */
 const TAG = /<[a-z][^<>]{1,2000}>/gi;
 /** Entries of a list of YAML: a line `name: PASSWORD1`, and the next with its value. */
 const ENTRY = /(\bname: ?["']?([\w.-]{2,100})["']?\r?\n\s{0,40}value: ?["']?)[^\r\n"']{1,4000}/g;
 const LINE_END = /[\r\n"']/g;
+/** Type of a list as Go writes it in headers and forms: `[]string{"…"}`. */
+const TYPED = /^\[\d{0,9}\][\w.]{1,40}(?=\{)/;
+const TYPE_LENGTH_MAX = 60;
+/** Ways to authenticate whose parameters are in quotes: `Authorization: Digest username="…", response="…"`. */
+const PARAMETERS = /^(?:digest|oauth|hawk|signature|aws4)\b/i;
 /** Password of an address, also with signs that ought to be escaped there. */
 const CREDENTIALS = /(?<=[a-z0-9]:\/\/[^\s/?#@:]{0,200}:)[^\s/?"'<>]{1,200}(?=@)/gi;
+/** Token in place of a user, as in `https://…@github.com`; the key of a DSN, with a project behind its host, is public. */
+const TOKEN_AS_USER = /(?<=[a-z0-9]:\/\/)\w{12,200}(?=@(?![^\s/"']{1,200}\/\d{1,20}(?![\w/.-])))/gi;
 /** Fields as objects or elements: `{"name":"password1","value":"…"}`, `<add key="password1" value="…"/>`. */
 const FIELD =
   /(\b(?:name|key)\\{0,7}["']?\s?[:=]\s?\\{0,7}["']([\w.%[\]-]{2,100})\\{0,7}["'],?\s{0,20}\\{0,7}["']?value\\{0,7}["']?\s?[:=]\s?\\{0,7}["'])[^"'\\]{1,4000}/g;
+/** Members as PHP serializes them: `s:8:"password";s:7:"hunter2";`. */
+const SERIALIZED = /(\bs:\d{1,9}:\\{0,7}"([\w.%[\]-]{2,100})\\{0,7}";s:\d{1,9}:\\{0,7}")[^"\\]{1,4000}/g;
 /** Login of curl and its like: `-u admin:…`; `-u 1000:1000` names a user and a group. */
 const LOGIN = /(?<=\s)(-u|--user)([ =]["']?(?!\d{1,9}:\d)[^\s:"'/]{1,100}:)[^\s"']{1,200}/g;
 
 function withoutNamed(text: string, isSecret: IsSecret): string {
   const assigned = withoutValues(text, ASSIGNED, isSecret);
-  const isPaired = /[([{] ?(?:[bBuUrR]{0,2}\\{0,7}["']|\w{2,100}, ?(?:<<)?["'])/.test(assigned);
+  const isPaired = /[([{] ?(?:(?:[bBuUrR]{0,2}|<<)\\{0,7}["']|:?\w{2,100}, ?(?:<<)?["'])/.test(assigned);
   const paired = isPaired ? withoutValues(assigned, PAIRED, isSecret) : assigned;
   const edn = paired.includes('{:') || paired.includes('(:') ? withoutValues(paired, KEYWORD, isSecret) : paired;
   const parted = edn.includes('name="')
     ? edn.replace(PART, (value: string, name: string) => (isSecret(name) ? FILTERED : value))
     : edn;
-  const fielded = parted.includes('value') ? withoutFields(parted, isSecret) : parted;
+  const unserialized = parted.includes('";s:') ? parted.replace(SERIALIZED, hiding(isSecret)) : parted;
+  const fielded = unserialized.includes('value') ? withoutFields(unserialized, isSecret) : unserialized;
   const logged = fielded.includes(' -') ? fielded.replace(LOGIN, `$1$2${FILTERED}`) : fielded;
   const clean = logged.includes('</')
-    ? logged.replace(ELEMENT, (whole: string, name: string, attributes = '') =>
-        isSecret(name) ? `<${name}${attributes}>${FILTERED}</${name}>` : whole,
+    ? logged.replace(ELEMENT, (whole: string, name: string, attributes: string = '') =>
+        isSecret(name) || [...attributes.matchAll(NAMING)].some(([, named = '']) => isSecret(named))
+          ? `<${name}${attributes}>${FILTERED}</${name}>`
+          : whole,
       )
     : logged;
   const rows =
@@ -259,16 +258,22 @@ function withoutNamed(text: string, isSecret: IsSecret): string {
 }
 
 function withoutCredentials(clean: string): string {
-  const address = clean.includes('@') ? clean.replace(CREDENTIALS, FILTERED) : clean;
+  const address = clean.includes('@')
+    ? clean.replace(CREDENTIALS, FILTERED).replace(TOKEN_AS_USER, (user) => (seemsToken(user) ? FILTERED : user))
+    : clean;
   return address.includes('hook') ? address.replace(WEBHOOK, `$1${FILTERED}`) : address;
 }
 
+function hiding(isSecret: IsSecret): (whole: string, begin: string, name: string) => string {
+  return (whole, begin, name) => (isSecret(name) ? `${begin}${FILTERED}` : whole);
+}
+
 function withoutFields(text: string, isSecret: IsSecret): string {
-  const hide = (whole: string, begin: string, name: string): string => (isSecret(name) ? `${begin}${FILTERED}` : whole);
+  const hide = hiding(isSecret);
   const clean = text.replace(FIELD, hide).replace(ENTRY, hide);
   if (!clean.includes('<')) return clean;
   return clean.replace(TAG, (tag) => {
-    const names = [...tag.matchAll(/\b(?:name|id|key|type)\s?=\s?["']([^"']{2,100})/gi)];
+    const names = [...tag.matchAll(NAMING)];
     const isHidden = tag.includes('value') && names.some(([, name = '']) => isSecret(name));
     return isHidden ? tag.replace(/(\bvalue\s?=\s?)(["'])[^"']*\2/i, `$1$2${FILTERED}$2`) : tag;
   });
@@ -285,7 +290,8 @@ function withoutValues(text: string, form: RegExp, isSecret: IsSecret): string {
     const isHidden = isSecret(name) || (isSecret === isSecretName && isSecretMember(() => ownerOf(text, index), name));
     if (text.startsWith(FILTERED, from) || !isHidden) continue;
     const isColon = /[:：]/.test(sign.trim()) && !sign.includes('=');
-    const isHeader = isColon && quote === undefined && HEADER_NAME.test(name);
+    const isTyped = TYPED.test(text.slice(from, from + TYPE_LENGTH_MAX));
+    const isHeader = isColon && quote === undefined && HEADER_NAME.test(name) && !isTyped;
     // `Invalid token: expected a name` and `Unexpected token = in JSON` describe an error and reveal no secret; but
     // `{ password: '…' }`, as Ruby, JavaScript, Swift and Rust show it, and `map[pin:…]` of Go do.
     const isParserWord =
@@ -347,8 +353,9 @@ interface ValuePlace {
 
 function endOfValue(text: string, { from, quote, isHeader, mayBeList }: ValuePlace): number {
   if (quote !== undefined) return endOfQuoted(text, from, quote);
-  if (mayBeList && !isHeader && /[[{(]/.test(text[from] ?? '')) return endOfBrackets(text, from);
-  const ending = isHeader ? LINE_END : VALUE_END;
+  const [type = ''] = TYPED.exec(text.slice(from, from + TYPE_LENGTH_MAX)) ?? [];
+  if (mayBeList && !isHeader && /[[{(]/.test(text[from] ?? '')) return endOfBrackets(text, from + type.length);
+  const ending = isHeader ? (PARAMETERS.test(text.slice(from, from + 10)) ? /[\r\n]/g : LINE_END) : VALUE_END;
   ending.lastIndex = from;
   return ending.exec(text)?.index ?? text.length;
 }
@@ -378,6 +385,11 @@ function endOfBrackets(text: string, from: number): number {
     }
   }
   return text.length;
+}
+
+/** Whether a name of a user is rather a token: long, or in letters of both cases with digits. */
+function seemsToken(user: string): boolean {
+  return seemsRandom(user) && (user.length >= 24 || (/[a-z]/.test(user) && /[A-Z]/.test(user)));
 }
 
 /** Whether the value is long and not made of words. */

@@ -1,0 +1,131 @@
+import { isSecretName } from '#modules/exceptions/decide/secret_names.ts';
+
+/** Literal of SQL. */
+const LITERAL = String.raw`N?'[^']{1,200}'`;
+/** Passwords and keys in statements of SQL, each behind what comes before it. */
+const SQL_SECRETS: readonly RegExp[] = [
+  String.raw`(\b(?:password|secret|identified (?:with \S{1,60} )?(?:by|as)|pragma (?:re)?key ?=) {1,4})${LITERAL}`,
+  String.raw`(\bset password (?:for [^\s=]{1,200} )?= ?(?:password\()?)${LITERAL}`,
+  String.raw`(\bsp_(?:addlogin|password|addlinkedsrvlogin)\s[^;\n]{0,200}?, ?)${LITERAL}`,
+  String.raw`(\b(?:pgp_sym_(?:en|de)crypt(?:_bytea)?|aes_(?:en|de)crypt)\([^()']{0,200}, ?)${LITERAL}`,
+  String.raw`(\b(?:en|de)cryptbypassphrase\( ?)${LITERAL}`,
+  String.raw`(\bdb\.auth\(\s?["'][^"'\n]{1,100}["'], ?)["'][^"'\n]{1,200}["']`,
+].map((form) => new RegExp(form, 'gi'));
+/** Passwords of Oracle without quotes, or in double ones. */
+const ORACLE =
+  /(\b(?:(?:alter|create) (?:user|role) [^;\n]{1,200}?|connect to \S{1,100} )identified by )(?:"[^"\n]{1,200}"|(?!values\b|['"[])[^\s;,]{1,200})/gi;
+/** Comparison of a column with literals: `token IN ('…')`, `"token" LIKE '…'`. */
+const COMPARED =
+  /(["\x60[]?\b([a-z][\w.]{1,100})["\x60\]]? (?:not )?(?:in ?\(|i?like|<>|!=) ?)((?:N?'[^']{0,200}'(?:, ?)?){1,100})/gi;
+/** Passwords of Redis, as commands of their own. */
+const REDIS =
+  /(^(?:"?HELLO"? "?[23]"? )?"?AUTH"? (?:\S{1,100} )?|^CONFIG SET requirepass |^ACL SETUSER \S{1,100} (?:[^\n>]{0,200} )?>|\b(?:requirepass|masterauth) )(?!\[filtered)(?=[a-z]{0,200}[^\sa-z])\S{1,400}(?= ?$)/gm;
+/** Names of columns before their values: `INSERT INTO t (a, token) VALUES (1, '…')`, `Key (token)=(…)`. */
+const COLUMNS = /\(([\w\s.,"\x60-]{2,2000})\)(\s{0,5}values?\s{0,5}|=)(?=\()/gi;
+/** A value in the list of a row, with the sign behind it. */
+const ROW_VALUE = /\s*((?:'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.)*"|[^,()'"])*)([,)])/y;
+/** Value that MySQL refuses as the second of its kind, with the index that forbids it. */
+const DUPLICATE = /(duplicate entry ')[^'\n]{1,500}(?=' for key '([\w.-]{1,200})')/gi;
+/** Words of a database in the name of an index: `users.api_key_idx`. */
+const OF_INDEX = /(?:^|[._-])(?:index|idx|unique|uniq|uk)(?=$|[._-])/gi;
+
+/** Removes passwords in statements of SQL, and what MySQL refuses as the second of its kind in a column that is secret. */
+export function withoutStatements(text: string, filtered: string): string {
+  const redis = /AUTH |requirepass|masterauth|SETUSER/.test(text) ? text.replace(REDIS, `$1${filtered}`) : text;
+  const oracle = /identified by /i.test(redis) ? redis.replace(ORACLE, `$1${filtered}`) : redis;
+  if (!/['"]/.test(oracle)) return oracle;
+  return SQL_SECRETS.reduce((clean, form) => clean.replace(form, `$1'${filtered}'`), oracle)
+    .replace(COMPARED, (whole: string, begin: string, column: string) =>
+      isSecretName(column) ? `${begin}'${filtered}'` : whole,
+    )
+    .replace(DUPLICATE, (whole: string, begin: string, index: string) =>
+      isSecretName(index.replaceAll(OF_INDEX, '_')) ? `${begin}${filtered}` : whole,
+    );
+}
+
+/** Word of a command line, with quotes or without. */
+const ARGUMENT = String.raw`(?:"[^"]{1,200}"|'[^']{1,200}'|[^\s"'][^\s]{0,200})`;
+/** Programs that take a password behind a short flag, whatever that means to others. */
+const FLAGS_OF: readonly RegExp[] = (
+  [
+    [String.raw`mysql\w{0,10}|mariadb[\w-]{0,12}|7z\w{0,2}|rar|unrar`, '-p'],
+    [String.raw`sshpass|mongo\w{0,7}|(?:docker|podman|buildah|skopeo|helm registry|oc|az) login`, '-p[ =]?'],
+    [String.raw`(?:redis|valkey|keydb)-cli`, '-a '],
+    [String.raw`ldap[a-z]{3,10}`, '-w ?'],
+    [String.raw`zip|unzip|sqlcmd|bcp|isql`, '-P ?'],
+    [String.raw`smbclient|rpcclient|net rpc`, String.raw`-U ?[^\s%]{1,100}%`],
+    [String.raw`openssl|nuget`, '-k '],
+    [String.raw`ssh-keygen`, '-[NP] '],
+    [String.raw`twine|psexec\w{0,4}|npx? adduser`, '-p '],
+    [String.raw`snmp[a-z]{3,9}`, '-A '],
+    [String.raw`snmp[a-z]{3,9}`, '-X '],
+    [String.raw`lftp`, String.raw`-u [^\s,]{1,100},`],
+    [String.raw`htpasswd`, String.raw`-[a-zA-Z]{0,4}b[a-zA-Z]{0,4} \S{1,200} \S{1,100} `],
+  ] as const
+).map(
+  ([programs, flag]) =>
+    new RegExp(String.raw`(\b(?:${programs})\s(?:[^\n;&|]{0,200}?\s)?${flag})(?!\s)${ARGUMENT}`, 'g'),
+);
+/** Commands with a password in a fixed place, each behind what comes before it. */
+const PLACES: readonly RegExp[] = [
+  String.raw`(\bnet use (?:\S{1,3} )?\\\\\S{1,200} )(?![/*])`,
+  String.raw`(\bnet user \S{1,100} )(?![/*])`,
+  String.raw`(\b(?:setx|npm config set) \S{0,200}(?:token|password|passwd|secret|_auth|key) )(?!-)`,
+  String.raw`(\bvault login (?:-\S{1,100} ){0,5})(?![-\w]{1,40}=)(?!-)`,
+  String.raw`(\b(?:sqlplus|sqlldr|expdp|impdp) (?:-\S{1,20} ){0,5}[\w.$#]{1,64}\/)(?=[^\s@]{1,200}@)`,
+  String.raw`(\bmc (?:alias set|config host add) \S{1,100} \S{1,200} \S{1,200} )(?!-)`,
+].map((form) => new RegExp(`${form}${ARGUMENT}`, 'gi'));
+/** Text written into a program that reads a password: `echo '…' | sudo -S`. */
+const PIPED =
+  /(\b(?:echo|printf)(?: -[a-zA-Z]{1,4})? )(?:"[^"\n]{1,200}"|'[^'\n]{1,200}'|[^\s"'|]{1,200})(?= ?\| ?[^\n|]{0,100}(?:sudo -\w{0,3}S|--password-stdin|passwd\b|cryptsetup))/g;
+/** Passwords in the addresses of drivers: `app:…@tcp(db:3306)`, `jdbc:oracle:thin:app/…@db`, `app/…@//db:1521/x`. */
+const DRIVERS =
+  /(?<=(?:^|[\s"'=])[\w.-]{1,64}:)[^\s@"':/]{1,200}(?=@(?:tcp|unix|udp|cloudsql)\()|(?<=jdbc:oracle:\w{1,10}:[\w.$#"-]{1,64}\/)[^\s@"']{1,200}(?=@)|(?<=(?:^|[\s"'=])[\w.$#-]{1,64}\/)[^\s@"'/]{1,200}(?=@\/\/[\w.-]{1,200}[:/])/g;
+
+/** Whether any of these commands may be there: only such texts are searched for them. */
+const PROGRAMS =
+  /mysql|mariadb|7z|rar\b|sshpass|mongo| login|-cli|ldap|zip|sqlcmd|bcp|isql|smbclient|rpcclient|net rpc|openssl|nuget|ssh-keygen|twine|psexec|adduser|snmp|lftp|htpasswd/;
+const COMMANDS = /net use|setx|config set|vault login|sqlplus|sqlldr|expdp|impdp|mc (?:alias|config)/;
+
+/** Removes passwords from command lines, and from the addresses of drivers that are no URL. */
+export function withoutCommands(text: string, filtered: string): string {
+  const replacement = `$1${filtered}`;
+  const driven = text.includes('@') ? text.replace(DRIVERS, filtered) : text;
+  const piped = driven.includes('|') ? driven.replace(PIPED, replacement) : driven;
+  const placed = COMMANDS.test(piped) ? PLACES.reduce((clean, form) => clean.replace(form, replacement), piped) : piped;
+  if (!placed.includes(' -') || !PROGRAMS.test(placed)) return placed;
+  return FLAGS_OF.reduce((clean, form) => clean.replace(form, replacement), placed);
+}
+
+/** Removes the values of rows whose columns are secret by their names. */
+export function withoutRows(text: string, filtered: string, isSecret: (name: string) => boolean): string {
+  const parts: string[] = [];
+  let at = 0;
+  COLUMNS.lastIndex = 0;
+  for (let match = COLUMNS.exec(text); match !== null; match = COLUMNS.exec(text)) {
+    const secret = (match[1] ?? '').split(',').map((name) => isSecret(name.trim()));
+    if (!secret.includes(true)) continue;
+    let from = match.index + match[0].length;
+    while (text[from] === '(') {
+      from += 1;
+      for (let index = 0; ; index += 1) {
+        ROW_VALUE.lastIndex = from;
+        const value = ROW_VALUE.exec(text);
+        if (value === null) break;
+        const [whole, held = '', sign] = value;
+        if (secret[index] === true && held.trim() !== '') {
+          parts.push(text.slice(at, from + whole.indexOf(held)), filtered);
+          at = from + whole.length - 1;
+        }
+        from += whole.length;
+        if (sign === ')') break;
+      }
+      // Further rows follow behind a comma.
+      const next = /^,\s{0,5}(?=\()/.exec(text.slice(from, from + 10));
+      if (next === null) break;
+      from += next[0].length;
+    }
+    COLUMNS.lastIndex = Math.max(from, COLUMNS.lastIndex);
+  }
+  return at === 0 ? text : parts.join('') + text.slice(at);
+}
