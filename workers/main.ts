@@ -1,12 +1,25 @@
 import { releaseMemoryWhenIdle } from '#entry/memory/idle_memory.ts';
 import { createLogger } from '#entry/logger.ts';
 import { awaitStores, runProgram } from '#entry/program.ts';
-import { requireStores } from '#entry/running_config.ts';
+import { requireStores, type RunningConfig } from '#entry/running_config.ts';
 import { openTracing } from '#entry/tracing.ts';
 import { onStop } from '#entry/stop.ts';
 import { loadConfig } from '#entry/config.ts';
 import { ConfigError } from '#kernel/config.ts';
-import { ROLES } from '#workers/registry.ts';
+import type { Log } from '#kernel/log.ts';
+import type { StartedRole } from '#workers/run_role.ts';
+
+interface RegisteredRole {
+  readonly name: 'worker' | 'pager';
+  /** Loads the code of this role only, so that a pager needs little memory. */
+  load(): Promise<(config: RunningConfig, log: Log) => Promise<StartedRole>>;
+}
+
+/** The kinds of background processes. */
+const ROLES: readonly RegisteredRole[] = [
+  { name: 'worker', load: async () => (await import('#workers/worker_role.ts')).startWorker },
+  { name: 'pager', load: async () => (await import('#workers/pager_role.ts')).startPager },
+];
 
 /** A background process: `node workers/main.ts worker` or `node workers/main.ts pager`. Any number of each may run. */
 const role = ROLES.find(({ name }) => name === process.argv[2]);

@@ -4,7 +4,7 @@ import { createExternalFetch, type ExternalFetch } from '#auth/external_fetch.ts
 import { type AppContext, compose } from '#entry/compose.ts';
 import { externalFetchOptionsOf } from '#entry/config.ts';
 import type { Connections } from '#entry/foundation.ts';
-import { useSmallBufferPool } from '#entry/memory/buffer_pool.ts';
+import { useSmallBufferPool } from '#entry/memory/memory.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
 import { newId } from '#kernel/ids.ts';
 import type { LatencyHistograms } from '#kernel/latency_histograms.ts';

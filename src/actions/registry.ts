@@ -17,11 +17,6 @@ import { SHADOW_OPERATIONS } from '#modules/shadow/operations/shadow_mode.ts';
 import type { AnyAccountOperation, AnyAction, AnyConsoleOperation, AnyOperation } from '#actions/action_context.ts';
 import { addPasskey, beginPasskey, beginPasskeySignIn, removePasskey } from '#modules/accounts/operations/passkeys.ts';
 import {
-  beginAuthenticatorApp,
-  confirmAuthenticatorApp,
-  removeAuthenticatorApp,
-} from '#modules/accounts/operations/authenticator_app.ts';
-import {
   changePassword,
   getPasswordReset,
   requestPasswordReset,
@@ -34,7 +29,13 @@ import {
   listSessions,
   signOut,
 } from '#modules/accounts/operations/sessions.ts';
-import { getSecondFactors, replaceRecoveryCodes } from '#modules/accounts/operations/second_factors.ts';
+import {
+  beginAuthenticatorApp,
+  confirmAuthenticatorApp,
+  getSecondFactors,
+  removeAuthenticatorApp,
+  replaceRecoveryCodes,
+} from '#modules/accounts/operations/second_factors.ts';
 import { beginStepUp, completeSignIn, signIn, stepUp } from '#modules/accounts/operations/sign_in.ts';
 import { getMe, updateMe } from '#modules/accounts/operations/me.ts';
 import {

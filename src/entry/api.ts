@@ -1,4 +1,4 @@
-import { useSmallBufferPool } from '#entry/memory/buffer_pool.ts';
+import { useSmallBufferPool } from '#entry/memory/memory.ts';
 import { type AppContext, compose } from '#entry/compose.ts';
 import { ensureFirstRun, forgetSimulatedNumbers, warnOfNoOrganization } from '#entry/first_run.ts';
 import { buildApp } from '#entry/http/app.ts';

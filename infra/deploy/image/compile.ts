@@ -18,7 +18,7 @@ const LOADED: Readonly<Record<Memory, readonly string[]>> = {
     '#entry/cli/organizations.ts',
     '#entry/cli/quarantine.ts',
     '#entry/cli/users.ts',
-    '#workers/registry.ts',
+    '#workers/main.ts',
     '#workers/worker_role.ts',
     '#workers/probes.ts',
     'commander',
@@ -26,7 +26,7 @@ const LOADED: Readonly<Record<Memory, readonly string[]>> = {
   frugal: [
     '#entry/program.ts',
     '#entry/preflight.ts',
-    '#workers/registry.ts',
+    '#workers/main.ts',
     '#workers/pager_role.ts',
     '#workers/probes.ts',
   ],

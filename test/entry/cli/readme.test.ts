@@ -7,7 +7,7 @@ import { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 
-import { addCommands } from '#entry/cli/add_commands.ts';
+import { addCommands } from '#entry/cli/run_command_line.ts';
 import { finish } from '#kernel/cooperative_task.ts';
 import { findFaults } from '#kernel/input_faults.ts';
 import { ConfigurationFile } from '#modules/configuration/decide/file.ts';

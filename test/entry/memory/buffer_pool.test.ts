@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { useSmallBufferPool } from '#entry/memory/buffer_pool.ts';
+import { useSmallBufferPool } from '#entry/memory/memory.ts';
 
 const { poolSize } = Buffer;
 beforeAll(useSmallBufferPool);

@@ -7,7 +7,7 @@ import { getExceptionOverview } from '#modules/exceptions/operations/get_excepti
 import { browseExceptionEvents, listExceptionUsers } from '#modules/exceptions/operations/browse_exception_events.ts';
 import { deleteSavedSearch, listSavedSearches, saveSearch } from '#modules/exceptions/operations/saved_searches.ts';
 import { addAlertRule } from '#modules/rules/operations/create_alert_rule.ts';
-import { replayExceptionRule } from '#modules/rules/operations/replay_exception_rule.ts';
+import { replayExceptionRule } from '#modules/rules/operations/replay_rule.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
 import type { Id } from '#kernel/ids.ts';

@@ -1,7 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 
-import { onCallTimelineQuery, type ScheduleOverTime } from '#console/api/on_call.ts';
+import { onCallTimelineQuery, type ScheduleOverTime } from '#console/api/teams.ts';
 import { serverNow } from '#console/api/http.ts';
 import type { ColorOf } from '#console/components/text/person/person_dot.tsx';
 import type { TimelineRange } from '#console/pages/oncall/timeline_range.ts';

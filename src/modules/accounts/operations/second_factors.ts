@@ -8,11 +8,14 @@ import {
   relyingPartyOf,
   verifyAuthentication,
 } from '#auth/second_factor/passkeys.ts';
-import { newRecoveryCodes, periodOfCode, recoveryCodeHash } from '#auth/second_factor/codes.ts';
+import { newRecoveryCodes, newTotpSecret, periodOfCode, recoveryCodeHash, totpUri } from '#auth/second_factor/codes.ts';
 import { countTry, forgetTries, secondFactorTriesOf } from '#auth/sign_in_limiter.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { recordAccountChange } from '#modules/accounts/operations/record_account_change.ts';
+import type { UnitOfWork } from '#modules/stores.ts';
+import type { AuditedBy } from '#modules/audit/store/audit_store.ts';
 
 /** Recovery codes, shown once; null when there were some before. */
 export const RecoveryCodes = nullable(Type.Array(Type.String(), { description: 'shown this once; each works once' }));
@@ -191,3 +194,83 @@ export const replaceRecoveryCodes = defineAction({
   example: {},
   handle: async (_input, context) => ({ recoveryCodes: await replaceCodes(context) }),
 });
+
+export const beginAuthenticatorApp = defineAction({
+  name: 'begin_authenticator_app',
+  consoleOnly: true,
+  scope: 'signed_in',
+  route: 'POST /me/authenticator-app',
+  stepUp: true,
+  summary: 'Get a secret for an authenticator app. It takes effect once you confirm a code of the app.',
+  effect: 'write',
+  input: StrictObject({}),
+  result: Type.Object({ secret: Type.String(), uri: Type.String({ description: 'for a QR code' }) }),
+  conflict: 'an app is set up already',
+  example: {},
+  async handle(_input, { stores, session: { userId, email }, installation }) {
+    const present = await stores.secondFactors.findApp(userId);
+    if (present?.confirmedAt != null) throw new AppError('conflict', 'remove the app that is set up first');
+    const secret = newTotpSecret();
+    await stores.secondFactors.replaceApp(userId, installation.ciphers.secondFactors.encrypt(secret));
+    return { secret, uri: totpUri(secret, email) };
+  },
+});
+
+export const confirmAuthenticatorApp = defineAction({
+  name: 'confirm_authenticator_app',
+  consoleOnly: true,
+  scope: 'signed_in',
+  route: 'POST /me/authenticator-app/confirmation',
+  stepUp: true,
+  summary: 'Confirm the authenticator app with a code of it. The first second factor comes with recovery codes.',
+  effect: 'write',
+  input: StrictObject({ code: Type.String({ pattern: '^\\d{6}$', description: 'six digits' }) }),
+  result: Type.Object({ recoveryCodes: RecoveryCodes }),
+  conflict: 'no app waits to be confirmed',
+  example: { code: '123456' },
+  async handle({ code }, context) {
+    const { stores, now, session, installation, record } = context;
+    const { userId } = session;
+    const app = await stores.secondFactors.findApp(userId);
+    if (app === null || app.confirmedAt !== null) {
+      throw new AppError('conflict', 'no authenticator app is waiting to be confirmed; start again');
+    }
+    const period = periodOfCode(installation.ciphers.secondFactors.decrypt(app.secretSealed), code, now);
+    if (period === null) throw invalidInput([{ path: 'code', message: 'is not the current code of the app' }]);
+    await stores.secondFactors.confirmApp(userId, now);
+    await stores.secondFactors.takePeriod(userId, period);
+    record({ userId, action: 'add_authenticator_app', target: userId, before: null, after: { confirmed: true } });
+    return await afterAdding(context);
+  },
+});
+
+export const removeAuthenticatorApp = defineAction({
+  name: 'remove_authenticator_app',
+  consoleOnly: true,
+  scope: 'signed_in',
+  route: 'DELETE /me/authenticator-app',
+  stepUp: true,
+  summary: 'Remove your authenticator app.',
+  effect: 'delete',
+  input: StrictObject({}),
+  result: Type.Object({ deleted: Type.Literal(true) }),
+  example: {},
+  async handle(_input, { stores, session: { userId }, record }) {
+    await stores.secondFactors.deleteApp(userId);
+    record({ userId, target: userId, before: { confirmed: true }, after: null });
+    return { deleted: true as const };
+  },
+});
+
+/** Takes every second factor from somebody who has lost them, and ends their sessions: the password signs in again. */
+export async function resetSecondFactor(
+  unit: Pick<UnitOfWork, 'stores' | 'now'>,
+  userId: Id<'user'>,
+  { origin, ...by }: AuditedBy,
+): Promise<void> {
+  await unit.stores.secondFactors.deleteAll(userId);
+  await forgetTries(unit.stores, secondFactorTriesOf(userId));
+  await unit.stores.sessions.endAll(userId, null);
+  const change = { action: 'reset_second_factor', target: userId, before: null, after: { reset: true } };
+  await recordAccountChange(unit, { userId, ...change, by, origin });
+}

@@ -8,12 +8,81 @@ import {
   framesOf,
   reportedException,
 } from '#modules/exceptions/decide/event.ts';
-import { fillVariables, hasOwnFingerprint, isDefaultEntry } from '#modules/exceptions/decide/fingerprint.ts';
-import { isInApp, isScript, stackIdentity } from '#modules/exceptions/decide/frames.ts';
+import { culpritOf, isInApp, isScript, stackIdentity } from '#modules/exceptions/decide/frames.ts';
 import { ANONYMOUS_CLASS_SAID, stableType } from '#modules/exceptions/decide/generated_names.ts';
 import { maskVariables } from '#modules/exceptions/decide/masking.ts';
 import { withoutRubyDetail } from '#modules/exceptions/decide/title.ts';
 import { plainEngineMessage, plainEngineType, plainWording } from '#modules/exceptions/decide/wordings.ts';
+
+const DEFAULT = /^\{\{\s*default\s*\}\}$/;
+const VARIABLE = /\{\{\s{0,20}([\w.-]{1,200})\s{0,20}\}\}/g;
+
+/** Whether the entry stands for the product's own grouping. */
+function isDefaultEntry(entry: string): boolean {
+  return DEFAULT.test(entry.trim());
+}
+
+/**
+ * Whether the client sent its own grouping. `["{{ default }}"]` alone asks for what happens anyway.
+ */
+function hasOwnFingerprint(event: ExceptionEvent): boolean {
+  return event.fingerprint.some((entry) => !isDefaultEntry(entry));
+}
+
+/** Limit on the length of a filled-in value: longer than any name, and enough of a message to tell it from others. */
+const FILLED_LENGTH_MAX = 10_000;
+
+/** Fills in the variables of an entry: `{{ type }}`, `db {{ tags.region }}`. One without a value is `<no type>`. */
+function fillVariables(entry: string, event: ExceptionEvent): string {
+  let left = FILLED_LENGTH_MAX;
+  return entry.replace(VARIABLE, (whole: string, name: string) => {
+    const value = valueOf(name, event);
+    const filled = (value === undefined ? whole : (value ?? `<no ${name}>`)).slice(0, left);
+    left -= filled.length;
+    return filled;
+  });
+}
+
+/** Returns the value of a variable; undefined for an unknown name. The longer names are of Sentry's documentation. */
+function valueOf(name: string, event: ExceptionEvent): string | null | undefined {
+  if (name.startsWith('tags.')) {
+    const tag = name.slice('tags.'.length);
+    return Object.hasOwn(event.tags, tag) ? (event.tags[tag] ?? null) : null;
+  }
+  switch (name) {
+    case 'type':
+    case 'error.type':
+      return reportedException(event)?.type ?? null;
+    case 'value':
+    case 'error.value':
+      return reportedException(event)?.value ?? null;
+    case 'message':
+      return event.message ?? reportedException(event)?.value ?? null;
+    case 'function':
+    case 'stack.function':
+      return culpritOf(event)?.frame.function ?? null;
+    case 'module':
+    case 'stack.module':
+      return culpritOf(event)?.frame.module ?? null;
+    case 'path':
+    case 'stack.abs_path':
+      return culpritOf(event)?.frame.absPath ?? null;
+    case 'transaction':
+      return event.transaction;
+    case 'level':
+      return event.level;
+    case 'logger':
+      return event.logger;
+    case 'platform':
+      return event.platform;
+    case 'environment':
+      return event.environment;
+    case 'release':
+      return event.release;
+    default:
+      return undefined;
+  }
+}
 
 /** Version of the grouping, raised when the same event may get another key; a group keeps the one it was made with. */
 export const GROUPING_VERSION = 6;

@@ -9,8 +9,7 @@ import {
 import { createObjective, previewObjective } from '#modules/rules/operations/objectives.ts';
 import { readRuleHistory } from '#modules/rules/operations/read_rule_history.ts';
 import { replaceAlertRule } from '#modules/rules/operations/update_alert_rule.ts';
-import { replayRule } from '#modules/rules/operations/replay_rule.ts';
-import { replayExceptionRule } from '#modules/rules/operations/replay_exception_rule.ts';
+import { replayExceptionRule, replayRule } from '#modules/rules/operations/replay_rule.ts';
 import { searchRules } from '#modules/rules/operations/search_rules.ts';
 import { suggestRules } from '#modules/rules/operations/suggest_rules.ts';
 

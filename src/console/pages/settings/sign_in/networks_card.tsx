@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 
 import { invoke } from '#console/api/actions.ts';
-import type { SignInSettings } from '#console/api/organization.ts';
+import type { SignInSettings as Settings } from '#console/api/organization.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Form } from '#console/components/forms/form.tsx';
@@ -11,7 +11,7 @@ import { showSuccess } from '#console/components/notice.tsx';
 import { useOrganization, useRefresh } from '#console/shell/organization.tsx';
 
 /** Card of the networks from which keys and people act. */
-export function NetworksCard({ settings }: { readonly settings: SignInSettings }) {
+export function NetworksCard({ settings }: { readonly settings: Settings }) {
   const { org } = useOrganization();
   const refresh = useRefresh();
   const { keyNetworks, sessionNetworks } = settings;
