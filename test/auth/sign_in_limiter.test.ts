@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { hashPassword } from '#auth/passwords.ts';
 import { checkReplyPin } from '#auth/reply_pins.ts';
-import { codeAt } from '#auth/second_factor/codes.ts';
+import { codeAt } from '#auth/second_factor_codes.ts';
 import { type AppContext, compose } from '#entry/compose.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { answerCommand } from '#entry/http/places/places.ts';

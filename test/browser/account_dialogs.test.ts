@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { codeAt } from '#auth/second_factor/codes.ts';
+import { codeAt } from '#auth/second_factor_codes.ts';
 import { axeViolations } from '#test/browser/axe.ts';
 import { DESK, inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { openConsole } from '#test/browser/console_world.ts';

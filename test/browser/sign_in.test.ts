@@ -5,7 +5,7 @@ import '@simplewebauthn/server';
 
 import { inBrowser } from '#test/browser/chromium.ts';
 import { logIn, openConsole } from '#test/browser/console_world.ts';
-import { codeAt } from '#auth/second_factor/codes.ts';
+import { codeAt } from '#auth/second_factor_codes.ts';
 import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';
 

@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
 import { updateOwnContact } from '#modules/contacts/operations/update_own_contact.ts';
-import { codeAt } from '#auth/second_factor/codes.ts';
+import { codeAt } from '#auth/second_factor_codes.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, logIn, openConsole } from '#test/browser/console_world.ts';

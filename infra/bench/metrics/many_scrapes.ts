@@ -1,6 +1,6 @@
 import { finish } from '#kernel/cooperative_task.ts';
 import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts';
-import { WIRE, WireReader } from '#ingest/protocols/protobuf/wire.ts';
+import { WIRE, WireReader } from '#ingest/protocols/body/protobuf_wire.ts';
 
 import { RECORDED_INSTANCE } from './recorded_scrapes.ts';
 import { deflateSnappyBlock } from './snappy.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { encodeBytes } from '#ingest/protocols/protobuf/wire.ts';
+import { encodeBytes } from '#ingest/protocols/body/protobuf_wire.ts';
 
 import { METRICS_A_SERVICE, metricName, SERIES_A_METRIC, SERVICES } from './history.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';

@@ -1,4 +1,4 @@
-import { encodeBytes, encodeVarint } from '#ingest/protocols/protobuf/wire.ts';
+import { encodeBytes, encodeVarint } from '#ingest/protocols/body/protobuf_wire.ts';
 
 import { deflateSnappyBlock } from './snappy.ts';
 

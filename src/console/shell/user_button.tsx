@@ -2,7 +2,7 @@ import { UnstyledButton, VisuallyHidden } from '@mantine/core';
 import type { ComponentProps } from 'react';
 
 import { withoutBidiControls } from '#console/components/text/bidi.ts';
-import { initialsOf, personStyle } from '#console/components/text/person/person_dot.tsx';
+import { initialsOf, personStyle } from '#console/components/text/person_dot.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import classes from '#console/shell/user_menu.module.css';
 

@@ -7,7 +7,7 @@ import { checkUtf8, JsonCursor } from '#ingest/protocols/body/json_cursor.ts';
 import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
 import type { Steps } from '#kernel/cooperative_task.ts';
 import type { MetricProtocol } from '#ingest/protocol.ts';
-import { NativePoints } from '#ingest/protocols/native/native_points.ts';
+import { NativePoints } from '#ingest/protocols/body/native_points.ts';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';
 import { AppError, invalidInput, type Fault } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';

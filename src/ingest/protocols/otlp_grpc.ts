@@ -6,7 +6,7 @@ import type { Metadata, ServerInterceptingCallInterface, StatusObject } from '@g
 
 import { POINTS_BODY_BYTES_MAX } from '#modules/metrics/decide/limits.ts';
 import type { OpenPort, PortOptions, PortProtocol, PortSender } from '#ingest/protocol.ts';
-import { FramePacer, type Paced } from '#ingest/protocols/http2/frame_pacer.ts';
+import { FramePacer, type Paced } from '#ingest/protocols/body/frame_pacer.ts';
 import {
   decodeOtlpMetrics,
   encodeOtlpAnswer,
@@ -15,7 +15,7 @@ import {
   rpcCodeOf,
   signalNotTaken,
 } from '#ingest/protocols/otlp_metrics.ts';
-import { encodeBytes, encodeVarint } from '#ingest/protocols/protobuf/wire.ts';
+import { encodeBytes, encodeVarint } from '#ingest/protocols/body/protobuf_wire.ts';
 import { AppError } from '#kernel/errors.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
 

@@ -8,7 +8,7 @@ import type { EncodedAnswer, MetricProtocol } from '#ingest/protocol.ts';
 import { OtlpJsonDecoder } from '#ingest/protocols/otlp/json.ts';
 import { MetricMapper } from '#ingest/protocols/otlp/metric_mapper.ts';
 import { OtlpProtobufDecoder } from '#ingest/protocols/otlp/protobuf.ts';
-import { encodeBytes, encodeVarint } from '#ingest/protocols/protobuf/wire.ts';
+import { encodeBytes, encodeVarint } from '#ingest/protocols/body/protobuf_wire.ts';
 import { describeTypeChanges, TypeChanges } from '#ingest/series/metric_types.ts';
 import { RequestScopes } from '#ingest/series/series_starts.ts';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';

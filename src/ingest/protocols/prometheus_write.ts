@@ -17,7 +17,7 @@ import { inflateSnappyBlock, ScratchBuffer } from '#ingest/protocols/prometheus/
 import { scanRequest, SERIES_BYTES_MAX } from '#ingest/protocols/prometheus/scan_request.ts';
 import { describeTypeChanges, TypeChanges } from '#ingest/series/metric_types.ts';
 import { WriteV2Decoder, type Written } from '#ingest/protocols/prometheus/write_v2.ts';
-import { WIRE, WireReader } from '#ingest/protocols/protobuf/wire.ts';
+import { WIRE, WireReader } from '#ingest/protocols/body/protobuf_wire.ts';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';

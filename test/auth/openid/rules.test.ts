@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { codeAt } from '#auth/second_factor/codes.ts';
+import { codeAt } from '#auth/second_factor_codes.ts';
 import { expectRefused, openFlow, vouchFor } from '#test/auth/openid/flow.ts';
 import { startMailServer } from '#test/kit/programs/mail_server.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 
 import { buildApp } from '#entry/http/app.ts';
-import { WIRE, WireReader } from '#ingest/protocols/protobuf/wire.ts';
+import { WIRE, WireReader } from '#ingest/protocols/body/protobuf_wire.ts';
 import { AppError } from '#kernel/errors.ts';
 import { acceptedPoints } from '#test/ingest/accepted_data.ts';
 import { type World, world } from '#test/kit/world.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { finish } from '#kernel/cooperative_task.ts';
 import { decodeMetricsJson } from '#ingest/protocols/metrics_json.ts';
-import { parseRfc3339 } from '#ingest/protocols/native/native_points.ts';
+import { parseRfc3339 } from '#ingest/protocols/body/native_points.ts';
 import { Temporal } from '#kernel/time.ts';
 import { freshLimits, NOW, NOW_MS, pointsOf, shortOf } from '#test/ingest/metric_bytes.ts';
 import { seriesKey } from '#test/kit/metrics/points.ts';

@@ -7,7 +7,7 @@ import { Card } from '#console/components/card.tsx';
 import { lazyPart } from '#console/components/lazy_part.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name } from '#console/components/text/name.tsx';
-import { PersonDot, personStyle } from '#console/components/text/person/person_dot.tsx';
+import { PersonDot, personStyle } from '#console/components/text/person_dot.tsx';
 import { dateFormat, dateTimeText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';

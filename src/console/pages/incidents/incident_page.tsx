@@ -16,11 +16,11 @@ import { IncidentStatus, Status } from '#console/components/status.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { type Answer, useAnswerIncidents, useUndoAnswers } from '#console/pages/incidents/answer_incidents.ts';
-import { IncidentMaintenance, LinkedIncidents, useLinks } from '#console/pages/incidents/context/linked_incidents.tsx';
+import { IncidentMaintenance, LinkedIncidents, useLinks } from '#console/pages/incidents/linked_incidents.tsx';
 import { EscalationCard } from '#console/pages/incidents/escalation_card.tsx';
 import { IncidentCause } from '#console/pages/incidents/incident_cause.tsx';
 import { MemberNames, useMemberNames } from '#console/pages/incidents/member_names.tsx';
-import { NoteText } from '#console/pages/incidents/notes/notes.tsx';
+import { NoteText } from '#console/pages/incidents/notes.tsx';
 import { NotificationLog, Timeline } from '#console/pages/incidents/timeline.tsx';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
@@ -28,10 +28,10 @@ import { useOrganization } from '#console/shell/organization.tsx';
 import { actorName } from '#modules/incidents/decide/incident_actor.ts';
 
 const IncidentNotFound = lazyPart(() =>
-  import('#console/pages/incidents/context/incident_context.tsx').then((m) => m.IncidentNotFound),
+  import('#console/pages/incidents/incident_context.tsx').then((m) => m.IncidentNotFound),
 );
 const IncidentContext = lazyPart(() =>
-  import('#console/pages/incidents/context/incident_context.tsx').then((m) => m.IncidentContext),
+  import('#console/pages/incidents/incident_context.tsx').then((m) => m.IncidentContext),
 );
 
 const AgentsCard = lazyPart(() => import('#console/pages/incidents/agents_card.tsx').then((m) => m.AgentsCard));
@@ -288,9 +288,9 @@ function StormFacts({ member: { severity, occurrences, joinedAt } }: { readonly 
 }
 
 const ChangeSeverity = lazyPart(() =>
-  import('#console/pages/incidents/response/change_severity.tsx').then((m) => m.ChangeSeverity),
+  import('#console/pages/incidents/change_severity.tsx').then((m) => m.ChangeSeverity),
 );
-const HandOver = lazyPart(() => import('#console/pages/incidents/response/hand_over.tsx').then((m) => m.HandOver));
+const HandOver = lazyPart(() => import('#console/pages/incidents/hand_over.tsx').then((m) => m.HandOver));
 
 const PublishDialog = lazyPart(() =>
   import('#console/pages/status_pages/publish_dialog.tsx').then((m) => m.PublishDialog),

@@ -2,7 +2,7 @@ import { createContext, type ReactNode, useContext } from 'react';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
-import { PersonColors } from '#console/components/text/person/person_dot.tsx';
+import { PersonColors } from '#console/components/text/person_dot.tsx';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 

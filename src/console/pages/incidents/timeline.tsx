@@ -23,7 +23,7 @@ import { Sentence } from '#console/components/text/name.tsx';
 import { dateText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { useMemberNames } from '#console/pages/incidents/member_names.tsx';
-import { NewNote, type Note, NoteEntry } from '#console/pages/incidents/notes/notes.tsx';
+import { NewNote, type Note, NoteEntry } from '#console/pages/incidents/notes.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
 import { reasonOf } from '#modules/incidents/decide/reasons.ts';

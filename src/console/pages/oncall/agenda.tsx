@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { Name } from '#console/components/text/name.tsx';
-import { PersonDot } from '#console/components/text/person/person_dot.tsx';
+import { PersonDot } from '#console/components/text/person_dot.tsx';
 import { TextButton } from '#console/components/buttons.tsx';
 import { useNow } from '#console/components/text/timestamp.tsx';
 import classes from '#console/pages/oncall/agenda.module.css';

@@ -1,5 +1,5 @@
 import { Name } from '#console/components/text/name.tsx';
-import { PersonDot } from '#console/components/text/person/person_dot.tsx';
+import { PersonDot } from '#console/components/text/person_dot.tsx';
 import { momentText } from '#console/pages/oncall/span_text.ts';
 import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';

@@ -14,7 +14,7 @@ import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Name, Sentence } from '#console/components/text/name.tsx';
-import { PersonColors } from '#console/components/text/person/person_dot.tsx';
+import { PersonColors } from '#console/components/text/person_dot.tsx';
 import { dateFormat } from '#console/components/text/time_text.ts';
 import { OwnCalendarButton } from '#console/pages/me/own_calendar_button.tsx';
 import { Agenda } from '#console/pages/oncall/agenda.tsx';

@@ -15,7 +15,7 @@ import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { ManagedMark } from '#console/components/managed_mark.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
-import { PersonColors, PersonDot } from '#console/components/text/person/person_dot.tsx';
+import { PersonColors, PersonDot } from '#console/components/text/person_dot.tsx';
 import { useNow } from '#console/components/text/timestamp.tsx';
 import { Agenda } from '#console/pages/oncall/agenda.tsx';
 import { Gaps } from '#console/pages/oncall/gaps.tsx';

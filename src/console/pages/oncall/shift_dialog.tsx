@@ -12,7 +12,7 @@ import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Name, named } from '#console/components/text/name.tsx';
-import { PersonDot } from '#console/components/text/person/person_dot.tsx';
+import { PersonDot } from '#console/components/text/person_dot.tsx';
 import { OverrideForm } from '#console/pages/oncall/override/override_form.tsx';
 import { usePutOnCall, useRemoveOverride } from '#console/pages/oncall/override/use_put_on_call.ts';
 import { isOtherTime, spanText } from '#console/pages/oncall/span_text.ts';

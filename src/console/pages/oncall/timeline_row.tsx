@@ -1,7 +1,7 @@
 import { memo, type PointerEvent, useRef, useState } from 'react';
 
 import { isolateBidi } from '#console/components/text/bidi.ts';
-import { initialsOf } from '#console/components/text/person/person_dot.tsx';
+import { initialsOf } from '#console/components/text/person_dot.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { spanText } from '#console/pages/oncall/span_text.ts';
 import { placeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-import { personStyle, usePersonColors } from '#console/components/text/person/person_dot.tsx';
+import { personStyle, usePersonColors } from '#console/components/text/person_dot.tsx';
 import type { Selection } from '#console/pages/oncall/use_timeline.ts';
 import { marksOf, placeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import classes from '#console/pages/oncall/timeline_track.module.css';

@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 
 import { onCallTimelineQuery, type ScheduleOverTime } from '#console/api/teams.ts';
 import { serverNow } from '#console/api/http.ts';
-import type { ColorOf } from '#console/components/text/person/person_dot.tsx';
+import type { ColorOf } from '#console/components/text/person_dot.tsx';
 import type { TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 

@@ -33,9 +33,7 @@ import classes from '#console/pages/rules/rule_row.module.css';
 
 const Maintenance = lazyDialog(() => import('#console/pages/rules/maintenance.tsx').then((m) => m.Maintenance));
 
-const Objective = lazyDialog(() =>
-  import('#console/pages/rules/objective/objective_dialog.tsx').then((m) => m.ObjectiveDialog),
-);
+const Objective = lazyDialog(() => import('#console/pages/rules/objective_dialog.tsx').then((m) => m.ObjectiveDialog));
 
 const route = getRouteApi('/inside/rules');
 

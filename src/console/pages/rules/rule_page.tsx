@@ -32,7 +32,7 @@ import { conditionText } from '#modules/rules/decide/rule_kinds.ts';
 import { settingsOf } from '#modules/rules/decide/rule_settings.ts';
 import classes from '#console/pages/rules/rule_page.module.css';
 
-const Rendered = lazyPart(() => import('#console/components/text/markdown/rendered.tsx').then((m) => m.Rendered));
+const Rendered = lazyPart(() => import('#console/components/text/markdown.tsx').then((m) => m.Rendered));
 
 const route = getRouteApi('/inside/rules/$ruleId');
 

@@ -32,18 +32,16 @@ import { MaintenanceNotice } from '#console/pages/rules/active_maintenance.tsx';
 import { IngestCard } from '#console/pages/services/ingest_card.tsx';
 import { KeysCard } from '#console/pages/services/keys_card.tsx';
 import { MonitorsCard } from '#console/pages/services/monitors_card.tsx';
-import { ExceptionsCard, OnCallCard, OpenIncidentsCard } from '#console/pages/services/overview/overview_cards.tsx';
+import { ExceptionsCard, OnCallCard, OpenIncidentsCard } from '#console/pages/services/overview_cards.tsx';
 import { ReleasesCard } from '#console/pages/services/releases_card.tsx';
 import { OtherToolsCard, RulesCard } from '#console/pages/services/rules_card.tsx';
 import { NotLoaded } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import eventExtrasClasses from '#console/pages/exceptions/event/event_extras.module.css';
 import healthCardClasses from '#console/pages/services/health_card.module.css';
-import classes from '#console/pages/services/overview/overview.module.css';
+import classes from '#console/pages/services/overview_cards.module.css';
 
-const GoldenCharts = lazyPart(() =>
-  import('#console/pages/services/overview/golden_charts.tsx').then((m) => m.GoldenCharts),
-);
+const GoldenCharts = lazyPart(() => import('#console/pages/services/golden_charts.tsx').then((m) => m.GoldenCharts));
 
 const route = getRouteApi('/inside/services/$serviceId');
 

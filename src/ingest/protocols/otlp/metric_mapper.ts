@@ -7,7 +7,7 @@ import type { PointKind } from '#modules/metrics/decide/point.ts';
 import { LabelCache } from '#ingest/protocols/body/json_cursor.ts';
 import { type OtlpPoint, QUANTILES_MAX } from '#ingest/protocols/otlp/point.ts';
 import { type Scope, StreamLabels } from '#ingest/protocols/otlp/stream_labels.ts';
-import { NOT_UTF8 } from '#ingest/protocols/protobuf/wire.ts';
+import { NOT_UTF8 } from '#ingest/protocols/body/protobuf_wire.ts';
 import type { RequestScopes } from '#ingest/series/series_starts.ts';
 
 /** Values of `AggregationTemporality`. */

@@ -11,7 +11,7 @@ import {
 import { ProtobufAttributes } from '#ingest/protocols/otlp/protobuf_attributes.ts';
 import { emptyScope, type Scope } from '#ingest/protocols/otlp/stream_labels.ts';
 import { LAYOUTS, ProtobufPointReader, type Layout } from '#ingest/protocols/otlp/protobuf_point.ts';
-import { decodeText, WIRE, WireReader } from '#ingest/protocols/protobuf/wire.ts';
+import { decodeText, WIRE, WireReader } from '#ingest/protocols/body/protobuf_wire.ts';
 
 /** Fields are so quick to read that to rest after each would take longer. */
 const REST_AFTER = 128;

@@ -3,7 +3,7 @@ import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { emptyLabels, faultyLabel, tooLong, type Label, UNREAD_LABEL } from '#ingest/admission/labels.ts';
 import { SpanIndex } from '#ingest/hashing/span_index.ts';
 import { checkDepth, toAttributeText, type AttributeValue } from '#ingest/protocols/otlp/attributes.ts';
-import { decodeText, NOT_UTF8, WIRE, type WireReader } from '#ingest/protocols/protobuf/wire.ts';
+import { decodeText, NOT_UTF8, WIRE, type WireReader } from '#ingest/protocols/body/protobuf_wire.ts';
 
 /** The attributes of one resource or data point at a time; equal ones are decoded only once per request. */
 export class ProtobufAttributes {

@@ -6,7 +6,7 @@ import {
   QUANTILES_MAX,
 } from '#ingest/protocols/otlp/point.ts';
 import type { ProtobufAttributes } from '#ingest/protocols/otlp/protobuf_attributes.ts';
-import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire.ts';
+import { WIRE, type WireReader } from '#ingest/protocols/body/protobuf_wire.ts';
 
 /** The field numbers of one kind of data point; 0, which no field has, for a missing one. */
 export interface Layout {

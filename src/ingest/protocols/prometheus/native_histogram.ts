@@ -1,5 +1,5 @@
 import { type BucketSide, type SentHistogram, toBounded, toGrid } from '#modules/metrics/decide/exponential_buckets.ts';
-import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire.ts';
+import { WIRE, type WireReader } from '#ingest/protocols/body/protobuf_wire.ts';
 
 /** The bits of the NaN that Prometheus writes as the sum when a series has ended. */
 const STALE = { high: 0x7ff00000, low: 0x00000002 };

@@ -1,5 +1,5 @@
 import type { SentExemplar } from '#ingest/admission/point_batch.ts';
-import { decodeText, WIRE, type WireReader } from '#ingest/protocols/protobuf/wire.ts';
+import { decodeText, WIRE, type WireReader } from '#ingest/protocols/body/protobuf_wire.ts';
 import { AppError } from '#kernel/errors.ts';
 
 /** The bits of the NaN that Prometheus writes when a series has ended. */

@@ -1,5 +1,5 @@
 import type { Steps } from '#kernel/cooperative_task.ts';
-import { decodeText, WIRE, type WireReader } from '#ingest/protocols/protobuf/wire.ts';
+import { decodeText, WIRE, type WireReader } from '#ingest/protocols/body/protobuf_wire.ts';
 
 /** Facts about a request that are needed before its series are decoded. */
 export interface RequestScan {

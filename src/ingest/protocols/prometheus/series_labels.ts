@@ -11,7 +11,7 @@ import {
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { isSameSpan, SpanIndex } from '#ingest/hashing/span_index.ts';
 import { LABEL_BYTES } from '#ingest/protocols/body/json_cursor.ts';
-import { decodeText, NOT_UTF8, WIRE, type WireReader } from '#ingest/protocols/protobuf/wire.ts';
+import { decodeText, NOT_UTF8, WIRE, type WireReader } from '#ingest/protocols/body/protobuf_wire.ts';
 import type { Series } from '#modules/metrics/decide/point.ts';
 
 export const NO_NAME = 'a series without a metric name (__name__)';

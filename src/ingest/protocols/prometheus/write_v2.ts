@@ -18,7 +18,7 @@ import { isSpanLabel, isTraceLabel } from '#ingest/protocols/prometheus/sample_r
 import { HistogramPoints } from '#ingest/protocols/prometheus/histogram_points.ts';
 import { NativeHistogramReader } from '#ingest/protocols/prometheus/native_histogram.ts';
 import { NO_NAME } from '#ingest/protocols/prometheus/series_labels.ts';
-import { decodeText, NOT_UTF8, WIRE, type WireReader } from '#ingest/protocols/protobuf/wire.ts';
+import { decodeText, NOT_UTF8, WIRE, type WireReader } from '#ingest/protocols/body/protobuf_wire.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
 

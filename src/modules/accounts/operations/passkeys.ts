@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { hasPasskeys, registrationOptions, relyingPartyOf, verifyRegistration } from '#auth/second_factor/passkeys.ts';
+import { hasPasskeys, registrationOptions, relyingPartyOf, verifyRegistration } from '#auth/passkeys.ts';
 import { StrictObject } from '#kernel/action.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import { findPendingSignIn } from '#modules/accounts/begin_session.ts';

@@ -2,13 +2,8 @@ import { type Static, type TObject, Type } from 'typebox';
 
 import { type AccountContext, defineAction, type SignedInContext } from '#actions/action_context.ts';
 import { nullable, StrictObject, Timestamp } from '#actions/fields.ts';
-import {
-  authenticationOptions,
-  hasPasskeys,
-  relyingPartyOf,
-  verifyAuthentication,
-} from '#auth/second_factor/passkeys.ts';
-import { newRecoveryCodes, newTotpSecret, periodOfCode, recoveryCodeHash, totpUri } from '#auth/second_factor/codes.ts';
+import { authenticationOptions, hasPasskeys, relyingPartyOf, verifyAuthentication } from '#auth/passkeys.ts';
+import { newRecoveryCodes, newTotpSecret, periodOfCode, recoveryCodeHash, totpUri } from '#auth/second_factor_codes.ts';
 import { countTry, forgetTries, secondFactorTriesOf } from '#auth/sign_in_limiter.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { initialsOf } from '#console/components/text/person/person_dot.tsx';
+import { initialsOf } from '#console/components/text/person_dot.tsx';
 
 test.each([
   ['Anna', 'A'],

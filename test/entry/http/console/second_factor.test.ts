@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { codeAt } from '#auth/second_factor/codes.ts';
+import { codeAt } from '#auth/second_factor_codes.ts';
 import { type Browser, givenPerson, openBrowser, PASSWORD, signedIn } from '#test/kit/programs/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
 

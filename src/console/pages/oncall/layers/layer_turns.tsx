@@ -9,7 +9,7 @@ import { Choice } from '#console/components/forms/choice.tsx';
 import { dutyLabel } from '#console/components/text/role.ts';
 import { useFoundMembers } from '#console/components/forms/person_picker.tsx';
 import { Name } from '#console/components/text/name.tsx';
-import { PersonDot } from '#console/components/text/person/person_dot.tsx';
+import { PersonDot } from '#console/components/text/person_dot.tsx';
 import classes from '#console/pages/oncall/people_order.module.css';
 import { type TurnDraft, withNobody, withPersonIn, withTurnMoved } from '#console/pages/oncall/schedule_draft.ts';
 import { useOrganization } from '#console/shell/organization.tsx';

@@ -9,7 +9,7 @@ import { PersonPicker } from '#console/components/forms/person_picker.tsx';
 import { useDraftState } from '#console/components/forms/use_draft.ts';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { Name } from '#console/components/text/name.tsx';
-import { PersonDot } from '#console/components/text/person/person_dot.tsx';
+import { PersonDot } from '#console/components/text/person_dot.tsx';
 import { readOrKeep, toLocalField } from '#console/pages/oncall/local_time.ts';
 import { layersOf } from '#console/pages/oncall/layers/layers_draft.ts';
 import classes from '#console/pages/oncall/override/override_form.module.css';

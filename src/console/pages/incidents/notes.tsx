@@ -17,7 +17,7 @@ import { useIncidentChange } from '#console/pages/incidents/use_incident_change.
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { NOTE_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
-import classes from '#console/pages/incidents/notes/notes.module.css';
+import classes from '#console/pages/incidents/notes.module.css';
 
 type NoteButtonProps = ActionIconProps & ElementProps<'button', keyof ActionIconProps>;
 
@@ -225,7 +225,7 @@ function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-const Rendered = lazyPart(() => import('#console/components/text/markdown/rendered.tsx').then((m) => m.Rendered));
+const Rendered = lazyPart(() => import('#console/components/text/markdown.tsx').then((m) => m.Rendered));
 
 /** Whether a text may hold Markdown; most notes do not, and then nothing more is loaded. */
 const MARKED_UP = /[*_`~>[\]#|\\]|https?:|www\.|@|^\s*(?:[-+]|\d+[.)])\s/m;

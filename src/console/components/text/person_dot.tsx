@@ -1,6 +1,6 @@
 import { createContext, type CSSProperties, useContext } from 'react';
 
-import classes from '#console/components/text/person/person_dot.module.css';
+import classes from '#console/components/text/person_dot.module.css';
 import { personColor } from '#modules/schedules/decide/person_color.ts';
 
 /** Returns the number of somebody's colour; undefined while it is not known, and for those who have left. */

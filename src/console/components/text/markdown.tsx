@@ -1,8 +1,8 @@
 import { Fragment, type ReactNode } from 'react';
 
 import { withoutBidiControls } from '#console/components/text/bidi.ts';
-import classes from '#console/components/text/markdown/markdown.module.css';
-import { type Node, treeOf } from '#console/components/text/markdown/tree.ts';
+import classes from '#console/components/text/markdown.module.css';
+import { type Node, treeOf } from '#console/components/text/markdown_tree.ts';
 
 /** Text in Markdown as elements. No part of it becomes HTML, so nothing in it can run or load. */
 export function Rendered({ children }: { readonly children: string }) {

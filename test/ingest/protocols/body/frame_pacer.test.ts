@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { FramePacer, type Paced } from '#ingest/protocols/http2/frame_pacer.ts';
+import { FramePacer, type Paced } from '#ingest/protocols/body/frame_pacer.ts';
 
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 const HEAD_BYTES = 9;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { WireReader } from '#ingest/protocols/protobuf/wire.ts';
+import { WireReader } from '#ingest/protocols/body/protobuf_wire.ts';
 import { AppError } from '#kernel/errors.ts';
 import { varint } from '#test/ingest/metric_bytes.ts';
 import fc from '#test/kit/properties.ts';

@@ -19,7 +19,7 @@ import { pixelsWithin } from '#console/components/pixels_within.ts';
 import type { TimeRange } from '#console/components/text/time_range.ts';
 import { Name } from '#console/components/text/name.tsx';
 import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
-import classes from '#console/pages/services/overview/overview.module.css';
+import classes from '#console/pages/services/overview_cards.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { mostUsefulMetrics, queryOfMetric } from '#modules/dashboards/decide/template.ts';
 import { shownOf } from '#modules/metrics/decide/aggregation.ts';
