@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 import { createReset } from '#modules/accounts/operations/password_resets.ts';
-import { resetSecondFactor } from '#modules/accounts/operations/second_factors.ts';
+import { resetSecondFactor } from '#modules/accounts/operations/reset_second_factor.ts';
 import { addMember } from '#modules/organizations/operations/add_member.ts';
 import { changeRole } from '#modules/organizations/operations/members.ts';
 import { hashPassword, passwordFault } from '#auth/passwords.ts';

@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { Fragment, useRef, useState } from 'react';
 
@@ -7,7 +7,7 @@ import type { ExceptionGroup, GroupStatus } from '#console/api/exceptions.ts';
 import { serverNow } from '#console/api/http.ts';
 import { Confirm } from '#console/components/forms/confirm.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
-import { SelectionBar } from '#console/components/lists/selection_bar.tsx';
+import { ChangingBar, SelectionBar } from '#console/components/lists/selection_bar.tsx';
 import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { type GroupTab, totalOf } from '#console/pages/exceptions/exception_filter.ts';
@@ -56,31 +56,14 @@ export function ExceptionSelection(props: ExceptionSelectionProps) {
   const { length: count } = groups;
   const groupIds = groups.map(({ groupId }) => groupId);
   const total = totalOf(counts, tab);
-  const number = (areAllSelected ? total : count).toLocaleString();
   /** Number of groups that change: those that have the status already do not. */
   const changing = asked === null ? 0 : total - (tab === 'all' ? counts[asked] : 0);
   if (setting.isPending) {
-    return (
-      <SelectionBar label="Changing exceptions" isBusy>
-        <Text size="sm" fw={560} className="numbers">
-          {done.toLocaleString()} of {startedWith.toLocaleString()} {PAST[setting.variables.status]}
-        </Text>
-        <Button size="sm" variant="default" onClick={stop}>
-          Stop
-        </Button>
-      </SelectionBar>
-    );
+    const progress = `${done.toLocaleString()} of ${startedWith.toLocaleString()} ${PAST[setting.variables.status]}`;
+    return <ChangingBar label="Changing exceptions" progress={progress} onStop={stop} />;
   }
   return (
-    <SelectionBar label="Selected exceptions">
-      <Text size="sm" fw={560} className="numbers">
-        {areAllSelected ? `All ${number} selected` : `${number} selected`}
-      </Text>
-      {!areAllSelected && total > count && (
-        <Button size="sm" variant="subtle" onClick={onSelectAll}>
-          Select all {total.toLocaleString()}
-        </Button>
-      )}
+    <SelectionBar label="Selected exceptions" {...{ count, total, areAllSelected, onSelectAll, onClear }}>
       {OFFERED[tab].map((status, index) => (
         <Fragment key={status}>
           <Button
@@ -102,9 +85,6 @@ export function ExceptionSelection(props: ExceptionSelectionProps) {
           Merge
         </Button>
       )}
-      <Button size="sm" variant="subtle" color="gray" onClick={onClear}>
-        Clear
-      </Button>
       {isMerging && (
         <MergeSelected
           groups={groups}
@@ -120,7 +100,6 @@ export function ExceptionSelection(props: ExceptionSelectionProps) {
           button={`${VERBS[asked]} ${changing.toLocaleString()}`}
           isHarmless
           saving={{ isPending: false, error: null }}
-
           onClose={() => setAsked(null)}
           onConfirm={() => {
             setStartedWith(changing);

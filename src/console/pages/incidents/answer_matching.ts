@@ -24,7 +24,7 @@ interface Outcome {
   readonly wasStopped: boolean;
 }
 
-const PAST = { acknowledge: 'acknowledged', resolve: 'resolved' } as const;
+export const PAST = { acknowledge: 'acknowledged', resolve: 'resolved' } as const;
 const UNDO_SLICE = 50;
 
 /**

@@ -1,10 +1,10 @@
-import { Button, Text } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useState } from 'react';
 
 import { Confirm } from '#console/components/forms/confirm.tsx';
-import { SelectionBar } from '#console/components/lists/selection_bar.tsx';
+import { ChangingBar, SelectionBar } from '#console/components/lists/selection_bar.tsx';
 import type { Answer } from '#console/pages/incidents/answer_incidents.ts';
-import { type Matching, useAnswerMatching } from '#console/pages/incidents/answer_matching.ts';
+import { type Matching, PAST, useAnswerMatching } from '#console/pages/incidents/answer_matching.ts';
 
 interface IncidentSelectionProps {
   /** Number of selected rows. */
@@ -26,36 +26,16 @@ export function IncidentSelection(props: IncidentSelectionProps) {
   const answerAll = (answer: Answer) => answering.mutate({ answer, matching }, { onSuccess: onClear });
   const number = (areAllSelected ? total : count).toLocaleString();
   if (answering.isPending) {
-    return (
-      <SelectionBar label="Answering incidents" isBusy>
-        <Text size="sm" fw={560} className="numbers">
-          {done.toLocaleString()} of {number}{' '}
-          {answering.variables.answer === 'acknowledge' ? 'acknowledged' : 'resolved'}
-        </Text>
-        <Button size="sm" variant="default" onClick={stop}>
-          Stop
-        </Button>
-      </SelectionBar>
-    );
+    const progress = `${done.toLocaleString()} of ${number} ${PAST[answering.variables.answer]}`;
+    return <ChangingBar label="Answering incidents" progress={progress} onStop={stop} />;
   }
   return (
-    <SelectionBar label="Selected incidents">
-      <Text size="sm" fw={560} className="numbers">
-        {areAllSelected ? `All ${number} selected` : `${number} selected`}
-      </Text>
-      {!areAllSelected && total > count && (
-        <Button size="sm" variant="subtle" onClick={onSelectAll}>
-          Select all {total.toLocaleString()}
-        </Button>
-      )}
+    <SelectionBar label="Selected incidents" {...{ count, total, areAllSelected, onSelectAll, onClear }}>
       <Button size="sm" onClick={() => (areAllSelected ? answerAll('acknowledge') : onAnswer('acknowledge'))}>
         Acknowledge
       </Button>
       <Button size="sm" variant="default" onClick={() => (areAllSelected ? setIsAsking(true) : onAnswer('resolve'))}>
         Resolve
-      </Button>
-      <Button size="sm" variant="subtle" color="gray" onClick={onClear}>
-        Clear
       </Button>
       {isAsking && (
         <Confirm
